@@ -1,0 +1,46 @@
+# Two commands do all the set-up:  make demo  and  make test.
+PYTHON ?= python3
+BIN := .venv/bin
+DATA := $(abspath ../shared/data)
+ifneq ($(wildcard $(DATA)),)
+export SUDARE_DATA ?= $(DATA)
+endif
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+
+.PHONY: demo test lint bench format clean
+
+demo: .venv/core
+	$(BIN)/sudare demo --force
+
+test: lint
+	$(BIN)/pytest --numprocesses auto --cov --cov-report=term
+
+lint: .venv/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/dev
+	$(BIN)/python -m benchmarks
+
+format: .venv/dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf .venv demo-output
+
+.venv/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Sudare needs Python 3.11 or later; $$($(PYTHON) --version) is too old. Name another: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv .venv || { echo "Python's venv module is missing. On Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
+	@touch $@
+
+.venv/core: .venv/python pyproject.toml constraints.txt
+	$(PIP) --editable .
+	@touch $@
+
+.venv/dev: .venv/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[dev]'
+	@touch $@ .venv/core

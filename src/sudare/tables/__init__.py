@@ -1,0 +1,1 @@
+"""Tables: reading sources, schemas, hierarchies, codes and counts."""

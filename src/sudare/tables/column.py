@@ -1,0 +1,132 @@
+"""A column as codes: the distinct values in order, and for every row which of them it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.tables.hierarchy import Hierarchy
+
+Codes = NDArray[Any]  # of the smallest unsigned type that holds them
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The values of a column in their order, and a code per row. A missing value has the code after
+    the last value.
+
+    >>> column = Column.encode(pl.Series([30, None, 20, 30]))
+    >>> column.values.to_list(), column.codes.tolist(), column.missing
+    ([20, 30], [1, 2, 0, 1], True)
+    >>> column.decode().to_list()
+    [30, None, 20, 30]
+    """
+
+    values: pl.Series
+    codes: Codes
+    missing: bool
+    hierarchy: Hierarchy | None = None
+
+    @classmethod
+    def encode(cls, series: pl.Series) -> Column:
+        """Find the distinct values, in their natural order, and code every row by them."""
+        values, codes = _distinct(series.rechunk())
+        return cls(
+            values.alias(series.name), codes.astype(smallest(len(values) + 1)), series.null_count() > 0
+        )
+
+    def rows_with(self, codes: list[int]) -> NDArray[np.int64]:
+        """Return the rows that hold any of these codes."""
+        wanted = np.zeros(len(self.values) + 1, dtype=bool)
+        wanted[codes] = True
+        return np.flatnonzero(wanted[self.codes])
+
+    def take(self, codes: Codes, name: str) -> Column:
+        """Return a column of other rows, given by their codes; values that no longer occur are dropped."""
+        present = np.unique(codes)
+        kept = present[present < len(self.values)]
+        place = np.full(len(self.values) + 1, len(kept), dtype=smallest(len(kept) + 1))
+        place[kept] = np.arange(len(kept))
+        return Column(self.values.gather(kept).alias(name), place[codes], len(kept) < len(present))
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.values.name
+
+    @property
+    def size(self) -> int:
+        """How many codes there are, with the one for missing values if any row has it."""
+        return len(self.values) + self.missing
+
+    def decode(self, codes: Codes | None = None) -> pl.Series:
+        """Return the values that codes (by default the rows' own) stand for."""
+        rows = pl.Series(self.codes if codes is None else codes)
+        if self.missing:
+            rows = rows.set(rows == len(self.values), None)
+        return self.values.gather(rows)
+
+
+def smallest(size: int) -> type[np.unsignedinteger[Any]]:
+    """Return the smallest unsigned type that holds so many codes."""
+    return np.uint8 if size <= 2**8 else np.uint16 if size <= 2**16 else np.uint32
+
+
+def _distinct(series: pl.Series) -> tuple[pl.Series, NDArray[Any]]:
+    """Return the sorted distinct values, and the code of every row (len(values) where missing)."""
+    dtype = series.dtype
+    if isinstance(dtype, pl.String | pl.Categorical):
+        return _by_text(series)
+    if dtype.is_float():
+        return _by_bits(series)
+    if isinstance(dtype, pl.Decimal | pl.Null | pl.Int128):
+        return _by_rank(series)
+    return _by_number(series)
+
+
+def _filled(codes: pl.Series, missing: int) -> NDArray[Any]:
+    return codes.fill_null(missing).to_numpy()
+
+
+def _by_text(series: pl.Series) -> tuple[pl.Series, NDArray[Any]]:
+    text = series.cast(pl.String).alias("text")
+    values = text.drop_nulls().unique().sort()
+    numbered = values.to_frame().with_row_index("code")
+    codes = text.to_frame().join(numbered, on="text", how="left", maintain_order="left")["code"]
+    return values.cast(series.dtype), _filled(codes, len(values))
+
+
+def _by_rank(series: pl.Series) -> tuple[pl.Series, NDArray[Any]]:
+    values = series.drop_nulls().unique().sort()
+    codes = series.rank("dense").cast(pl.UInt32) - 1
+    return values, _filled(codes, len(values))
+
+
+def _by_bits(series: pl.Series) -> tuple[pl.Series, NDArray[Any]]:
+    """Tell floats apart by their bits, so that -0.0 stays -0.0; all NaN are one value, the largest."""
+    numbers = series.cast(pl.Float64).fill_nan(float("nan"))
+    bits = numbers.fill_null(0.0).to_numpy().view(np.int64)
+    ordered = pl.Series(bits ^ ((bits >> 63) & np.int64(2**63 - 1)))  # the order of the bits is the numbers'
+    keys, codes = _by_rank(ordered.set(series.is_null(), None) if series.null_count() else ordered)
+    bits = keys.to_numpy()
+    values = pl.Series((bits ^ ((bits >> 63) & np.int64(2**63 - 1))).view(np.float64))
+    return values.cast(series.dtype), codes
+
+
+def _by_number(series: pl.Series) -> tuple[pl.Series, NDArray[Any]]:
+    """Look values up in a table where they lie close together; rank them otherwise."""
+    physical = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
+    low, high = physical.min(), physical.max()
+    if not isinstance(low, int) or not isinstance(high, int) or high - low > max(2**16, 2 * len(series)):
+        return _by_rank(series)
+    offsets = (physical.fill_null(low).to_numpy() - low).astype(np.int64)
+    present = np.zeros(high - low + 1, dtype=bool)
+    present[offsets] = True
+    codes = (np.cumsum(present) - 1).astype(np.uint32)[offsets]
+    values = series.drop_nulls().unique().sort()
+    codes[series.is_null().to_numpy()] = len(values)
+    return values, codes

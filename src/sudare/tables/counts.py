@@ -1,0 +1,141 @@
+"""Counts: the distinct coded tuples of some columns, with how often each occurs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.tables import _kernels
+from sudare.tables.column import Codes
+
+Groups = tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64] | None]
+
+DENSE = 2**22  # so many possible tuples are counted in a plain array
+CHUNK = 2**16  # rows packed at a time, so that keys stay in the processor's cache
+KEYS = 2**64  # packed tuples are 64-bit numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How many records share which values. One row of `codes` per distinct tuple, in rising order.
+
+    >>> counts = count({"age": np.array([1, 0, 1]), "sex": np.array([1, 0, 1])}, sizes=[2, 2])
+    >>> counts.codes.tolist(), counts.weights.tolist(), counts.total
+    ([[0, 0], [1, 1]], [1, 2], 3)
+    """
+
+    names: tuple[str, ...]
+    codes: NDArray[np.int32]
+    weights: NDArray[np.int64]
+    sizes: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        """How many records were counted."""
+        return int(self.weights.sum())
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
+def count(columns: dict[str, Codes], sizes: Sequence[int]) -> Counts:
+    """Count the distinct tuples of coded columns; `sizes` says how many codes each column can have."""
+    return _count(columns, sizes, index=False)[0]
+
+
+def count_index(columns: dict[str, Codes], sizes: Sequence[int]) -> tuple[Counts, NDArray[np.int64]]:
+    """Count, and also return for every row which of the distinct tuples it is.
+
+    >>> count_index({"age": np.array([1, 0, 1])}, sizes=[2])[1].tolist()
+    [1, 0, 1]
+    """
+    counts, index = _count(columns, sizes, index=True)
+    assert index is not None
+    return counts, index
+
+
+def _count(
+    columns: dict[str, Codes], sizes: Sequence[int], *, index: bool
+) -> tuple[Counts, NDArray[np.int64] | None]:
+    arrays, spans = list(columns.values()), list(sizes)
+    folded = 0  # how many columns the first array stands for
+    tuples = np.empty((0, 0), dtype=np.int32)
+    while True:
+        fitting = _fitting(spans)
+        last = fitting == len(spans)
+        keys, weights, groups = _group(arrays[:fitting], spans[:fitting], index or not last)
+        tuples = _unpacked(keys, spans[:fitting], tuples if folded else None)
+        if last:
+            counts = Counts(tuple(columns), tuples, weights, tuple(int(size) for size in sizes))
+            return counts, groups
+        # Too many possible tuples for one key: count the first columns, and go on with their groups as one.
+        assert groups is not None
+        folded += fitting - (folded > 0)
+        arrays, spans = [groups, *arrays[fitting:]], [len(keys), *spans[fitting:]]
+
+
+def _fitting(spans: list[int]) -> int:
+    """Return how many of the columns, from the first, fit into one key."""
+    product, fitting = 1, 0
+    while fitting < len(spans) and product * spans[fitting] <= KEYS:
+        product *= spans[fitting]
+        fitting += 1
+    return fitting
+
+
+def _group(arrays: list[Codes], spans: list[int], index: bool) -> Groups:
+    """Return the distinct keys in rising order, their weights, and each row's place among them."""
+    if math.prod(spans) <= DENSE:
+        return _group_dense(arrays, spans, index)
+    return _group_sorted(arrays, spans, index)
+
+
+def _group_dense(arrays: list[Codes], spans: list[int], index: bool) -> Groups:
+    weights = np.zeros(math.prod(spans), dtype=np.int64)
+    for keys in _packed(arrays, spans):
+        _kernels.count_dense(keys, weights)
+    present = np.flatnonzero(weights)
+    groups = None
+    if index:
+        place = np.empty(len(weights), dtype=np.int64)
+        place[present] = np.arange(len(present))
+        groups = np.concatenate([place[keys] for keys in _packed(arrays, spans)])
+    return present.astype(np.uint64), weights[present], groups
+
+
+def _group_sorted(arrays: list[Codes], spans: list[int], index: bool) -> Groups:
+    keys = np.concatenate(list(_packed(arrays, spans)))
+    order = pl.Series(keys).arg_sort().to_numpy() if index else None
+    rising = keys[order] if order is not None else pl.Series(keys).sort().to_numpy()
+    starts = np.append(0, np.flatnonzero(rising[1:] != rising[:-1]) + 1)
+    weights = np.diff(starts, append=len(rising))
+    groups = None
+    if order is not None:
+        groups = np.empty(len(keys), dtype=np.int64)
+        groups[order] = np.repeat(np.arange(len(starts)), weights)
+    return rising[starts], weights, groups
+
+
+def _packed(arrays: list[Codes], spans: list[int]) -> Iterator[NDArray[np.uint64]]:
+    """Pack tuples into numbers, a chunk of rows at a time; rising tuples give rising numbers."""
+    rows = len(arrays[0])
+    for start in range(0, rows, CHUNK):
+        keys = arrays[0][start : start + CHUNK].astype(np.uint64)
+        for array, span in zip(arrays[1:], spans[1:], strict=True):
+            keys *= np.uint64(span)
+            keys += array[start : start + CHUNK].astype(np.uint64)
+        yield keys
+
+
+def _unpacked(
+    keys: NDArray[np.uint64], spans: list[int], before: NDArray[np.int32] | None
+) -> NDArray[np.int32]:
+    """Turn keys back into tuples; the first part of a folded key names a row of `before`."""
+    codes = np.empty((len(keys), len(spans)), dtype=np.int32)
+    _kernels.unpack(keys, np.array(spans, dtype=np.uint64), codes)
+    return codes if before is None else np.hstack([before[codes[:, 0]], codes[:, 1:]])

@@ -1,0 +1,261 @@
+"""Reading CSV files: what they are written in, whether they are whole, and where a record stands."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.errors import InputError
+from sudare.tables import _kernels
+from sudare.tables.schema import CsvFormat
+from sudare.tables.text import shown
+
+SAMPLE = 2**16  # bytes looked at to find out the format
+CHUNK = 2**24
+DELIMITERS = ",;\t|"
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """A CSV file as UTF-8 bytes without blank lines at the end, with its format found out."""
+
+    name: str
+    source: Path | bytes
+    data: NDArray[np.uint8]
+    format: CsvFormat
+    guessed_encoding: bool
+
+    def frame(self) -> pl.DataFrame:
+        """Parse the file, every column as text; refuse it if any record is damaged."""
+        names = self._header()
+        records = self._checked(len(names)) - 1
+        if records < 1:
+            raise InputError(f"{self.name}: the table is empty; there is no record after the header.")
+        frame = pl.read_csv(
+            self.source,
+            has_header=False,
+            skip_rows=1,
+            separator=self._delimiter,
+            quote_char=self.format.quote,
+            schema=dict.fromkeys(names, pl.String),
+            glob=False,
+        )
+        if frame.height < records or frame[records:].null_count().sum_horizontal().sum() < (
+            (frame.height - records) * len(names)
+        ):
+            raise InputError(
+                f"{self.name}: {records:,} records were found but {frame.height:,} were read. "
+                "Check the quoting; export the file again with every text field quoted."
+            )
+        return frame[:records]
+
+    @property
+    def _delimiter(self) -> str:
+        return self.format.delimiter or ","
+
+    def _header(self) -> list[str]:
+        text = self.data[: 2**24].tobytes().decode("utf-8", errors="ignore")
+        reader = csv.reader(
+            io.StringIO(text, newline=""), delimiter=self._delimiter, quotechar=self.format.quote
+        )
+        names = next(reader, [])
+        if self.format.trim:
+            names = [name.strip() for name in names]
+        if not names or names == [""]:
+            raise InputError(f"{self.name}: the file is empty; it needs a header line with the column names.")
+        for i, name in enumerate(names):
+            if name == "":
+                raise InputError(f"{self.name}, line 1: column {i + 1} has no name. Name it in the header.")
+            if name in names[:i]:
+                raise InputError(
+                    f"{self.name}, line 1: columns {names.index(name) + 1} and {i + 1} are both named '{name}'. "
+                    "Rename one."
+                )
+        return names
+
+    def _scan(self, fields: int, stop_at: int) -> tuple[int, int, int, int]:
+        result = _kernels.scan_csv(self.data, ord(self._delimiter), ord(self.format.quote), fields, stop_at)
+        return result
+
+    def _checked(self, fields: int) -> int:
+        fault, line, found, records = self._scan(fields, -1)
+        where = f"{self.name}, line {line}"
+        if fault == _kernels.RAGGED and (text := self._line(line)) == "":
+            raise InputError(f"{where}: the line is empty, and records follow it. Remove it.")
+        if fault == _kernels.RAGGED:
+            text = shown(text)
+            raise InputError(
+                f"{where}: {found} field{'s' * (found != 1)}, but the header has {fields}: {text}. Mend the record."
+            )
+        if fault == _kernels.OPEN_QUOTE:
+            raise InputError(
+                f"{where}: a quoted field that starts in this record never ends. Close the quote."
+            )
+        if fault == _kernels.AFTER_QUOTE:
+            text = shown(self._line(line))
+            raise InputError(
+                f"{where}: text follows a closing quote: {text}. Double the quotes inside the field."
+            )
+        return records
+
+    def line_of(self, row: int) -> int:
+        """Return the line on which a row's record starts (the first row follows the header)."""
+        fields = len(self._header())
+        return self._scan(fields, row + 1)[1]
+
+    def _line(self, number: int) -> str:
+        ends = np.flatnonzero(self.data == 10)
+        start = 0 if number == 1 else int(ends[number - 2]) + 1
+        stop = int(ends[number - 1]) if number <= len(ends) else len(self.data)
+        return self.data[start:stop].tobytes().decode("utf-8", errors="replace").rstrip("\r")
+
+
+def open_csv(path: Path, asked: CsvFormat) -> CsvFile:
+    """Open a CSV file and find out what of its format was not said."""
+    raw = _bytes(path)
+    encoding = asked.encoding or _guess_encoding(path.name, raw)
+    source, text = _as_utf8(path, raw, encoding)
+    end = len(text)
+    while end > 0 and text[end - 1] in b"\r\n":
+        end -= 1
+    sample = text[: min(end, SAMPLE)].tobytes().decode("utf-8", errors="ignore")
+    delimiter = asked.delimiter or _guess_delimiter(sample, asked.quote)
+    records = _records(sample, delimiter, asked.quote)
+    found = CsvFormat(
+        delimiter=delimiter,
+        quote=asked.quote,
+        encoding=encoding,
+        decimal=asked.decimal or _guess_decimal(records, delimiter),
+        trim=_guess_trim(records) if asked.trim is None else asked.trim,
+    )
+    return CsvFile(path.name, source, text[:end], found, asked.encoding is None and encoding != "utf-8")
+
+
+def _bytes(path: Path) -> NDArray[np.uint8]:
+    try:
+        if path.suffix.lower() == ".gz":
+            with gzip.open(path) as file:
+                return np.frombuffer(file.read(), dtype=np.uint8)
+        if path.stat().st_size == 0:
+            return np.empty(0, dtype=np.uint8)
+        return np.memmap(path, dtype=np.uint8, mode="r")
+    except (OSError, EOFError) as error:
+        raise InputError(
+            f"{path}: the file cannot be read: {getattr(error, 'strerror', None) or error}."
+        ) from None
+
+
+# -- encoding ------------------------------------------------------------------------------------
+
+
+def _guess_encoding(name: str, data: NDArray[np.uint8]) -> str:
+    start = data[:4].tobytes()
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    fault = _undecodable(data, "utf-8")
+    if fault is None:
+        return "utf-8"
+    if _undecodable(data, "cp932") is None and _looks_japanese(data):
+        return "shift_jis"
+    raise _undecodable_error(name, data, "UTF-8", fault)
+
+
+def _undecodable(data: NDArray[np.uint8], encoding: str) -> int | None:
+    """Return the position of the first byte that the encoding cannot have; None if there is none."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for start in range(0, len(data), CHUNK):
+        held = decoder.getstate()[0]
+        try:
+            decoder.decode(data[start : start + CHUNK].tobytes(), final=start + CHUNK >= len(data))
+        except UnicodeDecodeError as error:
+            return start - len(held) + error.start
+    return None
+
+
+def _looks_japanese(data: NDArray[np.uint8]) -> bool:
+    """Tell Shift_JIS from other 8-bit text: kana, signs and the common kanji start with 0x81 to 0x97."""
+    high = data[data >= 0x80]
+    return len(high) > 0 and ((high >= 0x81) & (high <= 0x97)).mean() > 0.25
+
+
+def _undecodable_error(name: str, data: NDArray[np.uint8], encoding: str, position: int) -> InputError:
+    newlines = np.flatnonzero(data[:position] == 10)
+    start = int(newlines[-1]) + 1 if len(newlines) else 0
+    near = (
+        data[max(start, position - 20) : position + 10].tobytes().decode("ascii", errors="backslashreplace")
+    )
+    return InputError(
+        f"{name}, line {len(newlines) + 1}, byte {position - start + 1} of the line: 0x{data[position]:02X} is not "
+        f'{encoding} (near {shown(near)}). Say which encoding the file has, such as "shift_jis" or "latin-1", '
+        "or export it as UTF-8."
+    )
+
+
+def _as_utf8(path: Path, data: NDArray[np.uint8], encoding: str) -> tuple[Path | bytes, NDArray[np.uint8]]:
+    """Return what to parse and its bytes: the file itself if it is UTF-8, else a copy that is."""
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        raise InputError(
+            f'{path.name}: there is no encoding \'{encoding}\'. Use one such as "utf-8" or "shift_jis".'
+        ) from None
+    name = "cp932" if name == "shift_jis" else name  # what Japanese software writes under that name
+    plain = name in ("utf-8", "utf-8-sig", "ascii")
+    if (fault := _undecodable(data, "utf-8" if plain else name)) is not None:
+        raise _undecodable_error(path.name, data, encoding, fault)
+    carriage_only = 13 in data[:SAMPLE] and 10 not in data[:SAMPLE]
+    if plain and not carriage_only and path.suffix.lower() != ".gz":
+        return path, data[3:] if data[:3].tobytes() == codecs.BOM_UTF8 else data
+    text = data.tobytes().decode("utf-8-sig" if plain else name)
+    copy = (text.replace("\r", "\n") if carriage_only else text).encode()
+    return copy, np.frombuffer(copy, dtype=np.uint8)
+
+
+# -- delimiter, decimals, blanks -----------------------------------------------------------------
+
+
+def _records(sample: str, delimiter: str, quote: str) -> list[list[str]]:
+    """Split a sample; its last record may be cut off and is left out if there are others."""
+    try:
+        records = list(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote))
+    except csv.Error:
+        return []
+    return records[:-1] if len(records) > 1 and len(sample) >= SAMPLE // 2 else records
+
+
+def _guess_delimiter(sample: str, quote: str) -> str:
+    """Take the delimiter that gives most records the header's number of fields, and most fields."""
+
+    def score(delimiter: str) -> tuple[float, int]:
+        records = _records(sample, delimiter, quote)
+        fields = len(records[0]) if records else 1
+        if fields < 2:
+            return 0.0, 0
+        return sum(len(record) == fields for record in records) / len(records), fields
+
+    return max(DELIMITERS, key=score)
+
+
+def _guess_decimal(records: list[list[str]], delimiter: str) -> Literal[".", ","]:
+    if delimiter == ",":
+        return "."
+    fields = [field.strip() for record in records[1:] for field in record]
+    commas = sum(re.fullmatch(r"[+-]?[0-9]+,[0-9]+", field) is not None for field in fields)
+    points = sum(re.fullmatch(r"[+-]?[0-9]+\.[0-9]+", field) is not None for field in fields)
+    return "," if commas > points else "."
+
+
+def _guess_trim(records: list[list[str]]) -> bool:
+    """Blanks after nearly every delimiter (`39, State-gov, 77516`) belong to the format, not to the values."""
+    later = [field for record in records for field in record[1:] if field]
+    return bool(later) and sum(field.startswith(" ") for field in later) > 0.9 * len(later)

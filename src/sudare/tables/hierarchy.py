@@ -1,0 +1,255 @@
+"""Hierarchies: the tree of generalized values of an attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from sudare.errors import InputError
+from sudare.tables import builders
+from sudare.tables.builders import ROOT, Row
+from sudare.tables.text import shown, spellings, text_of, texts_of
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """The generalized values of an attribute, from the value itself (level 0) up to one root.
+
+    Every value lies at the same depth. Nodes of a level are numbered from 0; `codes[level, leaf]` is
+    the node that the leaf becomes at that level, and `labels[level][node]` what is published for it
+    (None for a missing value).
+
+    >>> h = Hierarchy.from_rows([["Paris", "France", "*"], ["Lyon", "France", "*"], ["Oslo", "Norway", "*"]])
+    >>> h.height, h.leaves
+    (2, ('Paris', 'Lyon', 'Oslo'))
+    >>> h.publish([0, 1, 2], level=1)
+    ['France', 'France', 'Norway']
+    >>> h.meet([0, 0], [1, 2]).tolist()     # Paris and Lyon meet in France, Paris and Oslo at the root
+    [1, 2]
+    """
+
+    labels: tuple[tuple[str | None, ...], ...]
+    codes: NDArray[np.int32]
+
+    # -- making one ------------------------------------------------------------------------------
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[str]], lines: Sequence[str] | None = None) -> Hierarchy:
+        """Make a hierarchy from paths, one per value: the value, its parent, ... up to the root.
+
+        `lines` says where each row stands (such as "age.csv, line 7"), for error messages.
+        """
+        paths = [tuple(row) for row in rows]
+        _check(paths, lines or [f"row {i}" for i in range(1, len(paths) + 1)])
+        paths = list(dict.fromkeys(paths))
+        columns = list(zip(*paths, strict=True))
+        labels = [tuple(dict.fromkeys(column)) for column in columns]
+        codes = np.empty((len(columns), len(paths)), dtype=np.int32)
+        for level, names in enumerate(labels):
+            node = {name: i for i, name in enumerate(names)}
+            codes[level] = [node[name] for name in columns[level]]
+        return cls(tuple(labels), codes)
+
+    @classmethod
+    def from_csv(cls, path: str | Path, *, delimiter: str = ";") -> Hierarchy:
+        """Load ARX's format: one line per value, level 0 to n, separated by semicolons."""
+        return cls.from_rows(*builders.read_csv_rows(Path(path), delimiter))
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Hierarchy:
+        """Load ARX's CSV format, or a nested tree from a .json or .toml file."""
+        path = Path(path)
+        if path.suffix.lower() not in (".json", ".toml"):
+            return cls.from_csv(path)
+        try:
+            return cls.from_tree(builders.read_tree(path))
+        except InputError as error:
+            raise InputError(f"{path.name}: {error}") from None
+
+    @classmethod
+    def from_tree(cls, tree: Mapping[str, Any]) -> Hierarchy:
+        """Make a hierarchy from nested mappings that end in lists of values.
+
+        >>> Hierarchy.from_tree({"Europe": ["France", "Norway"], "Asia": ["Japan"]}).labels[1:]
+        (('Europe', 'Asia'), ('*',))
+        """
+        return cls.from_rows(builders.tree_rows(tree))
+
+    @classmethod
+    def groups(cls, mapping: Mapping[Any, str]) -> Hierarchy:
+        """Group values by a mapping from each value to its group, and the groups under one root.
+
+        >>> Hierarchy.groups({1: "low", 2: "low", 3: "high"}).publish([0, 2], level=1)
+        ['low', 'high']
+        """
+        return cls.from_rows([(text_of(value), str(group), ROOT) for value, group in mapping.items()])
+
+    @classmethod
+    def suppress(cls, values: Iterable[Any]) -> Hierarchy:
+        """Publish a value as it is, or not at all.
+
+        >>> Hierarchy.suppress(["Female", "Male"]).labels
+        (('Female', 'Male'), ('*',))
+        """
+        return cls.from_rows([(text, ROOT) for text in texts_of(_series(values))])
+
+    @classmethod
+    def mask(cls, values: Iterable[Any], *, pad: str | None = None) -> Hierarchy:
+        """Mask strings from the right, the last character first.
+
+        Shorter values are padded on the left to equal width: with zeros if all values are whole
+        numbers, else with blanks, or with `pad`.
+
+        >>> Hierarchy.mask(["4056", "4057", "401"]).publish([0, 2], level=1)
+        ['405*', '040*']
+        """
+        return cls.from_rows(builders.mask_rows(texts_of(_series(values)), pad))
+
+    @classmethod
+    def intervals(
+        cls,
+        values: Iterable[Any],
+        *,
+        width: float | None = None,
+        quantiles: int | None = None,
+        cuts: Sequence[float] | None = None,
+        fanout: int = 2,
+        origin: float = 0,
+    ) -> Hierarchy:
+        """Put numbers into intervals; `fanout` neighbours merge at each level, up to the root.
+
+        Give one of `width` (equal intervals counted from `origin`), `quantiles` (so many intervals
+        that hold about equally many of the values given) or `cuts`.
+
+        >>> Hierarchy.intervals([3, 25, 28, 61], width=10, fanout=3).publish([1, 3], level=1)
+        ['[20, 30)', '[60, 70)']
+        """
+        return cls.from_rows(builders.interval_rows(_series(values), width, quantiles, cuts, fanout, origin))
+
+    @classmethod
+    def dates(
+        cls, values: Iterable[Any], *, levels: Sequence[str] = ("month", "quarter", "year", "decade")
+    ) -> Hierarchy:
+        """Truncate dates: to any of day, month, quarter, year, decade, finest first.
+
+        >>> import datetime as dt
+        >>> Hierarchy.dates([dt.date(2024, 5, 17)]).publish([0], level=2)
+        ['2024-Q2']
+        """
+        return cls.from_rows(builders.date_rows(_series(values), levels))
+
+    # -- asking it -------------------------------------------------------------------------------
+
+    @property
+    def height(self) -> int:
+        """The level of the root: how far a value can climb."""
+        return len(self.labels) - 1
+
+    @cached_property
+    def leaves(self) -> tuple[str | None, ...]:
+        """The values at level 0."""
+        return tuple(self.labels[0][code] for code in self.codes[0])
+
+    @cached_property
+    def _leaf_of(self) -> dict[str | None, int]:
+        return {text: leaf for leaf, text in enumerate(self.leaves)}
+
+    def rows(self) -> list[tuple[str | None, ...]]:
+        """Return the path of every leaf, as `from_rows` takes them."""
+        columns = [[names[c] for c in codes] for names, codes in zip(self.labels, self.codes, strict=True)]
+        return list(zip(*columns, strict=True))
+
+    def meet(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.int32]:
+        """Return the level of the lowest common ancestor of each pair of leaves."""
+        a, b = np.broadcast_arrays(a, b)
+        level = np.zeros(a.shape, dtype=np.int32)
+        for codes in self.codes[:-1]:  # two paths never part again once they have met
+            level += codes[a] != codes[b]
+        return level
+
+    def cost(self, level: ArrayLike) -> NDArray[np.float64]:
+        """Return the cost of climbing to a level: the share of the height climbed, from 0 to 1."""
+        return np.asarray(level) / self.height
+
+    def publish(self, leaves: ArrayLike, level: int) -> list[str | None]:
+        """Return what is published for each of the leaves at a level."""
+        names = self.labels[level]
+        return [names[code] for code in self.codes[level][np.asarray(leaves)]]
+
+    def find(self, values: pl.Series) -> NDArray[np.int32]:
+        """Return the leaf of each value, matched by its text; -1 where the hierarchy has none."""
+        leaf_of = self._leaf_of
+        found = (
+            next((leaf_of[text] for text in spellings(value) if text in leaf_of), -1)
+            for value in values.to_list()
+        )
+        return np.fromiter(found, dtype=np.int32, count=len(values))
+
+    def take(self, leaves: ArrayLike) -> Hierarchy:
+        """Keep only these leaves, in this order; the height stays."""
+        return Hierarchy(self.labels, self.codes[:, np.asarray(leaves)])
+
+    def with_missing(self) -> Hierarchy:
+        """Add a last leaf for missing values, which meets the others only at the root."""
+        top = self.height
+        labels = [(*names, None) for names in self.labels[:top]] + [self.labels[top]]
+        own = [[len(names)] for names in self.labels[:top]] + [[0]]
+        return Hierarchy(tuple(labels), np.hstack([self.codes, np.array(own, dtype=np.int32)]))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hierarchy) and self.rows() == other.rows()
+
+    def __hash__(self) -> int:
+        return hash(self.leaves)
+
+    def __repr__(self) -> str:
+        return f"Hierarchy({len(self.leaves):,} values, height {self.height})"
+
+
+def _series(values: Iterable[Any]) -> pl.Series:
+    series = values if isinstance(values, pl.Series) else pl.Series(list(values))
+    return series.drop_nulls()
+
+
+def _check(paths: list[Row], lines: Sequence[str]) -> None:
+    """Refuse what is not a tree of equal depth with one root; every message names value and line."""
+    if not paths:
+        raise InputError(
+            "Hierarchy: it has no values. Give one row per value: the value, its parent, ..., the root."
+        )
+    depth = len(paths[0])
+    parent: dict[tuple[int, str], tuple[str, str]] = {}
+    for path, line in zip(paths, lines, strict=True):
+        if len(path) != depth:
+            raise InputError(
+                f"Hierarchy: {shown(path[0])} ({line}) has {len(path)} levels, {shown(paths[0][0])} ({lines[0]}) "
+                f"has {depth}. Give every value the same depth; repeat a value where it does not change."
+            )
+        if depth < 2:
+            raise InputError(
+                f"Hierarchy: {shown(path[0])} ({line}) has no level above it. Add a root, such as '{ROOT}', as the last level."
+            )
+        if path[-1] != paths[0][-1]:
+            raise InputError(
+                f"Hierarchy: {shown(path[0])} ({line}) ends in {shown(path[-1])}, {shown(paths[0][0])} ({lines[0]}) in "
+                f"{shown(paths[0][-1])}. There must be one root: add '{ROOT}' as the last level of every value."
+            )
+        for level in range(depth - 1):
+            own, above = path[level], path[level + 1]
+            first, where = parent.setdefault((level, own), (above, line))
+            if first != above:
+                raise InputError(
+                    f"Hierarchy: {shown(own)} at level {level} has two parents: {shown(first)} ({where}) and "
+                    f"{shown(above)} ({line}). Give it one."
+                )
+            if own != above and own in path[level + 1 :]:
+                raise InputError(
+                    f"Hierarchy: {shown(own)} ({line}) stands above itself: {' > '.join(path)}. Remove the cycle."
+                )

@@ -1,0 +1,78 @@
+"""From the texts of a CSV file to typed values. Only distinct texts are parsed: equal ones cost once."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.tables.column import Column
+from sudare.tables.schema import Type
+
+# A whole number is one only if writing it back gives the same text: 007 and 01234 stay text.
+INTEGER = r"^(0|-?[1-9][0-9]*)$"
+NUMBER = r"^[+-]?(0|[1-9][0-9]*|)(\.[0-9]*)?([eE][+-]?[0-9]+)?$"
+HAS_DIGIT = r"^[+-]?\.?[0-9]"
+DATE = r"^[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}$"
+DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?$"
+
+
+def infer_type(texts: pl.Series, decimal: str = ".") -> Type:
+    """Guess the type that all of these distinct texts have.
+
+    >>> infer_type(pl.Series(["17", "90"])), infer_type(pl.Series(["017", "90"])), infer_type(pl.Series(["1.5", "2"]))
+    ('integer', 'text', 'number')
+    """
+    texts = texts.drop_nulls()
+    if len(texts) == 0:
+        return "text"
+    for guess in ("integer", "number", "date", "datetime"):
+        if parse(texts, guess, decimal).null_count() == 0:
+            return guess
+    return "text"
+
+
+def parse(texts: pl.Series, type_: Type, decimal: str = ".") -> pl.Series:
+    """Parse texts as a type; what cannot be parsed becomes null.
+
+    >>> parse(pl.Series(["1,5", "x"]), "number", decimal=",").to_list()
+    [1.5, None]
+    """
+    if type_ == "text":
+        return texts
+    if type_ == "integer":
+        return _only(texts, INTEGER).cast(pl.Int64, strict=False)
+    if type_ == "number":
+        if decimal == ",":
+            texts = texts.set(texts.str.contains(".", literal=True), None).str.replace(",", ".", literal=True)
+        return _only(_only(texts, NUMBER), HAS_DIGIT).cast(pl.Float64, strict=False)
+    if type_ == "date":
+        return (
+            _only(texts, DATE).str.replace_all("/", "-", literal=True).str.to_date("%Y-%m-%d", strict=False)
+        )
+    plain = _only(texts, DATETIME).str.replace("T", " ", literal=True)
+    minutes = plain.str.len_bytes() == len("2024-01-01 00:00")
+    full = plain.zip_with(~minutes.fill_null(False), plain + ":00")
+    return full.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
+
+
+def _only(texts: pl.Series, pattern: str) -> pl.Series:
+    return texts.set(~texts.str.contains(pattern), None)
+
+
+def encode_text(
+    series: pl.Series, type_: Type | None, decimal: str, missing_values: tuple[str, ...], trim: bool
+) -> tuple[Column, NDArray[np.int64]]:
+    """Code a text column as its type (None: as the type its texts have).
+
+    Also returns the rows whose text is not of the declared type; they are coded as missing.
+    """
+    coded = Column.encode(series)
+    texts = coded.values.str.strip_chars(" \t") if trim else coded.values
+    texts = texts.set(texts.is_in(missing_values), None)
+    typed = parse(texts, type_ or infer_type(texts, decimal), decimal)
+    wrong = (texts.is_not_null() & typed.is_null()).arg_true().to_list()
+    rows = coded.rows_with(wrong)
+    # Several texts can be one value (1.0 and 1.00): code the values, then go from text to value.
+    values = Column.encode(pl.concat([typed, pl.Series([None], dtype=typed.dtype)]))
+    return values.take(values.codes[coded.codes], name=series.name), rows

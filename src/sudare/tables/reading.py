@@ -1,0 +1,191 @@
+"""Reading: any source of rows becomes a Table, or an error that says what is wrong and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.errors import InputError
+from sudare.tables.checking import KINDS, checked, type_faults
+from sudare.tables.column import Column
+from sudare.tables.csv_files import CsvFile, open_csv
+from sudare.tables.databases import is_database_url, read_database
+from sudare.tables.parsing import encode_text
+from sudare.tables.schema import Attribute, CsvFormat, Role, Schema, Type
+from sudare.tables.table import Source, Table
+from sudare.tables.text import listed, text_of
+
+NONE = np.empty(0, dtype=np.int64)
+CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
+FRAME_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
+    ".parquet": pl.read_parquet,
+    ".pq": pl.read_parquet,
+    ".feather": pl.read_ipc,
+    ".arrow": pl.read_ipc,
+    ".ipc": pl.read_ipc,
+    ".jsonl": pl.read_ndjson,
+    ".ndjson": pl.read_ndjson,
+}
+
+
+def read(source: Any, schema: Schema | str | Path | None = None, *, csv: CsvFormat | None = None) -> Table:
+    """Read a table from a file, a database URL or a frame, and check it against its schema.
+
+    `source` is the path of a CSV, TSV, Parquet, Arrow/Feather or JSON lines file; a URL such as
+    `sqlite:///people.db?table=people`, `duckdb:///people.duckdb?query=SELECT ...` or
+    `postgresql://user@host/database?table=people`; or a pandas, polars or pyarrow frame.
+    `schema` is a Schema or the path of a schema file. Without one, every column has the role
+    "other": it can be counted, but nothing is known that could be protected.
+    `csv` says how a CSV file is written, where the schema does not; what nobody says is found out.
+
+    >>> read(pl.DataFrame({"age": [30, 40]}))
+    Table(DataFrame: 2 rows x 1 columns)
+    """
+    if isinstance(schema, str | Path):
+        schema = Schema.from_toml(schema)
+    if _is_csv(source):
+        return _read_csv(open_csv(_existing(source), csv or (schema.csv if schema else CsvFormat())), schema)
+    frame, origin = _frame_of(source)
+    _check_columns(frame.columns, frame.height, schema, origin)
+    columns: dict[str, Column] = {}
+    faults: list[str] = []
+    for series in frame:
+        type_ = schema[series.name].type if schema else None
+        columns[series.name], rows = _encode(series, type_, (schema and schema.missing_values) or (), origin)
+        faults += type_faults(series, rows, type_ or "text", origin)
+    return _finished(columns, faults, schema, origin)
+
+
+def _is_csv(source: Any) -> bool:
+    if not isinstance(source, str | Path) or is_database_url(str(source)):
+        return False
+    path = Path(source)
+    ending = path.suffix.lower() if path.suffix.lower() != ".gz" else Path(path.stem).suffix.lower()
+    return ending in CSV_ENDINGS
+
+
+def _existing(source: str | Path) -> Path:
+    path = Path(source)
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file.")
+    if path.is_dir():
+        raise InputError(f"{path}: this is a folder. Name the file in it.")
+    return path
+
+
+def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
+    frame = file.frame()
+    notes = (f"not UTF-8; read as {file.format.encoding}",) if file.guessed_encoding else ()
+    origin = Source(file.name, lambda row: f"line {file.line_of(row)}", notes)
+    _check_columns(frame.columns, frame.height, schema, origin)
+    missing_values = schema.missing_values if schema and schema.missing_values is not None else ("",)
+    decimal, trim = file.format.decimal or ".", bool(file.format.trim)
+    columns: dict[str, Column] = {}
+    faults: list[str] = []
+    for name in frame.columns:
+        type_ = schema[name].type if schema else None
+        texts = frame.drop_in_place(name)  # a column's texts are not needed once it is coded
+        columns[name], rows = encode_text(texts, type_, decimal, missing_values, trim)
+        faults += type_faults(texts, rows, type_ or "text", origin)
+    return _finished(columns, faults, schema, origin)
+
+
+def _frame_of(source: Any) -> tuple[pl.DataFrame, Source]:
+    if isinstance(source, str | Path):
+        if is_database_url(str(source)):
+            frame, name = read_database(str(source))
+            return frame, Source(name)
+        path = _existing(source)
+        return _read_file(path), Source(path.name)
+    names = [str(name) for name in getattr(source, "columns", [])]  # pandas allows two columns of one name
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise InputError(f"{type(source).__name__}: two columns are named {listed(twice)}. Rename one.")
+    try:
+        frame = nw.from_native(source)
+        eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return eager.to_polars(), Source(type(source).__name__)
+    except TypeError:
+        raise InputError(
+            f"A table cannot be read from {type(source).__name__}. "
+            "Give a path, a database URL, or a pandas, polars or pyarrow frame."
+        ) from None
+
+
+def _read_file(path: Path) -> pl.DataFrame:
+    reader = FRAME_READERS.get(path.suffix.lower())
+    if reader is None:
+        known = ", ".join([*CSV_ENDINGS, *FRAME_READERS])
+        raise InputError(f"{path}: the ending '{path.suffix}' is not known. Known are {known}.")
+    try:
+        return reader(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{path}: the file cannot be read: {str(error).strip()}.") from None
+
+
+def _check_columns(names: list[str], rows: int, schema: Schema | None, origin: Source) -> None:
+    if rows == 0 or not names:
+        raise InputError(f"{origin.name}: the table is empty.")
+    if schema is None:
+        return
+    if unknown := [name for name in schema.attributes if name not in names]:
+        raise InputError(
+            f"{origin.name}: the schema has {listed(unknown)}, but the table does not. It has {listed(names)}."
+        )
+    if unmentioned := [name for name in names if name not in schema]:
+        raise InputError(
+            f"{origin.name}: the schema does not mention {listed(unmentioned)}. "
+            "Give every column a role: identifier, quasi, sensitive or other."
+        )
+
+
+def _encode(
+    series: pl.Series, type_: Type | None, missing_values: tuple[str, ...], origin: Source
+) -> tuple[Column, NDArray[np.int64]]:
+    """Code a typed column; also return the rows whose text is not of the declared type."""
+    if series.dtype.is_nested() or isinstance(series.dtype, pl.Object | pl.Binary):
+        raise InputError(
+            f"{origin.name}, column '{series.name}': a cell holds {series.dtype}. Keep one number, date or text per cell."
+        )
+    if series.dtype == pl.String and (type_ or missing_values):
+        return encode_text(series, type_ or "text", ".", missing_values, trim=False)
+    if type_ is None or series.null_count() == len(series):
+        return Column.encode(series), NONE
+    typed = _as_type(series, type_)
+    if typed is None:
+        raise InputError(
+            f"{origin.name}, column '{series.name}': the schema says {KINDS[type_]}, but the values are {series.dtype}."
+        )
+    return Column.encode(typed), NONE
+
+
+def _as_type(series: pl.Series, type_: Type) -> pl.Series | None:
+    """Return the column as its declared type, or None where that would change a value."""
+    dtype = series.dtype
+    if type_ == "text":
+        return pl.Series(
+            series.name, [v if v is None else text_of(v) for v in series.to_list()], dtype=pl.String
+        )
+    if type_ == "number":
+        return series if dtype.is_numeric() else None
+    if type_ == "integer":
+        if dtype.is_integer():
+            return series
+        whole = (
+            series.cast(pl.Int64, strict=False) if dtype.is_float() else None
+        )  # pandas' way with missing values
+        return whole if whole is not None and whole.cast(dtype).equals(series, check_names=False) else None
+    if type_ == "date":
+        return series.dt.date() if isinstance(dtype, pl.Date | pl.Datetime) else None
+    return series.cast(pl.Datetime("us")) if isinstance(dtype, pl.Date | pl.Datetime) else None
+
+
+def _finished(columns: dict[str, Column], faults: list[str], schema: Schema | None, origin: Source) -> Table:
+    known = schema or Schema(attributes={name: Attribute(role=Role.other) for name in columns})
+    return checked(Table(columns, known, origin), faults)

@@ -1,0 +1,95 @@
+"""A table: coded columns, what the schema says of them, and where it came from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.errors import InputError
+from sudare.tables.column import Column
+from sudare.tables.counts import Counts, count, count_index
+from sudare.tables.schema import Role, Schema
+from sudare.tables.text import listed, texts_of
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a table came from, and how to point at one of its rows."""
+
+    name: str
+    place: Callable[[int], str] = field(default=lambda row: f"row {row + 1}", repr=False)
+    notes: tuple[str, ...] = ()
+
+    def where(self, row: int) -> str:
+        """Say where a row (counting from 0) stands, such as "people.csv, line 17"."""
+        return f"{self.name}, {self.place(row)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The rows of a source as coded columns.
+
+    >>> import sudare as sd
+    >>> table = sd.read(pl.DataFrame({"age": [30, 40, 30], "sex": ["f", "m", "f"]}))
+    >>> counts = table.counts(["age", "sex"])
+    >>> counts.weights.tolist(), counts.total
+    ([2, 1], 3)
+    """
+
+    columns: dict[str, Column]
+    schema: Schema
+    source: Source
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())).codes)
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self.columns:
+            raise InputError(
+                f"{self.source.name}: there is no column '{name}'. There are {listed(list(self.columns))}."
+            )
+        return self.columns[name]
+
+    def names(self, role: Role | str) -> list[str]:
+        """List the columns that have a role, in the table's order."""
+        return [name for name in self.columns if self.schema[name].role == role]
+
+    def counts(self, names: Sequence[str]) -> Counts:
+        """Count the distinct tuples of some columns."""
+        columns = self._chosen(names)
+        return count({c.name: c.codes for c in columns}, [c.size for c in columns])
+
+    def counts_index(self, names: Sequence[str]) -> tuple[Counts, NDArray[np.int64]]:
+        """Count, and also return for every row which of the distinct tuples it is."""
+        columns = self._chosen(names)
+        return count_index({c.name: c.codes for c in columns}, [c.size for c in columns])
+
+    def _chosen(self, names: Sequence[str]) -> list[Column]:
+        chosen = [names] if isinstance(names, str) else list(names)
+        if not chosen:
+            raise InputError(f"{self.source.name}: name at least one column to count.")
+        if len(set(chosen)) < len(chosen):
+            raise InputError(f"{self.source.name}: a column is named twice among {listed(chosen)}.")
+        return [self[name] for name in chosen]
+
+    def frame(self) -> pl.DataFrame:
+        """Return the rows as they were read."""
+        return pl.DataFrame([column.decode() for column in self.columns.values()])
+
+    def digest(self) -> str:
+        """Return a SHA-256 over the whole content: names, types, values and rows, whatever the source was."""
+        sha = hashlib.sha256()
+        for name, column in self.columns.items():
+            head = json.dumps([name, str(column.values.dtype), texts_of(column.values), len(column.codes)])
+            sha.update(head.encode("utf-8", "surrogatepass"))
+            sha.update(column.codes.astype("<u4").tobytes())
+        return sha.hexdigest()
+
+    def __repr__(self) -> str:
+        return f"Table({self.source.name}: {len(self):,} rows x {len(self.columns)} columns)"

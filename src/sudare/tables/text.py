@@ -1,0 +1,52 @@
+"""How a value is written: one text per value, the same in hierarchies, plans and error messages."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import polars as pl
+
+
+def text_of(value: Any) -> str:
+    """Write a value as text.
+
+    >>> text_of(25), text_of(25.0), text_of(0.5), text_of(True)
+    ('25', '25.0', '0.5', 'true')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    return str(value)
+
+
+def texts_of(values: pl.Series) -> list[str]:
+    """Write each value of a series as text."""
+    return [text_of(value) for value in values.to_list()]
+
+
+def spellings(value: Any) -> tuple[str, ...]:
+    """List the texts under which a hierarchy may name a value, so that 25.0 finds `25`.
+
+    >>> spellings(25.0)
+    ('25.0', '25')
+    """
+    text = text_of(value)
+    if isinstance(value, bool):
+        return text, text.capitalize()
+    if isinstance(value, float) and value.is_integer():
+        return text, str(int(value))
+    return (text,)
+
+
+def shown(value: Any, limit: int = 60) -> str:
+    """Quote a value for an error message; a very long one is cut."""
+    text = repr(value) if isinstance(value, str) else text_of(value)
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text):,} characters)"
+
+
+def listed(names: list[str] | tuple[str, ...], limit: int = 12) -> str:
+    """Join names for an error message; a long list is cut."""
+    head = ", ".join(f"'{name}'" for name in names[:limit])
+    return head if len(names) <= limit else f"{head} and {len(names) - limit:,} more"

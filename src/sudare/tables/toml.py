@@ -1,0 +1,36 @@
+"""Writing TOML, which the standard library only reads."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+
+def toml(value: Any) -> str:
+    """Write a value as TOML.
+
+    >>> toml({"kind": "mask", "rows": ["a", 1, 0.5, True]})
+    '{ kind = "mask", rows = ["a", 1, 0.5, true] }'
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{toml_key(str(k))} = {toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(toml(item) for item in value) + "]"
+    if isinstance(value, int):
+        return str(value)
+    # TOML's basic strings are JSON's, but for DEL.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_key(name: str) -> str:
+    """Write a key as TOML, quoted only where it must be."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml(name)
