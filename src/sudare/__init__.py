@@ -1,6 +1,13 @@
 """Sudare: publish tables about people without giving the people away."""
 
+from sudare import datasets
 from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.release.certificate import Certificate
+from sudare.release.generalize import generalize
+from sudare.release.ledger import Ledger
+from sudare.release.release import Release
+from sudare.release.verify import verify
 from sudare.tables.counts import Counts
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.reading import read
@@ -11,16 +18,23 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Attribute",
+    "Certificate",
     "Counts",
     "CsvFormat",
     "Hierarchy",
     "InputError",
+    "KAnonymity",
+    "Ledger",
     "LedgerError",
     "ParameterError",
+    "Release",
     "RequirementError",
     "Role",
     "Schema",
     "SudareError",
     "Table",
+    "datasets",
+    "generalize",
     "read",
+    "verify",
 ]

@@ -1,1 +1,1 @@
-
+"""Generalization: publish coarser values, so that records become alike."""

@@ -82,7 +82,7 @@ def _existing(source: str | Path) -> Path:
 def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
     frame = file.frame()
     notes = (f"not UTF-8; read as {file.format.encoding}",) if file.guessed_encoding else ()
-    origin = Source(file.name, lambda row: f"line {file.line_of(row)}", notes)
+    origin = Source(file.name, lambda row: f"line {file.line_of(row)}", file.format, notes)
     _check_columns(frame.columns, frame.height, schema, origin)
     missing_values = schema.missing_values if schema and schema.missing_values is not None else ("",)
     decimal, trim = file.format.decimal or ".", bool(file.format.trim)

@@ -30,6 +30,7 @@ from sudare.tables.toml import toml, toml_key
 
 Type = Literal["integer", "number", "text", "date", "datetime"]
 Missing = Literal["own value", "refuse"]
+SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
 Bound = int | float | dt.datetime | dt.date
 Scalar = bool | int | float | str | dt.datetime | dt.date
 # Ready-made, or a recipe that waits for the data. Told apart first, so that an error speaks of one of them.
@@ -79,9 +80,7 @@ class Attribute(_Part):
     @classmethod
     def _short_forms(cls, value: Any) -> Any:
         if isinstance(value, str):  # hierarchy = "mask", or the name of a file
-            return (
-                {"kind": value} if value in ("mask", "dates", "suppress") else {"kind": "file", "path": value}
-            )
+            return {"kind": value} if value in SHORT_FORMS else {"kind": "file", "path": value}
         if not (isinstance(value, dict) and value.get("kind") == "rows"):
             return value
         try:
@@ -276,7 +275,9 @@ def attribute_lines(attribute: Attribute) -> Iterator[str]:
     if isinstance(attribute.hierarchy, Hierarchy):
         yield f"hierarchy = {toml({'kind': 'rows', 'rows': attribute.hierarchy.rows()})}"
     elif attribute.hierarchy is not None:
-        yield f"hierarchy = {toml(attribute.hierarchy.model_dump(exclude_defaults=True))}"
+        fields = attribute.hierarchy.model_dump(exclude_defaults=True)
+        short = fields["kind"] in SHORT_FORMS and len(fields) == 1
+        yield f"hierarchy = {toml(fields['kind'] if short else fields)}"
 
 
 def _closest(name: str, known: Iterable[str]) -> str:

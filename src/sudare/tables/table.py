@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.tables.column import Column
 from sudare.tables.counts import Counts, count, count_index
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import CsvFormat, Role, Schema
 from sudare.tables.text import listed, texts_of
 
 
@@ -24,6 +24,8 @@ class Source:
 
     name: str
     place: Callable[[int], str] = field(default=lambda row: f"row {row + 1}", repr=False)
+    csv: CsvFormat | None = None
+    """How the file was written, if it is a CSV file."""
     notes: tuple[str, ...] = ()
 
     def where(self, row: int) -> str:

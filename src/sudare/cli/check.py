@@ -1,0 +1,48 @@
+"""`sudare check`: validate data against its schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, existing_schema
+from sudare.cli.output import Json, print_json, print_table, say, working
+from sudare.tables.reading import read
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+
+
+def check(source: Source, schema: SchemaPath = Path(SCHEMA_FILE), json: Json = False) -> None:
+    """Check a table against its schema, and show what would be protected."""
+    with working(f"Reading {source}"):
+        table = read(source, existing_schema(schema))
+        unique = unique_people(table)
+    columns = [
+        {
+            "column": name,
+            "role": str(table.schema[name].role),
+            "type": table.schema[name].type or str(column.values.dtype),
+            "distinct": len(column.values),
+            "missing": int((column.codes == len(column.values)).sum()),
+            "hierarchy": f"{column.hierarchy.height} levels" if column.hierarchy is not None else "",
+        }
+        for name, column in table.columns.items()
+    ]
+    if json:
+        print_json({"source": table.source.name, "rows": len(table), "unique": unique, "columns": columns})
+        return
+    print_table(
+        f"{table.source.name}: {len(table):,} rows",
+        list(columns[0]),
+        [list(column.values()) for column in columns],
+    )
+    for note in table.source.notes:
+        say(f"Note: {note}.")
+    if unique is not None:
+        say(f"[b]{unique:,}[/] of {len(table):,} people are the only one with their quasi values.")
+    say("[green]The table agrees with its schema.[/]")
+
+
+def unique_people(table: Table) -> int | None:
+    """Count the people who are the only one with their quasi values; None if there are no quasi attributes."""
+    quasi = table.names(Role.quasi)
+    return int((table.counts(quasi).weights == 1).sum()) if quasi else None

@@ -1,0 +1,74 @@
+"""`sudare demo`: the main job from start to finish, on a table that Sudare makes itself."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sudare import datasets
+from sudare.cli.check import unique_people
+from sudare.cli.generalize import show_certificate
+from sudare.cli.output import Force, print_table, say, working
+from sudare.errors import InputError
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.release.generalize import generalize
+from sudare.release.ledger import Ledger
+from sudare.release.verify import verify
+from sudare.tables.reading import read
+
+PEOPLE, K, SUPPRESS = 5_000, 5, 0.02
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to write.")] = Path("demo-output"),
+    force: Force = False,
+) -> None:
+    """Protect a synthetic health survey of 5,000 people: read, assess, protect, verify, release."""
+    release_folder = folder / "release"
+    if release_folder.exists() and not force:
+        raise InputError(
+            f"{release_folder} exists already. Use --force to replace it, or name another folder."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    data, schema = folder / "survey.csv", folder / "sudare.toml"
+    datasets.health_survey(PEOPLE).write_csv(data)
+    schema.write_text(resources.files(datasets).joinpath("survey.toml").read_text("utf-8"), encoding="utf-8")
+
+    _stage(1, f"Read {data} with its schema {schema}")
+    table = read(data, schema)
+    say(f"{len(table):,} people, {len(table.columns)} columns; quasi: {', '.join(table.names('quasi'))}")
+
+    _stage(2, "Assess: who stands out?")
+    say(f"[b]{unique_people(table):,}[/] of {len(table):,} people are the only one with their quasi values.")
+
+    asked = KAnonymity(K)
+    _stage(3, f"Protect: {asked} with the least distortion, leaving out at most {SUPPRESS:.0%} of the people")
+    with working("Generalizing"):
+        release = generalize(table, asked, suppress=SUPPRESS)
+    sample = release.frame().select(table.names("quasi")).head(5)
+    print_table("Five of the published records", sample.columns, sample.rows())
+
+    _stage(4, "Verify: recount the output, by code that shares nothing with the method")
+    found = verify(release.frame(), asked, table.schema)
+    found.refuse_if_broken()
+    show_certificate(release.certificate)
+
+    _stage(5, "Release: write it whole, and record it in the ledger")
+    release.write(release_folder, force=force, ledger=Ledger(folder / "ledger.db"))
+    say("To hand over:")
+    _list(release_folder / "data.csv", release_folder / "data.parquet", release_folder / "certificate.json")
+    say("To keep (they tell about the original):")
+    _list(release_folder / "plan.json", folder / "ledger.db")
+    say(f"The report, for you: [b]{release_folder / 'report.html'}[/]")
+
+
+def _stage(number: int, title: str) -> None:
+    say(f"\n[b]{number}. {title}[/]")
+
+
+def _list(*files: Path) -> None:
+    for file in files:
+        say(f"  {file} ({file.stat().st_size:,} bytes)")

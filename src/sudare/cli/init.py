@@ -1,0 +1,37 @@
+"""`sudare init`: draft a schema."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from sudare.cli.arguments import SCHEMA_FILE, Decimal, Delimiter, Encoding, SchemaPath, Source, csv_format
+from sudare.cli.output import Force, Json, print_json, print_table, say, working
+from sudare.errors import InputError
+from sudare.release.atomic import write_file
+from sudare.tables.draft import draft
+from sudare.tables.schema import Schema
+
+
+def init(
+    source: Source,
+    schema: SchemaPath = Path(SCHEMA_FILE),
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Draft a schema file for a table: a guess for every column, with its reason."""
+    if schema.exists() and not force:
+        raise InputError(f"{schema}: the schema file exists already. Use --force to replace it.")
+    with working(f"Reading {source}"):
+        text = draft(source, csv_format(delimiter, encoding, decimal))
+    write_file(schema, text)
+    attributes = Schema.from_toml(schema).attributes
+    roles = Counter(str(attribute.role) for attribute in attributes.values())
+    if json:
+        print_json({"schema": str(schema), "roles": {name: a.role for name, a in attributes.items()}})
+        return
+    print_table(f"Drafted {schema}", ["role", "columns"], list(roles.items()))
+    say(f"Review it, then: [b]sudare check {source} --schema {schema}[/]")

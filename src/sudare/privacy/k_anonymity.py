@@ -1,0 +1,50 @@
+"""k-anonymity: everybody shares their quasi values with at least k - 1 others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import RequirementError
+from sudare.privacy.requirement import Measure, whole_number
+from sudare.tables.counts import Counts
+
+
+@dataclass(frozen=True)
+class KAnonymity:
+    """Every block has at least k records (Sweeney 2002).
+
+    >>> from sudare.tables.counts import count
+    >>> blocks = count({"age": np.array([0, 0, 1, 1, 1])}, sizes=[2])
+    >>> KAnonymity(2).measure(blocks)
+    Measure(name='k', value=2, holds=True, worst=0)
+    """
+
+    k: int
+    name: ClassVar[str] = "k"
+
+    def __post_init__(self) -> None:
+        whole_number(self.k, "k", "KAnonymity", least=1)
+
+    def measure(self, blocks: Counts) -> Measure:
+        """Return the size of the smallest block: the largest k that holds."""
+        worst = int(blocks.weights.argmin())
+        value = int(blocks.weights[worst])
+        return Measure(self.name, value, value >= self.k, worst)
+
+    def failing(self, blocks: Counts) -> NDArray[np.bool_]:
+        """A block fails if it has fewer than k records."""
+        return np.asarray(blocks.weights < self.k)
+
+    def refuse_if_impossible(self, records: int) -> None:
+        """No block can have more records than there are."""
+        if self.k > records:
+            raise RequirementError(
+                f"{self} is impossible: there are only {records:,} records. Ask for a smaller k."
+            )
+
+    def __str__(self) -> str:
+        return f"{self.k}-anonymity"

@@ -1,0 +1,1 @@
+"""Releases: plans applied, verified on the output, certified, written whole, and remembered."""

@@ -1,0 +1,143 @@
+"""The report: one HTML page, for the holder, that opens without a network."""
+
+from __future__ import annotations
+
+from html import escape
+
+import polars as pl
+
+from sudare.release import charts
+from sudare.release.certificate import Certificate
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+from sudare.tables.text import text_of
+
+MOST_BARS = 120
+SIZES = (
+    (1, 1, "1"),
+    (2, 4, "2-4"),
+    (5, 9, "5-9"),
+    (10, 49, "10-49"),
+    (50, 249, "50-249"),
+    (250, None, "250+"),
+)
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; color: #22302b; max-width: 980px; margin: 2em auto; padding: 0 1em; }
+h1 { font-weight: 600; margin-bottom: 0; } h2 { margin-top: 2em; border-bottom: 1px solid #d9dfda; }
+.keep { background: #fff4d6; border-left: 5px solid #d39b00; padding: .6em 1em; }
+.good { color: #2f6f5e; font-weight: 600; } table { border-collapse: collapse; } td, th { padding: .25em .9em .25em 0; text-align: left; vertical-align: top; }
+.pair { display: flex; flex-wrap: wrap; gap: 1.5em; } .pair div { min-width: 420px; } code { font-size: 85%; word-break: break-all; }
+svg text { font: 11px system-ui, sans-serif; fill: #22302b; } svg text.axis { fill: #6b7a72; }
+"""
+
+
+def write_report(table: Table, data: pl.DataFrame, certificate: Certificate) -> str:
+    """Tell the holder in pictures what was asked, what was measured, and what it cost."""
+    quasi = table.names(Role.quasi)
+    before, after = table.frame().select(quasi), data.select(quasi)
+    parts = [
+        f"<h1>Release of {escape(table.source.name)}</h1><p>{certificate.created}, Sudare {certificate.versions['sudare']}</p>",
+        '<p class="keep"><b>For the holder of the data only.</b> This page shows the original table. Pass on '
+        "<code>data.parquet</code> or <code>data.csv</code> with <code>certificate.json</code>; keep this page and "
+        "<code>plan.json</code>.</p>",
+        "<h2>1. What was asked, and what holds</h2>",
+        _asked(certificate),
+        "<h2>2. Who stood out, and who does now</h2>",
+        _standing_out(before, after),
+        "<h2>3. What it cost</h2>",
+        _cost(certificate),
+        "<h2>4. The quasi attributes, before and after</h2>",
+        *(_attribute(table, name, before[name], after[name]) for name in quasi),
+    ]
+    head = f'<meta charset="utf-8"><title>Sudare: {escape(table.source.name)}</title><style>{STYLE}</style>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def _asked(certificate: Certificate) -> str:
+    measured = ", ".join(f"{name} = {value:g}" for name, value in certificate.measured.items())
+    records = certificate.records
+    return _rows(
+        ("Asked for", escape(" and ".join(certificate.requirements))),
+        (
+            "Measured on the output",
+            f'<span class="good">{escape(measured)}</span>, by code that shares nothing with the method',
+        ),
+        ("Method", escape(certificate.method)),
+        (
+            "Records",
+            f"{records['read']:,} read, {records['published']:,} published, {records['suppressed']:,} left out",
+        ),
+        ("Randomness", escape(certificate.randomness)),
+        ("Input", f"<code>{certificate.input.sha256_salted}</code> (salted; the ledger has the salt)"),
+    )
+
+
+def _standing_out(before: pl.DataFrame, after: pl.DataFrame) -> str:
+    """Count people by how many share their quasi values."""
+    labels = [label for *_, label in SIZES]
+    unique = int((_block_sizes(before) == 1).sum())
+    text = (
+        f"<p>In the original table <b>{unique:,} of {before.height:,} people</b> were the only one with their quasi "
+        f"values. In the output <b>{int((_block_sizes(after) == 1).sum()):,}</b> are. The bars count people by how "
+        "many, themselves included, share their quasi values.</p>"
+    )
+    return text + _pair(
+        charts.bars(labels, _people_by_size(before), colour=charts.BEFORE),
+        charts.bars(labels, _people_by_size(after)),
+    )
+
+
+def _block_sizes(frame: pl.DataFrame) -> pl.Series:
+    return frame.group_by(frame.columns).len("_size")["_size"]
+
+
+def _people_by_size(frame: pl.DataFrame) -> list[float]:
+    sizes = _block_sizes(frame)
+    return [float(sizes.filter(sizes.is_between(low, high or frame.height)).sum()) for low, high, _ in SIZES]
+
+
+def _cost(certificate: Certificate) -> str:
+    utility = certificate.utility
+    bound = "not computed" if certificate.bound is None else f"{certificate.bound:.4f}"
+    table = _rows(
+        ("Distortion (0 = as it was, 1 = all suppressed)", f"{utility['distortion']:.4f}"),
+        ("Least distortion any method could reach", bound),
+        ("Discernibility", f"{utility['discernibility']:,}"),
+        ("Blocks", f"{utility['blocks']:,}, of {utility['average_block']:,.1f} records on average"),
+    )
+    costs = utility["distortion_by_attribute"]
+    return table + "<p>By attribute:</p>" + charts.shares(list(costs), list(costs.values()))
+
+
+def _attribute(table: Table, name: str, before: pl.Series, after: pl.Series) -> str:
+    hierarchy = table[name].hierarchy
+    order = [label for level in hierarchy.labels for label in level] if hierarchy is not None else []
+    pictures = _histogram(before, charts.BEFORE, []), _histogram(after, charts.AFTER, order)
+    return f"<h3>{escape(name)}</h3>" + _pair(*pictures)
+
+
+def _histogram(values: pl.Series, colour: str, order: list[str | None]) -> str:
+    """Draw how often each value occurs, in the values' own order, or as generalized labels follow each other."""
+    counted = values.alias("value").value_counts(name="count").sort("value", nulls_last=True)
+    place = {label: i for i, label in reversed(list(enumerate(order)))}
+    if values.dtype == pl.String and place:
+        counted = counted.sort(
+            pl.col("value").replace_strict(place, default=len(order), return_dtype=pl.Int64)
+        )
+    note = ""
+    if counted.height > MOST_BARS:
+        note = f"<p>{counted.height:,} distinct values; the {MOST_BARS} most frequent:</p>"
+        counted = counted.filter(pl.col("count").rank("ordinal", descending=True) <= MOST_BARS)
+    labels = ["(missing)" if value is None else text_of(value) for value in counted["value"].to_list()]
+    return note + charts.bars(labels, counted["count"].to_list(), colour=colour)
+
+
+def _pair(before: str, after: str) -> str:
+    return f'<div class="pair"><div><i>original</i><br>{before}</div><div><i>published</i><br>{after}</div></div>'
+
+
+def _rows(*rows: tuple[str, str]) -> str:
+    return (
+        "<table>" + "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows) + "</table>"
+    )

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sudare as sd
+from sudare.tables.counts import count
+
+
+@given(codes=st.lists(st.integers(0, 5), min_size=1, max_size=40), k=st.integers(1, 10))
+def test_measures_the_smallest_block(codes: list[int], k: int) -> None:
+    blocks = count({"a": np.array(codes)}, sizes=[6])
+    measure = sd.KAnonymity(k).measure(blocks)
+    assert measure.value == min(codes.count(code) for code in codes)
+    assert measure.holds == (measure.value >= k)
+    assert blocks.weights[measure.worst] == measure.value
+    assert sd.KAnonymity(k).failing(blocks).sum() == sum(codes.count(code) < k for code in set(codes))
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.0, "2", True, None])
+def test_refuses_what_k_cannot_be(k: object) -> None:
+    with pytest.raises(
+        sd.ParameterError, match="The 'k' parameter of KAnonymity must be a whole number of 1 or more"
+    ):
+        sd.KAnonymity(k)  # type: ignore[arg-type]

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sudare as sd
+from sudare.utility.distortion import discernibility, full_domain_distortion, weighted_mean
+
+
+@pytest.fixture
+def table() -> sd.Table:
+    schema = sd.Schema.from_roles(
+        quasi=["zip", "sex"], hierarchies={"zip": sd.Hierarchy.mask(["021", "022"])}, weights={"sex": 3.0}
+    )
+    return sd.read(pl.DataFrame({"zip": ["021", "022"] * 5, "sex": list("fm") * 5}), schema)
+
+
+def test_cost_is_the_share_of_the_height_climbed(table: sd.Table) -> None:
+    assert full_domain_distortion(table, {"zip": 1, "sex": 1}) == {"zip": pytest.approx(1 / 3), "sex": 1.0}
+
+
+def test_a_suppressed_record_costs_one_in_every_cell(table: sd.Table) -> None:
+    assert full_domain_distortion(table, {"zip": 0, "sex": 0}, suppressed=1) == {"zip": 0.1, "sex": 0.1}
+
+
+def test_weights_count(table: sd.Table) -> None:
+    assert weighted_mean({"zip": 1.0, "sex": 0.0}, table) == 0.25
+
+
+def test_discernibility_of_suppressed_records() -> None:
+    assert discernibility(np.array([2, 3]), suppressed=2) == 4 + 9 + 2 * 7
