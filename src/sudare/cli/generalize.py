@@ -35,7 +35,7 @@ def generalize(
         release = generalize_table(table, KAnonymity(k), suppress=suppress)
         release.write(output, force=force, ledger=Ledger(ledger) if ledger is not None else None)
     if json:
-        print_json({"folder": str(output), "certificate": release.certificate.model_dump()})
+        print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
         return
     show_certificate(release.certificate)
     say(f"Written to [b]{output}[/]. Look at [b]{output / 'report.html'}[/]")

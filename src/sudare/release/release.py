@@ -67,13 +67,13 @@ class Release:
             verify(path.parent / name, self.requirements, self.schema).refuse_if_broken()
         hashes = {file.name: _sha256(file) for file in sorted(path.parent.iterdir())}
         certificate = self.certificate.model_copy(update={"output": hashes})
-        _write_json(path, certificate.model_dump())
+        _write_json(path, certificate.model_dump(mode="json"))
         if ledger is not None:
             ledger.append(
                 "release",
                 {
                     "folder": str(folder),
-                    "certificate": certificate.model_dump(),
+                    "certificate": certificate.model_dump(mode="json"),
                     "certificate_sha256": _sha256(path),
                     "input_salt": self.input_salt,
                 },

@@ -27,7 +27,7 @@ body { font: 16px/1.5 system-ui, sans-serif; color: #22302b; max-width: 980px; m
 h1 { font-weight: 600; margin-bottom: 0; } h2 { margin-top: 2em; border-bottom: 1px solid #d9dfda; }
 .keep { background: #fff4d6; border-left: 5px solid #d39b00; padding: .6em 1em; }
 .good { color: #2f6f5e; font-weight: 600; } table { border-collapse: collapse; } td, th { padding: .25em .9em .25em 0; text-align: left; vertical-align: top; }
-.pair { display: flex; flex-wrap: wrap; gap: 1.5em; } .pair div { min-width: 420px; } code { font-size: 85%; word-break: break-all; }
+.pair { display: flex; flex-wrap: wrap; gap: 1.5em; } .pair div { min-width: 420px; } code { font-size: 85%; } td code { word-break: break-all; }
 svg text { font: 11px system-ui, sans-serif; fill: #22302b; } svg text.axis { fill: #6b7a72; }
 """
 
@@ -35,7 +35,7 @@ svg text { font: 11px system-ui, sans-serif; fill: #22302b; } svg text.axis { fi
 def write_report(table: Table, data: pl.DataFrame, certificate: Certificate) -> str:
     """Tell the holder in pictures what was asked, what was measured, and what it cost."""
     quasi = table.names(Role.quasi)
-    before, after = table.frame().select(quasi), data.select(quasi)
+    before, after = pl.DataFrame([table[name].decode() for name in quasi]), data.select(quasi)
     parts = [
         f"<h1>Release of {escape(table.source.name)}</h1><p>{certificate.created}, Sudare {certificate.versions['sudare']}</p>",
         '<p class="keep"><b>For the holder of the data only.</b> This page shows the original table. Pass on '

@@ -30,27 +30,28 @@ def unpack(keys: Array, spans: Array, codes: Array) -> None:  # pragma: no cover
 
 
 RAGGED, OPEN_QUOTE, AFTER_QUOTE = 1, 2, 3
+LF, CR, BLANK = 10, 13, 32
 
 
 @njit(cache=True, nogil=True)
 def scan_csv(
-    data: Array, delimiter: int, quote: int, fields: int, stop_at: int
-) -> tuple[int, int, int, int]:  # pragma: no cover
+    data: Array, delimiter: int, quote: int, newline: int, trim: bool, fields: int, stop_at: int
+) -> tuple[int, int, int, int, bool]:  # pragma: no cover
     """Walk over CSV bytes, record by record.
 
-    Returns (fault, line, fields found, records): the first fault and the line its record starts on;
-    or, if `stop_at` >= 0, the line on which that record starts (counting records from 0).
+    Returns (fault, line, fields found, records, odd): the first fault and the line on which its record
+    starts; or, if `stop_at` >= 0, the line on which that record starts (counting records from 0).
+    `odd` tells whether the bytes must be made plain before others read them (see `plain_csv`).
     """
-    newline, carriage = 10, 13
-    line = 1
-    record_line = 1
+    line = record_line = 1
     records = 0
     found = 1
     quoted = False
-    field_start = True
-    i = 0
+    start = True  # of a field
+    odd = newline == CR
     if stop_at == 0:
-        return 0, 1, 0, 0
+        return 0, 1, 0, 0, odd
+    i = 0
     while i < data.size:
         c = data[i]
         if quoted:
@@ -59,35 +60,109 @@ def scan_csv(
                     i += 1
                 else:
                     quoted = False
-                    if i + 1 < data.size:
-                        after = data[i + 1]
-                        if after != delimiter and after != newline and after != carriage:
-                            return AFTER_QUOTE, line, found, records
+                    after = i + 1
+                    while trim and after < data.size and data[after] == BLANK:
+                        after += 1
+                        odd = True
+                    if (
+                        newline == LF
+                        and after + 1 < data.size
+                        and data[after] == CR
+                        and data[after + 1] == LF
+                    ):
+                        after += 1
+                    if after < data.size and data[after] != delimiter and data[after] != newline:
+                        return AFTER_QUOTE, line, found, records, odd
+                    i = after - 1
             elif c == newline:
                 line += 1
         elif c == delimiter:
             found += 1
-            field_start = True
+            start = True
         elif c == newline:
-            if found != fields or (field_start and found == 1 and fields > 1):
-                return RAGGED, record_line, found, records
+            if found != fields or (start and found == 1 and fields > 1):
+                return RAGGED, record_line, found, records, odd
             records += 1
             line += 1
             record_line = line
             if records == stop_at:
-                return 0, record_line, 0, records
+                return 0, record_line, 0, records, odd
             found = 1
-            field_start = True
-        elif c == quote and field_start:
-            quoted = True
-            field_start = False
-        elif c != carriage:
-            field_start = False
+            start = True
+        elif c == quote:
+            if start:
+                quoted = True
+                odd = odd or (i > 0 and data[i - 1] == BLANK)
+            else:
+                odd = True
+            start = False
+        elif not (trim and start and c == BLANK) and c != CR:
+            start = False
         i += 1
     if quoted:
-        return OPEN_QUOTE, record_line, found, records
+        return OPEN_QUOTE, record_line, found, records, odd
     if data.size > 0 and data[data.size - 1] != newline:
         if found != fields:
-            return RAGGED, record_line, found, records
+            return RAGGED, record_line, found, records, odd
         records += 1
-    return 0, line, fields, records
+    return 0, line, fields, records, odd
+
+
+@njit(cache=True, nogil=True)
+def plain_csv(
+    data: Array, delimiter: int, quote: int, newline: int, trim: bool, out: Array
+) -> int:  # pragma: no cover
+    """Rewrite CSV bytes that `scan_csv` has passed so that every reader takes them alike.
+
+    A field with a quote inside but not at its start is quoted, blanks around a quoted field are left
+    out if `trim`, and records end with LF. Returns how many bytes of `out` were written.
+    """
+    i = o = 0
+    while i < data.size:
+        start = i
+        while trim and start < data.size and data[start] == BLANK:
+            start += 1
+        if start < data.size and data[start] == quote:
+            out[o] = quote
+            o += 1
+            i = start + 1
+            while data[i] != quote or (i + 1 < data.size and data[i + 1] == quote):
+                if data[i] == quote:
+                    out[o] = quote
+                    o += 1
+                    i += 1
+                out[o] = data[i]
+                o += 1
+                i += 1
+            out[o] = quote
+            o += 1
+            i += 1
+            while i < data.size and data[i] != delimiter and data[i] != newline:
+                i += 1
+        else:
+            end = i
+            stray = False
+            while end < data.size and data[end] != delimiter and data[end] != newline:
+                stray = stray or data[end] == quote
+                end += 1
+            stop = end
+            if newline == LF and stop > i and end < data.size and data[end] == LF and data[stop - 1] == CR:
+                stop -= 1
+            if stray:
+                out[o] = quote
+                o += 1
+            for j in range(i, stop):
+                if data[j] == quote:
+                    out[o] = quote
+                    o += 1
+                out[o] = data[j]
+                o += 1
+            if stray:
+                out[o] = quote
+                o += 1
+            i = end
+        if i < data.size:
+            out[o] = LF if data[i] == newline else delimiter
+            o += 1
+            i += 1
+    return o

@@ -8,6 +8,8 @@ import json
 import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,7 +29,8 @@ Row = tuple[str, ...]
 
 def read_csv_rows(path: Path, delimiter: str) -> tuple[list[Row], list[str]]:
     """Read ARX's format; return the rows and where each stands."""
-    rows, lines = [], []
+    rows: list[Row] = []
+    lines: list[str] = []
     with _opened(path) as file:
         reader = csv.reader(file, delimiter=delimiter)
         try:
@@ -37,14 +40,18 @@ def read_csv_rows(path: Path, delimiter: str) -> tuple[list[Row], list[str]]:
                     lines.append(f"{path.name}, line {reader.line_num}")
         except (UnicodeDecodeError, csv.Error) as error:
             raise InputError(f"{path}: cannot be read near line {reader.line_num + 1}: {error}.") from None
+    if not rows:
+        raise InputError(
+            f"{path}: the hierarchy has no values. Give one line per value: the value, its parent, ..., the root."
+        )
     return rows, lines
 
 
 def read_tree(path: Path) -> Mapping[str, Any]:
     """Read a nested tree from a .json or .toml file."""
-    with _opened(path) as file:
-        text = file.read()
     try:
+        with _opened(path) as file:
+            text = file.read()
         tree = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except ValueError as error:
         raise InputError(f"{path}: not a valid {path.suffix[1:].upper()} file: {error}.") from None
@@ -149,6 +156,8 @@ def interval_rows(
             f"Hierarchy.intervals needs numbers; these values are {values.dtype}. Give them type 'number'."
         )
     numbers = values.to_numpy().astype(np.float64)
+    if len(numbers) == 0:
+        raise InputError("Hierarchy.intervals has no values to put into intervals.")
     if not np.isfinite(numbers).all():
         raise InputError("Hierarchy.intervals needs finite numbers; NaN or infinity is among the values.")
     if width is not None:
@@ -165,22 +174,32 @@ Label = Callable[[int, int], str]
 
 
 def _equal_width(numbers: np.ndarray[Any, Any], width: float, origin: float) -> tuple[list[int], Label]:
+    """Limits are exact decimals, and a number lies where its own decimals say: 0.3 in [0.3, 0.4)."""
     if not (width > 0 and math.isfinite(width)):
         raise ParameterError(
             f"The 'width' parameter of Hierarchy.intervals must be above 0. Got {width} instead."
         )
+    if not math.isfinite(origin):
+        raise ParameterError(
+            f"The 'origin' parameter of Hierarchy.intervals must be a number. Got {origin} instead."
+        )
     position = np.floor((numbers - origin) / width)
-    if np.abs(position).max(initial=0) > 2**53:
+    if np.abs(position).max() > 2**53:
         raise ParameterError(
             f"The 'width' parameter of Hierarchy.intervals is too small for these numbers: {width}."
         )
     index = position.astype(np.int64)
-    # Division rounds: move a number by one where it fell beside its interval's own limits.
-    index += (numbers >= origin + (index + 1) * width).astype(np.int64)
-    index -= (numbers < origin + index * width).astype(np.int64)
+    start, step = Fraction(str(origin)), Fraction(str(width))
+
+    def limits(index: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        known, where = np.unique(index, return_inverse=True)
+        return np.array([float(start + i * step) for i in known.tolist()])[where]
+
+    index -= numbers < limits(index)  # the division above has rounded
+    index += numbers >= limits(index + 1)
 
     def label(first: int, last: int) -> str:
-        return f"[{_number(origin + first * width)}, {_number(origin + (last + 1) * width)})"
+        return f"[{_decimal(start + first * step)}, {_decimal(start + (last + 1) * step)})"
 
     return index.tolist(), label
 
@@ -189,7 +208,8 @@ def _cut_points(
     numbers: np.ndarray[Any, Any], quantiles: int | None, cuts: Sequence[float] | None
 ) -> np.ndarray[Any, Any]:
     if cuts is not None:
-        if len(cuts) == 0 or any(a >= b for a, b in pairwise(cuts)):
+        rising = all(a < b for a, b in pairwise(cuts)) and all(math.isfinite(cut) for cut in cuts)
+        if len(cuts) == 0 or not rising:
             raise ParameterError(
                 f"The 'cuts' parameter of Hierarchy.intervals must be rising numbers. Got {list(cuts)} instead."
             )
@@ -234,5 +254,12 @@ def _climb(index: list[int], label: Label, fanout: int) -> list[Row]:
 
 
 def _number(value: float) -> str:
-    rounded = float(f"{float(value):.12g}")  # 0.1 * 3 is written 0.3
-    return str(int(rounded)) if rounded.is_integer() else repr(rounded)
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def _decimal(value: Fraction) -> str:
+    """Write a fraction of tenths, hundredths, ... in full."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    with localcontext(prec=400):
+        return f"{Decimal(value.numerator) / value.denominator:f}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -78,8 +77,10 @@ def _missing_faults(column: Column, table: Table) -> Iterator[str]:
 def _value_faults(column: Column, codes: list[int], fault: str, source: Source) -> Iterator[str]:
     """Say of the rows that hold a faulty value where they stand."""
     rows = column.rows_with(codes)
+    if codes and len(rows) == 0:  # a value of the declared domain that no row has
+        yield f"{source.name}, column '{column.name}': {shown(column.values[codes[0]])} of its domain {fault}."
     values = column.decode(column.codes[rows[:SHOWN]]).to_list()
-    return _row_faults(column.name, rows, values, fault, source)
+    yield from _row_faults(column.name, rows, values, fault, source)
 
 
 def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple[Column, list[int]]:
@@ -107,16 +108,11 @@ def _out_of_bounds(column: Column, attribute: Attribute) -> list[int]:
     if attribute.bounds is None:
         return []
     low, high = attribute.bounds
-    return [code for code, value in enumerate(column.values.to_list()) if not _within(value, low, high)]
-
-
-def _within(value: Any, low: Any, high: Any) -> bool:
-    if isinstance(value, float) and math.isnan(value):
-        return False
     try:
-        return bool(low <= value <= high)
-    except TypeError:  # a text with numeric bounds, a date and a time
-        return False
+        outside = ~column.values.is_between(low, high)  # NaN is above every number
+    except (pl.exceptions.PolarsError, TypeError):  # texts have no place between numbers
+        return list(range(len(column.values)))
+    return outside.arg_true().to_list()
 
 
 def _bounds_text(attribute: Attribute) -> str:

@@ -41,17 +41,20 @@ class Column:
 
     def rows_with(self, codes: list[int]) -> NDArray[np.int64]:
         """Return the rows that hold any of these codes."""
+        if not codes:
+            return np.empty(0, dtype=np.int64)
         wanted = np.zeros(len(self.values) + 1, dtype=bool)
         wanted[codes] = True
         return np.flatnonzero(wanted[self.codes])
 
     def take(self, codes: Codes, name: str) -> Column:
         """Return a column of other rows, given by their codes; values that no longer occur are dropped."""
-        present = np.unique(codes)
-        kept = present[present < len(self.values)]
-        place = np.full(len(self.values) + 1, len(kept), dtype=smallest(len(kept) + 1))
+        present = np.zeros(len(self.values) + 1, dtype=bool)
+        present[codes] = True
+        kept = np.flatnonzero(present[:-1])
+        place = np.full(len(present), len(kept), dtype=smallest(len(kept) + 1))
         place[kept] = np.arange(len(kept))
-        return Column(self.values.gather(kept).alias(name), place[codes], len(kept) < len(present))
+        return Column(self.values.gather(kept).alias(name), place[codes], bool(present[-1]))
 
     @property
     def name(self) -> str:
@@ -123,7 +126,9 @@ def _by_number(series: pl.Series) -> tuple[pl.Series, NDArray[Any]]:
     low, high = physical.min(), physical.max()
     if not isinstance(low, int) or not isinstance(high, int) or high - low > max(2**16, 2 * len(series)):
         return _by_rank(series)
-    offsets = (physical.fill_null(low).to_numpy() - low).astype(np.int64)
+    numbers = physical.fill_null(low).to_numpy()
+    wide = numbers if numbers.dtype == np.uint64 else numbers.astype(np.int64)
+    offsets = (wide - low).astype(np.int64)
     present = np.zeros(high - low + 1, dtype=bool)
     present[offsets] = True
     codes = (np.cumsum(present) - 1).astype(np.uint32)[offsets]

@@ -7,6 +7,8 @@ import csv
 import gzip
 import io
 import re
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -33,42 +35,57 @@ class CsvFile:
     source: Path | bytes
     data: NDArray[np.uint8]
     format: CsvFormat
+    newline: int
     guessed_encoding: bool
 
     def frame(self) -> pl.DataFrame:
         """Parse the file, every column as text; refuse it if any record is damaged."""
         names = self._header()
-        records = self._checked(len(names)) - 1
+        records, odd = self._checked(len(names))
         if records < 1:
             raise InputError(f"{self.name}: the table is empty; there is no record after the header.")
-        frame = pl.read_csv(
-            self.source,
-            has_header=False,
-            skip_rows=1,
-            separator=self._delimiter,
-            quote_char=self.format.quote,
-            schema=dict.fromkeys(names, pl.String),
-            glob=False,
-        )
-        if frame.height < records or frame[records:].null_count().sum_horizontal().sum() < (
-            (frame.height - records) * len(names)
-        ):
+        try:
+            frame = pl.read_csv(
+                self._plain() if odd else self.source,
+                has_header=False,
+                skip_rows=1,
+                separator=self._delimiter,
+                quote_char=self.format.quote,
+                schema=dict.fromkeys(names, pl.String),
+                glob=False,
+            )
+        except pl.exceptions.PolarsError as error:
+            raise InputError(
+                f"{self.name}: the file cannot be parsed: {str(error).splitlines()[0]}."
+            ) from None
+        extra = frame[records:]  # blank lines at the end
+        if frame.height < records or any(extra[name].null_count() < extra.height for name in names):
             raise InputError(
                 f"{self.name}: {records:,} records were found but {frame.height:,} were read. "
                 "Check the quoting; export the file again with every text field quoted."
             )
         return frame[:records]
 
+    def _plain(self) -> bytes:
+        out = np.empty(2 * len(self.data) + 2, dtype=np.uint8)
+        length = _kernels.plain_csv(self.data, *self._signs(), out)
+        return out[:length].tobytes()
+
+    def _signs(self) -> tuple[int, int, int, bool]:
+        return ord(self._delimiter), ord(self.format.quote), self.newline, bool(self.format.trim)
+
     @property
     def _delimiter(self) -> str:
         return self.format.delimiter or ","
 
     def _header(self) -> list[str]:
-        text = self.data[: 2**24].tobytes().decode("utf-8", errors="ignore")
-        reader = csv.reader(
-            io.StringIO(text, newline=""), delimiter=self._delimiter, quotechar=self.format.quote
-        )
-        names = next(reader, [])
+        text = self.data[: 2**20].tobytes().decode("utf-8", errors="ignore")
+        try:
+            names = next(iter(_reader(text, self.format)), [])
+        except csv.Error:
+            raise InputError(
+                f"{self.name}, line 1: a quote in the header never ends. Close the quote."
+            ) from None
         if self.format.trim:
             names = [name.strip() for name in names]
         if not names or names == [""]:
@@ -83,30 +100,29 @@ class CsvFile:
                 )
         return names
 
-    def _scan(self, fields: int, stop_at: int) -> tuple[int, int, int, int]:
-        result = _kernels.scan_csv(self.data, ord(self._delimiter), ord(self.format.quote), fields, stop_at)
-        return result
+    def _scan(self, fields: int, stop_at: int) -> tuple[int, int, int, int, bool]:
+        return _kernels.scan_csv(self.data, *self._signs(), fields, stop_at)
 
-    def _checked(self, fields: int) -> int:
-        fault, line, found, records = self._scan(fields, -1)
-        where = f"{self.name}, line {line}"
-        if fault == _kernels.RAGGED and (text := self._line(line)) == "":
-            raise InputError(f"{where}: the line is empty, and records follow it. Remove it.")
-        if fault == _kernels.RAGGED:
-            text = shown(text)
-            raise InputError(
-                f"{where}: {found} field{'s' * (found != 1)}, but the header has {fields}: {text}. Mend the record."
-            )
+    def _checked(self, fields: int) -> tuple[int, bool]:
+        """Return the number of records after the header, and whether the file must be made plain first."""
+        fault, line, found, records, odd = self._scan(fields, -1)
+        if fault == 0:
+            return records - 1, odd
+        where, text = f"{self.name}, line {line}", self._line(line)
         if fault == _kernels.OPEN_QUOTE:
             raise InputError(
                 f"{where}: a quoted field that starts in this record never ends. Close the quote."
             )
         if fault == _kernels.AFTER_QUOTE:
-            text = shown(self._line(line))
             raise InputError(
-                f"{where}: text follows a closing quote: {text}. Double the quotes inside the field."
+                f"{where}: text follows a closing quote: {shown(text)}. Double the quotes inside the field."
             )
-        return records
+        if text == "":
+            raise InputError(f"{where}: the line is empty, and records follow it. Remove it.")
+        plural = "" if found == 1 else "s"
+        raise InputError(
+            f"{where}: {found} field{plural}, but the header has {fields}: {shown(text)}. Mend the record."
+        )
 
     def line_of(self, row: int) -> int:
         """Return the line on which a row's record starts (the first row follows the header)."""
@@ -114,7 +130,7 @@ class CsvFile:
         return self._scan(fields, row + 1)[1]
 
     def _line(self, number: int) -> str:
-        ends = np.flatnonzero(self.data == 10)
+        ends = np.flatnonzero(self.data == self.newline)
         start = 0 if number == 1 else int(ends[number - 2]) + 1
         stop = int(ends[number - 1]) if number <= len(ends) else len(self.data)
         return self.data[start:stop].tobytes().decode("utf-8", errors="replace").rstrip("\r")
@@ -130,7 +146,7 @@ def open_csv(path: Path, asked: CsvFormat) -> CsvFile:
         end -= 1
     sample = text[: min(end, SAMPLE)].tobytes().decode("utf-8", errors="ignore")
     delimiter = asked.delimiter or _guess_delimiter(sample, asked.quote)
-    records = _records(sample, delimiter, asked.quote)
+    records = _records(sample, CsvFormat(delimiter=delimiter, quote=asked.quote))
     found = CsvFormat(
         delimiter=delimiter,
         quote=asked.quote,
@@ -138,7 +154,8 @@ def open_csv(path: Path, asked: CsvFormat) -> CsvFile:
         decimal=asked.decimal or _guess_decimal(records, delimiter),
         trim=_guess_trim(records) if asked.trim is None else asked.trim,
     )
-    return CsvFile(path.name, source, text[:end], found, asked.encoding is None and encoding != "utf-8")
+    guessed = asked.encoding is None and encoding != "utf-8"
+    return CsvFile(path.name, source, text[:end], found, _newline(sample, asked.quote), guessed)
 
 
 def _bytes(path: Path) -> NDArray[np.uint8]:
@@ -149,7 +166,7 @@ def _bytes(path: Path) -> NDArray[np.uint8]:
         if path.stat().st_size == 0:
             return np.empty(0, dtype=np.uint8)
         return np.memmap(path, dtype=np.uint8, mode="r")
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             f"{path}: the file cannot be read: {getattr(error, 'strerror', None) or error}."
         ) from None
@@ -175,8 +192,11 @@ def _undecodable(data: NDArray[np.uint8], encoding: str) -> int | None:
     decoder = codecs.getincrementaldecoder(encoding)()
     for start in range(0, len(data), CHUNK):
         held = decoder.getstate()[0]
+        chunk = data[start : start + CHUNK]
+        if not held and encoding in ("utf-8", "cp932") and chunk.max() < 0x80:
+            continue  # plain ASCII
         try:
-            decoder.decode(data[start : start + CHUNK].tobytes(), final=start + CHUNK >= len(data))
+            decoder.decode(chunk.tobytes(), final=start + CHUNK >= len(data))
         except UnicodeDecodeError as error:
             return start - len(held) + error.start
     return None
@@ -213,21 +233,34 @@ def _as_utf8(path: Path, data: NDArray[np.uint8], encoding: str) -> tuple[Path |
     plain = name in ("utf-8", "utf-8-sig", "ascii")
     if (fault := _undecodable(data, "utf-8" if plain else name)) is not None:
         raise _undecodable_error(path.name, data, encoding, fault)
-    carriage_only = 13 in data[:SAMPLE] and 10 not in data[:SAMPLE]
-    if plain and not carriage_only and path.suffix.lower() != ".gz":
+    if plain and path.suffix.lower() != ".gz":
         return path, data[3:] if data[:3].tobytes() == codecs.BOM_UTF8 else data
-    text = data.tobytes().decode("utf-8-sig" if plain else name)
-    copy = (text.replace("\r", "\n") if carriage_only else text).encode()
+    copy = data.tobytes().decode("utf-8-sig" if plain else name).encode()
     return copy, np.frombuffer(copy, dtype=np.uint8)
+
+
+def _newline(sample: str, quote: str) -> int:
+    """Return the byte that ends records: LF (also after a CR), or CR in files from old Macs."""
+    unquoted = re.sub(f"{re.escape(quote)}.*?{re.escape(quote)}", "", sample, flags=re.DOTALL)
+    return _kernels.CR if "\r" in unquoted and "\n" not in unquoted else _kernels.LF
 
 
 # -- delimiter, decimals, blanks -----------------------------------------------------------------
 
 
-def _records(sample: str, delimiter: str, quote: str) -> list[list[str]]:
+def _reader(text: str, format: CsvFormat) -> Iterator[list[str]]:
+    return csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=format.delimiter or ",",
+        quotechar=format.quote,
+        skipinitialspace=bool(format.trim),
+    )
+
+
+def _records(sample: str, format: CsvFormat) -> list[list[str]]:
     """Split a sample; its last record may be cut off and is left out if there are others."""
     try:
-        records = list(csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote))
+        records = list(_reader(sample, format))
     except csv.Error:
         return []
     return records[:-1] if len(records) > 1 and len(sample) >= SAMPLE // 2 else records
@@ -237,7 +270,8 @@ def _guess_delimiter(sample: str, quote: str) -> str:
     """Take the delimiter that gives most records the header's number of fields, and most fields."""
 
     def score(delimiter: str) -> tuple[float, int]:
-        records = _records(sample, delimiter, quote)
+        # With trim: a quote after a blank opens a field, so that delimiters inside it do not count.
+        records = _records(sample, CsvFormat(delimiter=delimiter, quote=quote, trim=True))
         fields = len(records[0]) if records else 1
         if fields < 2:
             return 0.0, 0

@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
+import re
 import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote
 
 import polars as pl
 
 from sudare.errors import InputError, MissingExtraError
 from sudare.tables.text import listed
 
-SCHEMES = ("sqlite", "duckdb", "postgresql", "postgres")
 FETCH = 100_000  # rows taken from a cursor at a time
 
 
-def is_database_url(source: str) -> bool:
-    """Tell whether a source names a database.
+@dataclass(frozen=True)
+class DatabaseUrl:
+    """A database URL in its parts. `name` is what may be shown and recorded: it has no password."""
 
-    >>> is_database_url("sqlite:///people.db?table=people"), is_database_url("people.csv")
+    scheme: str
+    user: str
+    password: str
+    host: str
+    path: str
+    options: dict[str, str]
+    name: str
+
+    @classmethod
+    def parse(cls, url: str) -> DatabaseUrl:
+        """Take a URL apart by hand: passwords with / ? # or @ in them are common and must not leak."""
+        scheme, rest = url.split("://", 1)
+        match = re.search(r"[?&](table|query)=", rest)
+        head, tail = (rest[: match.start()], rest[match.start() :]) if match else (rest, "")
+        user_info, at, place = head.rpartition("@")
+        user, _, password = user_info.partition(":")
+        address, _, early = place.partition("?")
+        host, slash, path = address.partition("/")
+        joined = "&".join(part for part in (early, tail[1:]) if part)
+        pairs = [pair.partition("=") for pair in re.split(r"&(?=\w+=)", joined) if pair]
+        shown = re.sub(r"(?i)([?&])password=[^&]*&?", r"\1", f"{user}{at}{place}{tail}").rstrip("?&")
+        return cls(
+            scheme=scheme.lower(),
+            user=unquote(user),
+            password=unquote(password),
+            host=unquote(host),
+            path=unquote(path) if slash else "",
+            options={key: unquote(value) for key, _, value in pairs},
+            name=f"{scheme}://{shown}",
+        )
+
+
+def is_url(source: str) -> bool:
+    """Tell whether a source is a URL and not a file.
+
+    >>> is_url("sqlite:///people.db?table=people"), is_url("people.csv")
     (True, False)
     """
-    return source.split("://")[0] in SCHEMES and "://" in source
+    return "://" in source
 
 
 def read_database(url: str) -> tuple[pl.DataFrame, str]:
@@ -33,118 +72,137 @@ def read_database(url: str) -> tuple[pl.DataFrame, str]:
     Returns the frame and the source's name without a password. A file's path follows three slashes,
     an absolute one four: `sqlite:///people.db`, `duckdb:////data/people.duckdb`.
     """
-    parts = urlsplit(url)
-    options = dict(parse_qsl(parts.query))
+    parts = DatabaseUrl.parse(url)
+    options = dict(parts.options)
     table, query = options.pop("table", None), options.pop("query", None)
-    name = _public_name(url)
+    if parts.scheme not in READERS:
+        raise InputError(
+            f"{parts.name}: '{parts.scheme}' is not a database that can be read. "
+            "Give a sqlite://, duckdb:// or postgresql:// URL, or the path of a file."
+        )
     if table is not None and query is not None:
-        raise InputError(f"{name}: both a table and a query are named. Keep one.")
-    if parts.scheme == "sqlite":
-        return _read_sqlite(_file(parts.path, name), table, query, name), name
-    if parts.scheme == "duckdb":
-        return _read_duckdb(_file(parts.path, name), table, query, name), name
-    server = urlunsplit(("postgresql", parts.netloc, parts.path, urlencode(options), ""))
-    return _read_postgres(server, table, query, name), name
+        raise InputError(f"{parts.name}: both a table and a query are named. Keep one.")
+    return READERS[parts.scheme](replace(parts, options=options), table, query), parts.name
 
 
-def _public_name(url: str) -> str:
-    """Leave the password out of everything that is shown or recorded."""
-    parts = urlsplit(url)
-    host = parts.netloc.rsplit("@", 1)
-    if len(host) == 2:
-        host[0] = host[0].split(":", 1)[0]
-    return unquote(urlunsplit(parts._replace(netloc="@".join(host))))
-
-
-def _file(path: str, name: str) -> Path:
-    file = Path(unquote(path.removeprefix("/")))
+def _file(url: DatabaseUrl) -> Path:
+    file = Path(url.path)
     if not file.is_file():
-        raise InputError(f"{name}: there is no file '{file}'.")
+        raise InputError(f"{url.name}: there is no file '{file}'.")
     return file
 
 
-def _quoted(table: str) -> str:
-    return ".".join('"' + part.replace('"', '""') + '"' for part in table.split("."))
+def _quoted(*names: str) -> str:
+    return ".".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
-def _statement(table: str | None, query: str | None, tables: list[str], name: str) -> str:
-    """Return the SELECT to run; a database with one table needs no name."""
+def _statement(table: str | None, query: str | None, tables: dict[str, str], name: str) -> str:
+    """Return the SELECT to run; `tables` are by name, as SQL writes them. A database with one needs no name."""
     if query is not None:
         return query
     if table is None and len(tables) == 1:
-        table = tables[0]
+        (table,) = tables
+    there = f"There are {listed(list(tables))}." if tables else "There are none."
     if table is None:
-        raise InputError(
-            f"{name}: say which table to read: add ?table=NAME. There are {listed(tables) or 'none'}."
-        )
+        raise InputError(f"{name}: say which table to read: add ?table=NAME. {there}")
     if table not in tables:
-        raise InputError(f"{name}: there is no table '{table}'. There are {listed(tables) or 'none'}.")
-    return f"SELECT * FROM {_quoted(table)}"
+        raise InputError(f"{name}: there is no table '{table}'. {there}")
+    return f"SELECT * FROM {tables[table]}"
 
 
-def _read_sqlite(file: Path, table: str | None, query: str | None, name: str) -> pl.DataFrame:
+def _read_sqlite(url: DatabaseUrl, table: str | None, query: str | None) -> pl.DataFrame:
     try:
-        with contextlib.closing(
-            sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
-        ) as connection:
-            tables = connection.execute(
+        with closing(sqlite3.connect(f"{_file(url).absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            found = connection.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY 1"
             )
-            statement = _statement(table, query, [row[0] for row in tables], name)
-            return _fetched(connection.execute(statement), name)
+            tables = {name: _quoted(name) for (name,) in found}
+            return _fetched(connection.execute(_statement(table, query, tables, url.name)), url.name)
     except sqlite3.Error as error:
-        raise InputError(f"{name}: SQLite refused: {error}.") from None
+        raise InputError(f"{url.name}: SQLite refused: {error}.") from None
 
 
-def _read_duckdb(file: Path, table: str | None, query: str | None, name: str) -> pl.DataFrame:
+def _read_duckdb(url: DatabaseUrl, table: str | None, query: str | None) -> pl.DataFrame:
     duckdb = _extra("duckdb", "Reading DuckDB")
     try:
-        with duckdb.connect(str(file), read_only=True) as connection:
-            tables = connection.execute(
+        with duckdb.connect(str(_file(url)), read_only=True) as connection:
+            found = connection.execute(
                 "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1"
             ).fetchall()
-            statement = _statement(table, query, [row[0] for row in tables], name)
-            return pl.DataFrame(connection.execute(statement).to_arrow_table())
-    except duckdb.Error as error:
-        raise InputError(f"{name}: DuckDB refused: {error}.") from None
+            tables = {name: _quoted(name) for (name,) in found}
+            statement = _statement(table, query, tables, url.name)
+            rows = connection.sql(statement)
+            if rows is None:
+                raise InputError(f"{url.name}: the query gives no rows. Give a SELECT.")
+            _check_names(rows.columns, url.name)
+            return pl.DataFrame(rows.to_arrow_table())
+    except (duckdb.Error, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{url.name}: DuckDB refused: {str(error).strip()}.") from None
 
 
-def _read_postgres(server: str, table: str | None, query: str | None, name: str) -> pl.DataFrame:
+def _read_postgres(url: DatabaseUrl, table: str | None, query: str | None) -> pl.DataFrame:
     psycopg = _extra("psycopg", "Reading PostgreSQL", extra="postgres")
+    host, _, port = url.host.rpartition(":") if ":" in url.host else (url.host, "", "")
+    given = {"user": url.user, "password": url.password, "host": host, "port": port, "dbname": url.path}
     try:
-        with psycopg.connect(server) as connection:
+        with psycopg.connect(
+            **{key: value for key, value in given.items() if value}, **url.options
+        ) as connection:
             connection.read_only = True
-            statement = query or _statement(table, query, _postgres_tables(connection), name)
+            tables = _postgres_tables(connection) if query is None else {}
+            statement = _statement(table, query, tables, url.name)
             with connection.cursor(name="sudare") as cursor:  # a server-side cursor: rows come in portions
-                cursor.itersize = FETCH
-                return _fetched(cursor.execute(statement), name)
-    except psycopg.Error as error:
-        raise InputError(f"{name}: PostgreSQL refused: {str(error).strip()}.") from None
+                return _fetched(cursor.execute(statement), url.name)
+    except (psycopg.Error, TypeError) as error:  # TypeError: an option that is none
+        raise InputError(f"{url.name}: PostgreSQL refused: {str(error).strip()}.") from None
 
 
-def _postgres_tables(connection: Any) -> list[str]:
-    """List tables by name, and by schema.name; those on the search path by their bare name too."""
+def _postgres_tables(connection: Any) -> dict[str, str]:
+    """List tables as schema.name, and those on the search path by their bare name."""
     rows = connection.execute(
         "SELECT table_schema, table_name, table_schema = ANY (current_schemas(false)) FROM information_schema.tables "
         "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"
     ).fetchall()
-    return [table if bare else f"{schema}.{table}" for schema, table, bare in rows]
+    return {table if bare else f"{schema}.{table}": _quoted(schema, table) for schema, table, bare in rows}
+
+
+READERS: dict[str, Callable[[DatabaseUrl, str | None, str | None], pl.DataFrame]] = {
+    "sqlite": _read_sqlite,
+    "duckdb": _read_duckdb,
+    "postgresql": _read_postgres,
+    "postgres": _read_postgres,
+}
+
+
+def _check_names(names: list[str], name: str) -> None:
+    twice = sorted({column for column in names if names.count(column) > 1})
+    if twice:
+        raise InputError(f"{name}: the query gives two columns the name {listed(twice)}. Rename one with AS.")
 
 
 def _fetched(cursor: Any, name: str) -> pl.DataFrame:
     names = [column[0] for column in cursor.description or ()]
-    if len(set(names)) < len(names):
-        twice = sorted({column for column in names if names.count(column) > 1})
-        raise InputError(f"{name}: the query gives two columns the name {listed(twice)}. Rename one with AS.")
+    _check_names(names, name)
+    kinds: list[set[type]] = [set() for _ in names]
     portions = []
     while rows := cursor.fetchmany(FETCH):
+        for column, kind, values in zip(names, kinds, zip(*rows, strict=True), strict=True):
+            kind.update(map(type, values))
+            if len(kind - {type(None)}) > 1:
+                mixed = " and ".join(sorted(k.__name__ for k in kind - {type(None)}))
+                raise InputError(
+                    f"{name}, column '{column}': it mixes {mixed}. Cast it to one type in a query."
+                )
+            if Decimal in kind and not all(value is None or value.is_finite() for value in values):
+                raise InputError(
+                    f"{name}, column '{column}': a decimal is not finite. Cast it to a float in a query."
+                )
         try:
-            portions.append(
-                pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None, strict=True)
-            )
-        except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
+            portions.append(pl.DataFrame(rows, schema=names, orient="row", infer_schema_length=None))
+        except (pl.exceptions.PolarsError, TypeError, ValueError, ArithmeticError) as error:
+            reason = str(error).splitlines()[0]
             raise InputError(
-                f"{name}: a column mixes values of different types: {error}. Cast it in a query."
+                f"{name}: a column cannot be read: {reason}. Cast it to another type in a query."
             ) from None
     if not portions:
         return pl.DataFrame(schema=dict.fromkeys(names, pl.Null))

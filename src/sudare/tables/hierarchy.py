@@ -214,8 +214,16 @@ class Hierarchy:
 
 
 def _series(values: Iterable[Any]) -> pl.Series:
-    series = values if isinstance(values, pl.Series) else pl.Series(list(values))
-    return series.drop_nulls()
+    """Return the values as a series without missing ones."""
+    if isinstance(values, pl.Series):
+        return values.drop_nulls()
+    present = [value for value in values if value is not None and value == value]  # NaN is pandas' missing
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in present):
+        return pl.Series(present, strict=False)  # whole numbers and fractions may be mixed
+    try:
+        return pl.Series(present)
+    except TypeError as error:
+        raise InputError(f"Hierarchy: the values mix several types: {str(error).splitlines()[0]}.") from None
 
 
 def _check(paths: list[Row], lines: Sequence[str]) -> None:
@@ -227,6 +235,8 @@ def _check(paths: list[Row], lines: Sequence[str]) -> None:
     depth = len(paths[0])
     parent: dict[tuple[int, str], tuple[str, str]] = {}
     for path, line in zip(paths, lines, strict=True):
+        if len(path) == 0:
+            raise InputError(f"Hierarchy: {line} is empty. Give the value, its parent, ..., the root.")
         if len(path) != depth:
             raise InputError(
                 f"Hierarchy: {shown(path[0])} ({line}) has {len(path)} levels, {shown(paths[0][0])} ({lines[0]}) "

@@ -13,6 +13,7 @@ from sudare.tables.schema import Type
 INTEGER = r"^(0|-?[1-9][0-9]*)$"
 NUMBER = r"^[+-]?(0|[1-9][0-9]*|)(\.[0-9]*)?([eE][+-]?[0-9]+)?$"
 HAS_DIGIT = r"^[+-]?\.?[0-9]"
+BEYOND_FLOATS = r"^[+-]?[0-9]{17,}$"
 DATE = r"^[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}$"
 DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?$"
 
@@ -27,6 +28,8 @@ def infer_type(texts: pl.Series, decimal: str = ".") -> Type:
     if len(texts) == 0:
         return "text"
     for guess in ("integer", "number", "date", "datetime"):
+        if guess == "number" and texts.str.contains(BEYOND_FLOATS).any():
+            continue  # as numbers, two long card numbers could become one
         if parse(texts, guess, decimal).null_count() == 0:
             return guess
     return "text"

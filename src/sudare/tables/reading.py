@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from sudare.errors import InputError
 from sudare.tables.checking import KINDS, checked, type_faults
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
-from sudare.tables.databases import is_database_url, read_database
+from sudare.tables.databases import is_url, read_database
 from sudare.tables.parsing import encode_text
 from sudare.tables.schema import Attribute, CsvFormat, Role, Schema, Type
 from sudare.tables.table import Source, Table
@@ -63,7 +64,7 @@ def read(source: Any, schema: Schema | str | Path | None = None, *, csv: CsvForm
 
 
 def _is_csv(source: Any) -> bool:
-    if not isinstance(source, str | Path) or is_database_url(str(source)):
+    if not isinstance(source, str | Path) or is_url(str(source)):
         return False
     path = Path(source)
     ending = path.suffix.lower() if path.suffix.lower() != ".gz" else Path(path.stem).suffix.lower()
@@ -98,7 +99,7 @@ def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
 
 def _frame_of(source: Any) -> tuple[pl.DataFrame, Source]:
     if isinstance(source, str | Path):
-        if is_database_url(str(source)):
+        if is_url(str(source)):
             frame, name = read_database(str(source))
             return frame, Source(name)
         path = _existing(source)
@@ -153,6 +154,11 @@ def _encode(
         raise InputError(
             f"{origin.name}, column '{series.name}': a cell holds {series.dtype}. Keep one number, date or text per cell."
         )
+    if rows := _beyond_the_calendar(series):
+        raise InputError(
+            f"{origin.where(rows[0])}, column '{series.name}': the date is not in the years 1 to 9999. "
+            "Make it missing, or another date."
+        )
     if series.dtype == pl.String and (type_ or missing_values):
         return encode_text(series, type_ or "text", ".", missing_values, trim=False)
     if type_ is None or series.null_count() == len(series):
@@ -163,6 +169,16 @@ def _encode(
             f"{origin.name}, column '{series.name}': the schema says {KINDS[type_]}, but the values are {series.dtype}."
         )
     return Column.encode(typed), NONE
+
+
+def _beyond_the_calendar(series: pl.Series) -> list[int]:
+    """Return the rows whose dates no calendar has, such as a database's infinity."""
+    if not (
+        series.dtype == pl.Date or (isinstance(series.dtype, pl.Datetime) and series.dtype.time_unit != "ns")
+    ):
+        return []  # nanoseconds end in the year 2262
+    limits = pl.Series([dt.datetime.min, dt.datetime.max]).cast(series.dtype).to_physical()
+    return (~series.to_physical().is_between(limits[0], limits[1])).arg_true().to_list()
 
 
 def _as_type(series: pl.Series, type_: Type) -> pl.Series | None:

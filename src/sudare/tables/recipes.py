@@ -92,3 +92,4 @@ Recipe = Annotated[
     FileRecipe | TreeRecipe | GroupsRecipe | IntervalsRecipe | MaskRecipe | DatesRecipe | SuppressRecipe,
     Field(discriminator="kind"),
 ]
+RECIPE_KEYS = sorted({key for recipe in _Recipe.__subclasses__() for key in recipe.model_fields})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -24,7 +25,7 @@ from pydantic import (
 
 from sudare.errors import InputError
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.recipes import Recipe
+from sudare.tables.recipes import RECIPE_KEYS, Recipe
 from sudare.tables.text import listed, shown
 from sudare.tables.toml import toml, toml_key
 
@@ -104,7 +105,11 @@ class Attribute(_Part):
             low, high = self.bounds
             if isinstance(low, dt.date) != isinstance(high, dt.date):
                 raise ValueError("has bounds that mix a date and a number")
-            if not low <= high:  # type: ignore[operator]
+            try:
+                rising = bool(low <= high)  # type: ignore[operator]
+            except TypeError as error:
+                raise ValueError(f"has bounds [{low}, {high}] that cannot be compared: {error}") from None
+            if not rising:
                 raise ValueError(f"has bounds [{low}, {high}] whose lower end is not the smaller one")
         return self
 
@@ -223,7 +228,7 @@ class Schema(_Part):
             if recipe is None or isinstance(recipe, Hierarchy) or recipe.kind != "file":
                 return attribute
             return attribute.model_copy(
-                update={"hierarchy": recipe.model_copy(update={"path": folder / recipe.path})}
+                update={"hierarchy": recipe.model_copy(update={"path": (folder / recipe.path).absolute()})}
             )
 
         return self.model_copy(update={"attributes": {n: moved(a) for n, a in self.attributes.items()}})
@@ -287,28 +292,36 @@ def _closest(name: str, known: Iterable[str]) -> str:
 
 def _explained(problem: Any, where: str, text: str) -> str:
     """Say a pydantic problem in our own voice: where, which attribute, what is allowed, what was got."""
-    path = [str(part) for part in problem["loc"] if part not in ("ready", "recipe")]
+    path = [str(part) for part in problem["loc"]]
     in_attribute = path[:1] == ["attributes"] and len(path) > 1
+    keys: Iterable[str] = {"csv": CsvFormat.model_fields}.get(
+        path[0] if len(path) > 1 else "", Schema.model_fields
+    )
     if in_attribute:
-        line = f", line {_line_of(text, path[1])}" if text else ""
-        where, path = f"{where}{line}: attribute '{path[1]}'", path[2:]
+        where = f"{where}{_line_of(text, path[1])}: attribute '{path[1]}'"
+        path = [part for part in path[2:] if part not in ("ready", "recipe")]
+        keys = RECIPE_KEYS if len(path) > 1 else Attribute.model_fields
     key = ".".join(path)
-    if problem["type"] == "missing":
+    kind, context = problem["type"], problem.get("ctx", {})
+    if kind == "missing":
         return f"{where}: {key} is missing."
-    if problem["type"] == "extra_forbidden":
-        return f"{where}: '{key}' is not a known key{_closest(path[-1], Attribute.model_fields)}."
-    if problem["type"] == "union_tag_not_found":
+    if kind == "extra_forbidden":
+        return f"{where}: '{key}' is not a known key{_closest(path[-1], keys)}."
+    if kind == "union_tag_not_found":
         return f"{where}: {key}.kind is missing."
-    if problem["type"] == "union_tag_invalid":
-        allowed, got = problem["ctx"]["expected_tags"], problem["ctx"]["tag"]
-        return f"{where}: {key}.kind must be one of {allowed}. Got '{got}' instead."
-    if problem["type"] == "value_error":
-        return f"{where}: {key + ' ' if key else ''}{problem['ctx']['error']}."
+    if kind == "union_tag_invalid":
+        return (
+            f"{where}: {key}.kind must be one of {context['expected_tags']}. Got '{context['tag']}' instead."
+        )
+    if kind == "value_error":
+        return f"{where}: {key + ' ' if key else ''}{context['error']}."
     message = problem["msg"].replace("Input should be", "must be")
     return f"{where}: {key} {message}. Got {shown(problem['input'])} instead."
 
 
-def _line_of(text: str, attribute: str) -> int:
-    headers = (f"[attributes.{toml_key(attribute)}]", f"[attributes.{toml(attribute)}]")
-    lines = [line.strip() for line in text.splitlines()]
-    return next((i for i, line in enumerate(lines, 1) if line.startswith(headers)), 1)
+def _line_of(text: str, attribute: str) -> str:
+    """Say on which line an attribute's table starts, where exactly one line looks like it."""
+    name = re.escape(attribute)
+    header = rf"\s*\[\s*attributes\s*\.\s*({name}|\"{name}\"|'{name}')\s*\]"
+    lines = [i for i, line in enumerate(text.splitlines(), 1) if re.match(header, line)]
+    return f", line {lines[0]}" if len(lines) == 1 else ""

@@ -88,7 +88,8 @@ class Table:
         """Return a SHA-256 over the whole content: names, types, values and rows, whatever the source was."""
         sha = hashlib.sha256()
         for name, column in self.columns.items():
-            head = json.dumps([name, str(column.values.dtype), texts_of(column.values), len(column.codes)])
+            values = column.values.to_physical() if column.values.dtype.is_temporal() else column.values
+            head = json.dumps([name, str(column.values.dtype), texts_of(values), len(column.codes)])
             sha.update(head.encode("utf-8", "surrogatepass"))
             sha.update(column.codes.astype("<u4").tobytes())
         return sha.hexdigest()

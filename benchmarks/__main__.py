@@ -1,0 +1,13 @@
+"""Run every benchmark: `python -m benchmarks [--quick]`."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import tables
+
+BENCHMARKS = (tables,)
+
+if __name__ == "__main__":
+    for benchmark in BENCHMARKS:
+        benchmark.main(quick="--quick" in sys.argv)

@@ -1,0 +1,95 @@
+"""What many tests need: the folder of real data, and a PostgreSQL server of our own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import quote
+
+import pytest
+
+PASSWORD = "s3cret-geheim"
+
+
+def unavailable(reason: str) -> NoReturn:
+    """Skip what this machine cannot run; on the machine that checks changes that is no excuse."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder with the public data files."""
+    folder = os.environ.get("SUDARE_DATA")
+    if not folder:
+        unavailable("SUDARE_DATA names no folder with the public data files")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A URL of a fresh PostgreSQL server on a socket of its own; its password is PASSWORD."""
+    programs = _postgres_programs()
+    if programs is None:
+        unavailable("no PostgreSQL server: install postgresql (apt-get) or pgserver (pip)")
+    folder = Path(tempfile.mkdtemp(prefix="sudare-pg-"))
+    try:
+        yield from _server(folder, programs, _server_user())
+    finally:
+        shutil.rmtree(folder)
+
+
+def _postgres_programs() -> Path | None:
+    """The folder with initdb and pg_ctl: the system's, else the one that PyPI's pgserver brings along.
+
+    (We start pgserver's programs ourselves: as root, pgserver itself adds a user to the machine.)
+    """
+    found = shutil.which("pg_ctl")
+    packaged = importlib.util.find_spec("pgserver")
+    folders = [
+        *([Path(found).resolve().parent] if found else []),
+        *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True),
+        *([Path(packaged.origin).parent / "pginstall" / "bin"] if packaged and packaged.origin else []),
+    ]
+    return next((f for f in folders if (f / "pg_ctl").exists() and (f / "initdb").exists()), None)
+
+
+def _server_user() -> pwd.struct_passwd:
+    """Who runs the server: ourselves, or, as PostgreSQL refuses root, somebody else."""
+    if os.geteuid() != 0:
+        return pwd.getpwuid(os.geteuid())
+    try:
+        return pwd.getpwnam("postgres")
+    except KeyError:
+        return pwd.getpwnam("nobody")
+
+
+def _server(folder: Path, programs: Path, user: pwd.struct_passwd) -> Iterator[str]:
+    cluster, password = folder / "cluster", folder / "password"
+    password.write_text(PASSWORD)
+    for path in (folder, password):
+        os.chown(path, user.pw_uid, user.pw_gid)
+    as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if os.geteuid() == 0 else {}
+
+    def run(program: str, *arguments: str) -> None:
+        log = folder / "output"
+        with log.open("w") as output:  # a file, not a pipe: the server keeps it open
+            command = [str(programs / program), "--pgdata", str(cluster), *arguments]
+            done = subprocess.run(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT, **as_user)
+        assert done.returncode == 0, f"{program} failed:\n{log.read_text()}"
+
+    run("initdb", "--username=postgres", "--auth=scram-sha-256", f"--pwfile={password}", "--encoding=UTF8")
+    settings = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c fsync=off"
+    run("pg_ctl", "start", "--wait", "--options", settings)
+    try:
+        yield f"postgresql://postgres:{PASSWORD}@/postgres?host={quote(str(folder), safe='')}"
+    finally:
+        run("pg_ctl", "stop", "--wait", "--mode=immediate")

@@ -1,0 +1,172 @@
+"""A release that is being written when its process is killed appears whole, or not at all.
+
+Each child writes the same release, into a folder of its own with a ledger in it, and is killed at one step.
+What it left is looked at here, while the next children run.
+
+Between two steps that change something on the disk, it does not matter when a child dies. So a child that is
+not killed finds out which steps do, and only the steps just before and after a change are tried, and those at
+which our code itself calls for the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import pickle
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import sudare as sd
+from sudare.release import atomic, ledger, release
+from tests.release.killing import at_each_step, die_at, forker, survives
+
+FILES = {"certificate.json", "data.csv", "data.parquet", "plan.json", "report.html"}
+TARGET, LEDGER = "release", "ledger.sqlite"
+MODULES = (release, atomic, ledger, shutil)  # shutil removes
+NEVER = 0
+
+
+def make_release(k: int) -> sd.Release:
+    # Imported here, because pandas starts threads, and this module is also the program that forks.
+    from tests.conformance import SCHEMA, people
+
+    return sd.generalize(sd.read(people(), SCHEMA), sd.KAnonymity(k))
+
+
+@pytest.fixture(scope="module")
+def old() -> sd.Release:
+    return make_release(3)
+
+
+@pytest.fixture(scope="module")
+def new() -> sd.Release:
+    return make_release(5)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def refuse_if_not_whole(folder: Path, expected: sd.Release) -> None:
+    """The folder is that release: all files, as certified, and they have what was promised."""
+    found = content(folder)
+    certificate = json.loads(found.pop("certificate.json"))
+    assert certificate["output"] == {name: sha256(data) for name, data in found.items()}
+    assert set(found) | {"certificate.json"} == FILES
+    assert certificate["requirements"] == expected.certificate.requirements
+    for output in (folder, folder / "data.csv"):
+        assert sd.verify(output, expected.requirements, expected.schema).holds
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def recorded(folder: Path, head: str) -> list[str]:
+    """The certificates, by their hashes, that the ledger has after the given head; it must be in order."""
+    book = sd.Ledger(folder / LEDGER, create=False)
+    book.verify(head)
+    entries = [entry for entry in book.entries() if entry.previous == head]
+    assert all(entry.body["folder"] == str(folder / TARGET) for entry in entries)
+    assert book.head() in [head, *(entry.hash for entry in entries)], "more than one entry"
+    return [entry.body["certificate_sha256"] for entry in entries]
+
+
+def state(folder: Path, before: dict[str, bytes] | None, head: str, new: sd.Release) -> str:
+    """What a killed run left, if it may be left at all."""
+    strangers = {path.name for path in folder.iterdir()} - {TARGET, LEDGER, f"{LEDGER}-journal"}
+    assert all(name.startswith(f".{TARGET}.partial-") for name in strangers)
+    entries = recorded(folder, head)
+    known = ", recorded" if entries else ""
+    target = folder / TARGET
+    found = content(target) if target.exists() else None
+    if found == before:
+        return f"before{known}"
+    assert found is not None, "the old release is gone"
+    refuse_if_not_whole(target, new)
+    assert entries == [sha256(found["certificate.json"])], "the ledger missed the release"
+    return f"new{known}"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("force", [False, True])
+def test_killed_at_every_step(tmp_path: Path, force: bool, old: sd.Release, new: sd.Release) -> None:
+    if force and sys.platform not in atomic._CALL:
+        pytest.skip("this system has no exchange")
+    start = tmp_path / "start"
+    start.mkdir()
+    book = sd.Ledger(start / LEDGER)
+    # The ledger has an entry already, in both cases.
+    old.write(start / TARGET, ledger=book)
+    head, before = book.head(), content(start / TARGET) if force else None
+    if not force:
+        shutil.rmtree(start / TARGET)
+    (tmp_path / "new.pickle").write_bytes(pickle.dumps(new))
+
+    states = []
+    with forker(__name__, str(tmp_path), *(["force"] if force else [])) as folders:
+        for line in folders:
+            folder = Path(line.strip())
+            states.append(state(folder, before, head, new))
+            shutil.rmtree(folder)
+    # Each state was seen, in this order, and no other: the ledger is told first, and then the new is there.
+    in_order = ["before", "before, recorded", "new, recorded"]
+    assert [state for state, _ in itertools.groupby(states)] == in_order
+    assert len(states) > 60
+
+
+class Writer:
+    """Writes the new release in children, each into a fresh copy of the start, and kills them."""
+
+    def __init__(self, base: Path, force: bool) -> None:
+        self.base, self.force = base, force
+        self.pickled = (base / "new.pickle").read_bytes()
+
+    def folders(self) -> Iterator[Path]:
+        """What is left after each kill, and at last after a whole run."""
+        assert survives(self.list_steps)
+        for step in [*json.loads((self.base / "steps.json").read_text()), NEVER]:
+            die = partial(die_at, step, *MODULES)
+            assert survives(partial(self.write, str(step), die)) == (step == NEVER)
+            yield self.base / str(step)
+
+    def write(self, name: str, watch: Callable[[], None]) -> None:
+        folder = self.base / name
+        shutil.copytree(self.base / "start", folder)
+        new = pickle.loads(self.pickled)  # Only in a child: polars must not work before a fork.
+        book = sd.Ledger(folder / LEDGER)
+        watch()
+        new.write(folder / TARGET, force=self.force, ledger=book)
+
+    def list_steps(self) -> None:
+        """Find the steps to kill at: the last before the disk changes, the first after, ours at the disk."""
+        steps: set[int] = set()
+        seen: dict[str, bytes] = {}
+
+        def look(step: int, at_disk: bool) -> None:
+            nonlocal seen
+            found = everything(self.base / "rehearsal")
+            if found != seen:
+                steps.update((step - 1, step))
+            if at_disk:
+                steps.add(step)
+            seen = found
+
+        self.write("rehearsal", partial(at_each_step, look, *MODULES))
+        (self.base / "steps.json").write_text(json.dumps(sorted(steps - {0})))
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
+
+
+if __name__ == "__main__":
+    for folder in Writer(Path(sys.argv[1]), force="force" in sys.argv[2:]).folders():
+        print(folder, flush=True)
