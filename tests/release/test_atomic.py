@@ -6,19 +6,16 @@ import itertools
 import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
 from sudare.errors import InputError, ParameterError
 from sudare.release import atomic
 from sudare.release.atomic import write_folder
+from tests.release.killing import die_at, forker, survives
 
 OLD = {"certificate.json": "old", "gone.csv": "old rows"}
 NEW = {"certificate.json": "new", "rows.csv": "new rows", "report.html": "new report"}
@@ -351,48 +348,6 @@ def test_folders_that_cannot_be_synced(folder: Path, monkeypatch: pytest.MonkeyP
     assert not folder.with_name("other").exists()
 
 
-# Killed runs. A light process (it runs this file) forks one child per step, which kills itself at that step.
-# A step is a line of atomic.py or of shutil.py (which removes), or the way into or out of a function that can
-# reach the disk, wherever it is called from.
-
-
-def killed_run(folder: Path, step: int, *, force: bool) -> bool:
-    """Write NEW in a child that dies at the given step. False if it came to its end before."""
-    child = os.fork()
-    if child == 0:
-        steps = itertools.count(1)
-
-        def take_step() -> None:
-            if next(steps) == step:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        def at_line(frame: FrameType, event: str, arg: object) -> Any:
-            if frame.f_code.co_filename not in (atomic.__file__, shutil.__file__):
-                return None
-            take_step()
-            return at_line
-
-        def at_call(frame: FrameType, event: str, arg: object) -> None:
-            if event.startswith("c_") and reaches_the_disk(arg):
-                take_step()
-
-        files = writers(NEW)
-        sys.settrace(at_line)
-        sys.setprofile(at_call)
-        write_folder(folder, files, force=force)
-        os._exit(0)
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        return True
-    assert os.waitstatus_to_exitcode(status) == 0
-    return False
-
-
-def reaches_the_disk(function: object) -> bool:
-    modules = {getattr(function, "__module__", None), type(getattr(function, "__self__", None)).__module__}
-    return not modules.isdisjoint({"posix", "io", "_io"})
-
-
 def state(folder: Path) -> str:
     assert all(name == "release" or name.startswith(".release.") for name in names(folder.parent))
     found = content(folder)
@@ -411,9 +366,15 @@ def states_after_kills(base: Path, scenario: str) -> list[str]:
         folder.parent.mkdir()
         if scenario != "fresh":
             put(folder, OLD)
-        killed = killed_run(folder, step, force=scenario != "fresh")
+
+        def write(folder: Path = folder, step: int = step) -> None:
+            files = writers(NEW)
+            die_at(step, atomic, shutil)  # shutil removes
+            write_folder(folder, files, force=scenario != "fresh")
+
+        survived = survives(write)
         states.append(state(folder))
-        if not killed:
+        if survived:
             return states
     raise AssertionError
 
@@ -430,8 +391,8 @@ def states_after_kills(base: Path, scenario: str) -> list[str]:
 def test_killed_at_every_step(tmp_path: Path, scenario: str, in_order: list[str]) -> None:
     if scenario == "force" and sys.platform not in atomic._CALL:
         pytest.skip("this system has no exchange")
-    command = [sys.executable, __file__, str(tmp_path), scenario]
-    states = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=120).stdout)
+    with forker(__name__, str(tmp_path), scenario) as output:
+        states = json.load(output)
     # Each state was seen, in this order, and no other: what was there before, then at once the whole new.
     assert [state for state, _ in itertools.groupby(states)] == in_order
     assert len(states) > 100

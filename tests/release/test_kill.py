@@ -57,9 +57,9 @@ def content(folder: Path) -> dict[str, bytes]:
 def refuse_if_not_whole(folder: Path, expected: sd.Release) -> None:
     """The folder is that release: all files, as certified, and they have what was promised."""
     found = content(folder)
+    assert set(found) == FILES
     certificate = json.loads(found.pop("certificate.json"))
     assert certificate["output"] == {name: sha256(data) for name, data in found.items()}
-    assert set(found) | {"certificate.json"} == FILES
     assert certificate["requirements"] == expected.certificate.requirements
     for output in (folder, folder / "data.csv"):
         assert sd.verify(output, expected.requirements, expected.schema).holds
@@ -81,8 +81,8 @@ def recorded(folder: Path, head: str) -> list[str]:
 
 def state(folder: Path, before: dict[str, bytes] | None, head: str, new: sd.Release) -> str:
     """What a killed run left, if it may be left at all."""
-    strangers = {path.name for path in folder.iterdir()} - {TARGET, LEDGER, f"{LEDGER}-journal"}
-    assert all(name.startswith(f".{TARGET}.partial-") for name in strangers)
+    names = {path.name for path in folder.iterdir() if not path.name.startswith(f".{TARGET}.partial-")}
+    assert names <= {TARGET, LEDGER, f"{LEDGER}-journal"}
     entries = recorded(folder, head)
     known = ", recorded" if entries else ""
     target = folder / TARGET

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import datetime as dt
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -29,24 +30,27 @@ KINDS: dict[Type, str] = {
 }
 
 
-def checked(table: Table, wrong_types: Iterable[str]) -> Table:
+def checked(table: Table, wrong: Mapping[str, Rows], faults: list[str]) -> Table:
     """Return the table with its declared domains and hierarchies in place, or refuse it with all its faults.
 
-    `wrong_types` are the faults found while reading.
+    `faults` were found while reading; `wrong` are the rows whose text was not of the declared type, by column.
     """
-    faults = list(wrong_types)
+    faults = list(faults)
     columns = {}
     for name, column in table.columns.items():
-        attribute = table.schema[name]
-        faults += _missing_faults(column, table)
+        attribute, source = table.schema[name], table.source
+        if len(column.values) == 0 and len(wrong[name]) == 0:
+            faults.append(
+                f"{source.name}, column '{name}': every value is missing. Remove the column, or mend the export."
+            )
+            continue
+        faults += _missing_faults(column, wrong[name], table)
         if attribute.domain is not None:
-            column, unknown = _in_domain(column, attribute.domain, table.source)
-            faults += _value_faults(column, unknown, "is not in the declared domain", table.source)
-        faults += _value_faults(
-            column, _out_of_bounds(column, attribute), _bounds_text(attribute), table.source
-        )
-        hierarchy, unknown = _aligned(column, attribute, table.source)
-        faults += _value_faults(column, unknown, "is not in the hierarchy", table.source)
+            column, unknown = _in_domain(column, attribute.domain, source)
+            faults += _value_faults(column, unknown, "is not in the declared domain", source)
+        faults += _bounds_faults(column, attribute, source)
+        hierarchy, unknown = _aligned(column, attribute, source)
+        faults += _value_faults(column, unknown, "is not in the hierarchy", source)
         columns[name] = replace(column, hierarchy=hierarchy)
     if faults:
         raise InputError("\n".join(faults))
@@ -66,12 +70,13 @@ def _row_faults(name: str, rows: Rows, values: list[Any], fault: str, source: So
         yield f"{source.name}, column '{name}': {len(rows) - len(values):,} more such rows."
 
 
-def _missing_faults(column: Column, table: Table) -> Iterator[str]:
-    if len(column.values) == 0:
-        yield f"{table.source.name}, column '{column.name}': every value is missing. Remove the column, or mend the export."
-    elif column.missing and table.schema.missing == "refuse":
-        row = column.rows_with([len(column.values)])[0]
-        yield f"{table.source.where(int(row))}, column '{column.name}': the value is missing, and the schema says missing = \"refuse\"."
+def _missing_faults(column: Column, wrong: Rows, table: Table) -> Iterator[str]:
+    if not column.missing or table.schema.missing != "refuse":
+        return
+    rows = np.setdiff1d(column.rows_with([len(column.values)]), wrong)
+    if len(rows) > 0:
+        where = table.source.where(int(rows[0]))
+        yield f"{where}, column '{column.name}': the value is missing, and the schema says missing = \"refuse\"."
 
 
 def _value_faults(column: Column, codes: list[int], fault: str, source: Source) -> Iterator[str]:
@@ -94,32 +99,39 @@ def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple
     if unknown:
         return column, unknown
     try:
-        values = pl.Series(column.name, list(domain), strict=True).cast(column.values.dtype)
+        declared = pl.Series(column.name, list(domain), strict=False)
+        values = declared.cast(column.values.dtype)
+        fits = values.cast(declared.dtype).equals(declared)
     except (pl.exceptions.PolarsError, TypeError):
+        fits = False
+    if not fits:
         raise InputError(
             f"{source.name}, column '{column.name}': its domain cannot be written as {column.values.dtype}, which the values are. "
             "Give the attribute a type, or mend the domain."
-        ) from None
+        )
     code_of = np.array([*found, len(values)], dtype=smallest(len(values) + 1))
     return Column(values, code_of[column.codes], column.missing), []
 
 
-def _out_of_bounds(column: Column, attribute: Attribute) -> list[int]:
+def _bounds_faults(column: Column, attribute: Attribute, source: Source) -> Iterator[str]:
     if attribute.bounds is None:
-        return []
-    low, high = attribute.bounds
-    try:
-        outside = ~column.values.is_between(low, high)  # NaN is above every number
-    except (pl.exceptions.PolarsError, TypeError):  # texts have no place between numbers
-        return list(range(len(column.values)))
-    return outside.arg_true().to_list()
-
-
-def _bounds_text(attribute: Attribute) -> str:
-    if attribute.bounds is None:
-        return ""
-    low, high = attribute.bounds
-    return f"is outside the declared bounds [{text_of(low)}, {text_of(high)}]"
+        return
+    (low, high), values = attribute.bounds, column.values
+    if (
+        isinstance(low, dt.date)
+        and not isinstance(low, dt.datetime)
+        and isinstance(values.dtype, pl.Datetime)
+    ):
+        values = values.dt.date()  # a time on the last day is within the bounds
+    kind = "dates" if isinstance(low, dt.date) else "numbers"
+    if not (
+        values.dtype.is_numeric() if kind == "numbers" else isinstance(values.dtype, pl.Date | pl.Datetime)
+    ):
+        yield f"{source.name}, column '{column.name}': its bounds are {kind}, but its values are {values.dtype}. Give it another type, or mend the bounds."
+        return
+    outside = (~values.is_between(low, high)).arg_true().to_list()  # NaN is above every number
+    fault = f"is outside the declared bounds [{text_of(low)}, {text_of(high)}]"
+    yield from _value_faults(column, outside, fault, source)
 
 
 def _aligned(column: Column, attribute: Attribute, source: Source) -> tuple[Hierarchy | None, list[int]]:

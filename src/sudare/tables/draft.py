@@ -76,7 +76,9 @@ def draft(source: Any, csv: CsvFormat | None = None) -> str:
     table = read(source, csv=csv)
     unknown = sorted({text for column in table.columns.values() for text in _unknown_texts(column)})
     if unknown:  # read again: a column of numbers and question marks is a column of numbers
-        roles = Schema.from_roles(other=list(table.columns), missing_values=["", *unknown])
+        if table.source.csv is not None:
+            unknown.insert(0, "")
+        roles = Schema.from_roles(other=list(table.columns), missing_values=unknown)
         table = read(source, roles, csv=csv)
     guesses = {name: guess_attribute(column) for name, column in table.columns.items()}
     return "\n".join([*_head(table, unknown, guesses), *_body(table, guesses)]) + "\n"
@@ -93,7 +95,7 @@ def _head(table: Table, unknown: list[str], guesses: dict[str, Guess]) -> Iterat
     yield ""
     yield 'missing = "own value"   # or "refuse": then a missing value is an error'
     if unknown:
-        yield f"missing_values = {toml(['', *unknown])}   # texts that seem to mean: not known"
+        yield f"missing_values = {toml(unknown)}   # texts that seem to mean: not known"
     if table.source.csv is not None and (fields := _unusual(table.source.csv)):
         yield from ("", "[csv]", *(f"{key} = {toml(value)}" for key, value in fields.items()))
 

@@ -46,7 +46,7 @@ class Hierarchy:
 
         `lines` says where each row stands (such as "age.csv, line 7"), for error messages.
         """
-        paths = [tuple(row) for row in rows]
+        paths = [tuple(text_of(label) for label in row) for row in rows]
         _check(paths, lines or [f"row {i}" for i in range(1, len(paths) + 1)])
         paths = list(dict.fromkeys(paths))
         columns = list(zip(*paths, strict=True))

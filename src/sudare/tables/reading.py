@@ -25,13 +25,13 @@ from sudare.tables.text import listed, text_of
 NONE = np.empty(0, dtype=np.int64)
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
 FRAME_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".parquet": pl.read_parquet,
-    ".pq": pl.read_parquet,
-    ".feather": pl.read_ipc,
-    ".arrow": pl.read_ipc,
-    ".ipc": pl.read_ipc,
-    ".jsonl": pl.read_ndjson,
-    ".ndjson": pl.read_ndjson,
+    ".parquet": lambda path: pl.read_parquet(path, glob=False),
+    ".pq": lambda path: pl.read_parquet(path, glob=False),
+    ".feather": lambda path: pl.read_ipc(path.read_bytes()),
+    ".arrow": lambda path: pl.read_ipc(path.read_bytes()),
+    ".ipc": lambda path: pl.read_ipc(path.read_bytes()),
+    ".jsonl": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
+    ".ndjson": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
 }
 
 
@@ -55,12 +55,15 @@ def read(source: Any, schema: Schema | str | Path | None = None, *, csv: CsvForm
     frame, origin = _frame_of(source)
     _check_columns(frame.columns, frame.height, schema, origin)
     columns: dict[str, Column] = {}
+    wrong: dict[str, NDArray[np.int64]] = {}
     faults: list[str] = []
     for series in frame:
         type_ = schema[series.name].type if schema else None
-        columns[series.name], rows = _encode(series, type_, (schema and schema.missing_values) or (), origin)
-        faults += type_faults(series, rows, type_ or "text", origin)
-    return _finished(columns, faults, schema, origin)
+        columns[series.name], wrong[series.name] = _encode(
+            series, type_, (schema and schema.missing_values) or (), origin
+        )
+        faults += type_faults(series, wrong[series.name], type_ or "text", origin)
+    return _finished(columns, wrong, faults, schema, origin)
 
 
 def _is_csv(source: Any) -> bool:
@@ -88,13 +91,14 @@ def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
     missing_values = schema.missing_values if schema and schema.missing_values is not None else ("",)
     decimal, trim = file.format.decimal or ".", bool(file.format.trim)
     columns: dict[str, Column] = {}
+    wrong: dict[str, NDArray[np.int64]] = {}
     faults: list[str] = []
     for name in frame.columns:
         type_ = schema[name].type if schema else None
         texts = frame.drop_in_place(name)  # a column's texts are not needed once it is coded
-        columns[name], rows = encode_text(texts, type_, decimal, missing_values, trim)
-        faults += type_faults(texts, rows, type_ or "text", origin)
-    return _finished(columns, faults, schema, origin)
+        columns[name], wrong[name] = encode_text(texts, type_, decimal, missing_values, trim)
+        faults += type_faults(texts, wrong[name], type_ or "text", origin)
+    return _finished(columns, wrong, faults, schema, origin)
 
 
 def _frame_of(source: Any) -> tuple[pl.DataFrame, Source]:
@@ -104,18 +108,34 @@ def _frame_of(source: Any) -> tuple[pl.DataFrame, Source]:
             return frame, Source(name)
         path = _existing(source)
         return _read_file(path), Source(path.name)
-    names = [str(name) for name in getattr(source, "columns", [])]  # pandas allows two columns of one name
-    if len(set(names)) < len(names):
+    return _from_native(source), Source(type(source).__name__)
+
+
+def _from_native(source: Any) -> pl.DataFrame:
+    kind = type(source).__name__
+    if isinstance(source, pl.LazyFrame):
+        source = source.collect()
+    names = [str(name) for name in getattr(source, "column_names", None) or getattr(source, "columns", [])]
+    if len(set(names)) < len(names):  # pandas and pyarrow allow that
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise InputError(f"{type(source).__name__}: two columns are named {listed(twice)}. Rename one.")
+        raise InputError(f"{kind}: two columns are named {listed(twice)}. Rename one.")
     try:
         frame = nw.from_native(source)
         eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        return eager.to_polars(), Source(type(source).__name__)
+        return pl.DataFrame([_column_of(eager.get_column(name), kind) for name in eager.columns])
     except TypeError:
         raise InputError(
-            f"A table cannot be read from {type(source).__name__}. "
-            "Give a path, a database URL, or a pandas, polars or pyarrow frame."
+            f"A table cannot be read from {kind}. Give a path, a database URL, or a pandas, polars or pyarrow frame."
+        ) from None
+
+
+def _column_of(series: nw.Series[Any], kind: str) -> pl.Series:
+    try:
+        return series.to_polars().alias(str(series.name))
+    except (ValueError, TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(
+            f"{kind}, column '{series.name}': its values are not of one type: {reason}. Convert them first."
         ) from None
 
 
@@ -198,10 +218,19 @@ def _as_type(series: pl.Series, type_: Type) -> pl.Series | None:
         )  # pandas' way with missing values
         return whole if whole is not None and whole.cast(dtype).equals(series, check_names=False) else None
     if type_ == "date":
-        return series.dt.date() if isinstance(dtype, pl.Date | pl.Datetime) else None
-    return series.cast(pl.Datetime("us")) if isinstance(dtype, pl.Date | pl.Datetime) else None
+        days = series.dt.date() if isinstance(dtype, pl.Date | pl.Datetime) else None
+        return days if days is not None and days.cast(dtype).equals(series) else None
+    if dtype == pl.Date:
+        return series.cast(pl.Datetime("us"))
+    return series if isinstance(dtype, pl.Datetime) else None
 
 
-def _finished(columns: dict[str, Column], faults: list[str], schema: Schema | None, origin: Source) -> Table:
+def _finished(
+    columns: dict[str, Column],
+    wrong: dict[str, NDArray[np.int64]],
+    faults: list[str],
+    schema: Schema | None,
+    origin: Source,
+) -> Table:
     known = schema or Schema(attributes={name: Attribute(role=Role.other) for name in columns})
-    return checked(Table(columns, known, origin), faults)
+    return checked(Table(columns, known, origin), wrong, faults)

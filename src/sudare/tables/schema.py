@@ -32,6 +32,7 @@ from sudare.tables.toml import toml, toml_key
 Type = Literal["integer", "number", "text", "date", "datetime"]
 Missing = Literal["own value", "refuse"]
 SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
+KINDS = (*SHORT_FORMS, "intervals", "groups", "tree", "rows")
 Bound = int | float | dt.datetime | dt.date
 Scalar = bool | int | float | str | dt.datetime | dt.date
 # Ready-made, or a recipe that waits for the data. Told apart first, so that an error speaks of one of them.
@@ -81,7 +82,7 @@ class Attribute(_Part):
     @classmethod
     def _short_forms(cls, value: Any) -> Any:
         if isinstance(value, str):  # hierarchy = "mask", or the name of a file
-            return {"kind": value} if value in SHORT_FORMS else {"kind": "file", "path": value}
+            return {"kind": value} if value in KINDS else {"kind": "file", "path": value}
         if not (isinstance(value, dict) and value.get("kind") == "rows"):
             return value
         try:
@@ -174,6 +175,8 @@ class Schema(_Part):
         fields: dict[str, dict[str, Any]] = {}
         for role, names in zip(Role, (identifier, quasi, sensitive, other), strict=True):
             for name in [names] if isinstance(names, str) else names:
+                if name in fields and fields[name]["role"] == role:
+                    raise InputError(f"Schema: '{name}' is named twice in {role}.")
                 if name in fields:
                     raise InputError(
                         f"Schema: '{name}' has two roles, {fields[name]['role']} and {role}. Keep one."
@@ -240,6 +243,8 @@ class Schema(_Part):
             lines.append(f"missing_values = {toml(self.missing_values)}")
         if fields := self.csv.model_dump(exclude_defaults=True):
             lines += ["", "[csv]", *(f"{key} = {toml(value)}" for key, value in fields.items())]
+        if not self.attributes:
+            lines += ["", "[attributes]"]
         for name, attribute in self.attributes.items():
             lines += ["", f"[attributes.{toml_key(name)}]", *attribute_lines(attribute)]
         return "\n".join(lines) + "\n"

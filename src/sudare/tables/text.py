@@ -37,7 +37,7 @@ def spellings(value: Any) -> tuple[str, ...]:
         return text, text.capitalize()
     if isinstance(value, float) and value.is_integer():
         return text, str(int(value))
-    return (text,)
+    return (text, f"{text}.0") if isinstance(value, int) else (text,)
 
 
 def shown(value: Any, limit: int = 60) -> str:
