@@ -10,6 +10,7 @@ NEED_DATA = ("sudare.datasets.catalogue.load", "sudare.datasets.files.path")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what cannot run."""
     if os.environ.get("SUDARE_DATA"):
         return
     for item in items:
