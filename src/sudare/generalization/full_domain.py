@@ -24,7 +24,8 @@ from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
-CANDIDATES = 200_000  # level choices that are worth searching one by one
+WORK = 200_000_000  # tuples recounted over the whole search: about half a minute
+OVERHEAD = 1_000  # what one recount costs besides, in tuples
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def learn(
     """
     hierarchies = [_hierarchy(table, name) for name in counts.names]
     weights = [table.schema[name].weight for name in counts.names]
+    _refuse_long_search(hierarchies, counts)
     budget = math.floor(suppress * counts.total)
     best_cost, best = math.inf, None
     for cost, levels in _by_distortion(hierarchies, weights):
@@ -108,15 +110,19 @@ def _hierarchy(table: Table, name: str) -> Hierarchy:
     return plain.with_missing() if column.missing else plain
 
 
+def _refuse_long_search(hierarchies: list[Hierarchy], counts: Counts) -> None:
+    choices = math.prod(hierarchy.height + 1 for hierarchy in hierarchies)
+    if choices * (len(counts) + OVERHEAD) > WORK:
+        raise ParameterError(
+            f"Full-domain generalization would try {choices:,} choices of levels on {len(counts):,} distinct tuples, "
+            "which takes too long. Give the quasi attributes coarser hierarchies, or mark fewer columns as quasi."
+        )
+
+
 def _by_distortion(
     hierarchies: list[Hierarchy], weights: list[float]
 ) -> Iterator[tuple[float, tuple[int, ...]]]:
     """Yield every choice of levels with its distortion, the least distorting first."""
-    if math.prod(h.height + 1 for h in hierarchies) > CANDIDATES:
-        raise ParameterError(
-            f"Full-domain generalization would try more than {CANDIDATES:,} choices of levels for these "
-            f"{len(hierarchies)} quasi attributes. Give them coarser hierarchies, or mark fewer columns as quasi."
-        )
     total = sum(weights) or 1.0
     steps = [weight / total / h.height for weight, h in zip(weights, hierarchies, strict=True)]
     start = (0,) * len(hierarchies)
