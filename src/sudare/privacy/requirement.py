@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import ParameterError
-from sudare.tables.counts import Counts
+from sudare.errors import InputError, ParameterError
+from sudare.privacy.blocks import Blocks
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+from sudare.tables.text import listed
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Measure:
     value: float
     holds: bool
     worst: int
-    """The row of the Counts with the worst value."""
+    """The first of the blocks with the worst value."""
 
 
 class Requirement(Protocol):
@@ -30,22 +35,117 @@ class Requirement(Protocol):
     def name(self) -> str:
         """The name under which the measured value is certified, such as "k"."""
 
-    def measure(self, blocks: Counts) -> Measure:
-        """Measure blocks: the Counts of the quasi attributes."""
+    @property
+    def attribute(self) -> str | None:
+        """The sensitive attribute it speaks of; None for the table's only one, or if it needs none."""
 
-    def failing(self, blocks: Counts) -> NDArray[np.bool_]:
+    @property
+    def needs_sensitive(self) -> bool:
+        """Whether it speaks of a sensitive attribute at all."""
+
+    def measure(self, blocks: Blocks) -> Measure:
+        """Measure what all blocks have: the strictest value that still holds."""
+
+    def failing(self, blocks: Blocks) -> NDArray[np.bool_]:
         """Tell of each block whether it fails."""
 
-    def refuse_if_impossible(self, records: int) -> None:
-        """Raise a RequirementError if no release of so many records can meet it."""
+    def check(self, blocks: Blocks) -> None:
+        """Raise an InputError if the blocks lack what the requirement speaks of."""
+
+    def refuse_if_impossible(self, whole: Blocks, *, suppressing: bool = False) -> None:
+        """Raise a RequirementError if no grouping of the table's records can meet it.
+
+        `whole` has all records as one block; `suppressing` tells whether some may be left out.
+        """
 
     def __str__(self) -> str: ...
+
+
+def sensitive_attribute(requirements: Requirement | Sequence[Requirement], table: Table) -> str | None:
+    """Return the one sensitive attribute that the requirements speak of; None if they need none.
+
+    >>> import polars as pl, sudare as sd
+    >>> from sudare.privacy.l_diversity import LDiversity
+    >>> table = sd.read(pl.DataFrame({"age": [30, 40], "illness": ["flu", "cold"]}),
+    ...                 sd.Schema.from_roles(quasi=["age"], sensitive=["illness"]))
+    >>> sensitive_attribute(LDiversity(2), table), sensitive_attribute(sd.KAnonymity(2), table)
+    ('illness', None)
+    """
+    asked = requirements if isinstance(requirements, Sequence) else [requirements]
+    found = {_attribute(requirement, table) for requirement in asked if requirement.needs_sensitive}
+    if len(found) > 1:
+        raise ParameterError(
+            f"The requirements speak of several sensitive attributes: {listed(sorted(found))}. Ask for one at a time."
+        )
+    return found.pop() if found else None
+
+
+def _attribute(requirement: Requirement, table: Table) -> str:
+    sensitive = table.names(Role.sensitive)
+    if requirement.attribute is not None:
+        table[requirement.attribute]  # refused if there is none
+        if requirement.attribute not in sensitive:
+            role = table.schema[requirement.attribute].role
+            raise InputError(
+                f"{requirement}: the schema calls '{requirement.attribute}' {role}. Make its role sensitive."
+            )
+        return requirement.attribute
+    if not sensitive:
+        raise InputError(
+            f"{requirement} needs a sensitive attribute, and the schema has none. Make a column's role sensitive."
+        )
+    if len(sensitive) > 1:
+        raise InputError(
+            f"{requirement}: there are several sensitive attributes, {listed(sensitive)}. "
+            f"Name one: attribute='{sensitive[0]}'."
+        )
+    return sensitive[0]
+
+
+def check_sensitive(requirement: Requirement, blocks: Blocks) -> None:
+    """Refuse blocks that were counted without the sensitive attribute, or with another one."""
+    if blocks.sensitive is None:
+        raise InputError(f"{requirement} needs the sensitive attribute; the blocks were counted without one.")
+    if requirement.attribute not in (None, blocks.sensitive):
+        raise InputError(f"{requirement}: the blocks were counted by '{blocks.sensitive}' instead.")
+
+
+def worst_block(values: NDArray[np.float64] | NDArray[np.int64], *, largest: bool = False) -> int:
+    """Return the first block with the smallest (or largest) value."""
+    if not len(values):
+        raise InputError("There are no blocks to measure.")
+    return int(values.argmax() if largest else values.argmin())
 
 
 def whole_number(value: object, name: str, owner: str, least: int) -> int:
     """Check a parameter that must be a whole number of at least `least`."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ParameterError(
-            f"The '{name}' parameter of {owner} must be a whole number of {least} or more. Got {value!r} instead."
-        )
+        raise refused(value, name, owner, f"a whole number of {least} or more")
     return value
+
+
+def number(value: object, name: str, owner: str, must_be: str, low: float, high: float = math.inf) -> float:
+    """Check a parameter that must be a finite number from `low` to `high`; `must_be` says so in words."""
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not fits or not low <= value <= high:  # type: ignore[operator]
+        raise refused(value, name, owner, must_be)
+    return value  # type: ignore[return-value]
+
+
+def one_of(value: object, name: str, owner: str, options: Sequence[str]) -> None:
+    """Check a parameter that must be one of some words."""
+    if value not in options:
+        raise refused(value, name, owner, f"one of {listed(list(options))}")
+
+
+def attribute_name(value: object, owner: str) -> None:
+    """Check the 'attribute' parameter: a column's name, or None."""
+    if value is not None and not isinstance(value, str):
+        raise refused(
+            value, "attribute", owner, "the name of a sensitive attribute, or None for the only one"
+        )
+
+
+def refused(value: object, name: str, owner: str, must_be: str) -> ParameterError:
+    """Word the error for a parameter in the one form that all have."""
+    return ParameterError(f"The '{name}' parameter of {owner} must be {must_be}. Got {value!r} instead.")

@@ -1,0 +1,170 @@
+"""Compiled: whether a block meets all limits, and the measures of all blocks.
+
+A histogram may be dense (one entry per sensitive code) or list only the values that occur, in rising
+order: absent values add nothing, so both give the same number to the last bit. The exceptions are the
+distances, which need it dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+if TYPE_CHECKING:
+    from sudare.privacy.limits import Limits, More
+    from sudare.privacy.tree import Tree
+
+Array = np.ndarray[Any, Any]
+
+EQUAL, ORDERED, HIERARCHICAL = 0, 1, 2
+
+# Sums of logarithms and of shares are right to about 15 digits. Ties are decided 3 digits above that:
+# a block of exactly l equally frequent values has entropy l-diversity, however its logarithms were rounded.
+SLACK = 1e-12
+
+
+@njit(cache=True, nogil=True)
+def meets(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
+    """Tell whether a block of so many records, with these sensitive values, meets all limits."""
+    if size < limits.k:
+        return False
+    if limits.distinct > 1 and not has_distinct(histogram, limits.distinct):
+        return False
+    return _more(histogram, size, limits.more)
+
+
+def _more(histogram: Array, size: int, more: More | None) -> bool:
+    """Check the limits that take more work. Compiled away where there are none."""
+    return more is None or bool(_meets_more(histogram, size, more))
+
+
+@overload(_more, strict=False)
+def _compile_more(histogram: Any, size: Any, more: Any) -> Callable[..., bool]:
+    if isinstance(more, types.NoneType):
+        return lambda histogram, size, more: True
+    return lambda histogram, size, more: _meets_more(histogram, size, more)
+
+
+@njit(cache=True, nogil=True)
+def _meets_more(histogram: Array, size: int, more: More) -> bool:  # pragma: no cover
+    if more.log_l > 0 and entropy(histogram, size) < more.log_l - SLACK:
+        return False
+    for i in range(more.c.size):
+        if recursive_l(histogram, more.c[i]) < more.l[i]:
+            return False
+    for kind in range(more.t.size):
+        if more.t[kind] < 1:  # no distance is larger
+            distance = distance_to(kind, histogram, size, more.shares, more.tree)
+            if distance > more.t[kind] + SLACK:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def has_distinct(histogram: Array, l: int) -> bool:  # pragma: no cover
+    """Tell whether at least l values occur."""
+    found = 0
+    for i in range(histogram.size):
+        if histogram[i] > 0:
+            found += 1
+            if found >= l:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def entropy(histogram: Array, size: int) -> float:  # pragma: no cover
+    """Return the entropy in natural logarithms."""
+    total = 0.0
+    for i in range(histogram.size):
+        if histogram[i] > 0:
+            share = histogram[i] / size
+            total -= share * np.log(share)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def recursive_l(histogram: Array, c: float) -> int:  # pragma: no cover
+    """Return the largest l with r_1 < c (r_l + ... + r_m); 0 if there is none.
+
+    The inequality is strict, so a tie must fail even where c (say 0.1) is rounded: hence the slack.
+    """
+    rising = np.sort(histogram)
+    m = rising.size
+    tail = 0
+    for i in range(m):
+        tail += rising[i]
+        if rising[m - 1] < c * tail * (1 - SLACK):
+            return m - i  # rising[i] is r_(m - i), and zeros in front stand for values that do not occur
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def distance_to(
+    kind: int, histogram: Array, size: int, shares: Array, tree: Tree
+) -> float:  # pragma: no cover
+    """Return the earth mover's distance of a block's sensitive values from the table's."""
+    total = 0.0
+    if kind == EQUAL:
+        for i in range(shares.size):
+            total += abs(histogram[i] / size - shares[i])
+        return total / 2
+    if kind == ORDERED:
+        moved = 0.0
+        for i in range(shares.size - 1):
+            moved += histogram[i] / size - shares[i]
+            total += abs(moved)
+        return total / max(shares.size - 1, 1)
+    # What a subtree has too much goes up, and meets what its siblings have too little at their parent.
+    nodes = tree.parent.size
+    extra, positive, negative = np.zeros(nodes), np.zeros(nodes), np.zeros(nodes)
+    for i in range(shares.size):
+        extra[tree.node[i]] += histogram[i] / size - shares[i]
+    for node in range(nodes - 1):
+        parent = tree.parent[node]
+        extra[parent] += extra[node]
+        if extra[node] > 0:
+            positive[parent] += extra[node]
+        else:
+            negative[parent] -= extra[node]
+    for node in range(nodes):
+        total += tree.climb[node] * min(positive[node], negative[node])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def entropies(start: Array, count: Array, sizes: Array) -> Array:  # pragma: no cover
+    """Return the entropy of every block."""
+    out = np.empty(sizes.size)
+    for b in range(sizes.size):
+        out[b] = entropy(count[start[b] : start[b + 1]], sizes[b])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def recursive_ls(start: Array, count: Array, c: float) -> Array:  # pragma: no cover
+    """Return for every block the largest l for which it is (c, l)-diverse."""
+    out = np.empty(start.size - 1, dtype=np.int64)
+    for b in range(out.size):
+        out[b] = recursive_l(count[start[b] : start[b + 1]], c)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def distances(
+    kind: int, start: Array, value: Array, count: Array, sizes: Array, shares: Array, tree: Tree
+) -> Array:  # pragma: no cover
+    """Return the distance of every block from the table."""
+    out = np.empty(sizes.size)
+    histogram = np.zeros(shares.size, dtype=np.int64)
+    for b in range(sizes.size):
+        for i in range(start[b], start[b + 1]):
+            histogram[value[i]] = count[i]
+        out[b] = distance_to(kind, histogram, sizes[b], shares, tree)
+        for i in range(start[b], start[b + 1]):
+            histogram[value[i]] = 0
+    return out

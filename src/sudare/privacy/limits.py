@@ -1,0 +1,96 @@
+"""Limits: requirements on one sensitive attribute as plain numbers, for compiled loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import ParameterError
+from sudare.privacy._kernels import meets
+from sudare.privacy.blocks import Blocks
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.requirement import Requirement
+from sudare.privacy.t_closeness import DISTANCES, TCloseness
+from sudare.privacy.tree import Tree
+from sudare.tables.text import listed
+
+__all__ = ["Limits", "More", "meets"]
+
+
+class More(NamedTuple):
+    """The limits that take more work than counting records and values."""
+
+    log_l: float
+    """The least entropy; 0 asks for nothing."""
+    c: NDArray[np.float64]
+    """The recursive (c, l) that must all hold: of two pairs, neither need be the stricter one."""
+    l: NDArray[np.int64]
+    t: NDArray[np.float64]
+    """The largest distance of each kind (equal, ordered, hierarchical); 1 asks for nothing."""
+    shares: NDArray[np.float64]
+    tree: Tree
+
+
+class Limits(NamedTuple):
+    """What a block must meet. `meets(histogram, size, limits)` tells, inside compiled loops and out.
+
+    The histogram counts the records of the block by sensitive code; it may be empty if only k is asked.
+
+    >>> import polars as pl, sudare as sd
+    >>> blocks = Blocks.of(sd.read(pl.DataFrame({"illness": [0, 0, 1, 2]})).counts(["illness"]), "illness")
+    >>> limits = Limits.of([KAnonymity(3), LDiversity(2)], blocks)
+    >>> meets(np.array([2, 1, 0]), 3, limits), meets(np.array([3, 0, 0]), 3, limits)
+    (True, False)
+    """
+
+    k: int
+    distinct: int
+    """How many sensitive values a block must have; 0 and 1 ask for nothing."""
+    more: More | None
+    """None where nothing more is asked: arrays, even unused ones, would slow the compiled loops."""
+
+    @classmethod
+    def of(cls, requirements: Sequence[Requirement], blocks: Blocks) -> Limits:
+        """Combine requirements; `blocks` tells the sensitive attribute, its shares and its hierarchy.
+
+        Of several of the same kind, the strictest counts.
+        """
+        _refuse_several_attributes(requirements, blocks)
+        k, distinct, log_l = 1, 0, 0.0
+        recursive: list[tuple[float, int]] = []
+        t = np.ones(len(DISTANCES))
+        for requirement in requirements:
+            requirement.check(blocks)
+            match requirement:
+                case KAnonymity():
+                    k = max(k, requirement.k)
+                case LDiversity(kind="distinct"):
+                    distinct = max(distinct, int(requirement.l))
+                case LDiversity(kind="entropy"):
+                    log_l = max(log_l, math.log(requirement.l))
+                case LDiversity():
+                    recursive.append((float(requirement.c or 0), int(requirement.l)))
+                case TCloseness():
+                    kind = DISTANCES.index(requirement.distance)
+                    t[kind] = min(t[kind], requirement.t)
+                case _:
+                    raise ParameterError(f"{requirement} cannot be checked block by block.")
+        if not log_l and not recursive and (t == 1).all():
+            return cls(k, distinct, None)
+        c = np.array([pair[0] for pair in recursive], dtype=np.float64)
+        l = np.array([pair[1] for pair in recursive], dtype=np.int64)
+        return cls(k, distinct, More(log_l, c, l, t, blocks.shares, Tree.of(blocks.hierarchy)))
+
+
+def _refuse_several_attributes(requirements: Sequence[Requirement], blocks: Blocks) -> None:
+    named = {r.attribute for r in requirements if r.attribute is not None}
+    names = sorted(named if blocks.sensitive is None else {*named, blocks.sensitive})
+    if named and len(names) > 1:
+        raise ParameterError(
+            f"The requirements speak of several sensitive attributes: {listed(names)}. Ask for one at a time."
+        )

@@ -1,0 +1,123 @@
+"""The requirements from their definitions, slowly, in whole numbers and fractions: nothing here is rounded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+from scipy.optimize import linprog
+
+from sudare.privacy.blocks import Blocks
+from sudare.privacy.requirement import Requirement
+from sudare.privacy.t_closeness import TCloseness
+from sudare.tables.counts import count
+from sudare.tables.hierarchy import Hierarchy
+
+Records = Sequence[tuple[int, int]]  # of each record the block and the sensitive value
+
+VALUES = 6
+TREE = Hierarchy.from_rows(
+    [
+        ["0", "a", "x", "*"],
+        ["1", "a", "x", "*"],
+        ["2", "b", "x", "*"],
+        ["3", "b", "x", "*"],
+        ["4", "4", "4", "*"],
+        ["5", "c", "y", "*"],
+    ]
+)
+
+
+def blocks_of(records: Records) -> Blocks:
+    """Count records by block and sensitive value."""
+    block, value = (np.array(column) for column in zip(*records, strict=True))
+    return Blocks.of(count({"block": block, "s": value}, sizes=[int(block.max()) + 1, VALUES]), "s", TREE)
+
+
+def histograms(records: Records) -> list[Counter[int]]:
+    """Count the sensitive values of every block, in rising order of the blocks."""
+    return [Counter(v for b, v in records if b == block) for block in sorted({b for b, _ in records})]
+
+
+def has_k(histogram: Counter[int], k: int) -> bool:
+    return histogram.total() >= k
+
+
+def has_distinct(histogram: Counter[int], l: int) -> bool:
+    return len(histogram) >= l
+
+
+def has_entropy(histogram: Counter[int], l: int) -> bool:
+    """-sum p log p >= log l, with both sides multiplied by n and the logarithms undone."""
+    n = histogram.total()
+    return n**n >= l**n * prod(c**c for c in histogram.values())
+
+
+def is_recursive(histogram: Counter[int], c: float, l: int) -> bool:
+    falling = sorted(histogram.values(), reverse=True)
+    return falling[0] < Fraction(str(c)) * sum(falling[l - 1 :])
+
+
+def is_close(histogram: Counter[int], table: Counter[int], t: float, distance: str) -> bool:
+    far = DISTANCES[distance](histogram, table)
+    return far <= Fraction(str(t)) if isinstance(far, Fraction) else far <= t + 1e-9
+
+
+def equal_distance(histogram: Counter[int], table: Counter[int]) -> Fraction:
+    return sum((abs(extra) for extra in _extras(histogram, table)), Fraction()) / 2
+
+
+def ordered_distance(histogram: Counter[int], table: Counter[int]) -> Fraction:
+    """What must cross from the first i values to the others, for every i."""
+    extras = _extras(histogram, table)
+    return sum((abs(sum(extras[:i], Fraction())) for i in range(1, VALUES)), Fraction()) / (VALUES - 1)
+
+
+def hierarchical_distance(histogram: Counter[int], table: Counter[int]) -> float:
+    return earth_movers_distance(histogram, table, lambda a, b: TREE.meet(a, b) / TREE.height)
+
+
+DISTANCES = {
+    "equal": equal_distance,
+    "ordered": ordered_distance,
+    "hierarchical": hierarchical_distance,
+}
+GROUND: dict[str, Callable[[int, int], float]] = {
+    "equal": lambda a, b: float(a != b),
+    "ordered": lambda a, b: abs(a - b) / (VALUES - 1),
+    "hierarchical": lambda a, b: float(TREE.meet(a, b)) / TREE.height,
+}
+
+
+def earth_movers_distance(
+    histogram: Counter[int], table: Counter[int], ground: Callable[[int, int], float]
+) -> float:
+    """Solve the transportation problem itself."""
+    cost = [float(ground(a, b)) for a in range(VALUES) for b in range(VALUES)]
+    flows = np.arange(VALUES * VALUES).reshape(VALUES, VALUES)
+    leaves = np.array([np.isin(flows.ravel(), flows[a]) for a in range(VALUES)], dtype=float)
+    arrives = np.array([np.isin(flows.ravel(), flows[:, b]) for b in range(VALUES)], dtype=float)
+    p = [histogram[v] / histogram.total() for v in range(VALUES)]
+    q = [table[v] / table.total() for v in range(VALUES)]
+    return float(linprog(cost, A_eq=np.vstack([leaves, arrives]), b_eq=[*p, *q]).fun)
+
+
+def _extras(histogram: Counter[int], table: Counter[int]) -> list[Fraction]:
+    n, N = histogram.total(), table.total()
+    return [Fraction(histogram[v], n) - Fraction(table[v], N) for v in range(VALUES)]
+
+
+def holds(requirement: Requirement, histogram: Counter[int], table: Counter[int]) -> bool:
+    """Tell whether a block holds, by the definition."""
+    if isinstance(requirement, TCloseness):
+        return is_close(histogram, table, requirement.t, requirement.distance)
+    test: dict[str, Callable[[], bool]] = {
+        "k": lambda: has_k(histogram, requirement.k),  # type: ignore[attr-defined]
+        "l_distinct": lambda: has_distinct(histogram, requirement.l),  # type: ignore[attr-defined]
+        "l_entropy": lambda: has_entropy(histogram, requirement.l),  # type: ignore[attr-defined]
+        "l_recursive": lambda: is_recursive(histogram, requirement.c, requirement.l),  # type: ignore[attr-defined]
+    }
+    return test[requirement.name]()
