@@ -4,17 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from sudare.tables.table import Table
+from sudare.utility.blocks import discernibility
+from sudare.utility.cells import cells_of
+
+__all__ = [
+    "discernibility",
+    "distortion",
+    "distortion_by_attribute",
+    "full_domain_distortion",
+    "weighted_mean",
+]
+
+
+def distortion(table: Table, levels: ArrayLike, kept: ArrayLike | None = None) -> float:
+    """Return DIS: the mean over all cells of levels climbed / height of the hierarchy.
+
+    This is the distortion of the l-diversification paper (section 2.5, cost function CA). A suppressed
+    record costs 1 in every cell; attributes count as their weights in the schema say. 0: nothing
+    changed; 1: all suppressed.
+
+    >>> import polars as pl, sudare as sd
+    >>> schema = sd.Schema.from_roles(quasi=["zip", "sex"], hierarchies={"zip": sd.Hierarchy.mask(["021", "022"])})
+    >>> table = sd.read(pl.DataFrame({"zip": ["021", "022"], "sex": ["f", "m"]}), schema)
+    >>> distortion(table, [[3, 0], [0, 1]])     # zip: 3 of 3 levels and 0; sex: 0 and suppressed
+    0.5
+    """
+    return weighted_mean(distortion_by_attribute(table, levels, kept), table)
+
+
+def distortion_by_attribute(
+    table: Table, levels: ArrayLike, kept: ArrayLike | None = None
+) -> dict[str, float]:
+    """Return each quasi attribute's mean over its cells of levels climbed / height.
+
+    >>> import polars as pl, sudare as sd
+    >>> table = sd.read(pl.DataFrame({"sex": ["f", "m"]}), sd.Schema.from_roles(quasi=["sex"]))
+    >>> distortion_by_attribute(table, [[0], [1]])
+    {'sex': 0.5}
+    """
+    return {cells.name: cells.distortion() for cells in cells_of(table, levels, kept)}
 
 
 def full_domain_distortion(table: Table, levels: Mapping[str, int], suppressed: int = 0) -> dict[str, float]:
     """Return each attribute's mean cost per cell when all its records climb to one level.
 
-    The cost of a cell is levels climbed / height of the hierarchy (the function CA of the
-    l-diversification paper, section 2.5); a suppressed record costs 1 in every cell.
+    The same as `distortion_by_attribute`, from the levels and the number of suppressed records alone.
+
+    >>> import polars as pl, sudare as sd
+    >>> table = sd.read(pl.DataFrame({"sex": ["f", "m"]}), sd.Schema.from_roles(quasi=["sex"]))
+    >>> full_domain_distortion(table, {"sex": 0}, suppressed=1)
+    {'sex': 0.5}
     """
     share = suppressed / len(table)
     costs = {}
@@ -28,17 +70,13 @@ def full_domain_distortion(table: Table, levels: Mapping[str, int], suppressed: 
 
 
 def weighted_mean(costs: Mapping[str, float], table: Table) -> float:
-    """Return DIS: the mean cost over all cells, attributes weighted as the schema says (equally, if it is silent)."""
+    """Return the mean of the attributes' costs, weighted as the schema says (equally, if it is silent).
+
+    >>> import polars as pl, sudare as sd
+    >>> schema = sd.Schema.from_roles(quasi=["age", "sex"], weights={"age": 3})
+    >>> weighted_mean({"age": 1.0, "sex": 0.0}, sd.read(pl.DataFrame({"age": [30], "sex": ["f"]}), schema))
+    0.75
+    """
     weights = {name: table.schema[name].weight for name in costs}
     total = sum(weights.values())
     return sum(cost * weights[name] for name, cost in costs.items()) / total if total else 0.0
-
-
-def discernibility(block_sizes: NDArray[np.int64], suppressed: int = 0) -> int:
-    """Return DM: every record costs the size of its block, a suppressed one the size of the table.
-
-    >>> discernibility(np.array([2, 3]))
-    13
-    """
-    records = int(block_sizes.sum()) + suppressed
-    return int((block_sizes**2).sum()) + suppressed * records

@@ -1,0 +1,104 @@
+"""The background knowledge attack: an outsider who can rule some sensitive values out learns the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from sudare.attacks.published import Published, Values, described, divided, shown
+from sudare.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class RemainingBelief:
+    """The strongest belief that remains possible about one sensitive attribute."""
+
+    posterior: float
+    """`count` / `remaining`."""
+    count: int
+    """The records with `value` in the worst block."""
+    remaining: int
+    """The records of that block that are left when the other values are ruled out."""
+    value: str | None
+    block: Values
+    certain: int
+    """The records whose value becomes certain."""
+    share: float
+    """Their share of all records."""
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers as plain data."""
+        return {"posterior": self.posterior, "certain": self.certain, "share": self.share}
+
+
+@dataclass(frozen=True)
+class Background:
+    """What an outsider with background knowledge found out, by sensitive attribute."""
+
+    known: int
+    by_attribute: dict[str, RemainingBelief]
+
+    @property
+    def posterior(self) -> float:
+        """The strongest belief about any attribute."""
+        return max(found.posterior for found in self.by_attribute.values())
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers as plain data; no block is named."""
+        return {
+            "known": self.known,
+            "by_attribute": {name: found.summary() for name, found in self.by_attribute.items()},
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{name}: who can rule {self.known} of a person's values out believes a value up to {found.posterior:.1%} "
+            f"('{shown(found.value)}' at {described(found.block)}); for {found.certain:,} records ({found.share:.1%}) "
+            "it becomes certain."
+            for name, found in self.by_attribute.items()
+        )
+
+
+def background(seen: Published, *, known: int = 1) -> Background:
+    """Find the strongest belief of an outsider who can rule `known` sensitive values out for each person.
+
+    In a block where value v has n(v) records, ruling out the `known` largest others leaves the belief
+    n(v) / (size - their records); it is largest for the most frequent v. A value becomes certain where a
+    block has at most `known` other values: there an outsider who knows the right ones is sure of any person.
+
+    >>> import sudare as sd
+    >>> frame = pl.DataFrame({"zip": ["130**"] * 4, "illness": ["flu", "flu", "HIV", "cancer"]})
+    >>> seen = Published.open(frame, sd.Schema.from_roles(quasi=["zip"], sensitive=["illness"]))
+    >>> [background(seen, known=m).by_attribute["illness"].posterior for m in (0, 1, 2)]
+    [0.5, 0.6666666666666666, 1.0]
+    """
+    if known < 0:
+        raise ParameterError(
+            f"The 'known' parameter of the background attack must be 0 or more. Got {known} instead."
+        )
+    seen.refuse_without_sensitive("background")
+    return Background(known, {name: _found(seen, name, known) for name in seen.sensitive})
+
+
+def _found(seen: Published, sensitive: str, known: int) -> RemainingBelief:
+    falling = seen.counted(sensitive).sort("block", "count", "value", descending=[False, True, False])
+    blocks = falling.group_by("block", maintain_order=True).agg(
+        pl.col("value", "count", "size").first(),
+        ruled_out=pl.col("count").slice(1, known).sum(),
+        values=pl.len(),
+    )
+    blocks = blocks.with_columns(remaining=pl.col("size") - pl.col("ruled_out"))
+    belief = divided(blocks["count"], blocks["remaining"])
+    worst = blocks.row(int(belief.argmax()), named=True)
+    certain = int(blocks.filter(pl.col("values") <= known + 1)["size"].sum())
+    return RemainingBelief(
+        posterior=worst["count"] / worst["remaining"],
+        count=worst["count"],
+        remaining=worst["remaining"],
+        value=worst["value"],
+        block=seen.values_of(worst["block"]),
+        certain=certain,
+        share=certain / seen.records,
+    )

@@ -1,0 +1,137 @@
+"""The published table as an outsider sees it: blocks of equal quasi values, and sensitive values in them.
+
+Nothing here comes from the methods or from `privacy`. Values are compared by their text, so that a
+frame, a CSV file and a Parquet file of the same output look alike; a missing value is a value of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.errors import InputError
+from sudare.tables.schema import Role, Schema
+
+Output = pl.DataFrame | str | Path
+Values = dict[str, str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """The blocks of an output, in the order of their values, and for every record its block.
+
+    >>> frame = pl.DataFrame({"age": ["[20, 30)", "*", "*"], "illness": ["flu", "flu", "HIV"]})
+    >>> seen = Published.open(frame, Schema.from_roles(quasi=["age"], sensitive=["illness"]))
+    >>> seen.sizes.to_list(), seen.values_of(0)
+    ([2, 1], {'age': '*'})
+    >>> seen.counted("illness").rows()      # block, value, count, size of the block
+    [(0, 'HIV', 1, 2), (0, 'flu', 1, 2), (1, 'flu', 1, 1)]
+    """
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    _blocks: pl.DataFrame  # block, size, q0, q1, ...
+    _records: pl.DataFrame  # block, s0, s1, ...
+
+    @classmethod
+    def open(cls, output: Output, schema: Schema) -> Published:
+        """Read a published frame, file or release folder, and group it by the quasi attributes."""
+        frame = _frame(output)
+        quasi, sensitive = schema.names(Role.quasi), schema.names(Role.sensitive)
+        if absent := [name for name in (*quasi, *sensitive) if name not in frame.columns]:
+            raise InputError(
+                f"The output has no column '{absent[0]}', which the schema calls {schema[absent[0]].role}."
+            )
+        if frame.height == 0:
+            raise InputError("The output is empty; there is nothing to attack.")
+        q, s = [f"q{i}" for i in range(len(quasi))], [f"s{i}" for i in range(len(sensitive))]
+        texts = frame.select(
+            pl.repeat(0, frame.height, dtype=pl.UInt32).alias(
+                "block"
+            ),  # where there is no quasi attribute, there is one block
+            *(pl.col(name).cast(pl.String).alias(alias) for name, alias in zip(quasi, q, strict=True)),
+            *(pl.col(name).cast(pl.String).alias(alias) for name, alias in zip(sensitive, s, strict=True)),
+        )
+        blocks = texts.group_by("block", *q).len("size").sort(*q or ["block"], nulls_last=True)
+        blocks = (
+            blocks.drop("block").with_row_index("block").select("block", pl.col("size").cast(pl.Int64), *q)
+        )
+        if q:
+            texts = texts.drop("block").join(blocks.drop("size"), on=q, how="left", nulls_equal=True)
+        return cls(tuple(quasi), tuple(sensitive), blocks, texts.select("block", *s))
+
+    @property
+    def records(self) -> int:
+        """How many records are published."""
+        return self._records.height
+
+    @cached_property
+    def sizes(self) -> pl.Series:
+        """How many records each block has."""
+        return self._blocks["size"]
+
+    def __len__(self) -> int:
+        return self._blocks.height
+
+    def values_of(self, block: int) -> Values:
+        """Return the quasi values of a block."""
+        return dict(zip(self.quasi, self._blocks.row(block)[2:], strict=True))
+
+    def keyed(self) -> pl.DataFrame:
+        """Return the blocks with their size and the text of their quasi values (q0, q1, ...)."""
+        return self._blocks
+
+    def counted(self, sensitive: str) -> pl.DataFrame:
+        """Count the values of a sensitive attribute in every block, in the order of blocks and values."""
+        values = self._records.select("block", value=f"s{self.sensitive.index(sensitive)}")
+        counts = values.group_by("block", "value").agg(count=pl.len().cast(pl.Int64))
+        return counts.join(self._blocks.select("block", "size"), on="block").sort(
+            "block", "value", nulls_last=True
+        )
+
+    def refuse_without_sensitive(self, kind: str) -> None:
+        """Raise an InputError where there is nothing that the attack could find out."""
+        if not self.sensitive:
+            raise InputError(f"The schema has no sensitive attribute; the {kind} attack needs one.")
+
+
+def described(values: Values) -> str:
+    """Write the quasi values of a block for people.
+
+    >>> described({"age": "[20, 30)", "town": None})
+    'age [20, 30), town (missing)'
+    """
+    return ", ".join(f"{name} {shown(value)}" for name, value in values.items()) or "all records"
+
+
+def shown(value: str | None) -> str:
+    """Write a value for people."""
+    return "(missing)" if value is None else value
+
+
+def divided(numerator: pl.Series, denominator: pl.Series) -> NDArray[np.float64]:
+    """Divide whole numbers, each quotient rounded once, so that the largest one is exact.
+
+    (Polars divides by a single number by multiplying with its inverse: 6 / 10 = 0.6000000000000001.)
+
+    >>> divided(pl.Series([6]), pl.Series([10])).tolist()
+    [0.6]
+    """
+    quotient: NDArray[np.float64] = numerator.to_numpy() / denominator.to_numpy()
+    return quotient
+
+
+def _frame(output: Output) -> pl.DataFrame:
+    if isinstance(output, pl.DataFrame):
+        return output
+    path = Path(output)
+    path = path / "data.parquet" if path.is_dir() else path
+    try:
+        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{path}: the output cannot be read: {str(error).strip()}.") from None

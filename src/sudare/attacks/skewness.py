@@ -1,0 +1,139 @@
+"""The skewness attack: a block in which a sensitive value is far more (or less) frequent than elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.attacks.published import Published, Values, described, divided, shown
+from sudare.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Skew:
+    """A block and a value whose share there differs from the whole table's."""
+
+    amount: float
+    share: float
+    overall: float
+    value: str | None
+    block: Values
+    size: int
+
+
+@dataclass(frozen=True)
+class Skews:
+    """The largest skews of one sensitive attribute; None where no block is large enough to be looked at."""
+
+    ratio: Skew | None
+    """Where share / overall share is largest."""
+    difference: Skew | None
+    """Where the two differ most, either way: a block that lacks a frequent value is skewed, too."""
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers as plain data."""
+        return {
+            "ratio": self.ratio.amount if self.ratio else None,
+            "difference": self.difference.amount if self.difference else None,
+        }
+
+
+@dataclass(frozen=True)
+class Skewness:
+    """What a skewness attack found out, by sensitive attribute."""
+
+    floor: int
+    by_attribute: dict[str, Skews]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers as plain data; no block is named."""
+        return {
+            "floor": self.floor,
+            "by_attribute": {name: found.summary() for name, found in self.by_attribute.items()},
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(_told(name, found, self.floor) for name, found in self.by_attribute.items())
+
+
+def skewness(seen: Published, *, floor: int = 1) -> Skewness:
+    """Find where a block's share of a sensitive value differs most from the whole table's.
+
+    `ratio` is the largest share in a block / share in the table, `difference` the largest distance of the
+    two. Only blocks of `floor` records or more are looked at: in small ones a large ratio is chance.
+
+    >>> import sudare as sd
+    >>> frame = pl.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 6, "illness": ["HIV"] + ["flu"] * 7})
+    >>> seen = Published.open(frame, sd.Schema.from_roles(quasi=["zip"], sensitive=["illness"]))
+    >>> print(skewness(seen))
+    illness: 'HIV' is 4.00 times as frequent at zip 130** (50.0%) as in the whole table (12.5%). The share of 'HIV' at zip 130** (50.0%) is farthest from the whole table's (12.5%).
+    """
+    if floor < 1:
+        raise ParameterError(
+            f"The 'floor' parameter of the skewness attack must be 1 or more. Got {floor} instead."
+        )
+    seen.refuse_without_sensitive("skewness")
+    return Skewness(floor, {name: _found(seen, name, floor) for name in seen.sensitive})
+
+
+def _found(seen: Published, sensitive: str, floor: int) -> Skews:
+    counted = seen.counted(sensitive)
+    overall = (
+        counted.group_by("value")
+        .agg(overall=pl.col("count").sum())
+        .sort("overall", "value", descending=[True, False], nulls_last=True)
+        .with_row_index("rank")
+    )
+    counted = counted.filter(pl.col("size") >= floor).join(overall, on="value", nulls_equal=True)
+    if counted.height == 0:
+        return Skews(None, None)
+    rows = pl.concat(
+        [counted.select("block", "value", "count", "size", "overall"), _lacking(counted, overall)]
+    ).sort("block", "value", nulls_last=True)
+    share, whole = rows["count"] * seen.records, rows["overall"] * rows["size"]  # both over size x records
+    return Skews(
+        _largest(seen, rows, divided(share, whole)),
+        _largest(seen, rows, divided((share - whole).abs(), rows["size"] * seen.records)),
+    )
+
+
+def _lacking(counted: pl.DataFrame, overall: pl.DataFrame) -> pl.DataFrame:
+    """Return for every block the most frequent value of the table that it lacks, with count 0."""
+    # A block that has the values of rank 0, 1, ..., r - 1, but not r, has exactly r values at their own place.
+    place = pl.int_range(pl.len(), dtype=pl.UInt32).over("block")
+    ranks = counted.sort("block", "rank").with_columns(own_place=(pl.col("rank") == place))
+    first = ranks.group_by("block").agg(
+        rank=pl.col("own_place").sum().cast(overall.schema["rank"]), size=pl.col("size").first()
+    )
+    return first.join(overall, on="rank").select(
+        "block", "value", pl.lit(0, pl.Int64).alias("count"), "size", "overall"
+    )
+
+
+def _largest(seen: Published, rows: pl.DataFrame, amounts: NDArray[np.float64]) -> Skew:
+    place = int(amounts.argmax())
+    row = rows.row(place, named=True)
+    return Skew(
+        amount=float(amounts[place]),
+        share=row["count"] / row["size"],
+        overall=row["overall"] / seen.records,
+        value=row["value"],
+        block=seen.values_of(row["block"]),
+        size=row["size"],
+    )
+
+
+def _told(name: str, found: Skews, floor: int) -> str:
+    if found.ratio is None or found.difference is None:
+        return f"{name}: no block has {floor:,} records or more."
+    ratio, difference = found.ratio, found.difference
+    return (
+        f"{name}: '{shown(ratio.value)}' is {ratio.amount:.2f} times as frequent at {described(ratio.block)} "
+        f"({ratio.share:.1%}) as in the whole table ({ratio.overall:.1%}). The share of '{shown(difference.value)}' at "
+        f"{described(difference.block)} ({difference.share:.1%}) is farthest from the whole table's "
+        f"({difference.overall:.1%})."
+    )

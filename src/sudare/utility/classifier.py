@@ -1,0 +1,154 @@
+"""Classifier scores: how well a model that learned from the published rows predicts original ones.
+
+Needs scikit-learn, an optional part: pip install 'sudare[classifier]'.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudare.errors import InputError, MissingExtraError, ParameterError
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+from sudare.utility.cells import Tree, checked_kept, climbs
+
+ITERATIONS = 200
+
+Features = tuple[Tree, NDArray[Any], NDArray[Any]]
+"""An attribute's tree, and the code and level of every row."""
+
+
+@dataclass(frozen=True)
+class ClassifierScores:
+    """Shares of held-out original rows whose target was predicted right."""
+
+    target: str
+    original: float
+    """After learning from original rows."""
+    published: float
+    """After learning from the same rows as they are published."""
+    guess: float
+    """By always predicting the most frequent value."""
+    tested: int
+
+    def __str__(self) -> str:
+        return (
+            f"'{self.target}' of {self.tested:,} held-out records: {self.original:.1%} right after learning from the "
+            f"original rows, {self.published:.1%} from the published ones, {self.guess:.1%} by always guessing the "
+            "most frequent value."
+        )
+
+
+def classifier_scores(
+    table: Table,
+    levels: ArrayLike,
+    kept: ArrayLike | None = None,
+    *,
+    target: str | None = None,
+    held_out: float = 0.3,
+    seed: int = 0,
+) -> ClassifierScores:
+    """Compare models that learned to predict `target` from the published rows and from the original ones.
+
+    `target` is a sensitive or other attribute (by default the only sensitive one). The features are the
+    quasi attributes: one indicator per level and node, for every node that a cell is known to lie under. An
+    original value is known on all levels; a published one from its own level upwards, and nothing is set
+    below. The model is a logistic regression over these indicators, tested on original rows that neither
+    model has seen: the share `held_out` of the rows, drawn with `seed`.
+
+    >>> import polars as pl, sudare as sd
+    >>> schema = sd.Schema.from_roles(quasi=["sex"], sensitive=["ill"])
+    >>> table = sd.read(pl.DataFrame({"sex": ["f", "m"] * 50, "ill": ["no", "yes"] * 50}), schema)
+    >>> scores = classifier_scores(table, [1])                          # doctest: +SKIP
+    >>> scores.original, scores.published                               # doctest: +SKIP
+    (1.0, 0.5)
+    """
+    model = _model()
+    name = _target(table, target)
+    if not 0 < held_out < 1:
+        raise ParameterError(
+            f"The 'held_out' parameter of classifier_scores must be a share above 0 and below 1. Got {held_out} instead."
+        )
+    chosen = checked_kept(table, kept)
+    published = [
+        (tree, table[quasi].codes, climbed) for quasi, tree, climbed in climbs(table, levels, chosen)
+    ]
+    original = [(tree, codes, np.zeros_like(codes)) for tree, codes, _ in published]
+    tested = np.zeros(len(table), dtype=bool)
+    order = np.random.default_rng(seed).permutation(len(table))
+    tested[order[: round(held_out * len(table))]] = True
+    learned = {"original": ~tested, "published": ~tested & chosen}
+    if not tested.any() or not learned["published"].any():
+        raise InputError(
+            f"{table.source.name}: there are too few published records to learn from and to test on."
+        )
+    classes = table[name].codes
+    known, truth = _indicators(original, tested), classes[tested]
+    scores = {
+        kind: _right(model, _indicators(features, learned[kind]), classes[learned[kind]], known, truth)
+        for kind, features in (("original", original), ("published", published))
+    }
+    most_frequent = np.bincount(classes[learned["original"]]).argmax()
+    return ClassifierScores(
+        name,
+        scores["original"],
+        scores["published"],
+        float((truth == most_frequent).mean()),
+        int(tested.sum()),
+    )
+
+
+def _model() -> Any:
+    try:
+        linear = importlib.import_module("sklearn.linear_model")
+    except ImportError:
+        raise MissingExtraError("The classifier score", "classifier") from None
+    return linear.LogisticRegression(max_iter=ITERATIONS)
+
+
+def _target(table: Table, target: str | None) -> str:
+    if target is None:
+        sensitive = table.names(Role.sensitive)
+        if len(sensitive) != 1:
+            raise ParameterError(
+                "The 'target' parameter of classifier_scores must name an attribute to predict, because the schema has "
+                f"{len(sensitive)} sensitive ones."
+            )
+        return sensitive[0]
+    if table.schema[target].role not in (Role.sensitive, Role.other):
+        raise ParameterError(
+            "The 'target' parameter of classifier_scores must be a sensitive or other attribute. "
+            f"Got '{target}', which is {table.schema[target].role}, instead."
+        )
+    return target
+
+
+def _indicators(features: list[Features], rows: NDArray[np.bool_]) -> Any:
+    """Return a sparse matrix with one column per attribute, level (below the root) and node."""
+    places, columns, width = [], [], 0
+    for tree, codes, levels in features:
+        own, climbed = codes[rows], levels[rows]
+        for level, nodes in enumerate(tree.nodes[:-1]):
+            known = np.flatnonzero(climbed <= level)
+            places.append(known)
+            columns.append(nodes[own[known]] + width)
+            width += int(nodes.max()) + 1
+    where = np.concatenate(places), np.concatenate(columns)
+    sparse = importlib.import_module("scipy.sparse")
+    return sparse.csr_matrix((np.ones(len(where[0])), where), shape=(int(rows.sum()), width))
+
+
+def _right(model: Any, seen: Any, classes: NDArray[Any], known: Any, truth: NDArray[Any]) -> float:
+    """Return the share of right predictions after learning."""
+    if (classes == classes[0]).all():
+        return float((truth == classes[0]).mean())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it could be polished further
+        model.fit(seen, classes)
+    return float((model.predict(known) == truth).mean())
