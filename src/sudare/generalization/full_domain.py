@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError, RequirementError
+from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import Requirement
 from sudare.tables.counts import Counts, count_index
 from sudare.tables.hierarchy import Hierarchy
@@ -82,7 +83,7 @@ def learn(
         if cost >= best_cost:
             break
         blocks = _blocks(counts, hierarchies, levels)
-        failing = np.logical_or.reduce([requirement.failing(blocks) for requirement in requirements])
+        failing = np.logical_or.reduce([r.failing(Blocks.of(blocks, None)) for r in requirements])
         left_out = int(blocks.weights[failing].sum())
         whole = cost + left_out / counts.total * (1 - cost)
         if left_out <= budget and not failing.all() and whole < best_cost:

@@ -10,7 +10,8 @@ import polars as pl
 
 from sudare.errors import InputError, ParameterError
 from sudare.generalization.full_domain import FullDomainPlan, learn
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.blocks import Blocks
+from sudare.privacy.requirement import Requirement, sensitive_attribute
 from sudare.release.certificate import Certificate, InputHash
 from sudare.release.release import Release
 from sudare.release.report import write_report
@@ -80,7 +81,8 @@ def _refuse_what_cannot_be(
             f"{table.source.name}: the schema has no quasi attribute; there is nothing to generalize."
         )
     for requirement in requirements:
-        requirement.refuse_if_impossible(len(table))
+        whole = Blocks.of_table(table, [], sensitive_attribute(requirement, table))
+        requirement.refuse_if_impossible(whole, suppressing=suppress > 0)
     return quasi
 
 

@@ -1,0 +1,76 @@
+"""Local recoding of little distortion: every record climbs only as far as it must to find company."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.generalization import _improve, _kernels
+from sudare.generalization.mondrian import learn_mondrian
+from sudare.generalization.problem import Problem
+from sudare.generalization.recoding import Recoding
+
+CHOICES = 20_000  # level vectors that are worth sweeping over
+PAIRS = 1_000_000_000  # pairs of units, or of units and blocks, that are worth looking at
+LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
+PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps
+
+
+def learn_minimal(problem: Problem, *, suppress: float = 0.0) -> Recoding:
+    """Build blocks greedily from what is nearest, then improve them until nothing helps.
+
+    Where there are few choices of levels, all records sweep through them by rising cost, and become a block as
+    soon as enough of them are alike. With more choices blocks grow from seeds by their nearest neighbours; a
+    table too large for that is cut by Mondrian. Then units move and blocks dissolve as long as that saves
+    distortion. At most the share `suppress` of the records may be left out; each then costs 1.
+    """
+    spare = math.floor(suppress * problem.weights.sum())
+    return min(
+        (_improved(problem, block_of, spare) for block_of in _drafts(problem)), key=Recoding.distortion
+    )
+
+
+def _drafts(problem: Problem) -> Iterator[NDArray[np.int64]]:
+    """Yield block numbers for all units to start from; -1 for what is left over."""
+    p = problem
+    by_value = p.limits.distinct > 1 or p.limits.more is not None
+    if math.prod(int(height) + 1 for height in p.trees.height) <= CHOICES:
+        yield _kernels.sweep(
+            p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, _level_vectors(p), by_value
+        )
+        return
+    if len(p.units) ** 2 > PAIRS:
+        yield learn_mondrian(p).block_of
+        return
+    distances = _kernels.nearest_distances(p.units, p.sensitive, p.trees, by_value)
+    block_of = _grown(p, np.argsort(distances, kind="stable"), by_value)
+    yield block_of
+    if p.weights[block_of < 0].sum() > LEFT_OVER * p.weights.sum():
+        # Dealt out late, frequent values are left over and swell the blocks: let them start the blocks.
+        frequency = np.bincount(p.sensitive, p.weights)[p.sensitive]
+        yield _grown(p, np.lexsort((distances, -frequency)), by_value)
+
+
+def _grown(p: Problem, seeds: NDArray[np.int64], by_value: bool) -> NDArray[np.int64]:
+    return _kernels.grow(p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, seeds, by_value)
+
+
+def _improved(p: Problem, block_of: NDArray[np.int64], spare: int) -> Recoding:
+    blocks = int(block_of.max()) + 1
+    if blocks == 0:  # only all records together meet the limits
+        block_of, blocks = np.zeros_like(block_of), 1
+    passes = PASSES if len(p.units) * blocks <= PAIRS else 0
+    _improve.improve(
+        p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, block_of, blocks, spare, passes
+    )
+    return Recoding.of("minimal", p, block_of)
+
+
+def _level_vectors(problem: Problem) -> NDArray[np.int64]:
+    """Return all choices of one level per attribute, the least distorting first."""
+    grid = np.indices([int(height) + 1 for height in problem.trees.height])
+    vectors = grid.reshape(len(problem.names), -1).T
+    return vectors[np.argsort(vectors @ problem.trees.step, kind="stable")]
