@@ -1,8 +1,11 @@
 """Sudare: publish tables about people without giving the people away."""
 
 from sudare import datasets
+from sudare.attacks.attack import attack
 from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.t_closeness import TCloseness
 from sudare.release.certificate import Certificate
 from sudare.release.generalize import generalize
 from sudare.release.ledger import Ledger
@@ -24,6 +27,7 @@ __all__ = [
     "Hierarchy",
     "InputError",
     "KAnonymity",
+    "LDiversity",
     "Ledger",
     "LedgerError",
     "ParameterError",
@@ -32,7 +36,9 @@ __all__ = [
     "Role",
     "Schema",
     "SudareError",
+    "TCloseness",
     "Table",
+    "attack",
     "datasets",
     "generalize",
     "read",

@@ -137,7 +137,9 @@ def test_a_requirement_that_does_not_hold_ends_with_1(run: Run, survey: Path) ->
         (["verify", "none.csv", "-k", "2"], "the output cannot be read"),
         (["generalize", "survey.csv", "out", "-k", "2", "--suppress", "7"], "'suppress' parameter"),
         (["nonsense"], "No such command"),
-        (["generalize", "survey.csv", "out"], "Missing option"),
+        (["generalize", "survey.csv", "out"], "Nothing is asked for. Give -k, -l or -t"),
+        (["generalize", "survey.csv", "out", "-k", "2", "--method", "magic"], "'method' parameter"),
+        (["generalize", "survey.csv", "out", "-l", "2", "--diversity", "recursive"], "'c' parameter"),
     ],
 )
 def test_mistakes_end_with_2_and_no_traceback(
@@ -174,6 +176,20 @@ def test_text_of_the_data_is_not_taken_for_markup(run: Run) -> None:
     result = run("count", "people.csv", "town")
     assert result.code == 0
     assert "[red]x[/]" in result.out
+
+
+def test_l_diversity_and_t_closeness_from_the_command_line(run: Run, survey: Path) -> None:
+    run("init", survey)
+    asked = ["-k", 3, "-l", 2, "--diversity", "entropy", "-t", 0.5]
+    assert run("generalize", survey, "out", *asked, "--method", "mondrian").code == 0
+    assert run("verify", "out", *asked).code == 0
+    assert run("verify", "out", "-l", 13).code == 1
+    attacked = run("attack", "out")
+    assert attacked.code == 0
+    assert "homogeneity" in attacked.out
+    assert (
+        json.loads(run("attack", "out", "--json").out)["reidentification"]["prosecutor"]["largest"] <= 1 / 3
+    )
 
 
 def test_shift_jis_is_found_out_and_written_down(run: Run) -> None:

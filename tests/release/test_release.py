@@ -126,6 +126,11 @@ def test_report_escapes_what_the_data_says() -> None:
         ({"method": "magic"}, "'method' parameter"),
         ({"suppress": 1.0}, "'suppress' parameter"),
         ({"suppress": -0.1}, "'suppress' parameter"),
+        (
+            {"suppress": 0.1, "method": "mondrian"},
+            "'suppress' parameter of generalize is for the method 'minimal'",
+        ),
+        ({"strict": True}, "'strict' parameter of generalize is for the method 'mondrian'"),
     ],
 )
 def test_bad_parameters_are_refused(table: sd.Table, arguments: dict[str, object], message: str) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from sudare.errors import InputError
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.requirement import Requirement
+from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.schema import CsvFormat, Schema
 
 SCHEMA_FILE = "sudare.toml"
@@ -33,6 +37,49 @@ def csv_format(delimiter: str | None, encoding: str | None, decimal: str | None)
     asked = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
     given = {key: value for key, value in asked.items() if value is not None}
     return Schema.from_dict({"attributes": {}, "csv": given}, where="Options").csv if given else None
+
+
+K = Annotated[int | None, typer.Option("-k", help="k-anonymity: everybody is like k - 1 others.", min=1)]
+L = Annotated[
+    float | None, typer.Option("-l", help="l-diversity: every block has l sensitive values.", min=1)
+]
+Kind = Literal["distinct", "entropy", "recursive"]
+DistanceKind = Literal["equal", "ordered", "hierarchical"]
+Diversity = Annotated[Kind, typer.Option(help="Which l-diversity: distinct, entropy or recursive.")]
+C = Annotated[float | None, typer.Option("-c", help="The c of recursive (c, l)-diversity.")]
+T = Annotated[
+    float | None, typer.Option("-t", help="t-closeness: no block is farther from the table than t.")
+]
+Distance = Annotated[
+    DistanceKind, typer.Option(help="The distance of t-closeness: equal, ordered or hierarchical.")
+]
+Sensitive = Annotated[
+    str | None,
+    typer.Option(help="The sensitive attribute that l and t speak of.", show_default="the only one"),
+]
+
+
+def requirements_of(
+    k: int | None,
+    l: float | None,
+    diversity: Kind,
+    c: float | None,
+    t: float | None,
+    distance: DistanceKind,
+    sensitive: str | None,
+) -> list[Requirement]:
+    """Return the requirements that were asked for; at least one must be."""
+    asked: list[Requirement] = []
+    if k is not None:
+        asked.append(KAnonymity(k))
+    if l is not None:
+        whole = int(l) if l.is_integer() else l
+        asked.append(LDiversity(whole, kind=diversity, c=c, attribute=sensitive))
+    if t is not None:
+        asked.append(TCloseness(t, distance=distance, attribute=sensitive))
+    if not asked:
+        raise InputError("Nothing is asked for. Give -k, -l or -t, or several of them.")
+    return asked
 
 
 def existing_schema(path: Path) -> Path:

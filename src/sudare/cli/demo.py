@@ -9,17 +9,21 @@ from typing import Annotated
 import typer
 
 from sudare import datasets
+from sudare.attacks.attack import attack
 from sudare.cli.check import unique_people
 from sudare.cli.generalize import show_certificate
 from sudare.cli.output import Force, print_table, say, working
 from sudare.errors import InputError
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.requirement import Requirement
 from sudare.release.generalize import generalize
 from sudare.release.ledger import Ledger
 from sudare.release.verify import verify
 from sudare.tables.reading import read
 
-PEOPLE, K, SUPPRESS = 5_000, 5, 0.02
+PEOPLE, SUPPRESS = 5_000, 0.01
+ASKED: list[Requirement] = [KAnonymity(5), LDiversity(3, attribute="diagnosis")]
 
 
 def demo(
@@ -44,19 +48,23 @@ def demo(
     _stage(2, "Assess: who stands out?")
     say(f"[b]{unique_people(table):,}[/] of {len(table):,} people are the only one with their quasi values.")
 
-    asked = KAnonymity(K)
-    _stage(3, f"Protect: {asked} with the least distortion, leaving out at most {SUPPRESS:.0%} of the people")
+    asked = " and ".join(str(requirement) for requirement in ASKED)
+    _stage(3, f"Protect: {asked} with little distortion, leaving out at most {SUPPRESS:.0%} of the people")
     with working("Generalizing"):
-        release = generalize(table, asked, suppress=SUPPRESS)
+        release = generalize(table, ASKED, suppress=SUPPRESS)
     sample = release.frame().select(table.names("quasi")).head(5)
     print_table("Five of the published records", sample.columns, sample.rows())
 
     _stage(4, "Verify: recount the output, by code that shares nothing with the method")
-    found = verify(release.frame(), asked, table.schema)
-    found.refuse_if_broken()
+    verify(release.frame(), ASKED, table.schema).refuse_if_broken()
     show_certificate(release.certificate)
 
-    _stage(5, "Release: write it whole, and record it in the ledger")
+    _stage(5, "Attack it, as an outsider would")
+    for kind in ("homogeneity", "reidentification"):
+        say(f"on the original: {attack(table.frame(), table.schema, kind=kind)}")
+        say(f"[green]on the output:[/] {attack(release.frame(), table.schema, kind=kind)}")
+
+    _stage(6, "Release: write it whole, and record it in the ledger")
     release.write(release_folder, force=force, ledger=Ledger(folder / "ledger.db"))
     say("To hand over:")
     _list(release_folder / "data.csv", release_folder / "data.parquet", release_folder / "certificate.json")

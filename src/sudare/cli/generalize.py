@@ -7,9 +7,21 @@ from typing import Annotated
 
 import typer
 
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, existing_schema
+from sudare.cli.arguments import (
+    SCHEMA_FILE,
+    C,
+    Distance,
+    Diversity,
+    K,
+    L,
+    SchemaPath,
+    Sensitive,
+    Source,
+    T,
+    existing_schema,
+    requirements_of,
+)
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
-from sudare.privacy.k_anonymity import KAnonymity
 from sudare.release.certificate import Certificate
 from sudare.release.generalize import generalize as generalize_table
 from sudare.release.ledger import Ledger
@@ -19,20 +31,26 @@ from sudare.tables.reading import read
 def generalize(
     source: Source,
     output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
-    k: Annotated[
-        int, typer.Option("-k", help="Everybody shares their quasi values with k - 1 others.", min=1)
-    ],
-    schema: SchemaPath = Path(SCHEMA_FILE),
+    k: K = None,
+    l: L = None,
+    diversity: Diversity = "distinct",
+    c: C = None,
+    t: T = None,
+    distance: Distance = "equal",
+    sensitive: Sensitive = None,
+    method: Annotated[str, typer.Option(help="minimal: least distortion; mondrian: fastest.")] = "minimal",
     suppress: Annotated[float, typer.Option(help="The share of records that may be left out.")] = 0.0,
+    schema: SchemaPath = Path(SCHEMA_FILE),
     ledger: Annotated[Path | None, typer.Option(help="The ledger to record the release in.")] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Generalize the quasi attributes with the least distortion, verify, and write the release."""
+    """Generalize the quasi attributes with little distortion, verify, and write the release."""
+    asked = requirements_of(k, l, diversity, c, t, distance, sensitive)
     with working(f"Reading {source}"):
         table = read(source, existing_schema(schema))
     with working("Generalizing and verifying"):
-        release = generalize_table(table, KAnonymity(k), suppress=suppress)
+        release = generalize_table(table, asked, method, suppress=suppress)
         release.write(output, force=force, ledger=Ledger(ledger) if ledger is not None else None)
     if json:
         print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
@@ -44,14 +62,14 @@ def generalize(
 def show_certificate(certificate: Certificate) -> None:
     """Print what holds and what it cost."""
     measured = ", ".join(f"{name} = {value:g}" for name, value in certificate.measured.items())
-    records = certificate.records
+    records, utility = certificate.records, certificate.utility
     print_table(
         " and ".join(certificate.requirements),
         ["", ""],
         [
             ["measured on the output", measured],
-            ["distortion", f"{certificate.utility['distortion']:.4f}"],
-            ["blocks", f"{certificate.utility['blocks']:,}"],
+            ["distortion", f"{utility['distortion']:.4f}"],
+            ["blocks", f"{utility['blocks']:,}, of {utility['average_block']:.1f} records on average"],
             ["records published", f"{records['published']:,} of {records['read']:,}"],
         ],
     )

@@ -7,9 +7,20 @@ from typing import Annotated
 
 import typer
 
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, existing_schema
-from sudare.cli.output import Json, print_json, say
-from sudare.privacy.k_anonymity import KAnonymity
+from sudare.cli.arguments import (
+    SCHEMA_FILE,
+    C,
+    Distance,
+    Diversity,
+    K,
+    L,
+    SchemaPath,
+    Sensitive,
+    T,
+    existing_schema,
+    requirements_of,
+)
+from sudare.cli.output import Json, print_json, say, working
 from sudare.release.verify import verify as verify_output
 from sudare.tables.schema import Schema
 
@@ -18,20 +29,27 @@ def verify(
     output: Annotated[
         Path, typer.Argument(help="A release folder, or a published file.", show_default=False)
     ],
-    k: Annotated[
-        int, typer.Option("-k", help="Everybody shares their quasi values with k - 1 others.", min=1)
-    ],
+    k: K = None,
+    l: L = None,
+    diversity: Diversity = "distinct",
+    c: C = None,
+    t: T = None,
+    distance: Distance = "equal",
+    sensitive: Sensitive = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     json: Json = False,
 ) -> None:
-    """Verify a published table; ends with 1 if the requirement does not hold."""
-    found = verify_output(output, KAnonymity(k), Schema.from_toml(existing_schema(schema)))
+    """Verify a published table; ends with 1 if a requirement does not hold."""
+    asked = requirements_of(k, l, diversity, c, t, distance, sensitive)
+    with working(f"Verifying {output}"):
+        found = verify_output(output, asked, Schema.from_toml(existing_schema(schema)))
     if json:
         print_json({"holds": found.holds, "measured": found.measured, "worst": found.worst})
     else:
-        worst = ", ".join(f"{name} = {value}" for name, value in found.worst.items())
-        colour, verb = ("green", "holds") if found.holds else ("red", "does not hold")
-        say(
-            f"[{colour}]{found.findings[0].requirement} {verb}[/]: k = {found.value}; smallest block: {worst}"
-        )
+        for finding in found.findings:
+            worst = ", ".join(f"{name} = {value}" for name, value in finding.worst.items())
+            colour, verb = ("green", "holds") if finding.holds else ("red", "does not hold")
+            say(
+                f"[{colour}]{finding.requirement} {verb}[/]: {finding.name} = {finding.value:g}; worst block: {worst}"
+            )
     raise typer.Exit(0 if found.holds else 1)

@@ -14,9 +14,10 @@ from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 
 CHOICES = 20_000  # level vectors that are worth sweeping over
-PAIRS = 1_000_000_000  # pairs of units, or of units and blocks, that are worth looking at
+PAIRS = 1_000_000_000  # pairs of units that are worth comparing
+WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
 LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
-PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps
+PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
 
 
 def learn_minimal(problem: Problem, *, suppress: float = 0.0) -> Recoding:
@@ -62,7 +63,7 @@ def _improved(p: Problem, block_of: NDArray[np.int64], spare: int) -> Recoding:
     blocks = int(block_of.max()) + 1
     if blocks == 0:  # only all records together meet the limits
         block_of, blocks = np.zeros_like(block_of), 1
-    passes = PASSES if len(p.units) * blocks <= PAIRS else 0
+    passes = min(PASSES, WORK // (len(p.units) * blocks))
     _improve.improve(
         p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, block_of, blocks, spare, passes
     )

@@ -89,18 +89,21 @@ class Recoding:
             }
             for b in range(len(self.levels))
         ]
-        tuples = [
-            [h.leaves[code] for h, code in zip(problem.hierarchies, unit, strict=True)]
-            for unit in problem.units
-        ]
         return {
             "method": self.method,
             "attributes": problem.names,
             "blocks": blocks,
-            "tuples": [
-                {"values": values, "sensitive": int(s), "weight": int(w), "block": int(b)}
-                for values, s, w, b in zip(
-                    tuples, problem.sensitive, problem.weights, self.block_of, strict=True
-                )
-            ],
+            "tuples": {
+                "columns": [*problem.names, "sensitive code", "records", "block"],
+                "rows": [
+                    [*(h.leaves[code] for h, code in zip(problem.hierarchies, unit, strict=True)), *rest]
+                    for unit, *rest in zip(
+                        problem.units,
+                        problem.sensitive.tolist(),
+                        problem.weights.tolist(),
+                        self.block_of.tolist(),
+                        strict=True,
+                    )
+                ],
+            },
         }

@@ -61,6 +61,8 @@ class Certificate(BaseModel):
     utility: dict[str, Any]
     bound: float | None = None
     """The least distortion that any method could reach, where it is known."""
+    attacks: dict[str, Any] = Field(default_factory=dict)
+    """What an outsider's attacks reach on the input and on the output."""
     records: dict[str, int]
     randomness: str
     input: InputHash

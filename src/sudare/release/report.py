@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import polars as pl
 
@@ -45,9 +46,11 @@ def write_report(table: Table, data: pl.DataFrame, certificate: Certificate) -> 
         _asked(certificate),
         "<h2>2. Who stood out, and who does now</h2>",
         _standing_out(before, after),
-        "<h2>3. What it cost</h2>",
+        "<h2>3. What attacks reach</h2>",
+        _attacks(certificate),
+        "<h2>4. What it cost</h2>",
         _cost(certificate),
-        "<h2>4. The quasi attributes, before and after</h2>",
+        "<h2>5. The quasi attributes, before and after</h2>",
         *(_attribute(table, name, before[name], after[name]) for name in quasi),
     ]
     head = f'<meta charset="utf-8"><title>Sudare: {escape(table.source.name)}</title><style>{STYLE}</style>'
@@ -97,12 +100,48 @@ def _people_by_size(frame: pl.DataFrame) -> list[float]:
     return [float(sizes.filter(sizes.is_between(low, high or frame.height)).sum()) for low, high, _ in SIZES]
 
 
+def _attacks(certificate: Certificate) -> str:
+    """Compare what an outsider reaches on the original and on the output."""
+    before, after = certificate.attacks["input"], certificate.attacks["output"]
+    lines = [
+        (
+            "Highest risk that one person is re-identified (prosecutor)",
+            "reidentification",
+            ("prosecutor", "largest"),
+        ),
+        ("Expected share of people re-identified (marketer)", "reidentification", ("marketer",)),
+    ]
+    for name in before.get("homogeneity", {}):
+        lines += [
+            (f"People whose {escape(name)} is known for sure (homogeneity)", "homogeneity", (name, "share")),
+            (
+                f"... if one other value of {escape(name)} can be ruled out (background knowledge)",
+                "background",
+                ("by_attribute", name, "share"),
+            ),
+        ]
+    rows = [
+        f"<tr><td>{text}</td><td>{_at(before[kind], path):.1%}</td><td><b>{_at(after[kind], path):.1%}</b></td></tr>"
+        for text, kind, path in lines
+    ]
+    head = "<tr><th>attack</th><th>original</th><th>published</th></tr>"
+    return f"<table>{head}{''.join(rows)}</table>"
+
+
+def _at(data: Any, path: tuple[str, ...]) -> float:
+    for key in path:
+        data = data[key]
+    return float(data)
+
+
 def _cost(certificate: Certificate) -> str:
     utility = certificate.utility
     bound = "not computed" if certificate.bound is None else f"{certificate.bound:.4f}"
     table = _rows(
         ("Distortion (0 = as it was, 1 = all suppressed)", f"{utility['distortion']:.4f}"),
         ("Least distortion any method could reach", bound),
+        ("Normalised certainty penalty", f"{utility['ncp']:.4f}"),
+        ("Information lost (non-uniform entropy)", f"{utility['non_uniform_entropy']:.1%}"),
         ("Discernibility", f"{utility['discernibility']:,}"),
         ("Blocks", f"{utility['blocks']:,}, of {utility['average_block']:,.1f} records on average"),
     )
