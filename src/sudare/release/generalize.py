@@ -116,7 +116,7 @@ def _release(table: Table, plan: Recoding, requirements: list[Requirement]) -> R
         randomness="no noise; rows shuffled with the operating system's cryptographic source",
         input=commitment,
     )
-    report = write_report(table, data, certificate)
+    report = write_report(table, data, certificate, verification)
     return Release(data, plan, certificate, requirements, table.schema, report, salt)
 
 

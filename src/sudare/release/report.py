@@ -9,6 +9,7 @@ import polars as pl
 
 from sudare.release import charts
 from sudare.release.certificate import Certificate
+from sudare.release.verify import Verification
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
@@ -33,7 +34,9 @@ svg text { font: 11px system-ui, sans-serif; fill: #22302b; } svg text.axis { fi
 """
 
 
-def write_report(table: Table, data: pl.DataFrame, certificate: Certificate) -> str:
+def write_report(
+    table: Table, data: pl.DataFrame, certificate: Certificate, verification: Verification
+) -> str:
     """Tell the holder in pictures what was asked, what was measured, and what it cost."""
     quasi = table.names(Role.quasi)
     before, after = pl.DataFrame([table[name].decode() for name in quasi]), data.select(quasi)
@@ -44,6 +47,7 @@ def write_report(table: Table, data: pl.DataFrame, certificate: Certificate) -> 
         "<code>plan.json</code>.</p>",
         "<h2>1. What was asked, and what holds</h2>",
         _asked(certificate),
+        _worst(verification),
         "<h2>2. Who stood out, and who does now</h2>",
         _standing_out(before, after),
         "<h2>3. What attacks reach</h2>",
@@ -74,6 +78,23 @@ def _asked(certificate: Certificate) -> str:
         ("Randomness", escape(certificate.randomness)),
         ("Input", f"<code>{certificate.input.sha256_salted}</code> (salted; the ledger has the salt)"),
     )
+
+
+def _worst(verification: Verification) -> str:
+    """Show the block that comes nearest to breaking each requirement."""
+    names = list(verification.findings[0].worst)
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    rows = [
+        f"<tr><td>{escape(finding.requirement)}</td><td>{finding.value:g}</td>"
+        + "".join(f"<td>{escape(_shown(finding.worst[name]))}</td>" for name in names)
+        + "</tr>"
+        for finding in verification.findings
+    ]
+    return f"<p>The blocks that come nearest to breaking it:</p><table><tr><th></th><th></th>{head}</tr>{''.join(rows)}</table>"
+
+
+def _shown(value: object) -> str:
+    return "(missing)" if value is None else text_of(value)
 
 
 def _standing_out(before: pl.DataFrame, after: pl.DataFrame) -> str:
@@ -168,7 +189,7 @@ def _histogram(values: pl.Series, colour: str, order: list[str | None]) -> str:
     if counted.height > MOST_BARS:
         note = f"<p>{counted.height:,} distinct values; the {MOST_BARS} most frequent:</p>"
         counted = counted.filter(pl.col("count").rank("ordinal", descending=True) <= MOST_BARS)
-    labels = ["(missing)" if value is None else text_of(value) for value in counted["value"].to_list()]
+    labels = [_shown(value) for value in counted["value"].to_list()]
     return note + charts.bars(labels, counted["count"].to_list(), colour=colour)
 
 
