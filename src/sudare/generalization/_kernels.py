@@ -45,9 +45,19 @@ def block_levels(units: Array, block_of: Array, blocks: int, trees: Trees) -> Ar
 
 @njit(cache=True, nogil=True)
 def mondrian(
-    units: Array, weights: Array, sensitive: Array, values: int, trees: Trees, limits: Limits, strict: bool
+    units: Array,
+    weights: Array,
+    sensitive: Array,
+    values: int,
+    trees: Trees,
+    limits: Limits,
+    strict: bool,
+    within: Array,
+    within_levels: Array,
 ) -> Array:  # pragma: no cover
-    """Cut the table top down, each time where most records fall by most, while all parts meet the limits.
+    """Cut blocks top down, each time where most records fall by most, while all parts meet the limits.
+
+    `within` is the block of each unit to start with (-1 stays -1), `within_levels` the levels of each block.
 
     A cut takes a block's node of one attribute apart into its children. Strict: every child must meet the
     limits. Relaxed: children that do not stay together under the parent, with the smallest that do if need be.
@@ -62,13 +72,22 @@ def mondrian(
     children = np.empty(widest, dtype=np.int64)
     fate = np.zeros(widest, dtype=np.int64)  # of each child: 1 its own part, 0 stays under the parent
     room, at = np.zeros(widest + 1, dtype=np.int64), np.zeros(widest + 1, dtype=np.int64)
-    order, scratch = np.arange(m), np.empty(m, dtype=np.int64)
-    block_of = np.empty(m, dtype=np.int64)
-    starts, stops = [0], [m]
-    boxes = [trees.height.copy()]
+    order, scratch = np.argsort(within, kind="mergesort"), np.empty(m, dtype=np.int64)
+    block_of = np.full(m, -1, dtype=np.int64)
+    starts, stops, boxes = [0], [0], [within_levels[0]]  # an empty part tells the compiler the types
+    begin = 0
+    for i in range(m):
+        if i + 1 == m or within[order[i + 1]] != within[order[i]]:
+            if within[order[i]] >= 0:
+                starts.append(begin)
+                stops.append(i + 1)
+                boxes.append(within_levels[within[order[i]]])
+            begin = i + 1
     blocks = 0
     while len(starts) > 0:
         start, stop, level = starts.pop(), stops.pop(), boxes.pop()
+        if start == stop:
+            continue
         best, gain = -1, 0.0
         for a in range(n):
             if level[a] <= 0:  # at a leaf, or (-1 - level) closed: what stayed together here

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.generalization import _improve, _kernels
-from sudare.generalization.mondrian import learn_mondrian
+from sudare.generalization.mondrian import cut, learn_mondrian
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 
@@ -26,7 +26,7 @@ def learn_minimal(problem: Problem, *, suppress: float = 0.0) -> Recoding:
     Where there are few choices of levels, all records sweep through them by rising cost, and become a block as
     soon as enough of them are alike. With more choices blocks grow from seeds by their nearest neighbours; a
     table too large for that is cut by Mondrian. Then units move and blocks dissolve as long as that saves
-    distortion. At most the share `suppress` of the records may be left out; each then costs 1.
+    distortion, and blocks that can still be cut are. At most the share `suppress` of the records may be left out; each then costs 1.
     """
     spare = math.floor(suppress * problem.weights.sum())
     return min(
@@ -67,7 +67,8 @@ def _improved(p: Problem, block_of: NDArray[np.int64], spare: int) -> Recoding:
     _improve.improve(
         p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, block_of, blocks, spare, passes
     )
-    return Recoding.of("minimal", p, block_of)
+    moved = Recoding.of("minimal", p, block_of)
+    return Recoding.of("minimal", p, cut(p, moved.block_of, moved.levels))
 
 
 def _level_vectors(problem: Problem) -> NDArray[np.int64]:

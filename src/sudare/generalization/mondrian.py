@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from sudare.generalization import _kernels
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
@@ -13,6 +18,22 @@ def learn_mondrian(problem: Problem, *, strict: bool = False) -> Recoding:
     Relaxed (the default): where some children of a node are too small, they stay together under it and the
     others are cut off. Strict: then the node is not cut at all.
     """
-    p = problem
-    block_of = _kernels.mondrian(p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, strict)
-    return Recoding.of("mondrian", p, block_of)
+    whole = np.zeros(len(problem.units), dtype=np.int64)
+    return Recoding.of("mondrian", problem, cut(problem, whole, problem.trees.height[None, :], strict=strict))
+
+
+def cut(
+    p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]], *, strict: bool = False
+) -> NDArray[np.int64]:
+    """Cut given blocks, which stand at given levels, as far as they can be cut."""
+    return _kernels.mondrian(
+        p.units,
+        p.weights,
+        p.sensitive,
+        p.values,
+        p.trees,
+        p.limits,
+        strict,
+        within,
+        np.ascontiguousarray(levels, dtype=np.int64),
+    )

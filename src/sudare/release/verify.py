@@ -1,13 +1,16 @@
 """Verification: recount what is published, from the output alone.
 
-Nothing here comes from the methods or from `privacy`: the output is read and grouped by polars,
-by the text that a receiver sees.
+Nothing here comes from the methods or from what `privacy` measures with: the output is read and grouped by
+polars, by the text that a receiver sees, and of a requirement only its parameters are used.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,13 @@ import polars as pl
 
 from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
-from sudare.tables.schema import Role, Schema
+from sudare.privacy.t_closeness import TCloseness
+from sudare.release import _recount
+from sudare.release._recount import Blocks, Sensitive
+from sudare.tables.schema import Attribute, Role, Schema
+from sudare.tables.text import listed
 
 
 @dataclass(frozen=True)
@@ -71,43 +79,148 @@ def verify(
 ) -> Verification:
     """Recount a published frame, file or release folder, and say whether the requirements hold.
 
+    Of the table that t-closeness compares a block with, only the output is known: a block's distance is that
+    from the sensitive column of the whole output, without records that were left out. Likewise, a hierarchy that
+    the schema gives by a recipe is built from the output's values (or the declared domain).
+
+    Findings are named k, l_distinct, l_entropy, l_recursive and t. Several of one name are told apart by what
+    they differ in: l_distinct:illness, t:ordered, l_recursive:c=3.
+
     >>> output = pl.DataFrame({"age": ["[20, 30)"] * 3 + ["[30, 40)"] * 2, "illness": list("abcab")})
     >>> schema = Schema.from_roles(quasi=["age"], sensitive=["illness"])
     >>> verify(output, KAnonymity(2), schema)
     Verification(findings=(Finding(requirement='2-anonymity', name='k', value=2, holds=True, worst={'age': '[30, 40)'}),))
+    >>> verify(output, [LDiversity(2), TCloseness(0.3)], schema).measured
+    {'l_distinct': 2, 't': 0.2}
     """
-    frame = _frame(output)
+    frame, from_csv = _frame(output)
     if identifiers := [name for name in schema.names(Role.identifier) if name in frame.columns]:
         raise RequirementError(f"The output still has the identifier '{identifiers[0]}'. It must be dropped.")
     if absent := [name for name in schema.names(Role.quasi) if name not in frame.columns]:
         raise InputError(f"The output has no column '{absent[0]}', which the schema calls quasi.")
+    if frame.height == 0:
+        raise InputError("The output is empty; there is nothing to verify.")
     asked = list(requirements) if isinstance(requirements, Sequence) else [requirements]
-    return Verification(tuple(_find(frame, schema.names(Role.quasi), requirement) for requirement in asked))
+    if not asked:
+        raise ParameterError("verify needs at least one requirement, such as KAnonymity(5).")
+
+    @cache  # several requirements may speak of one attribute
+    def counted(name: str | None) -> tuple[Blocks, Sensitive | None]:
+        column = None
+        if name is not None:
+            given = schema.missing_values or ()
+            column = _recount.sensitive_column(frame[name], schema[name], given, from_csv=from_csv)
+        return _recount.count_blocks(frame, schema.names(Role.quasi), column), column
+
+    findings = []
+    for requirement in asked:
+        if isinstance(requirement, KAnonymity):
+            findings.append(_find_k(requirement, counted(None)[0]))
+            continue
+        name = _attribute(requirement, schema, frame)
+        blocks, column = counted(name)
+        assert column is not None
+        if isinstance(requirement, LDiversity):
+            findings.append(_find_l(requirement, blocks))
+        else:
+            assert isinstance(requirement, TCloseness)  # others were refused
+            findings.append(_find_t(requirement, blocks, column, schema[name]))
+    return Verification(tuple(_told_apart(findings, asked, schema)))
 
 
-def _frame(output: pl.DataFrame | str | Path) -> pl.DataFrame:
+def _frame(output: pl.DataFrame | str | Path) -> tuple[pl.DataFrame, bool]:
+    """Return the output, and whether it is a CSV file, in which everything is text."""
     if isinstance(output, pl.DataFrame):
-        return output
+        return output, False
     path = Path(output)
     path = path / "data.parquet" if path.is_dir() else path
     try:
-        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
+        if path.suffix == ".parquet":
+            return pl.read_parquet(path), False
+        return pl.read_csv(path, infer_schema=False), True
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{path}: the output cannot be read: {str(error).strip()}.") from None
 
 
-def _find(frame: pl.DataFrame, quasi: list[str], requirement: Requirement) -> Finding:
-    if isinstance(requirement, KAnonymity):
-        return _find_k(frame, quasi, requirement)
-    raise ParameterError(f"{requirement} cannot be verified on a published table.")
+def _attribute(requirement: Requirement, schema: Schema, frame: pl.DataFrame) -> str:
+    """Return the sensitive attribute that a requirement speaks of."""
+    if not isinstance(requirement, LDiversity | TCloseness):
+        raise ParameterError(f"{requirement} cannot be verified on a published table.")
+    sensitive = schema.names(Role.sensitive)
+    name = requirement.attribute
+    if name is not None and schema[name].role != Role.sensitive:
+        raise InputError(
+            f"{requirement}: the schema calls '{name}' {schema[name].role}. Make its role sensitive."
+        )
+    if name is None and not sensitive:
+        raise InputError(
+            f"{requirement} needs a sensitive attribute, and the schema has none. Make a column's role sensitive."
+        )
+    if name is None and len(sensitive) > 1:
+        raise InputError(
+            f"{requirement}: there are several sensitive attributes, {listed(sensitive)}. "
+            f"Name one: attribute='{sensitive[0]}'."
+        )
+    name = name or sensitive[0]
+    if name not in frame.columns:
+        raise InputError(f"The output has no column '{name}', which the schema calls sensitive.")
+    return name
 
 
-def _find_k(frame: pl.DataFrame, quasi: list[str], requirement: KAnonymity) -> Finding:
-    if frame.height == 0:
-        raise InputError("The output is empty; there is nothing to verify.")
-    if not quasi:
-        return Finding(str(requirement), "k", frame.height, frame.height >= requirement.k, {})
-    sizes = frame.select(pl.col(quasi).cast(pl.String)).group_by(quasi).len("_size").sort("_size", *quasi)
-    worst = sizes.row(0, named=True)
-    size = worst.pop("_size")
-    return Finding(str(requirement), "k", size, size >= requirement.k, worst)
+def _find_k(requirement: KAnonymity, blocks: Blocks) -> Finding:
+    worst = int(blocks.sizes.argmin())
+    size = int(blocks.sizes[worst])
+    return Finding(str(requirement), "k", size, size >= requirement.k, blocks.named(worst))
+
+
+def _find_l(requirement: LDiversity, blocks: Blocks) -> Finding:
+    l: float
+    if requirement.kind == "entropy":
+        found = _recount.entropies(blocks)
+        least = min(found)
+        worst, l = found.index(least), _recount.perplexity(least)
+        holds = least >= math.log(requirement.l) - _recount.SLACK
+    else:
+        recursive = requirement.kind == "recursive"
+        ls = (
+            _recount.recursive_ls(blocks, requirement.c or 0)
+            if recursive
+            else _recount.distinct_values(blocks)
+        )
+        l = min(ls)
+        worst, holds = ls.index(l), l >= requirement.l
+    return Finding(str(requirement), f"l_{requirement.kind}", l, holds, blocks.named(worst))
+
+
+def _find_t(requirement: TCloseness, blocks: Blocks, column: Sensitive, attribute: Attribute) -> Finding:
+    if requirement.distance == "equal":
+        found = _recount.flat_distances(blocks, column)
+    elif requirement.distance == "ordered":
+        found = _recount.ordered_distances(blocks, column.size)
+    elif attribute.hierarchy is not None:
+        found = _recount.tree_distances(blocks, column, attribute)
+    else:
+        raise InputError(
+            f"{requirement} needs a hierarchy of '{column.name}'. Give it one in the schema, or choose another distance."
+        )
+    t = max(found)
+    holds = t <= Fraction(requirement.t) + _recount.SLACK
+    return Finding(str(requirement), "t", round(float(t), 12), holds, blocks.named(found.index(t)))
+
+
+def _told_apart(findings: list[Finding], asked: list[Requirement], schema: Schema) -> list[Finding]:
+    """Name findings of one name by the attribute, and by the distance or c, in which they differ."""
+    details = [_details(requirement, schema) for requirement in asked]
+    named = []
+    for finding, own in zip(findings, details, strict=True):
+        alike = [other for f, other in zip(findings, details, strict=True) if f.name == finding.name]
+        apart = [own[i] for i in range(len(own)) if len({other[i] for other in alike}) > 1]
+        named.append(replace(finding, name=":".join([finding.name, *apart])))
+    return named
+
+
+def _details(requirement: Requirement, schema: Schema) -> tuple[str, ...]:
+    if isinstance(requirement, LDiversity | TCloseness):
+        kind = requirement.distance if isinstance(requirement, TCloseness) else f"c={requirement.c}"
+        return requirement.attribute or schema.names(Role.sensitive)[0], kind
+    return ()
