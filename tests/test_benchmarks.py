@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from benchmarks import tables
+from benchmarks import generalization, tables
 
 
 def test_tables_quick(capsys: pytest.CaptureFixture[str]) -> None:
@@ -12,3 +14,11 @@ def test_tables_quick(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "Reading 20,000 rows" in printed
     assert "Counting 20,000 rows" in printed
+
+
+def test_generalization_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    generalization.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "Adult, 2,000 rows" in printed
+    assert "mondrian" in printed
+    assert "minimal" in printed

@@ -65,6 +65,7 @@ def best_block(
     avoid: int,
     enough: float,
     by_cost: Array,
+    ranked: Array,
     units: Array,
     weights: Array,
     sensitive: Array,
@@ -79,14 +80,16 @@ def best_block(
     """Return the block that a unit joins most cheaply, and the price; -1 if none costs less than `enough`.
 
     A block never gets cheaper by a new unit, so the unit pays at least the block's own cost: blocks are looked
-    at by rising cost, and the search ends when that alone is too much.
+    at by rising cost, and the search ends when that alone is too much. `ranked` are the costs by which they
+    were sorted; they have changed a little since.
     """
     best, w = -1, weights[u]
-    for b in by_cost:
-        if size[b] == 0 or b == avoid:
-            continue
-        if w * cost[b] >= enough:
+    for i in range(by_cost.size):
+        b = by_cost[i]
+        if w * ranked[i] >= enough:
             break
+        if size[b] == 0 or b == avoid or w * cost[b] >= enough:
+            continue
         most = (enough + size[b] * cost[b]) / (size[b] + w)
         together = 0.0
         for a in range(units.shape[1]):
@@ -123,7 +126,7 @@ def improve(
     m, n = units.shape
     first = np.full(blocks, -1, dtype=np.int64)
     after, before = np.full(m, -1, dtype=np.int64), np.full(m, -1, dtype=np.int64)
-    rep, level = np.zeros((blocks, n), dtype=np.int32), np.zeros((blocks, n), dtype=np.int8)
+    rep, level = np.zeros((blocks, n), dtype=np.int32), np.zeros((blocks, n), dtype=np.int16)
     size, cost = np.zeros(blocks, dtype=np.int64), np.zeros(blocks)
     histogram = np.zeros((blocks, values), dtype=np.int64)
     for u in range(m):
@@ -137,12 +140,27 @@ def improve(
 
     left_out, changes = 0, 0
     by_cost = np.argsort(cost)
+    ranked = cost[by_cost]
     for u in range(m):
         if block_of[u] >= 0:
             continue
         price = 1.0 * weights[u] if left_out + weights[u] <= may_leave_out else np.inf
         b, _ = best_block(
-            u, -1, price, by_cost, units, weights, sensitive, trees, limits, rep, level, size, cost, histogram
+            u,
+            -1,
+            price,
+            by_cost,
+            ranked,
+            units,
+            weights,
+            sensitive,
+            trees,
+            limits,
+            rep,
+            level,
+            size,
+            cost,
+            histogram,
         )
         if b >= 0:
             _put(u, b, block_of, weights, sensitive, first, after, before, size, histogram)
@@ -150,7 +168,7 @@ def improve(
         elif price < np.inf:
             left_out += weights[u]
             block_of[u] = -2  # for good
-    _gather(
+    if _gather(
         block_of,
         by_cost,
         units,
@@ -166,11 +184,13 @@ def improve(
         size,
         cost,
         histogram,
-    )
+    ):
+        left_out = 0
 
     members, targets = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     for _ in range(passes):
         by_cost = np.argsort(cost)
+        ranked = cost[by_cost]
         changed = 0
         for rank in range(blocks - 1, -1, -1):
             b = by_cost[rank]
@@ -192,6 +212,7 @@ def improve(
                     b,
                     budget - EPS,
                     by_cost,
+                    ranked,
                     units,
                     weights,
                     sensitive,
@@ -245,6 +266,7 @@ def improve(
                         b,
                         saved - EPS,
                         by_cost,
+                        ranked,
                         units,
                         weights,
                         sensitive,
@@ -319,8 +341,11 @@ def _gather(
     size: Array,
     cost: Array,
     histogram: Array,
-) -> None:  # pragma: no cover
-    """Put units that fit nowhere into one block, with the costliest other blocks until it meets the limits."""
+) -> bool:  # pragma: no cover
+    """Put units that fit nowhere into one block, with the costliest other blocks until it meets the limits.
+
+    If even all of them together do not, those that were left out come back; tells whether they did.
+    """
     pool = -1
     for u in range(units.shape[0]):
         if block_of[u] == -1:
@@ -328,7 +353,7 @@ def _gather(
                 pool = by_cost[by_cost.size - 1]
             _put(u, pool, block_of, weights, sensitive, first, after, before, size, histogram)
     if pool < 0:
-        return
+        return False
     rank = by_cost.size - 2
     while rank >= 0 and not meets(histogram[pool], size[pool], limits):
         b = by_cost[rank]
@@ -338,4 +363,10 @@ def _gather(
             _put(u, pool, block_of, weights, sensitive, first, after, before, size, histogram)
         cost[b] = 0.0
         rank -= 1
+    back = not meets(histogram[pool], size[pool], limits)
+    if back:
+        for u in range(units.shape[0]):
+            if block_of[u] == -2:
+                _put(u, pool, block_of, weights, sensitive, first, after, before, size, histogram)
     refit(pool, first, after, units, trees, rep, level, cost)
+    return back

@@ -27,7 +27,7 @@ def meet(trees: Trees, a: int, x: int, y: int, level: int) -> int:  # pragma: no
 @njit(cache=True, nogil=True)
 def block_levels(units: Array, block_of: Array, blocks: int, trees: Trees) -> Array:  # pragma: no cover
     """Return the lowest level at which the units of each block are alike, attribute by attribute."""
-    levels = np.zeros((blocks, units.shape[1]), dtype=np.int8)
+    levels = np.zeros((blocks, units.shape[1]), dtype=np.int16)
     first = np.full(blocks, -1, dtype=np.int64)
     for u in range(units.shape[0]):
         b = block_of[u]
@@ -348,7 +348,7 @@ def grow(
     free, place = np.arange(m), np.arange(m)
     remaining, blocks = m, 0
     histogram = np.zeros(values, dtype=np.int64)
-    rep, level = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int8)
+    rep, level = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int16)
     members = np.empty(m, dtype=np.int64)
     supply = np.zeros(values, dtype=np.int64)
     for u in range(m):

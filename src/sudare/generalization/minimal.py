@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.errors import ParameterError
 from sudare.generalization import _improve, _kernels
 from sudare.generalization.mondrian import cut, learn_mondrian
 from sudare.generalization.problem import Problem
@@ -17,6 +18,7 @@ CHOICES = 20_000  # level vectors that are worth sweeping over
 PAIRS = 1_000_000_000  # pairs of units that are worth comparing
 WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
 LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
+ROUNDS = 5  # of moving and cutting in turn
 PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
 
 
@@ -28,6 +30,10 @@ def learn_minimal(problem: Problem, *, suppress: float = 0.0) -> Recoding:
     table too large for that is cut by Mondrian. Then units move and blocks dissolve as long as that saves
     distortion, and blocks that can still be cut are. At most the share `suppress` of the records may be left out; each then costs 1.
     """
+    if suppress > 0 and problem.limits.more is not None and (problem.limits.more.t < 1).any():
+        raise ParameterError(
+            "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
+        )
     spare = math.floor(suppress * problem.weights.sum())
     return min(
         (_improved(problem, block_of, spare) for block_of in _drafts(problem)), key=Recoding.distortion
@@ -38,10 +44,14 @@ def _drafts(problem: Problem) -> Iterator[NDArray[np.int64]]:
     """Yield block numbers for all units to start from; -1 for what is left over."""
     p = problem
     by_value = p.limits.distinct > 1 or p.limits.more is not None
-    if math.prod(int(height) + 1 for height in p.trees.height) <= CHOICES:
+    choices = math.prod(int(height) + 1 for height in p.trees.height)
+    tuples = math.prod(int(size) for size in p.trees.size[:, 0])
+    if choices <= CHOICES and tuples < 2**64:  # a tuple must fit into one number
         yield _kernels.sweep(
             p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, _level_vectors(p), by_value
         )
+        if len(p.units) ** 2 > PAIRS:  # too large to be improved much: let the better start win
+            yield learn_mondrian(p).block_of
         return
     if len(p.units) ** 2 > PAIRS:
         yield learn_mondrian(p).block_of
@@ -60,6 +70,17 @@ def _grown(p: Problem, seeds: NDArray[np.int64], by_value: bool) -> NDArray[np.i
 
 
 def _improved(p: Problem, block_of: NDArray[np.int64], spare: int) -> Recoding:
+    """Move units, dissolve blocks and cut them, in turn, until neither saves distortion."""
+    best = _moved(p, block_of, spare)
+    for _ in range(ROUNDS):
+        again = _moved(p, cut(p, best.block_of, best.levels), spare)
+        if again.distortion() >= best.distortion() - 1e-12:
+            break
+        best = again
+    return best
+
+
+def _moved(p: Problem, block_of: NDArray[np.int64], spare: int) -> Recoding:
     blocks = int(block_of.max()) + 1
     if blocks == 0:  # only all records together meet the limits
         block_of, blocks = np.zeros_like(block_of), 1
@@ -67,8 +88,7 @@ def _improved(p: Problem, block_of: NDArray[np.int64], spare: int) -> Recoding:
     _improve.improve(
         p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, block_of, blocks, spare, passes
     )
-    moved = Recoding.of("minimal", p, block_of)
-    return Recoding.of("minimal", p, cut(p, moved.block_of, moved.levels))
+    return Recoding.of("minimal", p, block_of)
 
 
 def _level_vectors(problem: Problem) -> NDArray[np.int64]:

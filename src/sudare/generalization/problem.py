@@ -109,24 +109,30 @@ def hierarchy_of(column: Column) -> Hierarchy:
 
 
 def _halved(column: Column) -> Hierarchy:
-    records = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
-    before = np.append(0, np.cumsum(records))
+    rising = column.values.arg_sort().to_numpy()  # a declared domain may be in another order
+    records = np.bincount(column.codes, minlength=len(rising))[rising]
+    # Values that no record has count a little, or they would make a deep tree, but never as much as a record.
+    before = np.append(0, np.cumsum((2 * len(records) + 1) * records + 1))
     spans = [[(0, len(records))]]
     while any(high - low > 1 for low, high in spans[-1]):
         spans.append([half for span in spans[-1] for half in _halves(*span, before)])
-    texts = [text_of(value) for value in column.values.to_list()]
+    texts = [text_of(value) for value in column.values.gather(rising).to_list()]
     labels = [tuple(_label(texts, low, high) for low, high in level) for level in reversed(spans)]
-    codes = [
-        np.repeat(np.arange(len(level)), [high - low for low, high in level]) for level in reversed(spans)
-    ]
-    return Hierarchy((*labels[:-1], ("*",)), np.array(codes, dtype=np.int32))
+    codes = np.empty((len(spans), len(rising)), dtype=np.int32)
+    for nodes, level in zip(codes, reversed(spans), strict=True):
+        nodes[rising] = np.repeat(np.arange(len(level)), [high - low for low, high in level])
+    return Hierarchy((*labels[:-1], ("*",)), codes)
 
 
 def _halves(low: int, high: int, before: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Cut a span of values where its halves are most even."""
     if high - low == 1:
         return [(low, high)]
-    middle = int(np.searchsorted(before, (before[low] + before[high]) / 2))
-    cut = min(max(middle, low + 1), high - 1)
+    both = before[low] + before[high]
+    at = int(np.searchsorted(before, both / 2))
+    cut = min(max(at, low + 1), high - 1)
+    if cut - 1 > low and abs(2 * before[cut - 1] - both) < abs(2 * before[cut] - both):
+        cut -= 1
     return [(low, cut), (cut, high)]
 
 
@@ -135,7 +141,7 @@ def _label(texts: list[str], low: int, high: int) -> str:
 
 
 def published_column(
-    problem: Problem, attribute: int, levels: NDArray[np.int8], codes: NDArray[np.int32]
+    problem: Problem, attribute: int, levels: NDArray[np.int16], codes: NDArray[np.int32]
 ) -> pl.Series:
     """Return the labels of one attribute's cells, given the leaf and the level of each."""
     hierarchy = problem.hierarchies[attribute]

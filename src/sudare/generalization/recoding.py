@@ -22,7 +22,7 @@ class Recoding:
     method: str
     problem: Problem
     block_of: NDArray[np.int64]
-    levels: NDArray[np.int8]
+    levels: NDArray[np.int16]
 
     @classmethod
     def of(cls, method: str, problem: Problem, block_of: NDArray[np.int64]) -> Recoding:
@@ -38,10 +38,12 @@ class Recoding:
         """Which rows of the table are published."""
         return np.asarray(self.block_of[self.problem.row_unit] >= 0)
 
-    def row_levels(self) -> NDArray[np.int8]:
+    def row_levels(self) -> NDArray[np.int16]:
         """Return the level of every cell, rows x quasi attributes; the root for rows that are left out."""
         unit_levels = np.where(
-            self.block_of[:, None] >= 0, self.levels[self.block_of], self.problem.trees.height.astype(np.int8)
+            self.block_of[:, None] >= 0,
+            self.levels[self.block_of],
+            self.problem.trees.height.astype(np.int16),
         )
         return unit_levels[self.problem.row_unit]
 
