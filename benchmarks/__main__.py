@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import tables
+from benchmarks import generalization, tables
 
-BENCHMARKS = (tables,)
+BENCHMARKS = (tables, generalization)
 
 if __name__ == "__main__":
     for benchmark in BENCHMARKS:

@@ -1,4 +1,4 @@
-"""Timing, memory, and the table that every benchmark prints."""
+"""What benchmarks share: timing, memory, the table that each prints, and Adult with the methods that run on it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,23 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+import numpy as np
+import polars as pl
 from rich.console import Console
 from rich.table import Table
+
+import sudare as sd
+from sudare.generalization.minimal import learn_minimal
+from sudare.generalization.mondrian import learn_mondrian
+from sudare.generalization.problem import Problem
+from sudare.generalization.recoding import Recoding
+from sudare.privacy.requirement import Requirement
+
+Learn = Callable[[Problem], Recoding]
+METHODS: dict[str, Learn] = {"mondrian": learn_mondrian, "minimal": learn_minimal}
+
+QUASI = ["age", "sex", "race", "marital-status", "education", "native-country", "workclass"]
+SENSITIVE = "occupation"
 
 
 def seconds(work: Callable[[], object], repeats: int = 3) -> float:
@@ -43,3 +58,18 @@ def show(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> N
     for row in rows:
         table.add_row(*row)
     Console(width=120).print(table)
+
+
+def adult_table(frame: pl.DataFrame) -> sd.Table:
+    files = {name: sd.datasets.path(f"arx_hierarchies/adult_hierarchy_{name}.csv") for name in QUASI}
+    hierarchies = {name: sd.Hierarchy.from_csv(file) for name, file in files.items()}
+    return sd.read(frame, sd.Schema.from_roles(quasi=QUASI, sensitive=[SENSITIVE], hierarchies=hierarchies))
+
+
+def publish(table: sd.Table, requirements: list[Requirement], learn: Learn) -> pl.DataFrame:
+    return learn(Problem.of(table, requirements)).apply(table)
+
+
+def block_sizes(published: pl.DataFrame, quasi: list[str]) -> np.ndarray:
+    """Records with the same published values are one block, however the method came to it."""
+    return published.group_by(quasi).len()["len"].to_numpy().astype(np.int64)

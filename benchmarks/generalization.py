@@ -1,0 +1,231 @@
+"""Generalization: distortion, time and memory, beside ARX's figures and peers from PyPI in the same run.
+
+`python -m benchmarks.generalization [--quick] [--huge]`. `benchmarks.peers` says how peers are installed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+import sudare as sd
+from benchmarks import peers
+from benchmarks.common import (
+    METHODS,
+    QUASI,
+    SENSITIVE,
+    adult_table,
+    block_sizes,
+    in_child,
+    peak_gigabytes,
+    publish,
+    seconds,
+    show,
+)
+from sudare.generalization.problem import Problem
+from sudare.privacy.requirement import Requirement
+from sudare.utility.measures import utility_of
+
+# The lower bound of DIS for each requirement (an entropy l-diverse block has l values or more, so the bound of
+# distinct l holds for it too), and what ARX 3.9.2 reached: DIS; seconds.
+ADULT: list[tuple[str, list[Requirement], float, str]] = [
+    ("k=5", [sd.KAnonymity(5)], 0.0336, "0.062; 2.5-4.5"),
+    ("k=10", [sd.KAnonymity(10)], 0.0469, "0.085; -"),
+    ("k=5, l=2", [sd.KAnonymity(5), sd.LDiversity(2)], 0.0340, "0.063; 3.4"),
+    ("k=5, l=3", [sd.KAnonymity(5), sd.LDiversity(3)], 0.0358, "0.067; 5.7"),
+    ("k=5, l=4", [sd.KAnonymity(5), sd.LDiversity(4)], 0.0405, "0.078; 11.1"),
+    ("k=5, entropy l=3", [sd.KAnonymity(5), sd.LDiversity(3, "entropy")], 0.0358, "-"),
+]
+# The same, with what the paper reached (Muramoto, Kamidoi & Wakabayashi).
+COIL: list[tuple[str, list[Requirement], float, str]] = [
+    ("k=2", [sd.KAnonymity(2)], 0.0497, "0.079"),
+    ("l=2", [sd.LDiversity(2)], 0.1667, "-"),
+    ("l=4", [sd.LDiversity(4)], 0.2350, "-"),
+    ("entropy l=2", [sd.LDiversity(2, "entropy")], 0.1667, "0.563"),
+    ("entropy l=4", [sd.LDiversity(4, "entropy")], 0.2350, "0.819"),
+]
+DAYS = 360  # of a year, when ages are made finer: 12 months of 30 days
+
+
+def main(quick: bool = False, huge: bool = False) -> None:
+    frame = sd.datasets.load("adult-arx").select(*QUASI, SENSITIVE)
+    if quick:
+        _adult(adult_table(frame.head(2_000)), ADULT[:1], whole=False)
+        return
+    table = adult_table(frame)
+    _adult(table, ADULT, whole=True)
+    peers.main(table, [(words, requirements) for words, requirements, _, _ in ADULT])
+    _scale((100_000, 1_000_000, 10_000_000) if huge else (100_000, 1_000_000))
+    _coil()
+
+
+# -- Adult -------------------------------------------------------------------------------------------
+
+
+def _adult(table: sd.Table, cases: Sequence[tuple[str, list[Requirement], float, str]], whole: bool) -> None:
+    lines = []
+    for words, requirements, bound, arx in cases:
+        problem = Problem.of(table, requirements)
+        for method, learn in METHODS.items():
+            learning = seconds(lambda p=problem, f=learn: f(p))
+            job = seconds(lambda r=requirements, f=learn: publish(table, r, f))
+            recoding = learn(problem)
+            sizes = block_sizes(recoding.apply(table), QUASI)
+            found = utility_of(table, recoding.row_levels(), recoding.kept, sizes)
+            lines.append(
+                [
+                    words,
+                    method,
+                    f"{found['distortion']:.4f}",
+                    f"{found['distortion'] / bound:.2f}" if whole else "-",  # bounds are the whole table's
+                    f"{found['ncp']:.4f}",
+                    f"{found['discernibility']:,}",
+                    f"{len(sizes):,}",
+                    f"{sizes.min()}",
+                    f"{learning:.3f}",
+                    f"{job:.3f}",
+                    arx if whole else "-",
+                ]
+            )
+    headers = [
+        "required",
+        "method",
+        "DIS",
+        "DIS /\nbound",
+        "NCP",
+        "DM",
+        "blocks",
+        "least\nblock",
+        "learn,\ns",
+        "whole\njob, s",
+        "ARX 3.9.2,\nmeasured elsewhere\non this table:\nDIS; s",
+    ]
+    show(f"Adult, {len(table):,} rows x 7 quasi attributes, sensitive: {SENSITIVE}", headers, lines)
+
+
+# -- Scale -------------------------------------------------------------------------------------------
+
+
+def _drawn(rows: int) -> sd.Table:
+    """Adult's rows drawn with replacement, every age made finer by a day of the year drawn uniformly.
+
+    Drawn alone, or moved by whole years, Adult's distinct tuples soon stop growing with the rows, and so does the
+    work of learning. Age's hierarchy gets two levels below its years: days, then months.
+    """
+    rng = np.random.default_rng(1)
+    adult = sd.datasets.load("adult-arx").select(*QUASI, SENSITIVE)
+    frame = adult[rng.integers(adult.height, size=rows)]
+    days = frame["age"].to_numpy() * DAYS + rng.integers(DAYS, size=rows)
+    years = adult_table(adult).schema
+    paths = [
+        (str(int(path[0]) * DAYS + day), f"{path[0]} years, {day // 30} months", *path)
+        for path in years["age"].hierarchy.rows()
+        for day in range(DAYS)
+    ]
+    hierarchies = {name: years[name].hierarchy for name in QUASI} | {"age": sd.Hierarchy.from_rows(paths)}
+    schema = sd.Schema.from_roles(quasi=QUASI, sensitive=[SENSITIVE], hierarchies=hierarchies)
+    return sd.read(frame.with_columns(pl.Series("age", days)), schema)
+
+
+def measure(method: str, rows: int) -> dict[str, float]:
+    """One method on so many rows, measured in a process of its own, after a small run that compiles."""
+    requirements: list[Requirement] = [sd.KAnonymity(5)]
+    learn = METHODS[method]
+    publish(_drawn(2_000), requirements, learn)
+    table = _drawn(rows)
+    start = time.perf_counter()
+    problem = Problem.of(table, requirements)
+    counted = time.perf_counter()
+    recoding = learn(problem)
+    learned = time.perf_counter()
+    recoding.apply(table)
+    end = time.perf_counter()
+    return {
+        "learn": learned - counted,
+        "job": end - start,
+        "tuples": len(problem.units),
+        "distortion": recoding.distortion(),
+        "gigabytes": peak_gigabytes(),
+    }
+
+
+def _scale(sizes: Sequence[int]) -> None:
+    lines = []
+    for method in METHODS:
+        first: float | None = None
+        for rows in sizes:
+            found = in_child("benchmarks.generalization", "--measure", method, rows)
+            cost = found["job"] / (rows * math.log2(rows))
+            first = first or cost
+            lines.append(
+                [
+                    method,
+                    f"{rows:,}",
+                    f"{found['tuples']:,}",
+                    f"{found['distortion']:.4f}",
+                    f"{found['learn']:.2f}",
+                    f"{found['job']:.2f}",
+                    f"{cost * 1e9:.0f}",
+                    f"{cost / first:.2f}",
+                    f"{found['gigabytes']:.2f} GB",
+                ]
+            )
+    title = (
+        "k=5 on Adult's rows drawn with replacement, every age made finer by a day drawn uniformly (two more levels: "
+        "day, month); one run after warm-up"
+    )
+    headers = [
+        "method",
+        "rows N",
+        "distinct\ntuples",
+        "DIS",
+        "learn, s",
+        "whole\njob, s",
+        "ns per\nN log2 N",
+        "ratio to\nthe first N",
+        "memory, drawing\nincluded",
+    ]
+    show(title, headers, lines)
+
+
+# -- CoIL 2000 ---------------------------------------------------------------------------------------
+
+
+def _coil() -> None:
+    frame = sd.datasets.load("coil2000")
+    quasi = [name for name in frame.columns if name != "MOSTYPE"]
+    masks = {name: sd.Hierarchy.mask(frame[name].unique().sort()) for name in quasi}
+    table = sd.read(frame, sd.Schema.from_roles(quasi=quasi, sensitive=["MOSTYPE"], hierarchies=masks))
+    headers = ["requirement", "method", "DIS", "DIS / bound", "blocks", "learn, s", "paper's DIS"]
+    title = f"CoIL 2000, {len(table):,} rows x 85 quasi attributes, sensitive: MOSTYPE; one run after warm-up"
+    show(title, headers, list(_coil_lines(table)))
+
+
+def _coil_lines(table: sd.Table) -> Iterator[list[str]]:
+    for words, requirements, bound, paper in COIL:
+        problem = Problem.of(table, requirements)
+        for method, learn in METHODS.items():
+            taken = seconds(lambda p=problem, f=learn: f(p), 1)
+            recoding = learn(problem)
+            yield [
+                words,
+                method,
+                f"{recoding.distortion():.4f}",
+                f"{recoding.distortion() / bound:.2f}",
+                f"{len(block_sizes(recoding.apply(table), problem.names)):,}",
+                f"{taken:.2f}",
+                paper,
+            ]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        print(json.dumps(measure(sys.argv[2], int(sys.argv[3]))))
+    else:
+        main(quick="--quick" in sys.argv, huge="--huge" in sys.argv)
