@@ -1,8 +1,8 @@
-"""Compiled: place what is left over, then move units between blocks and dissolve blocks until nothing helps."""
+"""Compiled: place what is left over, then move, swap and dissolve until nothing helps."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -16,93 +16,34 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 EPS = 1e-12  # a change must save more than rounding
+LEFT_OUT = -2  # the block of a unit that is left out for good; -1: not placed yet
+MEMBERS = 64  # larger blocks are not worth dissolving
 
 
-@njit(cache=True, nogil=True)
-def refit(
-    b: int, first: Array, after: Array, units: Array, trees: Trees, rep: Array, level: Array, cost: Array
-) -> None:  # pragma: no cover
-    """Find a block's levels anew from its units."""
-    u = first[b]
-    cost[b] = 0.0
-    if u < 0:
-        return
-    rep[b] = units[u]
-    level[b] = 0
-    u = after[u]
-    while u >= 0:
-        for a in range(units.shape[1]):
-            level[b, a] = meet(trees, a, rep[b, a], units[u, a], level[b, a])
-        u = after[u]
-    for a in range(units.shape[1]):
-        cost[b] += level[b, a] * trees.step[a]
+class Given(NamedTuple):
+    """What does not change: the units, the trees they climb, and what blocks must meet."""
+
+    units: Array
+    weights: Array
+    sensitive: Array
+    trees: Trees
+    limits: Limits
 
 
-@njit(cache=True, nogil=True)
-def link(u: int, b: int, first: Array, after: Array, before: Array) -> None:  # pragma: no cover
-    """Put a unit into a block's list."""
-    after[u] = first[b]
-    before[u] = -1
-    if first[b] >= 0:
-        before[first[b]] = u
-    first[b] = u
+class State(NamedTuple):
+    """Which unit is in which block. The units of a block are a linked list."""
 
-
-@njit(cache=True, nogil=True)
-def unlink(u: int, b: int, first: Array, after: Array, before: Array) -> None:  # pragma: no cover
-    """Take a unit out of a block's list."""
-    if before[u] >= 0:
-        after[before[u]] = after[u]
-    else:
-        first[b] = after[u]
-    if after[u] >= 0:
-        before[after[u]] = before[u]
-
-
-@njit(cache=True, nogil=True)
-def best_block(
-    u: int,
-    avoid: int,
-    enough: float,
-    by_cost: Array,
-    ranked: Array,
-    units: Array,
-    weights: Array,
-    sensitive: Array,
-    trees: Trees,
-    limits: Limits,
-    rep: Array,
-    level: Array,
-    size: Array,
-    cost: Array,
-    histogram: Array,
-) -> tuple[int, float]:  # pragma: no cover
-    """Return the block that a unit joins most cheaply, and the price; -1 if none costs less than `enough`.
-
-    A block never gets cheaper by a new unit, so the unit pays at least the block's own cost: blocks are looked
-    at by rising cost, and the search ends when that alone is too much. `ranked` are the costs by which they
-    were sorted; they have changed a little since.
-    """
-    best, w = -1, weights[u]
-    for i in range(by_cost.size):
-        b = by_cost[i]
-        if w * ranked[i] >= enough:
-            break
-        if size[b] == 0 or b == avoid or w * cost[b] >= enough:
-            continue
-        most = (enough + size[b] * cost[b]) / (size[b] + w)
-        together = 0.0
-        for a in range(units.shape[1]):
-            together += meet(trees, a, rep[b, a], units[u, a], level[b, a]) * trees.step[a]
-            if together >= most:
-                break
-        if together < most:
-            histogram[b, sensitive[u]] += w
-            fits = meets(histogram[b], size[b] + w, limits)
-            histogram[b, sensitive[u]] -= w
-            if fits:
-                best, enough = b, (size[b] + w) * together - size[b] * cost[b]
-    return best, enough
+    block_of: Array
+    first: Array  # of each block
+    after: Array  # of each unit
+    before: Array
+    rep: Array  # the first unit's leaves, of each block
+    level: Array
+    size: Array
+    cost: Array  # per record
+    histogram: Array
+    by_cost: Array  # the blocks by rising cost, as they were when last sorted
+    ranked: Array  # their costs then
 
 
 @njit(cache=True, nogil=True)
@@ -117,256 +58,292 @@ def improve(
     blocks: int,
     may_leave_out: int,
     passes: int,
+    swaps: int,
 ) -> int:  # pragma: no cover
     """Improve `block_of` in place; -1 marks units without a block. Returns how many changes were made.
 
-    At most `may_leave_out` records may end without a block; each then costs 1. What cannot be placed in any
-    block joins the cheapest blocks in one of its own.
+    At most `may_leave_out` records may end without a block; each then costs 1. Units that fit into no block
+    join the costliest blocks in one of their own. Swaps take longest and save least: they are tried when nothing
+    else helps, in at most `swaps` passes.
     """
     m, n = units.shape
-    first = np.full(blocks, -1, dtype=np.int64)
-    after, before = np.full(m, -1, dtype=np.int64), np.full(m, -1, dtype=np.int64)
-    rep, level = np.zeros((blocks, n), dtype=np.int32), np.zeros((blocks, n), dtype=np.int16)
-    size, cost = np.zeros(blocks, dtype=np.int64), np.zeros(blocks)
-    histogram = np.zeros((blocks, values), dtype=np.int64)
-    for u in range(m):
-        b = block_of[u]
-        if b >= 0:
-            link(u, b, first, after, before)
-            size[b] += weights[u]
-            histogram[b, sensitive[u]] += weights[u]
-    for b in range(blocks):
-        refit(b, first, after, units, trees, rep, level, cost)
-
-    left_out, changes = 0, 0
-    by_cost = np.argsort(cost)
-    ranked = cost[by_cost]
+    g = Given(units, weights, sensitive, trees, limits)
+    s = State(
+        block_of,
+        np.full(blocks, -1, dtype=np.int64),
+        np.full(m, -1, dtype=np.int64),
+        np.full(m, -1, dtype=np.int64),
+        np.zeros((blocks, n), dtype=np.int32),
+        np.zeros((blocks, n), dtype=np.int16),
+        np.zeros(blocks, dtype=np.int64),
+        np.zeros(blocks),
+        np.zeros((blocks, values), dtype=np.int64),
+        np.zeros(blocks, dtype=np.int64),
+        np.zeros(blocks),
+    )
     for u in range(m):
         if block_of[u] >= 0:
-            continue
-        price = 1.0 * weights[u] if left_out + weights[u] <= may_leave_out else np.inf
-        b, _ = best_block(
-            u,
-            -1,
-            price,
-            by_cost,
-            ranked,
-            units,
-            weights,
-            sensitive,
-            trees,
-            limits,
-            rep,
-            level,
-            size,
-            cost,
-            histogram,
-        )
-        if b >= 0:
-            _put(u, b, block_of, weights, sensitive, first, after, before, size, histogram)
-            refit(b, first, after, units, trees, rep, level, cost)
-        elif price < np.inf:
-            left_out += weights[u]
-            block_of[u] = -2  # for good
-    if _gather(
-        block_of,
-        by_cost,
-        units,
-        weights,
-        sensitive,
-        trees,
-        limits,
-        first,
-        after,
-        before,
-        rep,
-        level,
-        size,
-        cost,
-        histogram,
-    ):
-        left_out = 0
-
-    members, targets = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+            _put(u, block_of[u], g, s)
+    for b in range(blocks):
+        _refit(b, g, s)
+    _sort(s)
+    left_out = _place_the_rest(may_leave_out, g, s)
+    members = np.empty(m, dtype=np.int64)
+    changes, swapping = 0, False
     for _ in range(passes):
-        by_cost = np.argsort(cost)
-        ranked = cost[by_cost]
+        _sort(s)
         changed = 0
         for rank in range(blocks - 1, -1, -1):
-            b = by_cost[rank]
-            if size[b] == 0 or cost[b] == 0.0:
+            b = s.by_cost[rank]
+            if s.size[b] == 0 or s.cost[b] == 0.0:
                 continue
-            count = 0
-            u = first[b]
-            while u >= 0:
-                members[count] = u
-                count += 1
-                u = after[u]
-            # Dissolve the block, if all its units find other places for less than it costs.
-            budget, moved, out = size[b] * cost[b], 0, 0
-            while moved < count and count <= 64:
-                u = members[moved]
-                w = weights[u]
-                target, price = best_block(
-                    u,
-                    b,
-                    budget - EPS,
-                    by_cost,
-                    ranked,
-                    units,
-                    weights,
-                    sensitive,
-                    trees,
-                    limits,
-                    rep,
-                    level,
-                    size,
-                    cost,
-                    histogram,
-                )
-                if left_out + out + w <= may_leave_out and 1.0 * w < price:
-                    target, price = -2, 1.0 * w
-                if price >= budget - EPS or target == -1:
-                    break
-                _take(u, b, weights, sensitive, first, after, before, size, histogram)
-                if target >= 0:
-                    _put(u, target, block_of, weights, sensitive, first, after, before, size, histogram)
-                    refit(target, first, after, units, trees, rep, level, cost)
-                else:
-                    out += w
-                targets[moved] = target
-                budget -= price
-                moved += 1
-            if moved == count:
-                for i in range(count):
-                    if targets[i] == -2:
-                        block_of[members[i]] = -2
+            count = _members(b, members, s)
+            out = _dissolve(b, members, count, may_leave_out - left_out, g, s)
+            if out >= 0:
                 left_out += out
-                cost[b] = 0.0
                 changed += 1
                 continue
-            for i in range(moved - 1, -1, -1):
-                u = members[i]
-                if targets[i] >= 0:
-                    _take(u, targets[i], weights, sensitive, first, after, before, size, histogram)
-                    refit(targets[i], first, after, units, trees, rep, level, cost)
-                _put(u, b, block_of, weights, sensitive, first, after, before, size, histogram)
-            refit(b, first, after, units, trees, rep, level, cost)
-            # Else move single units that the block can spare.
             for i in range(count):
-                u = members[i]
-                whole = size[b] * cost[b]
-                _take(u, b, weights, sensitive, first, after, before, size, histogram)
-                target = -1
-                if size[b] > 0 and meets(histogram[b], size[b], limits):
-                    refit(b, first, after, units, trees, rep, level, cost)
-                    saved = whole - size[b] * cost[b]
-                    target, _ = best_block(
-                        u,
-                        b,
-                        saved - EPS,
-                        by_cost,
-                        ranked,
-                        units,
-                        weights,
-                        sensitive,
-                        trees,
-                        limits,
-                        rep,
-                        level,
-                        size,
-                        cost,
-                        histogram,
-                    )
-                to = target if target >= 0 else b
-                _put(u, to, block_of, weights, sensitive, first, after, before, size, histogram)
-                refit(to, first, after, units, trees, rep, level, cost)
-                changed += target >= 0
+                changed += _move(members[i], b, g, s) or (swapping and _swap(members[i], b, g, s))
         changes += changed
-        if changed == 0:
+        if changed == 0 and (swapping or swaps == 0):
             break
+        swapping = changed == 0
+        swaps -= swapping
     return changes
 
 
 @njit(cache=True, nogil=True)
-def _put(
-    u: int,
-    b: int,
-    block_of: Array,
-    weights: Array,
-    sensitive: Array,
-    first: Array,
-    after: Array,
-    before: Array,
-    size: Array,
-    histogram: Array,
-) -> None:  # pragma: no cover
-    link(u, b, first, after, before)
-    block_of[u] = b
-    size[b] += weights[u]
-    histogram[b, sensitive[u]] += weights[u]
+def _place_the_rest(may_leave_out: int, g: Given, s: State) -> int:  # pragma: no cover
+    """Put units without a block where they cost least, or leave them out; return how many records are."""
+    left_out = 0
+    for u in range(g.weights.size):
+        if s.block_of[u] >= 0:
+            continue
+        w = g.weights[u]
+        price = 1.0 * w if left_out + w <= may_leave_out else np.inf
+        b, _ = _best_block(u, -1, price, g, s)
+        if b >= 0:
+            _put(u, b, g, s)
+            _refit(b, g, s)
+        elif price < np.inf:
+            left_out += w
+            s.block_of[u] = LEFT_OUT
+    return 0 if _gather(g, s) else left_out
 
 
 @njit(cache=True, nogil=True)
-def _take(
-    u: int,
-    b: int,
-    weights: Array,
-    sensitive: Array,
-    first: Array,
-    after: Array,
-    before: Array,
-    size: Array,
-    histogram: Array,
-) -> None:  # pragma: no cover
-    unlink(u, b, first, after, before)
-    size[b] -= weights[u]
-    histogram[b, sensitive[u]] -= weights[u]
-
-
-@njit(cache=True, nogil=True)
-def _gather(
-    block_of: Array,
-    by_cost: Array,
-    units: Array,
-    weights: Array,
-    sensitive: Array,
-    trees: Trees,
-    limits: Limits,
-    first: Array,
-    after: Array,
-    before: Array,
-    rep: Array,
-    level: Array,
-    size: Array,
-    cost: Array,
-    histogram: Array,
-) -> bool:  # pragma: no cover
+def _gather(g: Given, s: State) -> bool:  # pragma: no cover
     """Put units that fit nowhere into one block, with the costliest other blocks until it meets the limits.
 
     If even all of them together do not, those that were left out come back; tells whether they did.
     """
-    pool = -1
-    for u in range(units.shape[0]):
-        if block_of[u] == -1:
-            if pool < 0:
-                pool = by_cost[by_cost.size - 1]
-            _put(u, pool, block_of, weights, sensitive, first, after, before, size, histogram)
-    if pool < 0:
+    pool = s.by_cost[s.by_cost.size - 1]
+    found = False
+    for u in range(g.weights.size):
+        if s.block_of[u] == -1:
+            found = True
+            _put(u, pool, g, s)
+    if not found:
         return False
-    rank = by_cost.size - 2
-    while rank >= 0 and not meets(histogram[pool], size[pool], limits):
-        b = by_cost[rank]
-        while first[b] >= 0:
-            u = first[b]
-            _take(u, b, weights, sensitive, first, after, before, size, histogram)
-            _put(u, pool, block_of, weights, sensitive, first, after, before, size, histogram)
-        cost[b] = 0.0
+    rank = s.by_cost.size - 2
+    while rank >= 0 and not _holds(pool, g, s):
+        b = s.by_cost[rank]
+        while s.first[b] >= 0:
+            u = s.first[b]
+            _take(u, b, g, s)
+            _put(u, pool, g, s)
+        s.cost[b] = 0.0
         rank -= 1
-    back = not meets(histogram[pool], size[pool], limits)
-    if back:
-        for u in range(units.shape[0]):
-            if block_of[u] == -2:
-                _put(u, pool, block_of, weights, sensitive, first, after, before, size, histogram)
-    refit(pool, first, after, units, trees, rep, level, cost)
+    back = not _holds(pool, g, s)
+    for u in range(g.weights.size):
+        if back and s.block_of[u] == LEFT_OUT:
+            _put(u, pool, g, s)
+    _refit(pool, g, s)
     return back
+
+
+@njit(cache=True, nogil=True)
+def _dissolve(b: int, members: Array, count: int, spare: int, g: Given, s: State) -> int:  # pragma: no cover
+    """Dissolve a block if all its units find other places for less than it costs.
+
+    Returns how many records were left out, or -1 if the block stays.
+    """
+    if count > MEMBERS:
+        return -1
+    targets = np.empty(count, dtype=np.int64)
+    budget, moved, out = s.size[b] * s.cost[b], 0, 0
+    while moved < count:
+        u = members[moved]
+        target, price = _best_block(u, b, budget - EPS, g, s)
+        if out + g.weights[u] <= spare and g.weights[u] < price:
+            target, price = LEFT_OUT, 1.0 * g.weights[u]
+        if target == -1 or price >= budget - EPS:
+            break
+        _take(u, b, g, s)
+        if target >= 0:
+            _put(u, target, g, s)
+            _refit(target, g, s)
+        else:
+            out += g.weights[u]
+        targets[moved] = target
+        budget -= price
+        moved += 1
+    if moved == count:
+        for i in range(count):
+            if targets[i] == LEFT_OUT:
+                s.block_of[members[i]] = LEFT_OUT
+        s.cost[b] = 0.0
+        return out
+    for i in range(moved - 1, -1, -1):
+        if targets[i] >= 0:
+            _take(members[i], targets[i], g, s)
+            _refit(targets[i], g, s)
+        _put(members[i], b, g, s)
+    _refit(b, g, s)
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _move(u: int, b: int, g: Given, s: State) -> bool:  # pragma: no cover
+    """Move a unit that its block can spare to another block, if that saves distortion."""
+    whole = s.size[b] * s.cost[b]
+    _take(u, b, g, s)
+    target = -1
+    if s.size[b] > 0 and _holds(b, g, s):
+        _refit(b, g, s)
+        target, _ = _best_block(u, b, whole - s.size[b] * s.cost[b] - EPS, g, s)
+    to = target if target >= 0 else b
+    _put(u, to, g, s)
+    _refit(to, g, s)
+    return target >= 0
+
+
+@njit(cache=True, nogil=True)
+def _swap(u: int, b: int, g: Given, s: State) -> bool:  # pragma: no cover
+    """Swap a unit with one of the block that is nearest to it, if that saves distortion."""
+    near, _ = _best_block(u, b, s.size[b] * s.cost[b], g, s)
+    if near < 0:
+        return False
+    both = s.size[b] * s.cost[b] + s.size[near] * s.cost[near]
+    v = s.first[near]
+    for _ in range(MEMBERS):
+        if v < 0:
+            break
+        following = s.after[v]
+        _exchange(u, b, v, near, g, s)
+        if _holds(b, g, s) and _holds(near, g, s):
+            _refit(b, g, s)
+            _refit(near, g, s)
+            if s.size[b] * s.cost[b] + s.size[near] * s.cost[near] < both - EPS:
+                return True
+        _exchange(v, b, u, near, g, s)  # v is at the head now, and `following` where it was
+        v = following
+    _refit(b, g, s)
+    _refit(near, g, s)
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _exchange(u: int, b: int, v: int, c: int, g: Given, s: State) -> None:  # pragma: no cover
+    """Let a unit of block b and a unit of block c change places."""
+    _take(u, b, g, s)
+    _take(v, c, g, s)
+    _put(v, b, g, s)
+    _put(u, c, g, s)
+
+
+@njit(cache=True, nogil=True)
+def _best_block(
+    u: int, avoid: int, enough: float, g: Given, s: State
+) -> tuple[int, float]:  # pragma: no cover
+    """Return the block that a unit joins most cheaply, and the price; -1 if none costs less than `enough`.
+
+    A block never gets cheaper by a new unit, so the unit pays at least the block's own cost: blocks are looked
+    at by rising cost, and the search ends when that alone is too much.
+    """
+    best, w = -1, g.weights[u]
+    for i in range(s.by_cost.size):
+        b = s.by_cost[i]
+        if w * s.ranked[i] >= enough:
+            break
+        if s.size[b] == 0 or b == avoid or w * s.cost[b] >= enough:
+            continue
+        most = (enough + s.size[b] * s.cost[b]) / (s.size[b] + w)
+        together = 0.0
+        for a in range(g.units.shape[1]):
+            together += meet(g.trees, a, s.rep[b, a], g.units[u, a], s.level[b, a]) * g.trees.step[a]
+            if together >= most:
+                break
+        if together < most:
+            s.histogram[b, g.sensitive[u]] += w
+            fits = meets(s.histogram[b], s.size[b] + w, g.limits)
+            s.histogram[b, g.sensitive[u]] -= w
+            if fits:
+                best, enough = b, (s.size[b] + w) * together - s.size[b] * s.cost[b]
+    return best, enough
+
+
+@njit(cache=True, nogil=True)
+def _holds(b: int, g: Given, s: State) -> bool:  # pragma: no cover
+    return meets(s.histogram[b], s.size[b], g.limits)
+
+
+@njit(cache=True, nogil=True)
+def _sort(s: State) -> None:  # pragma: no cover
+    s.by_cost[:] = np.argsort(s.cost)
+    s.ranked[:] = s.cost[s.by_cost]
+
+
+@njit(cache=True, nogil=True)
+def _members(b: int, members: Array, s: State) -> int:  # pragma: no cover
+    count, u = 0, s.first[b]
+    while u >= 0:
+        members[count] = u
+        count += 1
+        u = s.after[u]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _put(u: int, b: int, g: Given, s: State) -> None:  # pragma: no cover
+    """Put a unit into a block. Its levels are found anew by `_refit`."""
+    s.after[u] = s.first[b]
+    s.before[u] = -1
+    if s.first[b] >= 0:
+        s.before[s.first[b]] = u
+    s.first[b] = u
+    s.block_of[u] = b
+    s.size[b] += g.weights[u]
+    s.histogram[b, g.sensitive[u]] += g.weights[u]
+
+
+@njit(cache=True, nogil=True)
+def _take(u: int, b: int, g: Given, s: State) -> None:  # pragma: no cover
+    """Take a unit out of its block."""
+    if s.before[u] >= 0:
+        s.after[s.before[u]] = s.after[u]
+    else:
+        s.first[b] = s.after[u]
+    if s.after[u] >= 0:
+        s.before[s.after[u]] = s.before[u]
+    s.size[b] -= g.weights[u]
+    s.histogram[b, g.sensitive[u]] -= g.weights[u]
+
+
+@njit(cache=True, nogil=True)
+def _refit(b: int, g: Given, s: State) -> None:  # pragma: no cover
+    """Find a block's levels and cost anew from its units."""
+    u = s.first[b]
+    s.cost[b] = 0.0
+    if u < 0:
+        return
+    s.rep[b] = g.units[u]
+    s.level[b] = 0
+    u = s.after[u]
+    while u >= 0:
+        for a in range(g.units.shape[1]):
+            s.level[b, a] = meet(g.trees, a, s.rep[b, a], g.units[u, a], s.level[b, a])
+        u = s.after[u]
+    for a in range(g.units.shape[1]):
+        s.cost[b] += s.level[b, a] * g.trees.step[a]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ PAIRS = 1_000_000_000  # pairs of units that are worth comparing
 WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
 LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
 ROUNDS = 5  # of moving and cutting in turn
+SWAPS = 2
 PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
 
 
@@ -35,58 +37,65 @@ def learn_minimal(problem: Problem, *, suppress: float = 0.0) -> Recoding:
             "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
         )
     spare = math.floor(suppress * problem.weights.sum())
-    return min(
-        (_improved(problem, block_of, spare) for block_of in _drafts(problem)), key=Recoding.distortion
-    )
+    return min((_improved(problem, draft, spare) for draft in _drafts(problem)), key=Recoding.distortion)
 
 
-def _drafts(problem: Problem) -> Iterator[NDArray[np.int64]]:
-    """Yield block numbers for all units to start from; -1 for what is left over."""
+class _Draft(NamedTuple):
+    """The block of every unit, -1 for what is left over, and how many passes of swaps are worth their time."""
+
+    block_of: NDArray[np.int64]
+    swaps: int
+
+
+def _drafts(problem: Problem) -> Iterator[_Draft]:
+    """Yield where to start from. After a sweep swaps save next to nothing (measured), after growing some percent."""
     p = problem
     by_value = p.limits.distinct > 1 or p.limits.more is not None
     choices = math.prod(int(height) + 1 for height in p.trees.height)
     tuples = math.prod(int(size) for size in p.trees.size[:, 0])
     if choices <= CHOICES and tuples < 2**64:  # a tuple must fit into one number
-        yield _kernels.sweep(
+        block_of = _kernels.sweep(
             p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, _level_vectors(p), by_value
         )
+        yield _Draft(block_of, swaps=0)
         if len(p.units) ** 2 > PAIRS:  # too large to be improved much: let the better start win
-            yield learn_mondrian(p).block_of
+            yield _Draft(learn_mondrian(p).block_of, swaps=0)
         return
     if len(p.units) ** 2 > PAIRS:
-        yield learn_mondrian(p).block_of
+        yield _Draft(learn_mondrian(p).block_of, swaps=0)
         return
     distances = _kernels.nearest_distances(p.units, p.sensitive, p.trees, by_value)
     block_of = _grown(p, np.argsort(distances, kind="stable"), by_value)
-    yield block_of
+    yield _Draft(block_of, SWAPS)
     if p.weights[block_of < 0].sum() > LEFT_OVER * p.weights.sum():
         # Dealt out late, frequent values are left over and swell the blocks: let them start the blocks.
         frequency = np.bincount(p.sensitive, p.weights)[p.sensitive]
-        yield _grown(p, np.lexsort((distances, -frequency)), by_value)
+        yield _Draft(_grown(p, np.lexsort((distances, -frequency)), by_value), SWAPS)
 
 
 def _grown(p: Problem, seeds: NDArray[np.int64], by_value: bool) -> NDArray[np.int64]:
     return _kernels.grow(p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, seeds, by_value)
 
 
-def _improved(p: Problem, block_of: NDArray[np.int64], spare: int) -> Recoding:
+def _improved(p: Problem, draft: _Draft, spare: int) -> Recoding:
     """Move units, dissolve blocks and cut them, in turn, until neither saves distortion."""
-    best = _moved(p, block_of, spare)
+    best = _moved(p, draft, spare)
     for _ in range(ROUNDS):
-        again = _moved(p, cut(p, best.block_of, best.levels), spare)
+        again = _moved(p, draft._replace(block_of=cut(p, best.block_of, best.levels)), spare)
         if again.distortion() >= best.distortion() - 1e-12:
             break
         best = again
     return best
 
 
-def _moved(p: Problem, block_of: NDArray[np.int64], spare: int) -> Recoding:
+def _moved(p: Problem, draft: _Draft, spare: int) -> Recoding:
+    block_of, swaps = draft
     blocks = int(block_of.max()) + 1
     if blocks == 0:  # only all records together meet the limits
         block_of, blocks = np.zeros_like(block_of), 1
     passes = min(PASSES, WORK // (len(p.units) * blocks))
     _improve.improve(
-        p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, block_of, blocks, spare, passes
+        p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, block_of, blocks, spare, passes, swaps
     )
     return Recoding.of("minimal", p, block_of)
 
