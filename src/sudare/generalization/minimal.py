@@ -80,7 +80,8 @@ def _grown(p: Problem, seeds: NDArray[np.int64], by_value: bool) -> NDArray[np.i
 def _improved(p: Problem, draft: _Draft, spare: int) -> Recoding:
     """Move units, dissolve blocks and cut them, in turn, until neither saves distortion."""
     best = _moved(p, draft, spare)
-    for _ in range(ROUNDS):
+    cheap = len(p.units) * len(best.levels) * PASSES <= WORK
+    for _ in range(ROUNDS if cheap else 1):
         again = _moved(p, draft._replace(block_of=cut(p, best.block_of, best.levels)), spare)
         if again.distortion() >= best.distortion() - 1e-12:
             break
