@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.utility.distortion import discernibility, full_domain_distortion, weighted_mean
+from sudare.utility.blocks import discernibility
+from sudare.utility.distortion import distortion_by_attribute, weighted_mean
 
 
 @pytest.fixture
@@ -17,11 +18,12 @@ def table() -> sd.Table:
 
 
 def test_cost_is_the_share_of_the_height_climbed(table: sd.Table) -> None:
-    assert full_domain_distortion(table, {"zip": 1, "sex": 1}) == {"zip": pytest.approx(1 / 3), "sex": 1.0}
+    assert distortion_by_attribute(table, [1, 1]) == {"zip": pytest.approx(1 / 3), "sex": 1.0}
 
 
 def test_a_suppressed_record_costs_one_in_every_cell(table: sd.Table) -> None:
-    assert full_domain_distortion(table, {"zip": 0, "sex": 0}, suppressed=1) == {"zip": 0.1, "sex": 0.1}
+    kept = np.arange(10) > 0
+    assert distortion_by_attribute(table, [0, 0], kept) == {"zip": 0.1, "sex": 0.1}
 
 
 def test_weights_count(table: sd.Table) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 import sudare as sd
 from sudare.utility.blocks import average_block, discernibility
 from sudare.utility.cells import cells_of
-from sudare.utility.distortion import distortion, distortion_by_attribute, full_domain_distortion
+from sudare.utility.distortion import distortion, distortion_by_attribute
 from sudare.utility.loss import granularity, ncp, non_uniform_entropy
 from sudare.utility.measures import utility_of
 from tests.utility.generalized import (
@@ -105,11 +105,11 @@ def test_climbing_never_costs_less(case: Generalized, other: Generalized) -> Non
 
 
 @given(generalized())
-def test_full_domain_distortion_is_a_special_case(case: Generalized) -> None:
+def test_one_level_for_a_whole_attribute_is_a_special_case(case: Generalized) -> None:
     levels = case.levels[0]
-    suppressed = int((~case.kept).sum())
-    named = dict(zip(NAMES, levels.tolist(), strict=True))
-    expected = full_domain_distortion(case.table, named, suppressed)
+    share = float((~case.kept).mean())
+    costs = {name: level / top for name, level, top in zip(NAMES, levels.tolist(), TOPS, strict=True)}
+    expected = {name: cost + share * (1 - cost) for name, cost in costs.items()}
     assert distortion_by_attribute(case.table, levels, case.kept) == pytest.approx(expected)
 
 
@@ -215,9 +215,6 @@ def test_adult_generalized(data_folder: Path) -> None:
     assert 0 < found["non_uniform_entropy"] < 1
 
 
-def test_discernibility_is_one_function() -> None:
-    from sudare.utility import blocks, distortion
-
-    assert blocks.discernibility is distortion.discernibility
+def test_discernibility_counts_suppressed_records() -> None:
     assert discernibility(np.array([2, 3]), suppressed=2) == 27
     assert SCHEMA.names("quasi") == list(NAMES)

@@ -7,16 +7,7 @@ from collections.abc import Mapping
 from numpy.typing import ArrayLike
 
 from sudare.tables.table import Table
-from sudare.utility.blocks import discernibility
 from sudare.utility.cells import cells_of
-
-__all__ = [
-    "discernibility",
-    "distortion",
-    "distortion_by_attribute",
-    "full_domain_distortion",
-    "weighted_mean",
-]
 
 
 def distortion(table: Table, levels: ArrayLike, kept: ArrayLike | None = None) -> float:
@@ -46,27 +37,6 @@ def distortion_by_attribute(
     {'sex': 0.5}
     """
     return {cells.name: cells.distortion() for cells in cells_of(table, levels, kept)}
-
-
-def full_domain_distortion(table: Table, levels: Mapping[str, int], suppressed: int = 0) -> dict[str, float]:
-    """Return each attribute's mean cost per cell when all its records climb to one level.
-
-    The same as `distortion_by_attribute`, from the levels and the number of suppressed records alone.
-
-    >>> import polars as pl, sudare as sd
-    >>> table = sd.read(pl.DataFrame({"sex": ["f", "m"]}), sd.Schema.from_roles(quasi=["sex"]))
-    >>> full_domain_distortion(table, {"sex": 0}, suppressed=1)
-    {'sex': 0.5}
-    """
-    share = suppressed / len(table)
-    costs = {}
-    for name, level in levels.items():
-        hierarchy = table[name].hierarchy
-        cost = float(
-            level if hierarchy is None else hierarchy.cost(level)
-        )  # without one: itself, or suppressed
-        costs[name] = cost + share * (1 - cost)
-    return costs
 
 
 def weighted_mean(costs: Mapping[str, float], table: Table) -> float:
