@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.generalization import _kernels
+from sudare.generalization import _mondrian
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 
@@ -26,7 +26,7 @@ def cut(
     p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]], *, strict: bool = False
 ) -> NDArray[np.int64]:
     """Cut given blocks, which stand at given levels, as far as they can be cut."""
-    return _kernels.mondrian(
+    return _mondrian.mondrian(
         p.units,
         p.weights,
         p.sensitive,

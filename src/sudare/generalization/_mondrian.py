@@ -1,0 +1,198 @@
+"""Compiled: cutting blocks top down along the hierarchies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+
+from sudare.privacy._kernels import meets
+
+if TYPE_CHECKING:
+    from sudare.generalization.problem import Trees
+    from sudare.privacy.limits import Limits
+
+Array = np.ndarray[Any, Any]
+
+
+@njit(cache=True, nogil=True)
+def mondrian(
+    units: Array,
+    weights: Array,
+    sensitive: Array,
+    values: int,
+    trees: Trees,
+    limits: Limits,
+    strict: bool,
+    within: Array,
+    within_levels: Array,
+) -> Array:  # pragma: no cover
+    """Cut blocks top down, each time where most records fall by most, while all parts meet the limits.
+
+    `within` is the block of each unit to start with (-1 stays -1), `within_levels` the levels of each block.
+
+    A cut takes a block's node of one attribute apart into its children. Strict: every child must meet the
+    limits. Relaxed: children that do not stay together under the parent, with the smallest that do if need be.
+    """
+    m, n = units.shape
+    widest = 1
+    for a in range(n):
+        for height in range(trees.height[a] + 1):
+            widest = max(widest, trees.size[a, height])
+    histogram = np.zeros((widest + 1, values), dtype=np.int64)  # the last row is for what stays together
+    size = np.zeros(widest + 1, dtype=np.int64)
+    children = np.empty(widest, dtype=np.int64)
+    fate = np.zeros(widest, dtype=np.int64)  # of each child: 1 its own part, 0 stays under the parent
+    room, at = np.zeros(widest + 1, dtype=np.int64), np.zeros(widest + 1, dtype=np.int64)
+    order, scratch = np.argsort(within, kind="mergesort"), np.empty(m, dtype=np.int64)
+    block_of = np.full(m, -1, dtype=np.int64)
+    starts, stops, boxes = [0], [0], [within_levels[0]]  # an empty part tells the compiler the types
+    begin = 0
+    for i in range(m):
+        if i + 1 == m or within[order[i + 1]] != within[order[i]]:
+            if within[order[i]] >= 0:
+                starts.append(begin)
+                stops.append(i + 1)
+                boxes.append(within_levels[within[order[i]]])
+            begin = i + 1
+    blocks = 0
+    while len(starts) > 0:
+        start, stop, level = starts.pop(), stops.pop(), boxes.pop()
+        if start == stop:
+            continue
+        best, gain = -1, 0.0
+        for a in range(n):
+            if level[a] <= 0:  # at a leaf, or (-1 - level) closed: what stayed together here
+                continue
+            found = _children(
+                order,
+                start,
+                stop,
+                units,
+                weights,
+                sensitive,
+                a,
+                level[a] - 1,
+                trees,
+                histogram,
+                size,
+                children,
+            )
+            falling = _fates(found, children, histogram, size, widest, limits, strict, fate)
+            _clear(found, children, histogram, size, widest)
+            if falling * trees.step[a] > gain:
+                best, gain = a, falling * trees.step[a]
+        if best < 0:
+            for i in range(start, stop):
+                block_of[order[i]] = blocks
+            blocks += 1
+            continue
+        below = level[best] - 1
+        found = _children(
+            order, start, stop, units, weights, sensitive, best, below, trees, histogram, size, children
+        )
+        _fates(found, children, histogram, size, widest, limits, strict, fate)
+        _clear(found, children, histogram, size, widest)
+        # Lay the parts out one after the other: each child that falls, then what stays together.
+        room[:] = 0
+        for i in range(start, stop):
+            child = trees.nodes[trees.offset[best, below] + units[order[i], best]]
+            room[child if fate[child] == 1 else widest] += 1
+        place = start
+        for c in range(found + 1):
+            part = children[c] if c < found else widest
+            if c < found and fate[part] == 0:
+                continue
+            if room[part] > 0:
+                box = level.copy()
+                box[best] = below if c < found else -1 - level[best]
+                starts.append(place)
+                stops.append(place + room[part])
+                boxes.append(box)
+            at[part] = place
+            place += room[part]
+        for i in range(start, stop):
+            child = trees.nodes[trees.offset[best, below] + units[order[i], best]]
+            part = child if fate[child] == 1 else widest
+            scratch[at[part]] = order[i]
+            at[part] += 1
+        order[start:stop] = scratch[start:stop]
+    return block_of
+
+
+@njit(cache=True, nogil=True)
+def _children(
+    order: Array,
+    start: int,
+    stop: int,
+    units: Array,
+    weights: Array,
+    sensitive: Array,
+    a: int,
+    level: int,
+    trees: Trees,
+    histogram: Array,
+    size: Array,
+    children: Array,
+) -> int:  # pragma: no cover
+    """Count what each child node would hold."""
+    found = 0
+    for i in range(start, stop):
+        u = order[i]
+        child = trees.nodes[trees.offset[a, level] + units[u, a]]
+        if size[child] == 0:
+            children[found] = child
+            found += 1
+        size[child] += weights[u]
+        histogram[child, sensitive[u]] += weights[u]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _fates(
+    found: int,
+    children: Array,
+    histogram: Array,
+    size: Array,
+    pool: int,
+    limits: Limits,
+    strict: bool,
+    fate: Array,
+) -> int:  # pragma: no cover
+    """Decide which children become parts of their own; return how many records fall to them."""
+    failing = 0
+    for i in range(found):
+        child = children[i]
+        fate[child] = 1
+        if not meets(histogram[child], size[child], limits):
+            fate[child] = 0
+            failing += 1
+            size[pool] += size[child]
+            histogram[pool] += histogram[child]
+    if failing > 0 and strict:
+        return 0
+    while failing > 0 and not meets(histogram[pool], size[pool], limits):
+        smallest = -1
+        for i in range(found):
+            child = children[i]
+            if fate[child] == 1 and (smallest < 0 or size[child] < size[smallest]):
+                smallest = child
+        if smallest < 0:
+            return 0
+        fate[smallest] = 0
+        size[pool] += size[smallest]
+        histogram[pool] += histogram[smallest]
+    falling = 0
+    for i in range(found):
+        falling += size[children[i]] if fate[children[i]] == 1 else 0
+    return falling
+
+
+@njit(cache=True, nogil=True)
+def _clear(found: int, children: Array, histogram: Array, size: Array, pool: int) -> None:  # pragma: no cover
+    for i in range(found):
+        size[children[i]] = 0
+        histogram[children[i]] = 0
+    size[pool] = 0
+    histogram[pool] = 0
