@@ -185,7 +185,7 @@ def test_wrong_levels_are_refused(levels: object, kept: object, message: str) ->
 
 
 def test_adult_generalized(data_folder: Path) -> None:
-    """The certificate's own numbers, and the others from the published labels alone."""
+    """The certificate's measures of cells and blocks, and ncp once more from the published labels alone."""
     names = ["age", "sex", "race", "marital-status"]
     files = data_folder / "arx_hierarchies"
     hierarchies = {n: sd.Hierarchy.from_csv(files / f"adult_hierarchy_{n}.csv") for n in names}
@@ -196,7 +196,7 @@ def test_adult_generalized(data_folder: Path) -> None:
     levels, kept = plan.row_levels(), plan.kept
     assert kept.sum() == frame.height
     found = utility_of(table, levels, kept, plan.block_sizes())
-    assert found == release.certificate.utility
+    assert found == {n: value for n, value in release.certificate.utility.items() if n != "query_error"}
     under = {
         n: Counter((level, row[level]) for row in hierarchies[n].rows() for level in range(len(row)))
         for n in names

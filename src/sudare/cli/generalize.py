@@ -40,6 +40,10 @@ def generalize(
     sensitive: Sensitive = None,
     method: Annotated[str, typer.Option(help="minimal: least distortion; mondrian: fastest.")] = "minimal",
     suppress: Annotated[float, typer.Option(help="The share of records that may be left out.")] = 0.0,
+    predict: Annotated[
+        str | None,
+        typer.Option(help="Also measure how well this sensitive or other attribute can still be predicted."),
+    ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     ledger: Annotated[Path | None, typer.Option(help="The ledger to record the release in.")] = None,
     force: Force = False,
@@ -50,7 +54,7 @@ def generalize(
     with working(f"Reading {source}"):
         table = read(source, existing_schema(schema))
     with working("Generalizing and verifying"):
-        release = generalize_table(table, asked, method, suppress=suppress)
+        release = generalize_table(table, asked, method, suppress=suppress, predict=predict)
         release.write(output, force=force, ledger=Ledger(ledger) if ledger is not None else None)
     if json:
         print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
@@ -63,13 +67,15 @@ def show_certificate(certificate: Certificate) -> None:
     """Print what holds and what it cost."""
     measured = ", ".join(f"{name} = {value:g}" for name, value in certificate.measured.items())
     records, utility = certificate.records, certificate.utility
-    print_table(
-        " and ".join(certificate.requirements),
-        ["", ""],
-        [
-            ["measured on the output", measured],
-            ["distortion", f"{utility['distortion']:.4f}"],
-            ["blocks", f"{utility['blocks']:,}, of {utility['average_block']:.1f} records on average"],
-            ["records published", f"{records['published']:,} of {records['read']:,}"],
-        ],
-    )
+    counts = utility["query_error"]
+    rows = [
+        ["measured on the output", measured],
+        ["distortion", f"{utility['distortion']:.4f}"],
+        ["random counts are off by", f"{counts['median']:.1%} (median), {counts['mean']:.1%} (mean)"],
+        ["blocks", f"{utility['blocks']:,}, of {utility['average_block']:.1f} records on average"],
+        ["records published", f"{records['published']:,} of {records['read']:,}"],
+    ]
+    if scores := utility.get("prediction"):
+        beside = f"original {scores['original']:.1%}, guess {scores['guess']:.1%}"
+        rows.append([f"{scores['target']} predicted right", f"{scores['published']:.1%} ({beside})"])
+    print_table(" and ".join(certificate.requirements), ["", ""], rows)

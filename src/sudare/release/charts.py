@@ -38,17 +38,19 @@ def _labelled(count: int, most: int) -> range:
     return range(0, count, max(1, -(-count // min(most, 12))))
 
 
-def shares(labels: Sequence[str], values: Sequence[float]) -> str:
-    """Draw lying bars for shares from 0 to 1."""
+def shares(labels: Sequence[str], values: Sequence[float], colours: Sequence[str] | None = None) -> str:
+    """Draw lying bars for shares from 0 to 1, all in one colour or each in its own."""
     row, left, width = 24, 150, 300
     shapes = []
-    for i, (label, value) in enumerate(zip(labels, values, strict=True)):
+    for i, (label, value, colour) in enumerate(
+        zip(labels, values, colours or [AFTER] * len(labels), strict=True)
+    ):
         y = i * row + 6
         shapes += [
             f'<text x="{left - 8}" y="{y + 12}" text-anchor="end">{escape(label)}</text>',
             f'<rect x="{left}" y="{y}" width="{width}" height="16" fill="{FAINT}"/>',
-            f'<rect x="{left}" y="{y}" width="{width * min(value, 1):.1f}" height="16" fill="{AFTER}"/>',
-            f'<text x="{left + width + 8}" y="{y + 12}">{value:.0%}</text>',
+            f'<rect x="{left}" y="{y}" width="{width * min(value, 1):.1f}" height="16" fill="{colour}"/>',
+            f'<text x="{left + width + 8}" y="{y + 12}">{value:.1%}</text>',
         ]
     return _svg(left + width + 60, len(labels) * row + 10, shapes)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,9 @@ from sudare.release.report import write_report
 from sudare.release.verify import verify
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
+from sudare.utility.classifier import classifier_scores, refuse_unpredictable
 from sudare.utility.measures import utility_of
+from sudare.utility.queries import query_error
 
 METHODS = ("minimal", "mondrian")
 
@@ -35,12 +38,15 @@ def generalize(
     *,
     suppress: float = 0.0,
     strict: bool = False,
+    predict: str | None = None,
 ) -> Release:
     """Generalize the quasi attributes until the requirements hold, with little distortion.
 
     `method` is "minimal" (least distortion) or "mondrian" (fastest; `strict` cuts a node only if all its
-    children hold). `suppress` is the largest share of records that "minimal" may leave out. The output is
-    verified by code that shares nothing with the methods; identifiers are dropped and the rows shuffled.
+    children hold). `suppress` is the largest share of records that "minimal" may leave out. `predict` names a
+    sensitive or other attribute; the certificate then says how well a model still predicts it (this needs
+    scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
+    dropped and the rows shuffled.
 
     >>> import sudare as sd
     >>> table = sd.read(sd.datasets.health_survey(500).select("age", "sex", "diagnosis"), sd.Schema.from_roles(
@@ -51,7 +57,7 @@ def generalize(
     (True, True)
     """
     asked = list(requirements) if isinstance(requirements, Sequence) else [requirements]
-    _refuse_what_cannot_be(table, asked, method, suppress, strict)
+    _refuse_what_cannot_be(table, asked, method, suppress, strict, predict)
     table = _with_hierarchies(table)
     problem = Problem.of(table, asked)
     plan = (
@@ -59,11 +65,16 @@ def generalize(
         if method == "minimal"
         else learn_mondrian(problem, strict=strict)
     )
-    return _release(table, plan, asked)
+    return _release(table, plan, asked, predict)
 
 
 def _refuse_what_cannot_be(
-    table: Table, requirements: list[Requirement], method: str, suppress: float, strict: bool
+    table: Table,
+    requirements: list[Requirement],
+    method: str,
+    suppress: float,
+    strict: bool,
+    predict: str | None,
 ) -> None:
     """Check everything that can be checked before any work."""
     one_of(method, "method", "generalize", METHODS)
@@ -85,6 +96,8 @@ def _refuse_what_cannot_be(
         raise InputError(
             f"{table.source.name}: the schema has no quasi attribute; there is nothing to generalize."
         )
+    if predict is not None:
+        refuse_unpredictable(table, predict, "'predict' parameter of generalize")
     whole = Blocks.of_table(table, [], sensitive_attribute(requirements, table))
     for requirement in requirements:
         requirement.refuse_if_impossible(whole, suppressing=suppress > 0)
@@ -100,7 +113,7 @@ def _with_hierarchies(table: Table) -> Table:
     return replace(table, columns=columns)
 
 
-def _release(table: Table, plan: Recoding, requirements: list[Requirement]) -> Release:
+def _release(table: Table, plan: Recoding, requirements: list[Requirement], predict: str | None) -> Release:
     """Apply a plan, verify the output, and certify it."""
     data = _shuffled(plan.apply(table))
     verification = verify(data, requirements, table.schema)
@@ -110,7 +123,7 @@ def _release(table: Table, plan: Recoding, requirements: list[Requirement]) -> R
         requirements=[str(requirement) for requirement in requirements],
         measured=verification.measured,
         method=plan.method,
-        utility=utility_of(table, plan.row_levels(), plan.kept, plan.block_sizes()),
+        utility=_utility(table, plan, predict),
         attacks={"input": attack_all(table.frame(), table.schema), "output": attack_all(data, table.schema)},
         records={"read": len(table), "published": data.height, "suppressed": len(table) - data.height},
         randomness="no noise; rows shuffled with the operating system's cryptographic source",
@@ -118,6 +131,16 @@ def _release(table: Table, plan: Recoding, requirements: list[Requirement]) -> R
     )
     report = write_report(table, data, certificate, verification)
     return Release(data, plan, certificate, requirements, table.schema, report, salt)
+
+
+def _utility(table: Table, plan: Recoding, predict: str | None) -> dict[str, Any]:
+    """Measure what the plan leaves: cells and blocks, counting, and, if asked, predicting."""
+    levels, kept = plan.row_levels(), plan.kept
+    utility = utility_of(table, levels, kept, plan.block_sizes())
+    utility["query_error"] = asdict(query_error(table, levels, kept))
+    if predict is not None:
+        utility["prediction"] = asdict(classifier_scores(table, levels, kept, target=predict))
+    return utility
 
 
 def _shuffled(data: pl.DataFrame) -> pl.DataFrame:

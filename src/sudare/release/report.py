@@ -167,7 +167,34 @@ def _cost(certificate: Certificate) -> str:
         ("Blocks", f"{utility['blocks']:,}, of {utility['average_block']:,.1f} records on average"),
     )
     costs = utility["distortion_by_attribute"]
-    return table + "<p>By attribute:</p>" + charts.shares(list(costs), list(costs.values()))
+    pictures = "<p>By attribute:</p>" + charts.shares(list(costs), list(costs.values()))
+    return table + pictures + _counting(utility["query_error"]) + _predicting(utility.get("prediction"))
+
+
+def _counting(error: dict[str, Any]) -> str:
+    return (
+        f"<h3>Counting</h3><p>Of {error['queries']:,} random counts (how many people lie in a range or a set of values "
+        f"of 1 to 3 quasi attributes?) half are off by <b>{error['median']:.1%}</b> or less when they are answered from "
+        f"the output; on average they are off by {error['mean']:.1%}. Small counts err most.</p>"
+    )
+
+
+def _predicting(scores: dict[str, Any] | None) -> str:
+    """Compare what can be learned from the original, from the output, and without learning."""
+    if scores is None:
+        return ""
+    text = (
+        f"<h3>Predicting {escape(scores['target'])}</h3><p>How often a model is right that learned to predict "
+        f"{escape(scores['target'])} from the quasi attributes, asked about {scores['tested']:,} original records "
+        "that it had not seen:</p>"
+    )
+    bars = {
+        "learned from original": (scores["original"], charts.BEFORE),
+        "learned from published": (scores["published"], charts.AFTER),
+        "most frequent guessed": (scores["guess"], charts.BEFORE),
+    }
+    values, colours = zip(*bars.values(), strict=True)
+    return text + charts.shares(list(bars), values, colours)
 
 
 def _attribute(table: Table, name: str, before: pl.Series, after: pl.Series) -> str:

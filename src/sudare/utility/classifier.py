@@ -19,6 +19,7 @@ from sudare.tables.table import Table
 from sudare.utility.cells import Tree, checked_kept, climbs
 
 ITERATIONS = 200
+MOST_VALUES = 100  # of a target: every one is a class, and learning takes longer with each
 
 Features = tuple[Tree, NDArray[Any], NDArray[Any]]
 """An attribute's tree, and the code and level of every row."""
@@ -56,10 +57,10 @@ def classifier_scores(
 ) -> ClassifierScores:
     """Compare models that learned to predict `target` from the published rows and from the original ones.
 
-    `target` is a sensitive or other attribute (by default the only sensitive one). The features are the
-    quasi attributes: one indicator per level and node, for every node that a cell is known to lie under. An
-    original value is known on all levels; a published one from its own level upwards, and nothing is set
-    below. The model is a logistic regression over these indicators, tested on original rows that neither
+    `target` is a sensitive or other attribute with at most 100 values (by default the only sensitive one).
+    The features are the quasi attributes: one indicator per level and node, for every node that a cell is
+    known to lie under. An original value is known on all levels; a published one from its own level upwards,
+    and nothing is set below. The model is a logistic regression over these indicators, tested on original rows that neither
     model has seen: the share `held_out` of the rows, drawn with `seed`.
 
     >>> import polars as pl, sudare as sd
@@ -71,6 +72,7 @@ def classifier_scores(
     """
     model = _model()
     name = _target(table, target)
+    refuse_unpredictable(table, name)
     if not 0 < held_out < 1:
         raise ParameterError(
             f"The 'held_out' parameter of classifier_scores must be a share above 0 and below 1. Got {held_out} instead."
@@ -104,6 +106,30 @@ def classifier_scores(
     )
 
 
+def refuse_unpredictable(
+    table: Table, target: str, parameter: str = "'target' parameter of classifier_scores"
+) -> None:
+    """Raise an error if `target` cannot be predicted, or if scikit-learn is missing; `parameter` says who asks.
+
+    >>> import polars as pl, sudare as sd
+    >>> table = sd.read(pl.DataFrame({"sex": ["f", "m"]}), sd.Schema.from_roles(quasi=["sex"]))
+    >>> refuse_unpredictable(table, "sex")                              # doctest: +SKIP
+    Traceback (most recent call last):
+    ParameterError: The 'target' parameter ... must be a sensitive or other attribute. Got 'sex', which is quasi, instead.
+    """
+    role = table.schema[target].role
+    if role not in (Role.sensitive, Role.other):
+        raise ParameterError(
+            f"The {parameter} must be a sensitive or other attribute. Got '{target}', which is {role}, instead."
+        )
+    if table[target].size > MOST_VALUES:
+        raise ParameterError(
+            f"The {parameter} must be an attribute with {MOST_VALUES} values or fewer. "
+            f"Got '{target}', which has {table[target].size:,}, instead."
+        )
+    _model()
+
+
 def _model() -> Any:
     try:
         linear = importlib.import_module("sklearn.linear_model")
@@ -121,11 +147,6 @@ def _target(table: Table, target: str | None) -> str:
                 f"{len(sensitive)} sensitive ones."
             )
         return sensitive[0]
-    if table.schema[target].role not in (Role.sensitive, Role.other):
-        raise ParameterError(
-            "The 'target' parameter of classifier_scores must be a sensitive or other attribute. "
-            f"Got '{target}', which is {table.schema[target].role}, instead."
-        )
     return target
 
 

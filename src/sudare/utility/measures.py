@@ -1,4 +1,4 @@
-"""All measures of utility at once, for certificates and reports."""
+"""All measures of cells and blocks at once, for certificates and reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sudare.utility.loss import entropy_share
 def utility_of(
     table: Table, levels: ArrayLike, kept: ArrayLike | None, block_sizes: NDArray[np.int64]
 ) -> dict[str, Any]:
-    """Return every measure of what a generalization left, as plain data.
+    """Return every measure of the cells and blocks that a generalization left, as plain data.
 
     `levels` says for every row and quasi attribute (in the table's order) to which level of its
     hierarchy it climbed, or gives one level per attribute; `kept` which rows are published (None: all);
