@@ -11,6 +11,8 @@ from sudare.release.generalize import generalize
 from sudare.release.ledger import Ledger
 from sudare.release.release import Release
 from sudare.release.verify import verify
+from sudare.suitability.assess import Assessment, assess
+from sudare.suitability.histogram import max_blocks, min_block_distinct, min_block_entropy
 from sudare.tables.counts import Counts
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.reading import read
@@ -20,6 +22,7 @@ from sudare.tables.table import Table
 __version__ = "0.1.0"
 
 __all__ = [
+    "Assessment",
     "Attribute",
     "Certificate",
     "Counts",
@@ -38,9 +41,13 @@ __all__ = [
     "SudareError",
     "TCloseness",
     "Table",
+    "assess",
     "attack",
     "datasets",
     "generalize",
+    "max_blocks",
+    "min_block_distinct",
+    "min_block_entropy",
     "read",
     "verify",
 ]

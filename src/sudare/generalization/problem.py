@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -89,6 +89,16 @@ class Problem:
             trees=Trees.of(hierarchies, [table.schema[name].weight for name in names]),
             limits=Limits.of(requirements, blocks),
         )
+
+
+def with_hierarchies(table: Table) -> Table:
+    """Give every quasi attribute a hierarchy, so that all that follows climbs the same one."""
+    quasi = table.names(Role.quasi)
+    columns = {
+        name: replace(column, hierarchy=hierarchy_of(column)) if name in quasi else column
+        for name, column in table.columns.items()
+    }
+    return replace(table, columns=columns)
 
 
 def hierarchy_of(column: Column) -> Hierarchy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from sudare.attacks.attack import attack_all
 from sudare.errors import InputError, ParameterError
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_mondrian
-from sudare.generalization.problem import Problem, hierarchy_of
+from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.generalization.recoding import Recoding
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import Requirement, one_of, sensitive_attribute
@@ -58,7 +58,7 @@ def generalize(
     """
     asked = list(requirements) if isinstance(requirements, Sequence) else [requirements]
     _refuse_what_cannot_be(table, asked, method, suppress, strict, predict)
-    table = _with_hierarchies(table)
+    table = with_hierarchies(table)
     problem = Problem.of(table, asked)
     plan = (
         learn_minimal(problem, suppress=suppress)
@@ -101,16 +101,6 @@ def _refuse_what_cannot_be(
     whole = Blocks.of_table(table, [], sensitive_attribute(requirements, table))
     for requirement in requirements:
         requirement.refuse_if_impossible(whole, suppressing=suppress > 0)
-
-
-def _with_hierarchies(table: Table) -> Table:
-    """Give every quasi attribute a hierarchy, so that all that follows climbs the same one."""
-    quasi = table.names(Role.quasi)
-    columns = {
-        name: replace(column, hierarchy=hierarchy_of(column)) if name in quasi else column
-        for name, column in table.columns.items()
-    }
-    return replace(table, columns=columns)
 
 
 def _release(table: Table, plan: Recoding, requirements: list[Requirement], predict: str | None) -> Release:

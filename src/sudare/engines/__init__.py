@@ -1,0 +1,1 @@
+"""Who does the heavy work: all pairs of tuples, on the processor or on an accelerator."""

@@ -1,0 +1,1 @@
+"""Can a table meet a requirement, and at what least cost."""

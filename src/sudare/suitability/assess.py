@@ -1,0 +1,181 @@
+"""The verb `assess`: can this table be published under that requirement, at what least cost, and whose fault is it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.engines.pairs import Device
+from sudare.errors import InputError, ParameterError
+from sudare.generalization.problem import with_hierarchies
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.requirement import one_of, sensitive_attribute
+from sudare.suitability.bounds import Bound
+from sudare.suitability.choices import Choice, choices
+from sudare.suitability.facts import Diversity, Facts
+from sudare.suitability.histogram import max_blocks
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+from sudare.tables.text import text_of
+
+WORST = 10  # records that are shown
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What can be promised of a table, and what it costs at least. Every dict is by l or by k.
+
+    The lower bounds are of DIS, the distortion: 0 leaves everything as it is, 1 suppresses everything.
+    """
+
+    source: str
+    records: int
+    attribute: str
+    diversity: Diversity
+    bound_l: dict[float, float | None]
+    """The paper's first indicator for l-diversity; None where there are fewer than l values."""
+    bound_k: dict[int, float]
+    """The same for k-anonymity."""
+    best_l: dict[float, Bound]
+    """The best bound, and the argument it rests on, where l-diversity is feasible."""
+    best_k: dict[int, Bound]
+    max_blocks: dict[float, int]
+    """MaxNB: at most so many blocks have l distinct values each."""
+    min_block_distinct: dict[float, int | None]
+    """BS_s: under distinct l-diversity some block has at least so many records."""
+    min_block_entropy: dict[float, int | None]
+    """BS_e: the same under entropy l-diversity; None where that is not feasible."""
+    feasible: dict[float, bool]
+    reached_k: dict[float, float | None]
+    """The distortion that k-anonymization reaches with k = BS_e (under distinct diversity, BS_s)."""
+    ratio: dict[float, float | None]
+    """bound_l / reached_k: above 2, l-diversity costs far more than blocks of that size would: low suitability."""
+    choices: dict[float, list[Choice]]
+    """What the holder can do about each l, the recommended choice first."""
+    values: dict[str, int]
+    """How many records have each sensitive value, the most frequent first."""
+    without: dict[str, float]
+    """The bound for the largest feasible l if an attribute were not quasi, as the mean over the others."""
+    row_costs: NDArray[np.float64]
+    """What each row costs at least, for the largest feasible l."""
+    worst: pl.DataFrame = field(repr=False)
+    """The records that cost most, with their quasi values."""
+
+    @property
+    def advice(self) -> list[str]:
+        """Plain sentences, with the numbers that they rest on."""
+        return [choice.text for found in self.choices.values() for choice in found]
+
+    @property
+    def largest(self) -> float | None:
+        """The largest l that was asked for and is feasible."""
+        return max((l for l, feasible in self.feasible.items() if feasible), default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data, without the rows."""
+        keys = (
+            "source", "records", "attribute", "diversity", "bound_l", "bound_k", "max_blocks",
+            "min_block_distinct", "min_block_entropy", "feasible", "reached_k", "ratio", "values", "without",
+        )  # fmt: skip
+        best = {
+            name: {key: {"value": bound.value, "by": bound.by} for key, bound in bounds.items()}
+            for name, bounds in (("best_l", self.best_l), ("best_k", self.best_k))
+        }
+        return {key: getattr(self, key) for key in keys} | best | {"advice": self.advice}
+
+    def __str__(self) -> str:
+        return "\n".join(self.advice)
+
+
+def assess(
+    table: Table,
+    l: float | Sequence[float] = (2, 4, 8),
+    k: int | Sequence[int] = (2, 5, 10),
+    *,
+    diversity: Diversity = "entropy",
+    attribute: str | None = None,
+    tight: bool = False,
+    device: Device = "cpu",
+) -> Assessment:
+    """Say whether a table suits l-diversification, at what least cost, and what drives the cost.
+
+    `tight` also tries bounds that take a minute or two on a table like Adult. `device="gpu"` compares all pairs of
+    records on an NVIDIA GPU.
+
+    >>> import sudare as sd
+    >>> table = sd.read(sd.datasets.health_survey(300).select("age", "sex", "diagnosis"), sd.Schema.from_roles(
+    ...     quasi=["age", "sex"], sensitive=["diagnosis"],
+    ...     hierarchies={"age": sd.Hierarchy.intervals(range(18, 96), width=10)}))
+    >>> found = sd.assess(table, l=2, k=5)
+    >>> found.feasible[2], found.bound_l[2] <= sd.generalize(table, sd.LDiversity(2)).certificate.utility["distortion"]
+    (True, True)
+    """
+    ls, ks = _several(l), _several(k)
+    one_of(diversity, "diversity", "assess", ("entropy", "distinct"))
+    asked = [LDiversity(value, diversity, attribute=attribute) for value in ls]  # refuses wrong values
+    for value in ks:
+        KAnonymity(value)
+    if not ls:
+        raise ParameterError("assess needs at least one l, such as l=[2, 4].")
+    if not table.names(Role.quasi):
+        raise InputError(
+            f"{table.source.name}: the schema has no quasi attribute; there is nothing to generalize."
+        )
+    facts = Facts(with_hierarchies(table), sensitive_attribute(asked, table) or "", device, tight)
+    return _assessment(facts, ls, [value for value in ks if value <= facts.records], diversity)
+
+
+def _several(given: float | Sequence[float]) -> list[Any]:
+    return sorted(set(given)) if isinstance(given, Sequence) else [given]
+
+
+def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversity) -> Assessment:
+    possible = [l for l in ls if l <= facts.distinct_l]
+    own = facts.entropy_l if diversity == "entropy" else facts.distinct_l
+    feasible = {l: l <= own for l in ls}
+    nearest = dict(zip(possible, facts.nearest_l(possible), strict=True))
+    may = [l for l in ls if feasible[l]]
+    reached = {l: facts.reached_for(l, diversity) for l in ls}
+    largest = max(may, default=None)
+    rows = facts.row_costs(nearest[largest]) if largest is not None else np.zeros(facts.records)
+    return Assessment(
+        source=facts.table.source.name,
+        records=facts.records,
+        attribute=facts.attribute,
+        diversity=diversity,
+        bound_l={l: nearest[l].value if l in nearest else None for l in ls},
+        bound_k={k: bound.value for k, bound in zip(ks, facts.nearest_k(ks), strict=True)},
+        best_l=dict(zip(may, facts.best_l(may), strict=True)),
+        best_k=dict(zip(ks, facts.best_k(ks), strict=True)),
+        max_blocks={l: max_blocks(facts.counts, math.ceil(l)) for l in ls},
+        min_block_distinct={l: facts.min_block(l, "distinct") for l in ls},
+        min_block_entropy={l: facts.min_block(l, "entropy") for l in ls},
+        feasible=feasible,
+        reached_k=reached,
+        ratio={l: facts.ratio(l, diversity) for l in ls},
+        choices={l: choices(facts, l, diversity) for l in ls},
+        values=_values(facts),
+        without={} if largest is None else facts.without_attributes(largest),
+        row_costs=rows,
+        worst=_worst(facts, rows),
+    )
+
+
+def _values(facts: Facts) -> dict[str, int]:
+    column = facts.table[facts.attribute]
+    names = [text_of(value) for value in column.values.to_list()] + ["(missing)"] * column.missing
+    order = np.argsort(-facts.counts, kind="stable")
+    return {names[code]: int(facts.counts[code]) for code in order if facts.counts[code]}
+
+
+def _worst(facts: Facts, costs: NDArray[np.float64]) -> pl.DataFrame:
+    rows = np.argsort(-costs, kind="stable")[:WORST]
+    columns = [facts.table[name].decode().gather(rows) for name in facts.quasi]
+    return pl.DataFrame([*columns, pl.Series("costs at least", costs[rows])])

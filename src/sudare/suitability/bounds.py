@@ -1,0 +1,92 @@
+"""Lower bounds of the distortion, the paper's and tighter ones, and the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.engines.pairs import Device
+from sudare.generalization.problem import Problem
+from sudare.suitability import cells, matching, prices
+from sudare.suitability.costs import Costs, Need, nearest_costs
+
+PAIRS = 4e11  # units x units x marks for the nearest: some ten seconds, mostly far less
+PRICED = 60_000_000  # units x choices of levels for prices: a minute or two
+
+By = Literal["nearest", "cells", "matching", "prices"]
+WORDS: dict[By, str] = {
+    "nearest": "how far each record is from the company that it needs",
+    "cells": "the cheapest cell in which each record finds the company that it needs",
+    "matching": "the cheapest way to give every record a partner of its own",
+    "prices": "prices of the records that no possible block can exceed",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """No generalization has less distortion than `value`; `by` says by which argument."""
+
+    value: float
+    by: By
+    of_unit: NDArray[np.float64]
+    """What a record of each unit adds to it at least, as a share of a suppressed record."""
+
+    @property
+    def reason(self) -> str:
+        """The argument in words."""
+        return WORDS[self.by]
+
+
+def nearest_bounds(
+    problem: Problem, costs: Costs, needs: Sequence[Need], device: Device = "cpu"
+) -> list[Bound]:
+    """Return the paper's bounds for several needs."""
+    return [
+        _bound(problem, found / costs.whole, "nearest")
+        for found in nearest_costs(problem, costs, needs, device)
+    ]
+
+
+def best_bounds(
+    problem: Problem, costs: Costs, needs: Sequence[Need], *, tight: bool = False, device: Device = "cpu"
+) -> list[Bound]:
+    """Return the best bound for each need.
+
+    Where all cells can be looked at, they bound more than the nearest do. With `tight`, a matching (for two
+    records or more) and prices are tried too, where the table is small enough; they take longer.
+    """
+    if cells.can_be_listed(problem):
+        by_cells = cells.cell_costs(problem, costs, needs)
+        best = [_bound(problem, found / costs.whole, "cells") for found in by_cells]
+    else:
+        best = nearest_bounds(problem, costs, needs, device)
+    if tight:
+        best = [
+            max([bound, *_tighter(problem, costs, need, bound)], key=lambda b: b.value)
+            for need, bound in zip(needs, best, strict=True)
+        ]
+    return best
+
+
+def within_reach(problem: Problem) -> bool:
+    """Say whether a bound can be had in some seconds."""
+    marks = int(problem.trees.height.sum())
+    return cells.can_be_listed(problem) or float(len(problem.units)) ** 2 * marks <= PAIRS
+
+
+def _tighter(problem: Problem, costs: Costs, need: Need, found: Bound) -> list[Bound]:
+    bounds = []
+    if need.records == 2 and len(problem.units) <= matching.MOST:
+        bounds.append(_bound(problem, matching.matched_costs(problem, costs) / costs.whole, "matching"))
+    if cells.can_be_listed(problem, PRICED) and need.records > 1:
+        start = np.floor(found.of_unit * costs.whole + 0.5).astype(np.int64)
+        bounds.append(_bound(problem, prices.best_prices(problem, costs, need, start).of_unit, "prices"))
+    return bounds
+
+
+def _bound(problem: Problem, of_unit: NDArray[np.float64], by: By) -> Bound:
+    return Bound(float(of_unit @ problem.weights / problem.weights.sum()), by, of_unit)

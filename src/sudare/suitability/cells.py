@@ -1,0 +1,82 @@
+"""Cells: a node per attribute, and all records that lie under them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numba import get_num_threads
+from numpy.typing import NDArray
+
+from sudare.generalization.problem import Problem
+from sudare.suitability import _cells
+from sudare.suitability.costs import Costs, Need
+
+MOST = 300_000_000  # units times choices of levels: some seconds
+
+
+def choices(problem: Problem) -> int:
+    """Return how many choices of one level per attribute there are."""
+    return math.prod(int(height) + 1 for height in problem.trees.height)
+
+
+def can_be_listed(problem: Problem, most: int = MOST) -> bool:
+    """Say whether there are few enough cells to look at all of them."""
+    tuples = math.prod(int(size) for size in problem.trees.size[:, 0])
+    return (
+        choices(problem) * len(problem.units) <= most and tuples < 2**63
+    )  # a tuple must fit into one number
+
+
+def cell_costs(problem: Problem, costs: Costs, needs: Sequence[Need]) -> NDArray[np.int64]:
+    """Return what each unit costs at least, by the cheapest cell in which it finds company: a row per need.
+
+    The block of a record lies in a cell, at whose levels it is published, and the cell has all records of the
+    block. So the record costs at least what its cheapest cell costs that has the records and values needed.
+    That is never less than the distance to the nearest (which asks that each companion is near the record,
+    but not that one cell has them all). A need that the table cannot meet costs the whole record.
+    """
+    levels, cost = _levels(problem, costs)
+    wanted = np.array([need.records for need in needs]), np.array([need.values for need in needs])
+    parts = get_num_threads()
+
+    def work(part: int) -> NDArray[np.int64]:
+        best = np.full((len(needs), len(problem.units)), costs.whole, dtype=np.int64)
+        given = problem.units, problem.weights, problem.sensitive, problem.values, problem.trees
+        _cells.cheapest(*given, levels[part::parts], cost[part::parts], *wanted, best)
+        return best
+
+    with ThreadPoolExecutor(parts) as threads:
+        return np.asarray(np.minimum.reduce(list(threads.map(work, range(parts)))))
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cell g has the units `members[start[g]:start[g + 1]]`, and costs each of its records `cost[g]`."""
+
+    start: NDArray[np.int64]
+    members: NDArray[np.int32]
+    cost: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, problem: Problem, costs: Costs, need: Need) -> Cells:
+        """List the cells in which a block with the need can lie, the smallest for each set of records."""
+        levels, cost = _levels(problem, costs)
+        given = problem.units, problem.weights, problem.sensitive, problem.values, problem.trees
+        start, members, choice = _cells.closed(*given, levels, need.records, need.values)
+        return cls(start, members, cost[choice])
+
+    def __len__(self) -> int:
+        return len(self.cost)
+
+
+def _levels(problem: Problem, costs: Costs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return all choices of one level per attribute with their costs, the cheapest first."""
+    grid = np.indices([int(height) + 1 for height in problem.trees.height])
+    levels = grid.reshape(len(problem.names), -1).T
+    cost = levels @ costs.step
+    order = np.argsort(cost, kind="stable")
+    return np.ascontiguousarray(levels[order]), cost[order]

@@ -1,0 +1,174 @@
+"""What the holder can do about a requirement: the dialogue of the paper's Fig. 4, every alternative computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sudare.suitability.facts import Diversity, Facts
+from sudare.suitability.histogram import max_blocks
+from sudare.tables.text import text_of
+
+LOW = 2.0  # the ratio above which the paper calls the suitability low
+OUTLIERS = 0.01  # the share of the records that may be left out
+WORTH = 0.05  # a choice that lowers the bound by less is not offered
+
+Action = Literal["go ahead", "lower l", "distinct", "harmless value", "drop attribute", "suppress", "stop"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something the holder can do, in words and as what to ask for instead."""
+
+    action: Action
+    text: str
+    l: float
+    diversity: Diversity
+    bound: float | None = None
+    """The lower bound of the distortion that follows."""
+    attribute: str | None = None
+    """The attribute to leave out."""
+    suppress: float = 0.0
+    """The share of the records to leave out."""
+
+
+def choices(facts: Facts, l: float, diversity: Diversity) -> list[Choice]:
+    """Return what can be done about l-diversity of a table, the recommended choice first."""
+    name = f"{diversity} {l:g}-diversity"
+    own = facts.entropy_l if diversity == "entropy" else facts.distinct_l
+    if l > own:
+        return _impossible(facts, l, diversity, name)
+    ratio, bound, size = (
+        facts.ratio(l, diversity),
+        facts.nearest_l([l])[0].value,
+        facts.min_block(l, diversity),
+    )
+    if ratio is None:
+        text = f"{_capital(name)} suits this table: records that share all quasi values are many enough."
+        return [Choice("go ahead", text, l, diversity, bound)]
+    against = (
+        f"it costs at least {bound:.4f}, {ratio:.2f} times the {facts.reached_for(l, diversity):.4f} that "
+        f"{size}-anonymity reaches, whose blocks are as large"
+    )
+    if ratio <= LOW:
+        return [Choice("go ahead", f"Go ahead with {name}: {against}.", l, diversity, bound)]
+    others = list(_compromises(facts, l, diversity, bound))
+    words = "Weigh the choices below" if others else "Nothing looked at lowers it by much"
+    low = f"{_capital(name)} fits this table badly: {against}. {words}, or go ahead at that cost."
+    return [
+        Choice("go ahead", low, l, diversity, bound),
+        *others,
+        Choice("stop", f"Or don't publish, if {name} is needed and {bound:.4f} is too much.", l, diversity),
+    ]
+
+
+def _impossible(facts: Facts, l: float, diversity: Diversity, name: str) -> list[Choice]:
+    if diversity == "distinct":
+        why = f"'{facts.attribute}' has only {facts.distinct_l} values"
+    else:
+        why = f"the entropy of '{facts.attribute}' in the whole table is log {_down(facts.entropy_l)}"
+    found = [Choice("stop", f"{_capital(name)} is impossible: {why}. Don't publish under it.", l, diversity)]
+    if (lower := _lower(facts, l, diversity)) is not None:
+        found.append(lower)
+    if diversity == "entropy" and l <= facts.distinct_l:
+        found.append(_distinct(facts, l))
+    return found
+
+
+def _compromises(facts: Facts, l: float, diversity: Diversity, bound: float) -> Iterator[Choice]:
+    if (lower := _lower(facts, l, diversity)) is not None:
+        yield lower
+    if diversity == "entropy" and (facts.min_block(l, "distinct") or 0) < (
+        facts.min_block(l, "entropy") or 0
+    ):
+        yield _distinct(facts, l)
+    found = (_harmless(facts, l, diversity), _dropped(facts, l, diversity), _suppressed(facts, l, diversity))
+    yield from (
+        choice for choice in found if choice.bound is not None and choice.bound <= (1 - WORTH) * bound
+    )
+
+
+def _lower(facts: Facts, l: float, diversity: Diversity) -> Choice | None:
+    """Offer the largest smaller l that suits the table; if none does, the largest that is feasible."""
+    own = facts.entropy_l if diversity == "entropy" else facts.distinct_l
+    lower = range(min(math.ceil(l) - 1, math.floor(own)), 1, -1)
+    if not lower:
+        return None
+    suits = (x for x in lower if (facts.ratio(x, diversity) or 0) <= LOW)
+    better = next(suits, None)
+    chosen = lower[0] if better is None else better
+    bound, ratio = facts.nearest_l([chosen])[0].value, facts.ratio(chosen, diversity)
+    kind = f"the largest l that {'suits it' if better is not None else 'is possible'}"
+    text = f"Lower l to {chosen}, {kind}: it costs at least {bound:.4f}" + (
+        f", {ratio:.2f} times what blocks of that size need." if ratio is not None else "."
+    )
+    return Choice("lower l", text, chosen, diversity, bound)
+
+
+def _distinct(facts: Facts, l: float) -> Choice:
+    whole = math.ceil(l)
+    size, bound = facts.min_block(whole, "distinct"), facts.nearest_l([whole])[0].value
+    entropy = facts.min_block(l, "entropy")
+    instead = "" if entropy is None else f" instead of {entropy}"
+    text = (
+        f"Ask for distinct {whole}-diversity: up to {max_blocks(facts.counts, whole):,} blocks are possible, the largest of "
+        f"at least {size} records{instead}; it costs at least {bound:.4f}. It does not hold down frequent values."
+    )
+    return Choice("distinct", text, whole, "distinct", bound)
+
+
+def _harmless(facts: Facts, l: float, diversity: Diversity) -> Choice:
+    """What if those who have the most frequent value need no protection?"""
+    code = int(facts.counts.argmax())
+    column = facts.table[facts.attribute]
+    value = "(missing)" if code >= len(column.values) else text_of(column.values[code])
+    found = facts.nearest_l([l])[0]
+    exposed = np.where(facts.problem.sensitive == code, 0.0, found.of_unit)
+    bound = float(exposed @ facts.problem.weights / facts.records)
+    share = facts.counts[code] / facts.records
+    text = (
+        f"Look at '{value}': {share:.1%} of the records have it as their '{facts.attribute}'. If it harms nobody to be "
+        f"known to have it, those records need no {l:g}-diversity, and the others cost at least {bound:.4f}."
+    )
+    return Choice("harmless value", text, l, diversity, bound)
+
+
+def _dropped(facts: Facts, l: float, diversity: Diversity) -> Choice:
+    without = facts.without_attributes(l)
+    if not without:
+        return Choice("drop attribute", "", l, diversity)
+    name = min(without, key=lambda attribute: without[attribute])
+    text = (
+        f"Leave out '{name}', the attribute that costs most: the others then cost at least {without[name]:.4f} "
+        f"on average."
+    )
+    return Choice("drop attribute", text, l, diversity, without[name], attribute=name)
+
+
+def _suppressed(facts: Facts, l: float, diversity: Diversity) -> Choice:
+    """What if the records that are farthest from all others are left out?"""
+    costs = facts.row_costs(facts.nearest_l([l])[0])
+    number = math.floor(OUTLIERS * facts.records)
+    rows = np.zeros(facts.records, dtype=bool)
+    rows[np.argsort(-costs, kind="stable")[:number]] = True
+    rest = facts.without_rows(rows)
+    if not number or (rest.entropy_l if diversity == "entropy" else rest.distinct_l) < l:
+        return Choice("suppress", "", l, diversity)
+    bound = rest.nearest_l([l])[0].value
+    text = (
+        f"Leave out the {number:,} records ({OUTLIERS:.0%}) that are farthest from all others: the rest cost at least "
+        f"{bound:.4f}."
+    )
+    return Choice("suppress", text, l, diversity, bound, suppress=OUTLIERS)
+
+
+def _down(l: float) -> str:
+    return f"{math.floor(100 * l) / 100:g}"  # never rounded up to what was asked
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

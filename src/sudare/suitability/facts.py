@@ -1,0 +1,159 @@
+"""What an assessment asks of a table, computed once and kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.engines.pairs import Device
+from sudare.generalization.minimal import learn_minimal
+from sudare.generalization.problem import Problem
+from sudare.privacy.blocks import Blocks
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
+from sudare.suitability.costs import Costs, Need, value_costs
+from sudare.suitability.histogram import min_block_distinct, min_block_entropy
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+
+Diversity = Literal["entropy", "distinct"]
+
+
+@dataclass(eq=False)
+class Facts:
+    """A table, its records by quasi and sensitive values, and the bounds and distortions found so far."""
+
+    table: Table
+    attribute: str
+    device: Device = "cpu"
+    tight: bool = False
+    _reached: dict[int, float] = field(default_factory=dict)
+    _nearest: dict[Need, Bound] = field(default_factory=dict)
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The records, told apart by their sensitive value too."""
+        return Problem.of(self.table, [LDiversity(1, attribute=self.attribute)])
+
+    @cached_property
+    def by_quasi(self) -> Problem:
+        """The records by their quasi values alone, which is all that k-anonymity asks for."""
+        return Problem.of(self.table, [KAnonymity(1)])
+
+    @cached_property
+    def costs(self) -> Costs:
+        """What a level of each attribute costs."""
+        weights = [self.table.schema[name].weight for name in self.problem.names]
+        return Costs.of(self.problem.trees.height.tolist(), weights)
+
+    @cached_property
+    def whole(self) -> Blocks:
+        """All records as one block."""
+        return Blocks.of_table(self.table, [], self.attribute)
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return len(self.table)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each sensitive value occurs, by its code; 0 for values that no record has."""
+        return np.bincount(self.table[self.attribute].codes, minlength=self.table[self.attribute].size)
+
+    @cached_property
+    def entropy_l(self) -> float:
+        """The largest l for which the whole table is entropy l-diverse."""
+        return float(LDiversity(1, "entropy").measure(self.whole).value)
+
+    @property
+    def distinct_l(self) -> int:
+        """The largest l for which the whole table is distinct l-diverse."""
+        return int((self.counts > 0).sum())
+
+    def nearest_l(self, ls: Sequence[float]) -> list[Bound]:
+        """Return the paper's bounds for l-diversity. A block of entropy l-diversity has l values or more."""
+        return self._found(self.problem, [Need(math.ceil(l), math.ceil(l)) for l in ls])
+
+    def nearest_k(self, ks: Sequence[int]) -> list[Bound]:
+        """Return the paper's bounds for k-anonymity."""
+        return self._found(self.by_quasi, [Need(k) for k in ks])
+
+    def _found(self, problem: Problem, needs: Sequence[Need]) -> list[Bound]:
+        new = [need for need in needs if need not in self._nearest]
+        if new:
+            self._nearest |= dict(
+                zip(new, nearest_bounds(problem, self.costs, new, self.device), strict=True)
+            )
+        return [self._nearest[need] for need in needs]
+
+    def best_l(self, ls: Sequence[float]) -> list[Bound]:
+        """Return the best bounds for l-diversity."""
+        needs = [Need(math.ceil(l), math.ceil(l)) for l in ls]
+        return best_bounds(self.problem, self.costs, needs, tight=self.tight, device=self.device)
+
+    def best_k(self, ks: Sequence[int]) -> list[Bound]:
+        """Return the best bounds for k-anonymity."""
+        needs = [Need(k) for k in ks]
+        return best_bounds(self.by_quasi, self.costs, needs, tight=self.tight, device=self.device)
+
+    def reached(self, k: int) -> float:
+        """Return the distortion that k-anonymization reaches with the minimal method."""
+        if k not in self._reached:
+            limits = self.by_quasi.limits._replace(k=k)
+            self._reached[k] = learn_minimal(replace(self.by_quasi, limits=limits)).distortion()
+        return self._reached[k]
+
+    def min_block(self, l: float, diversity: Diversity) -> int | None:
+        """Return how many records some block has at least: BS_e or BS_s. None where l-diversity is not feasible."""
+        if diversity == "entropy":
+            return min_block_entropy(self.counts, l)
+        return min_block_distinct(self.counts, math.ceil(l))
+
+    def reached_for(self, l: float, diversity: Diversity) -> float | None:
+        """Return the distortion that k-anonymization reaches with blocks of that many records."""
+        size = self.min_block(l, diversity)
+        return None if size is None else self.reached(size)
+
+    def ratio(self, l: float, diversity: Diversity) -> float | None:
+        """Return the l-bound over what k-anonymization with such blocks reaches; None where there is neither."""
+        reached = self.reached_for(l, diversity)
+        return self.nearest_l([l])[0].value / reached if reached else None
+
+    def without_attributes(self, l: float) -> dict[str, float]:
+        """Return for each quasi attribute the l-bound if it were not one, as the mean over the others."""
+        marks, levels = self.costs.marks(self.problem), self.problem.trees.height
+        of_attribute = np.repeat(np.arange(len(levels)), levels)
+        found = {}
+        for a, name in enumerate(self.problem.names):
+            kept = of_attribute != a
+            whole = self.costs.whole - int(levels[a] * self.costs.step[a])
+            if not kept.any() or not whole:
+                continue
+            others = replace(marks, codes=np.ascontiguousarray(marks.codes[:, kept]), gains=marks.gains[kept])
+            cost = value_costs(others, self.problem, [math.ceil(l)], self.device)[0]
+            found[name] = float(cost @ self.problem.weights / (self.records * whole))
+        return found
+
+    def without_rows(self, rows: NDArray[np.bool_]) -> Facts:
+        """Return the facts of the table without some rows, with the hierarchies that the whole table has."""
+        columns = {
+            name: replace(column, codes=column.codes[~rows]) for name, column in self.table.columns.items()
+        }
+        return Facts(replace(self.table, columns=columns), self.attribute, self.device)
+
+    def row_costs(self, bound: Bound) -> NDArray[np.float64]:
+        """Return what each row of the table costs at least."""
+        return bound.of_unit[self.problem.row_unit]
+
+    @property
+    def quasi(self) -> list[str]:
+        """The quasi attributes."""
+        return self.table.names(Role.quasi)

@@ -1,0 +1,38 @@
+"""The matching bound for blocks of two records or more: everybody needs a partner, and no partner serves twice."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from sudare.engines.pairs import Marks
+from sudare.generalization.problem import Problem
+from sudare.suitability.costs import Costs
+
+MOST = 8_000  # units: the distances of all pairs are held at once
+
+
+def matched_costs(problem: Problem, costs: Costs) -> NDArray[np.int64]:
+    """Return costs of the units, the sum of which no 2-anonymous table can stay below.
+
+    Let every record of a block point at the next one, round in a circle. All records together are then permuted,
+    none stays in place, and u pays at least its distance to the record s(u) that it points at. So the cheapest
+    permutation without fixed points bounds the cost. Records that have a copy pay 0 (the copies can be a block):
+    one place in the permutation, which may stay fixed, stands for all copies of a tuple. That loses nothing that
+    the proof needs: where the path a -> copy -> b of the permutation passes a second time through copies of
+    the same tuple, a can point at b instead, at no more cost, because CE obeys the triangle inequality in each
+    attribute; and of records that point at a copy and are pointed at by it, two at a time can point at each other.
+    """
+    distance = _distances(costs.marks(problem))
+    np.fill_diagonal(distance, np.where(problem.weights > 1, 0, 2 * len(distance) * costs.whole))
+    unit, partner = linear_sum_assignment(distance)
+    return np.asarray(distance[unit, partner], dtype=np.int64)
+
+
+def _distances(marks: Marks) -> NDArray[np.float64]:
+    """Return the distances of all pairs."""
+    likeness = np.zeros((len(marks), len(marks)), dtype=np.int32)
+    for codes, gain in zip(marks.codes.T, marks.gains.astype(np.int32), strict=True):
+        likeness += (codes[:, None] == codes) * gain
+    return (int(marks.gains.sum()) - likeness).astype(np.float64)

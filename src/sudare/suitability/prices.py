@@ -1,0 +1,87 @@
+"""Prices: the tightest bound. Every record is given a price; no possible block may be worth more than it costs.
+
+Let pi_u >= 0 be such prices, and let c(g) be what cell g costs each of its records. If sum_{u in B} pi_u <= |B| c(g)
+for every set B of records in g that could be a block, then any partition into blocks costs at least the sum of
+all prices: each block B lies in a cell g and costs |B| c(g), at least the prices of its records. The best prices
+are the optimum of a linear program, the dual of the fractional partition into blocks; its constraints, one for each
+possible block, are added as they are found to be broken.
+
+The bound does not rest on the solver: whatever prices it proposes are lowered until they break nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import csr_matrix, vstack
+
+from sudare.generalization.problem import Problem
+from sudare.suitability import _prices
+from sudare.suitability.cells import Cells
+from sudare.suitability.costs import Costs, Need
+
+ROUNDS = 30
+CLOSE = 0.005  # the program's own value and the prices found differ by so little: stop
+STEP = (
+    0.4  # from the best prices found so far towards the program's: breaks fewer and more telling constraints
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """A price for a record of each unit, as a share of a suppressed record, and what they prove together."""
+
+    of_unit: NDArray[np.float64]
+    total: float
+    """The lower bound of DIS: the mean price of a record."""
+    program: float
+    """An upper bound of what any prices could prove: what is left to gain by more rounds."""
+
+
+def best_prices(
+    problem: Problem, costs: Costs, need: Need, start: NDArray[np.int64], rounds: int = ROUNDS
+) -> Prices:
+    """Find prices by cutting planes, from the costs `start` that are prices already (`cell_costs`)."""
+    cells = Cells.of(problem, costs, need)
+    given = _prices.Given(
+        cells.start, cells.members, cells.cost / costs.whole, problem.weights, problem.sensitive, problem.values,
+        need.records, need.values,
+    )  # fmt: skip
+    records = problem.weights.sum()
+    best = _prices.lowered(start / costs.whole, given)
+    proposed = np.minimum(3 * best, 1.0)
+    rows = csr_matrix((0, len(best)))
+    limits = np.empty(0)
+    program = 1.0
+    for _ in range(rounds):
+        for step in (STEP, 1.0):
+            trial = best + step * (proposed - best)
+            best = max(
+                best, _prices.lowered(trial, given), key=lambda prices: float(prices @ problem.weights)
+            )
+            broken, broken_limits = _broken(trial, given)
+            if broken.shape[0] > len(best) // 50:
+                break
+        if program - best @ problem.weights / records <= CLOSE * program or not broken.shape[0]:
+            break
+        rows, limits = vstack([rows, broken], format="csr"), np.append(limits, broken_limits)
+        proposed = _solved(rows, limits, problem.weights)
+        program = float(proposed @ problem.weights / records)
+    return Prices(best, float(best @ problem.weights / records), program)
+
+
+def _broken(prices: NDArray[np.float64], given: _prices.Given) -> tuple[csr_matrix, NDArray[np.float64]]:
+    """Return the constraints that the prices break most, at most two for each unit."""
+    excess = _prices.excess(prices, given)
+    broken = np.flatnonzero(excess > 1e-9)
+    broken = broken[np.argsort(-excess[broken], kind="stable")][: 2 * len(prices)]
+    start, units, times, limits = _prices.blocks(prices, given, broken)
+    return csr_matrix((times.astype(np.float64), units, start), shape=(len(broken), len(prices))), limits
+
+
+def _solved(rows: csr_matrix, limits: NDArray[np.float64], weights: NDArray[np.int64]) -> NDArray[np.float64]:
+    result = linprog(-weights.astype(np.float64), A_ub=rows, b_ub=limits, bounds=(0, 1), method="highs-ipm")
+    return np.asarray(np.clip(result.x, 0.0, 1.0))
