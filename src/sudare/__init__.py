@@ -9,12 +9,14 @@ from sudare.privacy.t_closeness import TCloseness
 from sudare.release.certificate import Certificate
 from sudare.release.generalize import generalize
 from sudare.release.ledger import Ledger
+from sudare.release.publish import publish
 from sudare.release.release import Release
 from sudare.release.verify import verify
 from sudare.suitability.assess import Assessment, assess
 from sudare.suitability.histogram import max_blocks, min_block_distinct, min_block_entropy
 from sudare.tables.counts import Counts
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.policy import Policy
 from sudare.tables.reading import read
 from sudare.tables.schema import Attribute, CsvFormat, Role, Schema
 from sudare.tables.table import Table
@@ -34,6 +36,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "ParameterError",
+    "Policy",
     "Release",
     "RequirementError",
     "Role",
@@ -48,6 +51,7 @@ __all__ = [
     "max_blocks",
     "min_block_distinct",
     "min_block_entropy",
+    "publish",
     "read",
     "verify",
 ]

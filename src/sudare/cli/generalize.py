@@ -68,9 +68,10 @@ def show_certificate(certificate: Certificate) -> None:
     measured = ", ".join(f"{name} = {value:g}" for name, value in certificate.measured.items())
     records, utility = certificate.records, certificate.utility
     counts = utility["query_error"]
+    least = "" if certificate.bound is None else f" (no method can do better than {certificate.bound:.4f})"
     rows = [
         ["measured on the output", measured],
-        ["distortion", f"{utility['distortion']:.4f}"],
+        ["distortion", f"{utility['distortion']:.4f}{least}"],
         ["random counts are off by", f"{counts['median']:.1%} (median), {counts['mean']:.1%} (mean)"],
         ["blocks", f"{utility['blocks']:,}, of {utility['average_block']:.1f} records on average"],
         ["records published", f"{records['published']:,} of {records['read']:,}"],

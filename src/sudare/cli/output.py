@@ -49,9 +49,9 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def working(text: str) -> Iterator[None]:
+def working(text: str) -> Iterator[Progress]:
     """Show that something is under way, with the time it takes; only on a terminal."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         progress.add_task(text)
-        yield
+        yield progress

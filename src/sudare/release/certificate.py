@@ -60,7 +60,11 @@ class Certificate(BaseModel):
     method: str
     utility: dict[str, Any]
     bound: float | None = None
-    """The least distortion that any method could reach, where it is known."""
+    """No method could have distorted less than this; None where it was not computed."""
+    gap: float | None = None
+    """The distortion over the bound: near 1, the data are at fault for it, and not the method."""
+    decision: str | None = None
+    """What was assessed and decided before, if this was published through an assessment."""
     attacks: dict[str, Any] = Field(default_factory=dict)
     """What an outsider's attacks reach on the input and on the output."""
     records: dict[str, int]

@@ -22,6 +22,8 @@ from sudare.release.certificate import Certificate, InputHash
 from sudare.release.release import Release
 from sudare.release.report import write_report
 from sudare.release.verify import verify
+from sudare.suitability.bounds import best_bounds, within_reach
+from sudare.suitability.costs import Costs, Need
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
@@ -57,6 +59,20 @@ def generalize(
     (True, True)
     """
     asked = list(requirements) if isinstance(requirements, Sequence) else [requirements]
+    return generalized(table, asked, method, suppress=suppress, strict=strict, predict=predict)
+
+
+def generalized(
+    table: Table,
+    asked: list[Requirement],
+    method: str = "minimal",
+    *,
+    suppress: float = 0.0,
+    strict: bool = False,
+    predict: str | None = None,
+    decision: str | None = None,
+) -> Release:
+    """Generalize, with what was decided before in the certificate."""
     _refuse_what_cannot_be(table, asked, method, suppress, strict, predict)
     table = with_hierarchies(table)
     problem = Problem.of(table, asked)
@@ -65,7 +81,7 @@ def generalize(
         if method == "minimal"
         else learn_mondrian(problem, strict=strict)
     )
-    return _release(table, plan, asked, predict)
+    return _release(table, plan, asked, predict, decision)
 
 
 def _refuse_what_cannot_be(
@@ -103,17 +119,23 @@ def _refuse_what_cannot_be(
         requirement.refuse_if_impossible(whole, suppressing=suppress > 0)
 
 
-def _release(table: Table, plan: Recoding, requirements: list[Requirement], predict: str | None) -> Release:
+def _release(
+    table: Table, plan: Recoding, requirements: list[Requirement], predict: str | None, decision: str | None
+) -> Release:
     """Apply a plan, verify the output, and certify it."""
     data = _shuffled(plan.apply(table))
     verification = verify(data, requirements, table.schema)
     verification.refuse_if_broken()
     commitment, salt = InputHash.commit(table.source.name, table.digest())
+    utility, bound = _utility(table, plan, predict), _bound(table, plan.problem)
     certificate = Certificate(
         requirements=[str(requirement) for requirement in requirements],
         measured=verification.measured,
         method=plan.method,
-        utility=_utility(table, plan, predict),
+        utility=utility,
+        bound=bound,
+        gap=utility["distortion"] / bound if bound else None,
+        decision=decision,
         attacks={"input": attack_all(table.frame(), table.schema), "output": attack_all(data, table.schema)},
         records={"read": len(table), "published": data.height, "suppressed": len(table) - data.height},
         randomness="no noise; rows shuffled with the operating system's cryptographic source",
@@ -131,6 +153,15 @@ def _utility(table: Table, plan: Recoding, predict: str | None) -> dict[str, Any
     if predict is not None:
         utility["prediction"] = asdict(classifier_scores(table, levels, kept, target=predict))
     return utility
+
+
+def _bound(table: Table, problem: Problem) -> float | None:
+    """Bound the distortion from below, where that takes no more than some seconds."""
+    if not within_reach(problem):
+        return None
+    weights = [table.schema[name].weight for name in problem.names]
+    costs = Costs.of(problem.trees.height.tolist(), weights)
+    return best_bounds(problem, costs, [Need.of(problem.limits)])[0].value
 
 
 def _shuffled(data: pl.DataFrame) -> pl.DataFrame:

@@ -75,6 +75,7 @@ def _asked(certificate: Certificate) -> str:
             "Records",
             f"{records['read']:,} read, {records['published']:,} published, {records['suppressed']:,} left out",
         ),
+        *([("Decided before", escape(certificate.decision))] if certificate.decision else []),
         ("Randomness", escape(certificate.randomness)),
         ("Input", f"<code>{certificate.input.sha256_salted}</code> (salted; the ledger has the salt)"),
     )
@@ -157,10 +158,12 @@ def _at(data: Any, path: tuple[str, ...]) -> float:
 
 def _cost(certificate: Certificate) -> str:
     utility = certificate.utility
-    bound = "not computed" if certificate.bound is None else f"{certificate.bound:.4f}"
+    bound = "not computed: too large a table" if certificate.bound is None else f"{certificate.bound:.4f}"
+    if certificate.gap is not None:
+        bound += f"; this release has {certificate.gap:.2f} times that"
     table = _rows(
         ("Distortion (0 = as it was, 1 = all suppressed)", f"{utility['distortion']:.4f}"),
-        ("Least distortion any method could reach", bound),
+        ("No method can distort less than", bound),
         ("Normalised certainty penalty", f"{utility['ncp']:.4f}"),
         ("Information lost (non-uniform entropy)", f"{utility['non_uniform_entropy']:.1%}"),
         ("Discernibility", f"{utility['discernibility']:,}"),

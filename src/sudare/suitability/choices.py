@@ -11,13 +11,14 @@ import numpy as np
 
 from sudare.suitability.facts import Diversity, Facts
 from sudare.suitability.histogram import max_blocks
+from sudare.tables.policy import Compromise
 from sudare.tables.text import text_of
 
 LOW = 2.0  # the ratio above which the paper calls the suitability low
 OUTLIERS = 0.01  # the share of the records that may be left out
 WORTH = 0.05  # a choice that lowers the bound by less is not offered
 
-Action = Literal["go ahead", "lower l", "distinct", "harmless value", "drop attribute", "suppress", "stop"]
+Action = Compromise | Literal["harmless value", "stop"]
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from pydantic import (
 
 from sudare.errors import InputError
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.policy import Policy
 from sudare.tables.recipes import RECIPE_KEYS, Recipe
 from sudare.tables.text import listed, shown
 from sudare.tables.toml import toml, toml_key
@@ -141,7 +142,8 @@ class Schema(_Part):
 
     `missing` says what becomes of missing values: they are an own value, apart from every real one,
     or they are refused. `missing_values` lists the texts that mean "missing" in text columns; if it
-    is not given, an empty field of a CSV file is missing, and nothing else.
+    is not given, an empty field of a CSV file is missing, and nothing else. `publish` is what the verb of that
+    name asks for.
 
     >>> schema = Schema.from_roles(quasi=["age", "sex"], sensitive=["illness"], bounds={"age": (0, 120)})
     >>> schema.names(Role.quasi)
@@ -154,6 +156,7 @@ class Schema(_Part):
     missing: Missing = "own value"
     missing_values: tuple[str, ...] | None = None
     csv: CsvFormat = CsvFormat()
+    publish: Policy | None = None
 
     @classmethod
     def from_roles(
@@ -243,6 +246,9 @@ class Schema(_Part):
             lines.append(f"missing_values = {toml(self.missing_values)}")
         if fields := self.csv.model_dump(exclude_defaults=True):
             lines += ["", "[csv]", *(f"{key} = {toml(value)}" for key, value in fields.items())]
+        if self.publish is not None:
+            fields = self.publish.model_dump(exclude_defaults=True)
+            lines += ["", "[publish]", *(f"{key} = {toml(value)}" for key, value in fields.items())]
         if not self.attributes:
             lines += ["", "[attributes]"]
         for name, attribute in self.attributes.items():
@@ -299,9 +305,8 @@ def _explained(problem: Any, where: str, text: str) -> str:
     """Say a pydantic problem in our own voice: where, which attribute, what is allowed, what was got."""
     path = [str(part) for part in problem["loc"]]
     in_attribute = path[:1] == ["attributes"] and len(path) > 1
-    keys: Iterable[str] = {"csv": CsvFormat.model_fields}.get(
-        path[0] if len(path) > 1 else "", Schema.model_fields
-    )
+    parts: dict[str, Iterable[str]] = {"csv": CsvFormat.model_fields, "publish": Policy.model_fields}
+    keys = parts.get(path[0] if len(path) > 1 else "", Schema.model_fields)
     if in_attribute:
         where = f"{where}{_line_of(text, path[1])}: attribute '{path[1]}'"
         path = [part for part in path[2:] if part not in ("ready", "recipe")]

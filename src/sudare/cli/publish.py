@@ -1,0 +1,106 @@
+"""`sudare publish`: assess, decide, generalize and verify, in one walk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import click
+import typer
+from rich.markup import escape
+from rich.progress import Progress
+
+from sudare.cli.arguments import SCHEMA_FILE, K, SchemaPath, Sensitive, Source, existing_schema
+from sudare.cli.generalize import show_certificate
+from sudare.cli.output import Force, Json, console, print_json, say, working
+from sudare.errors import InputError
+from sudare.release.ledger import Ledger
+from sudare.release.publish import Decide
+from sudare.release.publish import publish as publish_table
+from sudare.suitability.assess import Assessment
+from sudare.suitability.choices import Choice
+from sudare.tables.policy import Compromise, Policy
+from sudare.tables.reading import read
+from sudare.tables.schema import Schema
+
+
+def publish(
+    source: Source,
+    output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
+    l: Annotated[
+        float | None,
+        typer.Option("-l", help="l-diversity to publish under.", min=1, show_default="the schema's"),
+    ] = None,
+    k: K = None,
+    diversity: Annotated[Literal["entropy", "distinct"], typer.Option(help="Which l-diversity.")] = "entropy",
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"What may be done if it fits badly: {', '.join(get_args(Compromise))}. Give several, the dearest wish first."
+        ),
+    ] = None,
+    sensitive: Sensitive = None,
+    schema: SchemaPath = Path(SCHEMA_FILE),
+    ledger: Annotated[Path | None, typer.Option(help="The ledger to record the release in.")] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Say whether the table suits l-diversity, decide what to do about it, and publish.
+
+    What to ask for stands in the schema's [publish] section, or in the options here. Where it fits the table
+    badly and nothing is accepted beforehand, you are asked, if this is a terminal.
+    """
+    with working(f"Reading {source}"):
+        table = read(source, existing_schema(schema))
+    policy = _policy(table.schema, schema, l, k, diversity, accept or [])
+    with working("Assessing, generalizing and verifying") as progress:
+        decide: Decide | None = _asking(progress) if console.is_terminal and not json else None
+        release = publish_table(table, policy, attribute=sensitive, decide=decide)
+        release.write(output, force=force, ledger=Ledger(ledger) if ledger is not None else None)
+    if json:
+        print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
+        return
+    say(escape(release.certificate.decision or ""))
+    show_certificate(release.certificate)
+    say(f"Written to [b]{output}[/]. Look at [b]{output / 'report.html'}[/]")
+
+
+def _policy(
+    schema: Schema,
+    path: Path,
+    l: float | None,
+    k: int | None,
+    diversity: Literal["entropy", "distinct"],
+    accept: list[str],
+) -> Policy:
+    """Return what was asked for here, or else what the schema says."""
+    if l is not None:
+        return _checked({"l": l, "k": k, "diversity": diversity, "accept": accept})
+    if schema.publish is None:
+        raise InputError(f"Nothing is asked for. Give -l, or add a section [publish] with l = 2 to {path}.")
+    given = {"k": k, "accept": accept or None}
+    return _checked(
+        schema.publish.model_dump() | {key: value for key, value in given.items() if value is not None}
+    )
+
+
+def _checked(policy: dict[str, Any]) -> Policy:
+    """Make a policy with errors in our own voice."""
+    checked = Schema.from_dict({"attributes": {}, "publish": policy}, where="Options").publish
+    assert checked is not None
+    return checked
+
+
+def _asking(progress: Progress) -> Decide:
+    """Return how a person is let choose, while nothing else writes to the terminal."""
+
+    def ask(found: Assessment, offered: list[Choice]) -> Choice:
+        progress.stop()
+        say(f"[b]{escape(found.source)}[/], {escape(found.attribute)}:")
+        for number, choice in enumerate(offered, start=1):
+            say(f"  [b]{number}[/]  {choice.action}: {escape(choice.text)}")
+        chosen: int = typer.prompt("Which one", type=click.IntRange(1, len(offered)))
+        progress.start()
+        return offered[chosen - 1]
+
+    return ask

@@ -1,0 +1,24 @@
+"""The policy of a schema: what to publish under, and what to do where that fits the table badly."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Compromise = Literal["go ahead", "lower l", "distinct", "drop attribute", "suppress"]
+
+
+class Policy(BaseModel):
+    """What `publish` asks for. `accept` lists what may be done, the dearest wish first, if it fits badly.
+
+    >>> Policy(l=4, accept=("lower l", "suppress")).diversity
+    'entropy'
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    l: float = Field(ge=1, allow_inf_nan=False)
+    k: int | None = Field(default=None, ge=1)
+    diversity: Literal["entropy", "distinct"] = "entropy"
+    accept: tuple[Compromise, ...] = ()
