@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import generalization, tables
+from benchmarks import generalization, pairs, tables
 
-BENCHMARKS = (tables, generalization)
+BENCHMARKS = (tables, generalization, pairs)
 
 if __name__ == "__main__":
     for benchmark in BENCHMARKS:

@@ -26,6 +26,13 @@ def unavailable(reason: str) -> NoReturn:
 
 
 @pytest.fixture(scope="session")
+def scikit_learn() -> None:
+    """What needs the classifier extra."""
+    if importlib.util.find_spec("sklearn") is None:
+        unavailable("scikit-learn is not installed: pip install 'sudare[classifier]'")
+
+
+@pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder with the public data files."""
     folder = os.environ.get("SUDARE_DATA")

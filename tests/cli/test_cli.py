@@ -5,41 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.cli import main
-
-
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Result]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run a command in a folder of its own; lines are not wrapped."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def call(*arguments: object) -> Result:
-        monkeypatch.setattr(sys, "argv", ["sudare", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        code = stopped.value.code
-        captured = capsys.readouterr()
-        return Result(code if isinstance(code, int) else 0 if code is None else 1, captured.out, captured.err)
-
-    return call
+from tests.cli.conftest import Run
 
 
 @pytest.fixture

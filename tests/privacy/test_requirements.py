@@ -169,7 +169,7 @@ class TestSensitiveAttribute:
 
     def test_of_several_one_must_be_named(self) -> None:
         both = table(quasi=["age"], sensitive=["illness", "salary"])
-        with pytest.raises(sd.InputError, match=r"'illness', 'salary'. Name one: attribute='illness'."):
+        with pytest.raises(sd.InputError, match=r"'illness', 'salary'. Name one: attribute='illness' "):
             sensitive_attribute(TCloseness(0.1), both)
         assert sensitive_attribute(TCloseness(0.1, attribute="salary"), both) == "salary"
         with pytest.raises(sd.ParameterError, match="several sensitive attributes: 'illness', 'salary'"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from importlib.util import find_spec
 
 import polars as pl
 import pytest
@@ -15,13 +14,6 @@ from sudare.release import generalize
 from sudare.utility.classifier import classifier_scores
 from sudare.utility.queries import query_error
 from tests.conformance import SCHEMA, people
-from tests.conftest import unavailable
-
-
-@pytest.fixture(scope="module")
-def scikit_learn() -> None:
-    if find_spec("sklearn") is None:
-        unavailable("scikit-learn is not installed: pip install 'sudare[classifier]'")
 
 
 @pytest.fixture(scope="module")

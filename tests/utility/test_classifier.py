@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 
 import numpy as np
 import polars as pl
@@ -11,14 +10,7 @@ import sudare as sd
 from sudare.errors import MissingExtraError
 from sudare.utility.cells import climbs
 from sudare.utility.classifier import _indicators, classifier_scores
-from tests.conftest import unavailable
 from tests.utility.generalized import table_of
-
-
-@pytest.fixture
-def scikit_learn() -> None:
-    if find_spec("sklearn") is None:
-        unavailable("scikit-learn is not installed: pip install 'sudare[classifier]'")
 
 
 def towns(rows: int = 400) -> sd.Table:

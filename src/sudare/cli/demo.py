@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from sudare import datasets
 from sudare.attacks.attack import attack
@@ -20,6 +21,7 @@ from sudare.privacy.requirement import Requirement
 from sudare.release.generalize import generalize
 from sudare.release.ledger import Ledger
 from sudare.release.verify import verify
+from sudare.suitability.assess import assess
 from sudare.tables.reading import read
 
 PEOPLE, SUPPRESS = 5_000, 0.01
@@ -45,8 +47,10 @@ def demo(
     table = read(data, schema)
     say(f"{len(table):,} people, {len(table.columns)} columns; quasi: {', '.join(table.names('quasi'))}")
 
-    _stage(2, "Assess: who stands out?")
+    _stage(2, "Assess: who stands out, and what can be promised?")
     say(f"[b]{unique_people(table):,}[/] of {len(table):,} people are the only one with their quasi values.")
+    with working("Assessing"):
+        say(escape(str(assess(table, l=3, k=5, diversity="distinct", attribute="diagnosis"))))
 
     asked = " and ".join(str(requirement) for requirement in ASKED)
     _stage(3, f"Protect: {asked} with little distortion, leaving out at most {SUPPRESS:.0%} of the people")

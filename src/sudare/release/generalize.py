@@ -159,8 +159,7 @@ def _bound(table: Table, problem: Problem) -> float | None:
     """Bound the distortion from below, where that takes no more than some seconds."""
     if not within_reach(problem):
         return None
-    weights = [table.schema[name].weight for name in problem.names]
-    costs = Costs.of(problem.trees.height.tolist(), weights)
+    costs = Costs.in_table(table, problem)
     return best_bounds(problem, costs, [Need.of(problem.limits)])[0].value
 
 

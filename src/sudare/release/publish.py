@@ -48,7 +48,7 @@ def publish(
         table, policy.l, [policy.k] if policy.k else [], diversity=policy.diversity, attribute=attribute
     )
     choice = _decided(found, found.choices[policy.l], policy.accept, decide)
-    asked: list[Requirement] = [LDiversity(_plain(choice.l), choice.diversity, attribute=attribute)]
+    asked: list[Requirement] = [LDiversity(choice.l, choice.diversity, attribute=attribute)]
     if policy.k is not None:
         asked.insert(0, KAnonymity(policy.k))
     return generalized(
@@ -86,7 +86,3 @@ def _without(table: Table, attribute: str | None) -> Table:
     dropped = table.schema[attribute].model_copy(update={"role": Role.identifier})
     attributes = table.schema.attributes | {attribute: dropped}
     return replace(table, schema=table.schema.model_copy(update={"attributes": attributes}))
-
-
-def _plain(l: float) -> float:
-    return int(l) if float(l).is_integer() else l

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sudare.engines.pairs import Device, Marks, kth_likeness, likest_by_value
 from sudare.generalization.problem import Problem
 from sudare.privacy.limits import Limits
+from sudare.tables.table import Table
 
 FINEST = 2**28  # of a whole record's cost
 
@@ -56,6 +57,11 @@ class Costs:
         steps = [weight / total / height for weight, height in zip(exact, heights, strict=True)]
         whole = min(math.lcm(*(step.denominator for step in steps)), FINEST)
         return cls(np.array([math.floor(step * whole) for step in steps], dtype=np.int64), whole)
+
+    @classmethod
+    def in_table(cls, table: Table, problem: Problem) -> Costs:
+        """Return what the table's schema makes the levels cost."""
+        return cls.of(problem.trees.height.tolist(), [table.schema[name].weight for name in problem.names])
 
     def marks(self, problem: Problem) -> Marks:
         """Return which nodes each unit lies under, below the root, and what two units save that share one."""

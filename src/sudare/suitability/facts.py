@@ -50,8 +50,7 @@ class Facts:
     @cached_property
     def costs(self) -> Costs:
         """What a level of each attribute costs."""
-        weights = [self.table.schema[name].weight for name in self.problem.names]
-        return Costs.of(self.problem.trees.height.tolist(), weights)
+        return Costs.in_table(self.table, self.problem)
 
     @cached_property
     def whole(self) -> Blocks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 Compromise = Literal["go ahead", "lower l", "distinct", "drop attribute", "suppress"]
 
@@ -22,3 +22,8 @@ class Policy(BaseModel):
     k: int | None = Field(default=None, ge=1)
     diversity: Literal["entropy", "distinct"] = "entropy"
     accept: tuple[Compromise, ...] = ()
+
+    @field_validator("l")
+    @classmethod
+    def _plain(cls, l: float) -> float:
+        return int(l) if l.is_integer() else l  # 3.0 means 3, which distinct diversity insists on

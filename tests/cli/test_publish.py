@@ -1,0 +1,75 @@
+"""`sudare publish`, by options, by the schema, and in a dialogue."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sudare as sd
+from sudare.cli import output
+from sudare.cli import publish as command
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def survey(run: Run) -> str:
+    sd.datasets.health_survey(300).select("name", "age", "sex", "diagnosis").write_csv("survey.csv")
+    schema = sd.Schema.from_roles(identifier=["name"], quasi=["age", "sex"], sensitive=["diagnosis"])
+    Path("sudare.toml").write_text(schema.to_toml())
+    return "survey.csv"
+
+
+def test_publish_writes_and_says_what_was_decided(run: Run, survey: str) -> None:
+    done = run("publish", survey, "out", "-l", 2, "-k", 3, "--ledger", "ledger.db")
+    assert done.code == 0, done.err
+    certificate = json.loads(Path("out/certificate.json").read_text())
+    assert certificate["decision"] in done.out
+    assert f"no method can do better than {certificate['bound']:.4f}" in done.out
+    assert run("verify", "out", "-k", 3, "-l", 2, "--diversity", "entropy").code == 0
+    assert run("ledger", "verify", "ledger.db").code == 0
+
+
+def test_publish_json(run: Run, survey: str) -> None:
+    done = run("publish", survey, "out", "-l", 2, "--diversity", "distinct", "--json")
+    assert json.loads(done.out)["certificate"]["requirements"] == ["distinct 2-diversity"]
+
+
+def test_the_schema_is_the_policy_and_options_go_before(run: Run, survey: str) -> None:
+    assert run("publish", survey, "out").code == 2
+    text = Path("sudare.toml").read_text()
+    Path("sudare.toml").write_text(text + '\n[publish]\nl = 50\naccept = ["lower l"]\n')
+    done = run("publish", survey, "out", "-k", 4)
+    assert done.code == 0, done.err
+    assert "Lower l to" in done.out
+    assert json.loads(Path("out/certificate.json").read_text())["requirements"][0] == "4-anonymity"
+
+
+def test_what_is_impossible_ends_with_1_and_writes_nothing(run: Run, survey: str) -> None:
+    done = run("publish", survey, "out", "-l", 50)
+    assert done.code == 1
+    assert "is impossible" in done.err
+    assert "'lower l'" in done.err
+    assert not Path("out").exists()
+
+
+def test_a_wrong_compromise_is_refused(run: Run, survey: str) -> None:
+    done = run("publish", survey, "out", "-l", 2, "--accept", "shrug")
+    assert done.code == 2
+    assert "must be 'go ahead', 'lower l'" in done.err
+
+
+def test_a_person_is_asked_on_a_terminal(run: Run, survey: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output.console, "_force_terminal", True)
+    asked: list[str] = []
+
+    def prompt(text: str, type: object) -> int:
+        asked.append(text)
+        return 2
+
+    monkeypatch.setattr(command.typer, "prompt", prompt)
+    done = run("publish", survey, "out", "-l", 50)
+    assert done.code == 0, done.err
+    assert asked == ["Which one"]
+    assert "lower l: Lower l to" in done.out

@@ -1,0 +1,151 @@
+"""`publish`: what is assessed, decided and certified."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import sudare as sd
+from sudare.suitability.choices import Choice
+
+
+@pytest.fixture(scope="module")
+def survey() -> sd.Table:
+    people = sd.datasets.health_survey(400).select("name", "age", "sex", "region", "diagnosis")
+    schema = sd.Schema.from_roles(
+        identifier=["name"],
+        quasi=["age", "sex", "region"],
+        sensitive=["diagnosis"],
+        hierarchies={"age": sd.Hierarchy.intervals(range(18, 96), width=10)},
+    )
+    return sd.read(people, schema)
+
+
+@pytest.fixture(scope="module")
+def skewed() -> sd.Table:
+    """Two towns: in the north everybody has a cold, and companions with another illness live far away."""
+    towns = ["north"] * 60 + ["south"] * 60
+    illness = ["cold"] * 60 + ["cold", "flu", "cough", "gout"] * 15
+    frame = pl.DataFrame({"town": towns, "house": [f"{i % 60:03d}" for i in range(120)], "illness": illness})
+    return _by_town_and_house(frame)
+
+
+@pytest.fixture(scope="module")
+def lonely() -> sd.Table:
+    """Everybody has neighbours with other illnesses, but for two in a place of their own."""
+    houses = [f"{i // 5:03d}" for i in range(195)] + ["100", "101", "102"] + ["999"] * 2
+    illness = ["cold", "flu", "cough", "gout", "cold"] * 39 + ["cold", "flu", "gout"] + ["cold"] * 2
+    towns = ["north"] * 198 + ["far"] * 2
+    return _by_town_and_house(pl.DataFrame({"town": towns, "house": houses, "illness": illness}))
+
+
+def _by_town_and_house(frame: pl.DataFrame) -> sd.Table:
+    schema = sd.Schema.from_roles(
+        quasi=["town", "house"],
+        sensitive=["illness"],
+        hierarchies={"house": sd.Hierarchy.mask(frame["house"].unique().sort())},
+        weights={"town": 2},
+    )
+    return sd.read(frame, schema)
+
+
+def test_what_suits_is_published_with_bound_and_gap(survey: sd.Table) -> None:
+    release = sd.publish(survey, sd.Policy(l=2, k=5))
+    certificate = release.certificate
+    assert sd.verify(release.frame(), [sd.KAnonymity(5), sd.LDiversity(2, "entropy")], survey.schema).holds
+    found = sd.assess(survey, l=2)
+    assert certificate.decision == found.advice[0]
+    assert certificate.bound is not None
+    assert found.bound_l[2] <= certificate.bound <= certificate.utility["distortion"]
+    assert certificate.gap == pytest.approx(certificate.utility["distortion"] / certificate.bound)
+    assert "no less" not in release.report
+    assert f"{certificate.bound:.4f}; this release has {certificate.gap:.2f} times that" in release.report
+
+
+def test_the_schema_says_what_to_publish_under(survey: sd.Table, tmp_path) -> None:
+    text = survey.schema.to_toml().replace(
+        'missing = "own value"', 'missing = "own value"\n\n[publish]\nl = 3\nk = 4\ndiversity = "distinct"'
+    )
+    (tmp_path / "sudare.toml").write_text(text)
+    schema = sd.Schema.from_toml(tmp_path / "sudare.toml")
+    assert schema.publish == sd.Policy(l=3, k=4, diversity="distinct")
+    (tmp_path / "again.toml").write_text(schema.to_toml())
+    assert sd.Schema.from_toml(tmp_path / "again.toml").publish == schema.publish
+    release = sd.publish(sd.read(survey.frame(), schema))
+    assert release.certificate.requirements == ["4-anonymity", "distinct 3-diversity"]
+
+
+def test_without_a_policy_nothing_is_published(survey: sd.Table) -> None:
+    with pytest.raises(sd.InputError, match=r"no \[publish\] section"):
+        sd.publish(survey)
+
+
+def test_a_policy_with_a_slip_is_refused_where_it_stands(survey: sd.Table, tmp_path) -> None:
+    for line, message in [
+        ("l = 0", "publish.l must be greater than or equal to 1"),
+        ("k = 5", "publish.l is missing"),
+        ('l = 2\naccept = ["lower"]', "publish.accept.0 must be 'go ahead', 'lower l'"),
+        ("l = 2\nacept = []", r"'publish.acept' is not a known key \(did you mean 'accept'\?\)"),
+    ]:
+        (tmp_path / "sudare.toml").write_text(f"{survey.schema.to_toml()}\n[publish]\n{line}\n")
+        with pytest.raises(sd.InputError, match=message):
+            sd.Schema.from_toml(tmp_path / "sudare.toml")
+
+
+def test_what_fits_badly_is_not_published_unless_accepted(skewed: sd.Table) -> None:
+    found = sd.assess(skewed, l=2)
+    assert found.ratio[2] is not None
+    assert found.ratio[2] > 2
+    with pytest.raises(sd.RequirementError, match="nothing was published") as error:
+        sd.publish(skewed, sd.Policy(l=2))
+    for choice in found.choices[2]:
+        assert choice.text in str(error.value)
+    release = sd.publish(skewed, sd.Policy(l=2, accept=("go ahead",)))
+    assert sd.verify(release.frame(), sd.LDiversity(2, "entropy"), skewed.schema).holds
+    assert release.certificate.decision == found.choices[2][0].text
+    assert found.choices[2][0].text in release.report
+
+
+def test_the_first_compromise_that_is_offered_is_taken(survey: sd.Table) -> None:
+    release = sd.publish(survey, sd.Policy(l=30, accept=("suppress", "lower l", "distinct")))
+    (lower,) = [choice for choice in sd.assess(survey, l=30).choices[30] if choice.action == "lower l"]
+    assert release.certificate.requirements == [f"entropy {lower.l:g}-diversity"]
+    assert release.certificate.measured["l_entropy"] >= lower.l
+
+
+def test_an_attribute_is_left_out(skewed: sd.Table) -> None:
+    offered = {choice.action: choice for choice in sd.assess(skewed, l=2).choices[2]}
+    dropped = offered["drop attribute"].attribute
+    release = sd.publish(skewed, sd.Policy(l=2, accept=("drop attribute",)))
+    assert dropped not in release.frame().columns
+    assert release.certificate.bound == pytest.approx(offered["drop attribute"].bound)
+
+
+def test_outliers_are_left_out(lonely: sd.Table) -> None:
+    offered = {choice.action: choice for choice in sd.assess(lonely, l=2).choices[2]}
+    assert offered["suppress"].bound < 0.3 * offered["go ahead"].bound
+    release = sd.publish(lonely, sd.Policy(l=2, accept=("suppress",)))
+    assert release.certificate.records["suppressed"] == 2
+    assert "far" not in release.frame()["town"].to_list()
+
+
+def test_a_person_decides(skewed: sd.Table) -> None:
+    seen: list[list[str]] = []
+
+    def decide(found: sd.Assessment, offered: list[Choice]) -> Choice:
+        seen.append([choice.action for choice in offered])
+        return offered[0]
+
+    release = sd.publish(skewed, sd.Policy(l=2), decide=decide)
+    assert seen[0][0] == "go ahead"
+    assert seen[0][-1] == "stop"
+    assert release.certificate.measured["l_entropy"] >= 2
+    with pytest.raises(sd.RequirementError, match="nothing was published"):
+        sd.publish(skewed, sd.Policy(l=2), decide=lambda found, offered: offered[-1])
+
+
+def test_what_suits_asks_nobody(survey: sd.Table) -> None:
+    def never(found: sd.Assessment, offered: list[Choice]) -> Choice:
+        raise AssertionError
+
+    assert sd.publish(survey, sd.Policy(l=2), decide=never).certificate.gap is not None
