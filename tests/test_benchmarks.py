@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import generalization, tables
+from benchmarks import generalization, pairs, tables
 
 
 def test_tables_quick(capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,6 +19,13 @@ def test_tables_quick(capsys: pytest.CaptureFixture[str]) -> None:
 def test_generalization_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     generalization.main(quick=True)
     printed = capsys.readouterr().out
-    assert "Adult, 2,000 rows" in printed
+    assert "Adult, 500 rows" in printed
     assert "mondrian" in printed
     assert "minimal" in printed
+
+
+def test_pairs_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "All pairs of tuples" in printed
+    assert "Adult" in printed

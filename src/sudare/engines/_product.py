@@ -22,8 +22,6 @@ try:
 except ImportError:  # `pairs` says so to whoever asks for a GPU
     torch = TensorDescriptor = None
 
-WIDEST = 1152
-"""The columns for which three tiles of 64 rows fit a multiprocessor's memory."""
 COSTLY = 64
 """The columns from which comparing a mark pair by pair is cheaper."""
 MANY = 1024
@@ -72,12 +70,12 @@ class Encoded(NamedTuple):
         return result
 
 
-def encode(codes: NDArray[np.int32], gains: NDArray[np.int64], tuples: Any) -> Encoded:
+def encode(codes: NDArray[np.int32], gains: NDArray[np.int64], tuples: Any, widest: int) -> Encoded:
     """Return the marks of the given tuples, in this order, as rows of either side on their device."""
     device, size = tuples.device, len(tuples)
     unit = max(int(np.gcd.reduce(gains)), 1)
-    by_mark = torch.from_numpy(np.require(codes, requirements="CW")).to(device).T.contiguous()
-    factors, compared, common = _factors(by_mark[:, tuples], (gains // unit).tolist())
+    by_mark = torch.from_numpy(np.require(codes, requirements=["C", "W"])).to(device).T.contiguous()
+    factors, compared, common = _factors(by_mark[:, tuples], (gains // unit).tolist(), widest)
     constants, width = _widths(factors)
     near = torch.zeros((size, width), dtype=torch.int8, device=device)
     far = torch.zeros_like(near)
@@ -121,7 +119,7 @@ class Factor:
     def width(self) -> int:
         """The columns that it takes: none for one code; too many if two digits do not hold its gains."""
         most = int(self.alike.max())
-        digits = 1 if most <= DIGIT else 2 if most <= DIGIT * DIGIT else WIDEST
+        digits = 1 if most <= DIGIT else 2 if most <= DIGIT * DIGIT else COSTLY
         return (len(self.alike) - 1) * digits
 
     def joined(self, other: Factor) -> Factor | None:
@@ -146,7 +144,9 @@ class Factor:
         return near.astype(np.int8), far.astype(np.int8)
 
 
-def _factors(codes: Any, gains: Sequence[int]) -> tuple[list[Factor], list[tuple[Any, int]], int]:
+def _factors(
+    codes: Any, gains: Sequence[int], widest: int
+) -> tuple[list[Factor], list[tuple[Any, int]], int]:
     """Return the factors to multiply, the marks to compare pair by pair, and what all rows share."""
     factors: list[Factor] = []
     compared: list[tuple[Any, int]] = []
@@ -164,7 +164,7 @@ def _factors(codes: Any, gains: Sequence[int]) -> tuple[list[Factor], list[tuple
         else:
             factors.append(factor)
     factors.sort(key=lambda factor: factor.width / len(factor.marks))
-    while _widths(factors)[1] > WIDEST:
+    while _widths(factors)[1] > widest:
         compared += factors.pop().marks
     return factors, compared, common
 

@@ -168,7 +168,7 @@ def _narrow(codes: NDArray[np.int32], gains: NDArray[np.int64]) -> tuple[NDArray
     most = max(codes.max(initial=0) + 1, gains.sum())
     narrow = next(t for t in (np.uint8, np.uint16, np.uint32) if most <= np.iinfo(t).max)
     width = -(-(len(gaining) + 1) // UNROLLED) * UNROLLED
-    wide_codes, wide_gains = np.zeros((len(codes), width), narrow), np.zeros(width, narrow)
-    wide_codes[:, : len(gaining)] = codes[:, gaining]
-    wide_gains[: len(gaining)] = gains[gaining]
-    return wide_codes, wide_gains
+    padded_codes, padded_gains = np.zeros((len(codes), width), narrow), np.zeros(width, narrow)
+    padded_codes[:, : len(gaining)] = codes[:, gaining]
+    padded_gains[: len(gaining)] = gains[gaining]
+    return padded_codes, padded_gains

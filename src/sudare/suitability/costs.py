@@ -52,7 +52,7 @@ class Costs:
     @classmethod
     def of(cls, heights: Sequence[int], weights: Sequence[float]) -> Costs:
         """Share a record's cost among the attributes by their weights, and an attribute's among its levels."""
-        exact = [Fraction(weight) for weight in weights]
+        exact = [Fraction(repr(float(weight))) for weight in weights]  # 0.1 is meant as a tenth
         total = sum(exact) or Fraction(1)
         steps = [weight / total / height for weight, height in zip(exact, heights, strict=True)]
         whole = min(math.lcm(*(step.denominator for step in steps)), FINEST)
