@@ -1,0 +1,115 @@
+"""`sudare assess`: can it be promised, at what least cost, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Sensitive, Source, existing_schema
+from sudare.cli.output import Json, print_json, print_table, say, working
+from sudare.engines.pairs import Device
+from sudare.errors import InputError
+from sudare.release.assessment_report import (
+    columns_by_k,
+    columns_by_l,
+    stronger_bounds,
+    write_assessment,
+    write_pictures,
+)
+from sudare.release.atomic import write_file
+from sudare.release.charts import png_renderer
+from sudare.suitability.assess import Assessment
+from sudare.suitability.assess import assess as assess_table
+from sudare.suitability.facts import Diversity
+from sudare.tables.reading import read
+
+LS, KS = (2.0, 4.0, 8.0), (2, 5, 10)
+EXPLAINED = (
+    "Costs are distortion: 0 leaves all as it is, 1 suppresses all. No method can stay below the least cost. 'Largest "
+    "block': it has at least so many records. 'Ratio': the least cost of l-diversity over the cost of such blocks."
+)
+
+
+def assess(
+    source: Source,
+    l: Annotated[
+        list[float] | None, typer.Option("-l", help="l-diversity; several: -l 2 -l 4", show_default="2 4 8")
+    ] = None,
+    k: Annotated[
+        list[int] | None, typer.Option("-k", help="k-anonymity; several: -k 2 -k 5", show_default="2 5 10")
+    ] = None,
+    diversity: Annotated[Diversity, typer.Option(help="Which l-diversity: entropy or distinct.")] = "entropy",
+    sensitive: Sensitive = None,
+    tight: Annotated[
+        bool, typer.Option("--tight", help="Raise the least costs further; takes longer.")
+    ] = False,
+    device: Annotated[Device, typer.Option(help="Where records are compared: cpu or gpu.")] = "cpu",
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page for you here.", metavar="FILE.html")
+    ] = None,
+    plots: Annotated[
+        Path | None, typer.Option(help="Write the pictures here, as SVG and PNG.", metavar="FOLDER")
+    ] = None,
+    schema: SchemaPath = Path(SCHEMA_FILE),
+    json: Json = False,
+) -> None:
+    """Say whether l-diversity and k-anonymity can be had, what they cost at least, and what to do."""
+    _refuse_unwritable(report, plots)
+    asked = [int(value) if value.is_integer() else value for value in l or LS]
+    with working(f"Reading {source}"):
+        table = read(source, existing_schema(schema))
+    with working("Assessing"):
+        found = assess_table(
+            table, asked, k or KS, diversity=diversity, attribute=sensitive, tight=tight, device=device
+        )
+    if report is not None:
+        write_file(report, write_assessment(found))
+    if plots is not None:
+        write_pictures(found, plots)
+    if json:
+        print_json(found.to_json())
+        return
+    show_assessment(found, k or KS)
+    if written := [f"[b]{escape(str(path))}[/]" for path in (report, plots) if path is not None]:
+        say(
+            f"Written: {' and '.join(written)}. Keep what they show to yourself: it tells about the original."
+        )
+
+
+def _refuse_unwritable(report: Path | None, plots: Path | None) -> None:
+    """Refuse before the work what would fail after it, and a report in place of somebody's data."""
+    if report is not None and report.suffix != ".html":
+        raise InputError(f"The report is a page: name it FILE.html. Got {report} instead.")
+    if report is not None and not report.absolute().parent.is_dir():
+        raise InputError(f"{report}: there is no folder {report.parent}. Make it first.")
+    if plots is not None:
+        png_renderer()
+        if plots.exists() and not plots.is_dir():
+            raise InputError(f"{plots} is not a folder. Name one for the pictures.")
+
+
+def show_assessment(found: Assessment, ks: Sequence[int]) -> None:
+    """Print what is possible, what it costs at least, and what to do."""
+    title = (
+        f"{found.source}: {found.diversity} l-diversity of '{found.attribute}' in {found.records:,} records"
+    )
+    _print_columns(escape(title), columns_by_l(found))
+    if found.best_k:
+        _print_columns("k-anonymity", columns_by_k(found))
+    for k in sorted(set(ks) - set(found.best_k)):
+        say(f"{k}-anonymity is impossible: there are only {found.records:,} records.")
+    say(EXPLAINED)
+    for text in stronger_bounds(found):
+        say(escape(text))
+    for l, (first, *others) in found.choices.items():
+        say(f"\n[b]l = {l:g}[/]\n{escape(first.text)}")
+        for other in others:
+            say(f"  - {escape(other.text)}")
+
+
+def _print_columns(title: str, columns: Mapping[str, Sequence[str]]) -> None:
+    print_table(title, list(columns), list(zip(*columns.values(), strict=True)))

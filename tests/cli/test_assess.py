@@ -1,0 +1,149 @@
+"""`sudare assess` as a person and as a machine sees it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+import pytest
+
+import sudare as sd
+from sudare.cli import main
+from tests.conftest import unavailable
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Assess = Callable[..., Result]
+
+
+@pytest.fixture
+def assess(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Assess:
+    """Assess a small survey in a folder of its own; lines are not wrapped."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    sd.datasets.health_survey(300).select("name", "age", "sex", "smoker", "diagnosis").write_csv("survey.csv")
+    schema = sd.Schema.from_roles(
+        identifier=["name"], quasi=["age", "sex"], sensitive=["diagnosis"], other=["smoker"]
+    )
+    Path("sudare.toml").write_text(schema.to_toml())
+
+    def call(*options: object) -> Result:
+        monkeypatch.setattr(sys, "argv", ["sudare", "assess", "survey.csv", *map(str, options)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return Result(int(stopped.value.code or 0), *capsys.readouterr())
+
+    return call
+
+
+def python(**asked: object) -> sd.Assessment:
+    return sd.assess(sd.read("survey.csv", "sudare.toml"), **asked)  # type: ignore[arg-type]
+
+
+def test_a_person_sees_figures_and_sentences(assess: Assess) -> None:
+    done = assess("-l", 2, "-l", 4, "-l", 12, "-k", 3)
+    assert done.code == 0, done.err
+    found = python(l=[2, 4, 12], k=3)
+    figures = [f"{found.best_l[l].value:.4f}" for l in (2, 4)]
+    figures += [f"{found.best_k[3].value:.4f}", f"{found.reached_k[4]:.4f}", f"{found.ratio[4]:.2f}"]
+    figures += [f" {found.max_blocks[12]} ", f" {found.min_block_entropy[4]} "]
+    for text in (*figures, *found.advice, "possible", "k-anonymity"):
+        assert text in done.out
+    assert "…" not in done.out  # the table fits into 80 columns
+    for symbol in ("MaxNB", "BS_s", "BS_e", "DIS"):
+        assert symbol not in done.out
+
+
+def test_a_machine_sees_what_python_returns(assess: Assess) -> None:
+    done = assess("-l", 2, "-l", 2.5, "-k", 2, "-k", 5, "--json")
+    assert done.code == 0, done.err
+    asked = python(l=[2, 2.5], k=[2, 5]).to_json()
+    assert json.loads(done.out) == json.loads(json.dumps(asked))
+
+
+def test_without_options_the_defaults_of_python_hold(assess: Assess) -> None:
+    assert json.loads(assess("--json").out) == json.loads(json.dumps(python().to_json()))
+
+
+def test_distinct_tight_and_the_sensitive_attribute_are_passed_on(assess: Assess) -> None:
+    text = Path("sudare.toml").read_text()
+    Path("sudare.toml").write_text(text.replace('"other"', '"sensitive"'))
+    assert "Name one" in assess().err
+    options = ["--sensitive", "smoker", "--diversity", "distinct", "--tight", "-l", 2, "-k", 2]
+    found = json.loads(assess(*options, "--json").out)
+    asked = python(l=2, k=2, attribute="smoker", diversity="distinct", tight=True).to_json()
+    assert found == json.loads(json.dumps(asked))
+
+
+def test_not_feasible_is_an_answer(assess: Assess) -> None:
+    done = assess("-l", 40, "-k", 301)
+    assert done.code == 0, done.err
+    assert "Entropy 40-diversity is impossible" in done.out
+    assert "301-anonymity is impossible: there are only 300 records" in done.out
+
+
+def test_report_and_plots(assess: Assess) -> None:
+    if find_spec("resvg_py") is None:
+        unavailable("resvg-py is not installed: pip install 'sudare[plots]'")
+    done = assess("-l", 2, "-k", 2, "--report", "page.html", "--plots", "plots")
+    assert done.code == 0, done.err
+    assert "Written: page.html and plots" in done.out
+    assert "Assessment of survey.csv" in Path("page.html").read_text()
+    assert {path.name for path in Path("plots").iterdir()} >= {"bounds.svg", "bounds.png", "values.png"}
+    again = assess("-l", 3, "-k", 2, "--report", "page.html", "--json")
+    assert list(json.loads(again.out)["best_l"]) == ["3"]
+    assert "l = 3:" in Path("page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-l", 0], "'l' parameter"),
+        (["-l", "nan"], "'l' parameter"),
+        (["-k", 0], "'k' parameter"),
+        (["--diversity", "distinct", "-l", 2.5], "'l' parameter"),
+        (["--diversity", "recursive"], "recursive"),
+        (["--device", "abacus"], "abacus"),
+        (["--sensitive", "agge"], "agge"),
+        (["--schema", "none.toml"], "Draft one: sudare init"),
+        (["--report", "survey.csv"], "name it FILE.html. Got survey.csv instead"),
+        (["--report", "none/page.html"], "there is no folder none"),
+        (["--plots", "survey.csv"], "survey.csv is not a folder"),
+    ],
+)
+def test_mistakes_end_with_2_and_write_nothing(assess: Assess, options: list[object], message: str) -> None:
+    data = Path("survey.csv").read_bytes()
+    done = assess(*options)
+    assert done.code == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert Path("survey.csv").read_bytes() == data
+    assert sorted(path.name for path in Path().iterdir()) == ["sudare.toml", "survey.csv"]
+
+
+def test_plots_without_the_extra_are_refused_before_the_work(
+    assess: Assess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    done = assess("--plots", "plots")
+    assert done.code == 2
+    assert "pip install 'sudare[plots]'" in done.err
+    assert not Path("plots").exists()
+
+
+def test_text_of_the_data_is_not_taken_for_markup(assess: Assess) -> None:
+    pl.DataFrame({"x": ["a", "b"] * 3, "[red]s[/]": ["[/u]", "v", "[/u]"] * 2}).write_csv("survey.csv")
+    Path("sudare.toml").write_text(sd.Schema.from_roles(quasi=["x"], sensitive=["[red]s[/]"]).to_toml())
+    done = assess("-l", 3)
+    assert done.code == 0, done.err
+    assert "[red]s[/]" in done.out
