@@ -19,6 +19,7 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import one_of, sensitive_attribute
 from sudare.suitability.bounds import Bound
 from sudare.suitability.choices import Choice, choices
+from sudare.suitability.costs import values_for
 from sudare.suitability.facts import Diversity, Facts
 from sudare.suitability.histogram import max_blocks
 from sudare.tables.schema import Role
@@ -41,8 +42,8 @@ class Assessment:
     diversity: Diversity
     bound_l: dict[float, float | None]
     """The paper's first indicator for l-diversity; None where there are fewer than l values."""
-    bound_k: dict[int, float]
-    """The same for k-anonymity."""
+    bound_k: dict[int, float | None]
+    """The same for k-anonymity; None where there are fewer than k records."""
     best_l: dict[float, Bound]
     """The best bound, and the argument it rests on, where l-diversity is feasible."""
     best_k: dict[int, Bound]
@@ -56,7 +57,8 @@ class Assessment:
     reached_k: dict[float, float | None]
     """The distortion that k-anonymization reaches with k = BS_e (under distinct diversity, BS_s)."""
     ratio: dict[float, float | None]
-    """bound_l / reached_k: above 2, l-diversity costs far more than blocks of that size would: low suitability."""
+    """bound_l / reached_k: above 2, l-diversity costs far more than blocks of that size would: low suitability.
+    None where l-diversity is not feasible or costs nothing; infinite where only blocks of that size cost nothing."""
     choices: dict[float, list[Choice]]
     """What the holder can do about each l, the recommended choice first."""
     values: dict[str, int]
@@ -88,7 +90,8 @@ class Assessment:
             name: {key: {"value": bound.value, "by": bound.by} for key, bound in bounds.items()}
             for name, bounds in (("best_l", self.best_l), ("best_k", self.best_k))
         }
-        return {key: getattr(self, key) for key in keys} | best | {"advice": self.advice}
+        ratio = {l: None if ratio == math.inf else ratio for l, ratio in self.ratio.items()}
+        return {key: getattr(self, key) for key in keys} | best | {"ratio": ratio, "advice": self.advice}
 
     def __str__(self) -> str:
         return "\n".join(self.advice)
@@ -117,11 +120,13 @@ def assess(
     >>> found.feasible[2], found.bound_l[2] <= sd.generalize(table, sd.LDiversity(2)).certificate.utility["distortion"]
     (True, True)
     """
-    ls, ks = _several(l), _several(k)
     one_of(diversity, "diversity", "assess", ("entropy", "distinct"))
+    one_of(device, "device", "assess", ("cpu", "gpu"))
+    ls, ks = _several(l), _several(k)
     asked = [LDiversity(value, diversity, attribute=attribute) for value in ls]  # refuses wrong values
     for value in ks:
         KAnonymity(value)
+    ls, ks = sorted(set(ls)), sorted(set(ks))
     if not ls:
         raise ParameterError("assess needs at least one l, such as l=[2, 4].")
     if not table.names(Role.quasi):
@@ -129,17 +134,19 @@ def assess(
             f"{table.source.name}: the schema has no quasi attribute; there is nothing to generalize."
         )
     facts = Facts(with_hierarchies(table), sensitive_attribute(asked, table) or "", device, tight)
-    return _assessment(facts, ls, [value for value in ks if value <= facts.records], diversity)
+    return _assessment(facts, ls, ks, diversity)
 
 
-def _several(given: float | Sequence[float]) -> list[Any]:
-    return sorted(set(given)) if isinstance(given, Sequence) else [given]
+def _several(given: Any) -> list[Any]:
+    """Return one or several numbers as a list of Python's own."""
+    found = given if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else [given]
+    return [value.item() if isinstance(value, np.generic) else value for value in found]
 
 
 def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversity) -> Assessment:
-    possible = [l for l in ls if l <= facts.distinct_l]
-    own = facts.entropy_l if diversity == "entropy" else facts.distinct_l
-    feasible = {l: l <= own for l in ls}
+    possible = [l for l in ls if values_for(l) <= facts.distinct_l]
+    enough = [k for k in ks if k <= facts.records]
+    feasible = {l: facts.feasible(l, diversity) for l in ls}
     nearest = dict(zip(possible, facts.nearest_l(possible), strict=True))
     may = [l for l in ls if feasible[l]]
     reached = {l: facts.reached_for(l, diversity) for l in ls}
@@ -151,15 +158,16 @@ def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversi
         attribute=facts.attribute,
         diversity=diversity,
         bound_l={l: nearest[l].value if l in nearest else None for l in ls},
-        bound_k={k: bound.value for k, bound in zip(ks, facts.nearest_k(ks), strict=True)},
+        bound_k=dict.fromkeys(ks)
+        | {k: bound.value for k, bound in zip(enough, facts.nearest_k(enough), strict=True)},
         best_l=dict(zip(may, facts.best_l(may), strict=True)),
-        best_k=dict(zip(ks, facts.best_k(ks), strict=True)),
-        max_blocks={l: max_blocks(facts.counts, math.ceil(l)) for l in ls},
+        best_k=dict(zip(enough, facts.best_k(enough), strict=True)),
+        max_blocks={l: max_blocks(facts.counts, values_for(l)) for l in ls},
         min_block_distinct={l: facts.min_block(l, "distinct") for l in ls},
         min_block_entropy={l: facts.min_block(l, "entropy") for l in ls},
         feasible=feasible,
         reached_k=reached,
-        ratio={l: facts.ratio(l, diversity) for l in ls},
+        ratio={l: facts.ratio(l, diversity) if feasible[l] else None for l in ls},
         choices={l: choices(facts, l, diversity) for l in ls},
         values=_values(facts),
         without={} if largest is None else facts.without_attributes(largest),
@@ -170,7 +178,8 @@ def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversi
 
 def _values(facts: Facts) -> dict[str, int]:
     column = facts.table[facts.attribute]
-    names = [text_of(value) for value in column.values.to_list()] + ["(missing)"] * column.missing
+    names = [text_of(value) for value in column.values.to_list()]
+    names.append("(missing)" if "(missing)" not in names else "(missing value)")
     order = np.argsort(-facts.counts, kind="stable")
     return {names[code]: int(facts.counts[code]) for code in order if facts.counts[code]}
 
@@ -178,4 +187,5 @@ def _values(facts: Facts) -> dict[str, int]:
 def _worst(facts: Facts, costs: NDArray[np.float64]) -> pl.DataFrame:
     rows = np.argsort(-costs, kind="stable")[:WORST]
     columns = [facts.table[name].decode().gather(rows) for name in facts.quasi]
-    return pl.DataFrame([*columns, pl.Series("costs at least", costs[rows])])
+    title = "costs at least" if "costs at least" not in facts.quasi else "costs at least (bound)"
+    return pl.DataFrame([*columns, pl.Series(title, costs[rows])])

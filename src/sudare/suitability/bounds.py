@@ -81,7 +81,8 @@ def within_reach(problem: Problem) -> bool:
 def _tighter(problem: Problem, costs: Costs, need: Need, found: Bound) -> list[Bound]:
     bounds = []
     if need.records == 2 and len(problem.units) <= matching.MOST:
-        bounds.append(_bound(problem, matching.matched_costs(problem, costs) / costs.whole, "matching"))
+        of_copies = matching.matched_costs(problem, costs) / costs.whole
+        bounds.append(_bound(problem, of_copies / problem.weights, "matching"))
     if cells.can_be_listed(problem, PRICED) and need.records > 1:
         start = np.floor(found.of_unit * costs.whole + 0.5).astype(np.int64)
         bounds.append(_bound(problem, prices.best_prices(problem, costs, need, start).of_unit, "prices"))

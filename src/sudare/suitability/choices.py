@@ -9,12 +9,12 @@ from typing import Literal
 
 import numpy as np
 
+from sudare.suitability.costs import values_for
 from sudare.suitability.facts import Diversity, Facts
 from sudare.suitability.histogram import max_blocks
 from sudare.tables.policy import Compromise
 from sudare.tables.text import text_of
 
-LOW = 2.0  # the ratio above which the paper calls the suitability low
 OUTLIERS = 0.01  # the share of the records that may be left out
 WORTH = 0.05  # a choice that lowers the bound by less is not offered
 
@@ -40,22 +40,18 @@ class Choice:
 def choices(facts: Facts, l: float, diversity: Diversity) -> list[Choice]:
     """Return what can be done about l-diversity of a table, the recommended choice first."""
     name = f"{diversity} {l:g}-diversity"
-    own = facts.entropy_l if diversity == "entropy" else facts.distinct_l
-    if l > own:
+    if not facts.feasible(l, diversity):
         return _impossible(facts, l, diversity, name)
-    ratio, bound, size = (
-        facts.ratio(l, diversity),
-        facts.nearest_l([l])[0].value,
-        facts.min_block(l, diversity),
-    )
+    ratio, bound = facts.ratio(l, diversity), facts.nearest_l([l])[0].value
     if ratio is None:
-        text = f"{_capital(name)} suits this table: records that share all quasi values are many enough."
+        text = f"Go ahead with {name}: it need not cost anything."
         return [Choice("go ahead", text, l, diversity, bound)]
+    size, reached = facts.min_block(l, diversity), facts.reached_for(l, diversity)
     against = (
-        f"it costs at least {bound:.4f}, {ratio:.2f} times the {facts.reached_for(l, diversity):.4f} that "
-        f"{size}-anonymity reaches, whose blocks are as large"
+        f"it costs at least {bound:.4f}; blocks as large as it needs, of {size}, cost {reached:.4f} without it "
+        f"(a ratio of {ratio:.2f})"
     )
-    if ratio <= LOW:
+    if facts.suits(l, diversity):
         return [Choice("go ahead", f"Go ahead with {name}: {against}.", l, diversity, bound)]
     others = list(_compromises(facts, l, diversity, bound))
     words = "Weigh the choices below" if others else "Nothing looked at lowers it by much"
@@ -69,7 +65,7 @@ def choices(facts: Facts, l: float, diversity: Diversity) -> list[Choice]:
 
 def _impossible(facts: Facts, l: float, diversity: Diversity, name: str) -> list[Choice]:
     if diversity == "distinct":
-        why = f"'{facts.attribute}' has only {facts.distinct_l} values"
+        why = f"'{facts.attribute}' has only {_number(facts.distinct_l, 'value')}"
     else:
         why = f"the entropy of '{facts.attribute}' in the whole table is log {_down(facts.entropy_l)}"
     found = [Choice("stop", f"{_capital(name)} is impossible: {why}. Don't publish under it.", l, diversity)]
@@ -95,29 +91,27 @@ def _compromises(facts: Facts, l: float, diversity: Diversity, bound: float) -> 
 
 def _lower(facts: Facts, l: float, diversity: Diversity) -> Choice | None:
     """Offer the largest smaller l that suits the table; if none does, the largest that is feasible."""
-    own = facts.entropy_l if diversity == "entropy" else facts.distinct_l
-    lower = range(min(math.ceil(l) - 1, math.floor(own)), 1, -1)
+    lower = range(min(values_for(l) - 1, math.floor(facts.own_l(diversity) + 1e-9)), 1, -1)
     if not lower:
         return None
-    suits = (x for x in lower if (facts.ratio(x, diversity) or 0) <= LOW)
-    better = next(suits, None)
+    better = next((x for x in lower if facts.suits(x, diversity)), None)
     chosen = lower[0] if better is None else better
     bound, ratio = facts.nearest_l([chosen])[0].value, facts.ratio(chosen, diversity)
-    kind = f"the largest l that {'suits it' if better is not None else 'is possible'}"
+    kind = "which suits the table" if better is not None else "the next that is possible"
     text = f"Lower l to {chosen}, {kind}: it costs at least {bound:.4f}" + (
-        f", {ratio:.2f} times what blocks of that size need." if ratio is not None else "."
+        f" (a ratio of {ratio:.2f})." if ratio is not None else "."
     )
     return Choice("lower l", text, chosen, diversity, bound)
 
 
 def _distinct(facts: Facts, l: float) -> Choice:
-    whole = math.ceil(l)
+    whole = values_for(l)
     size, bound = facts.min_block(whole, "distinct"), facts.nearest_l([whole])[0].value
     entropy = facts.min_block(l, "entropy")
     instead = "" if entropy is None else f" instead of {entropy}"
     text = (
-        f"Ask for distinct {whole}-diversity: up to {max_blocks(facts.counts, whole):,} blocks are possible, the largest of "
-        f"at least {size} records{instead}; it costs at least {bound:.4f}. It does not hold down frequent values."
+        f"Ask for distinct {whole}-diversity: up to {_number(max_blocks(facts.counts, whole), 'block')} can be made, the "
+        f"largest of at least {size} records{instead}; it costs at least {bound:.4f}. It does not hold down frequent values."
     )
     return Choice("distinct", text, whole, "distinct", bound)
 
@@ -133,7 +127,7 @@ def _harmless(facts: Facts, l: float, diversity: Diversity) -> Choice:
     share = facts.counts[code] / facts.records
     text = (
         f"Look at '{value}': {share:.1%} of the records have it as their '{facts.attribute}'. If it harms nobody to be "
-        f"known to have it, those records need no {l:g}-diversity, and the others cost at least {bound:.4f}."
+        f"known to have it, those records need no {l:g}-diversity, and the table costs at least {bound:.4f}."
     )
     return Choice("harmless value", text, l, diversity, bound)
 
@@ -157,7 +151,7 @@ def _suppressed(facts: Facts, l: float, diversity: Diversity) -> Choice:
     rows = np.zeros(facts.records, dtype=bool)
     rows[np.argsort(-costs, kind="stable")[:number]] = True
     rest = facts.without_rows(rows)
-    if not number or (rest.entropy_l if diversity == "entropy" else rest.distinct_l) < l:
+    if not number or not rest.feasible(l, diversity):
         return Choice("suppress", "", l, diversity)
     bound = rest.nearest_l([l])[0].value
     text = (
@@ -165,6 +159,10 @@ def _suppressed(facts: Facts, l: float, diversity: Diversity) -> Choice:
         f"{bound:.4f}."
     )
     return Choice("suppress", text, l, diversity, bound, suppress=OUTLIERS)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _down(l: float) -> str:

@@ -22,6 +22,11 @@ from sudare.tables.table import Table
 FINEST = 2**28  # of a whole record's cost
 
 
+def values_for(l: float) -> int:
+    """Return how many sensitive values a block of l-diversity has at least; 3.0000000000000004 means 3."""
+    return math.ceil(l - 1e-9)
+
+
 class Need(NamedTuple):
     """Whom every record must share its block with: so many records (itself included), with so many sensitive values."""
 
@@ -33,7 +38,7 @@ class Need(NamedTuple):
         """Return what the limits ask at least. A block of entropy or recursive l-diversity has l values or more."""
         values = max(limits.distinct, 1)
         if limits.more is not None:
-            by_entropy = math.ceil(math.exp(limits.more.log_l) - 1e-9)
+            by_entropy = values_for(math.exp(limits.more.log_l))
             values = max(values, by_entropy, int(limits.more.l.max(initial=1)))
         return cls(max(limits.k, values), values)
 
@@ -108,6 +113,5 @@ def value_costs(marks: Marks, problem: Problem, ls: Sequence[int], device: Devic
     best[np.arange(len(best)), problem.sensitive] = full + 1  # a record has its own value, whatever it costs
     falling = -np.sort(-best, axis=1)
     none = np.full(len(best), -1)
-    return np.stack([full - (falling[:, l - 1] if l <= problem.values else none) for l in ls]).astype(
-        np.int64
-    )
+    found = np.stack([full - (falling[:, l - 1] if l <= problem.values else none) for l in ls])
+    return np.maximum(found, 0).astype(np.int64)

@@ -18,12 +18,13 @@ from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
-from sudare.suitability.costs import Costs, Need, value_costs
+from sudare.suitability.costs import Costs, Need, value_costs, values_for
 from sudare.suitability.histogram import min_block_distinct, min_block_entropy
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
 Diversity = Literal["entropy", "distinct"]
+LOW = 2.0  # the ratio above which the paper calls the suitability low
 
 
 @dataclass(eq=False)
@@ -35,7 +36,7 @@ class Facts:
     device: Device = "cpu"
     tight: bool = False
     _reached: dict[int, float] = field(default_factory=dict)
-    _nearest: dict[Need, Bound] = field(default_factory=dict)
+    _nearest: dict[tuple[bool, Need], Bound] = field(default_factory=dict)
 
     @cached_property
     def problem(self) -> Problem:
@@ -79,23 +80,22 @@ class Facts:
 
     def nearest_l(self, ls: Sequence[float]) -> list[Bound]:
         """Return the paper's bounds for l-diversity. A block of entropy l-diversity has l values or more."""
-        return self._found(self.problem, [Need(math.ceil(l), math.ceil(l)) for l in ls])
+        return self._found([Need(values_for(l), values_for(l)) for l in ls], by_quasi=False)
 
     def nearest_k(self, ks: Sequence[int]) -> list[Bound]:
         """Return the paper's bounds for k-anonymity."""
-        return self._found(self.by_quasi, [Need(k) for k in ks])
+        return self._found([Need(k) for k in ks], by_quasi=True)
 
-    def _found(self, problem: Problem, needs: Sequence[Need]) -> list[Bound]:
-        new = [need for need in needs if need not in self._nearest]
+    def _found(self, needs: Sequence[Need], *, by_quasi: bool) -> list[Bound]:
+        new = [need for need in needs if (by_quasi, need) not in self._nearest]
         if new:
-            self._nearest |= dict(
-                zip(new, nearest_bounds(problem, self.costs, new, self.device), strict=True)
-            )
-        return [self._nearest[need] for need in needs]
+            found = nearest_bounds(self.by_quasi if by_quasi else self.problem, self.costs, new, self.device)
+            self._nearest |= {(by_quasi, need): bound for need, bound in zip(new, found, strict=True)}
+        return [self._nearest[by_quasi, need] for need in needs]
 
     def best_l(self, ls: Sequence[float]) -> list[Bound]:
         """Return the best bounds for l-diversity."""
-        needs = [Need(math.ceil(l), math.ceil(l)) for l in ls]
+        needs = [Need(values_for(l), values_for(l)) for l in ls]
         return best_bounds(self.problem, self.costs, needs, tight=self.tight, device=self.device)
 
     def best_k(self, ks: Sequence[int]) -> list[Bound]:
@@ -114,17 +114,35 @@ class Facts:
         """Return how many records some block has at least: BS_e or BS_s. None where l-diversity is not feasible."""
         if diversity == "entropy":
             return min_block_entropy(self.counts, l)
-        return min_block_distinct(self.counts, math.ceil(l))
+        return min_block_distinct(self.counts, values_for(l))
 
     def reached_for(self, l: float, diversity: Diversity) -> float | None:
         """Return the distortion that k-anonymization reaches with blocks of that many records."""
         size = self.min_block(l, diversity)
         return None if size is None else self.reached(size)
 
+    def own_l(self, diversity: Diversity) -> float:
+        """Return the largest l for which the whole table is l-diverse."""
+        return self.entropy_l if diversity == "entropy" else self.distinct_l
+
+    def feasible(self, l: float, diversity: Diversity) -> bool:
+        """Say whether any blocks are l-diverse: all records together are, or none."""
+        return l <= self.own_l(diversity) + 1e-9
+
     def ratio(self, l: float, diversity: Diversity) -> float | None:
-        """Return the l-bound over what k-anonymization with such blocks reaches; None where there is neither."""
+        """Return the l-bound over what k-anonymization with such blocks reaches.
+
+        Infinite if only the latter is 0; None if both are, or if l-diversity is not feasible.
+        """
         reached = self.reached_for(l, diversity)
-        return self.nearest_l([l])[0].value / reached if reached else None
+        bound = self.nearest_l([l])[0].value
+        if reached is None or (not reached and not bound):
+            return None
+        return bound / reached if reached else math.inf
+
+    def suits(self, l: float, diversity: Diversity) -> bool:
+        """Say whether a feasible l costs little more than blocks as large as it needs."""
+        return (self.ratio(l, diversity) or 0.0) <= LOW
 
     def without_attributes(self, l: float) -> dict[str, float]:
         """Return for each quasi attribute the l-bound if it were not one, as the mean over the others."""
@@ -137,7 +155,7 @@ class Facts:
             if not kept.any() or not whole:
                 continue
             others = replace(marks, codes=np.ascontiguousarray(marks.codes[:, kept]), gains=marks.gains[kept])
-            cost = value_costs(others, self.problem, [math.ceil(l)], self.device)[0]
+            cost = value_costs(others, self.problem, [values_for(l)], self.device)[0]
             found[name] = float(cost @ self.problem.weights / (self.records * whole))
         return found
 

@@ -14,18 +14,18 @@ MOST = 8_000  # units: the distances of all pairs are held at once
 
 
 def matched_costs(problem: Problem, costs: Costs) -> NDArray[np.int64]:
-    """Return costs of the units, the sum of which no 2-anonymous table can stay below.
+    """Return a cost for each unit, for all its copies together; no 2-anonymous table costs less than their sum.
 
-    Let every record of a block point at the next one, round in a circle. All records together are then permuted,
-    none stays in place, and u pays at least its distance to the record s(u) that it points at. So the cheapest
-    permutation without fixed points bounds the cost. Records that have a copy pay 0 (the copies can be a block):
-    one place in the permutation, which may stay fixed, stands for all copies of a tuple. That loses nothing that
+    Let every record of a block point at the next one, round in a circle. All records together are then permuted, and
+    u pays at least its distance to the record s(u) that it points at. A record that stays in place is left out, and
+    pays for the whole record. So the cheapest permutation bounds the cost. Records that have a copy pay 0 (the copies
+    can be a block): one place in the permutation, which may stay fixed, stands for all copies of a tuple. That loses nothing that
     the proof needs: where the path a -> copy -> b of the permutation passes a second time through copies of
     the same tuple, a can point at b instead, at no more cost, because CE obeys the triangle inequality in each
     attribute; and of records that point at a copy and are pointed at by it, two at a time can point at each other.
     """
     distance = _distances(costs.marks(problem))
-    np.fill_diagonal(distance, np.where(problem.weights > 1, 0, 2 * len(distance) * costs.whole))
+    np.fill_diagonal(distance, np.where(problem.weights > 1, 0, costs.whole))
     unit, partner = linear_sum_assignment(distance)
     return np.asarray(distance[unit, partner], dtype=np.int64)
 

@@ -65,10 +65,13 @@ def best_prices(
             broken, broken_limits = _broken(trial, given)
             if broken.shape[0] > len(best) // 50:
                 break
-        if program - best @ problem.weights / records <= CLOSE * program or not broken.shape[0]:
+        if program - best @ problem.weights / records <= CLOSE * program:
             break
         rows, limits = vstack([rows, broken], format="csr"), np.append(limits, broken_limits)
-        proposed = _solved(rows, limits, problem.weights)
+        solved = _solved(rows, limits, problem.weights)
+        if solved is None or (not broken.shape[0] and (solved == proposed).all()):
+            break
+        proposed = solved
         program = float(proposed @ problem.weights / records)
     return Prices(best, float(best @ problem.weights / records), program)
 
@@ -82,6 +85,11 @@ def _broken(prices: NDArray[np.float64], given: _prices.Given) -> tuple[csr_matr
     return csr_matrix((times.astype(np.float64), units, start), shape=(len(broken), len(prices))), limits
 
 
-def _solved(rows: csr_matrix, limits: NDArray[np.float64], weights: NDArray[np.int64]) -> NDArray[np.float64]:
+def _solved(
+    rows: csr_matrix, limits: NDArray[np.float64], weights: NDArray[np.int64]
+) -> NDArray[np.float64] | None:
+    """Return the best prices under the constraints so far; None if the solver gives up."""
+    if not rows.shape[0]:
+        return np.ones(len(weights))
     result = linprog(-weights.astype(np.float64), A_ub=rows, b_ub=limits, bounds=(0, 1), method="highs-ipm")
-    return np.asarray(np.clip(result.x, 0.0, 1.0))
+    return None if result.x is None else np.asarray(np.clip(result.x, 0.0, 1.0))

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from sudare.generalization.problem import Problem
+from sudare.suitability.costs import FINEST, Costs, Need, nearest_costs
+from tests.suitability.cases import ASKED, Asked, costs_of, problem_of, random_plain, randoms, some_row
+from tests.suitability.plain import Plain
+
+NEEDS = [Need(1), Need(2), Need(3), Need(9), Need(2, 2), Need(3, 3), Need(3, 2), Need(5, 2), Need(4, 4)]
+
+
+def exact(plain: Plain) -> bool:
+    """Whether the weights have a common measure that is not too small: else costs are rounded down."""
+    return costs_of(plain).whole < FINEST
+
+
+@given(r=randoms)
+@settings(deadline=None, max_examples=150)
+def test_nearest_costs_are_those_of_the_definition(r: Random) -> None:
+    plain = random_plain(r, most=9, odd=False)
+    costs, problem = costs_of(plain), problem_of(plain)
+    found = nearest_costs(problem, costs, NEEDS)
+    assert found.dtype == np.int64
+    rows = some_row(problem)
+    assert exact(plain)
+    for need, of_need in zip(NEEDS, found.tolist(), strict=True):
+        for row, cost in zip(rows, of_need, strict=True):
+            assert Fraction(cost, costs.whole) == plain.nearest(row, need.records, need.values)
+
+
+@given(r=randoms)
+@settings(deadline=None, max_examples=100)
+def test_with_odd_weights_they_are_never_more_and_hardly_less(r: Random) -> None:
+    plain = random_plain(r, most=8, odd=True)
+    costs, problem = costs_of(plain), problem_of(plain)
+    levels = sum(plain.heights())
+    for need, of_need in zip(NEEDS, nearest_costs(problem, costs, NEEDS).tolist(), strict=True):
+        for row, cost in zip(some_row(problem), of_need, strict=True):
+            expected = plain.nearest(row, need.records, need.values)
+            if any(plain.weights) or expected < 1:
+                lost = expected - Fraction(cost, costs.whole)
+                assert 0 <= lost <= (0 if exact(plain) else Fraction(levels, costs.whole))
+
+
+@given(r=randoms)
+@settings(deadline=None, max_examples=40)
+def test_without_sensitive_values_copies_are_counted_too(r: Random) -> None:
+    plain = random_plain(r, most=9)
+    costs, problem = costs_of(plain), problem_of(plain, by_value=False)
+    assert problem.weights.sum() == len(plain.rows)
+    needs = [Need(k) for k in (1, 2, 3, 5, 12)]
+    for need, of_need in zip(needs, nearest_costs(problem, costs, needs).tolist(), strict=True):
+        expected = [plain.nearest(row, need.records, 1) for row in some_row(problem)]
+        assert [Fraction(cost, costs.whole) for cost in of_need] == expected
+
+
+# -- costs in whole numbers ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("heights", "weights", "step", "whole"),
+    [
+        ([1], [1.0], [1], 1),
+        ([1], [0.1], [1], 1),
+        ([2, 3], [1.0, 1.0], [3, 2], 12),
+        ([2, 3], [1.0, 0.0], [1, 0], 2),
+        ([1, 1], [0.1, 0.2], [1, 2], 3),
+        ([4, 4], [0.0, 0.0], [0, 0], 1),
+        ([2, 2, 2], [1 / 3, 1 / 3, 1 / 3], [1, 1, 1], 6),
+        ([1, 1], [0.5, 1.5], [1, 3], 4),
+    ],
+)
+def test_costs_share_a_record_exactly(
+    heights: list[int], weights: list[float], step: list[int], whole: int
+) -> None:
+    costs = Costs.of(heights, weights)
+    assert (costs.step.tolist(), costs.whole) == (step, whole)
+
+
+@given(r=randoms)
+@settings(deadline=None, max_examples=100)
+def test_a_record_never_costs_more_than_all(r: Random) -> None:
+    heights = [r.randint(1, 17) for _ in range(r.randint(1, 90))]
+    weights = [r.choice([0, 1, 0.1, 1 / 3, 1e-12, 1e12, r.random()]) for _ in heights]
+    costs = Costs.of(heights, weights)
+    exact = [Fraction(repr(float(weight))) for weight in weights]  # 0.1 is a tenth
+    total = sum(exact)
+    assert int(costs.step @ np.array(heights)) <= costs.whole <= FINEST
+    for step, weight, height in zip(costs.step.tolist(), exact, heights, strict=True):
+        share = weight / total / height if total else Fraction()
+        assert 0 <= share - Fraction(step, costs.whole) < Fraction(1, costs.whole)
+        assert costs.whole == FINEST or share == Fraction(step, costs.whole)
+
+
+# -- what is needed --------------------------------------------------------------------------------
+
+
+def lines(n: int, values: int) -> Plain:
+    paths = [[(f"v{i}", "*") for i in range(n)]]
+    return Plain(paths, [1.0], [(i,) for i in range(n)], [f"s{i % values}" for i in range(n)])
+
+
+@pytest.mark.parametrize(
+    ("asked", "need"),
+    [
+        (Asked(k=1), Need(1, 1)),
+        (Asked(k=5), Need(5, 1)),
+        (Asked(distinct=3), Need(3, 3)),
+        (Asked(k=5, distinct=3), Need(5, 3)),
+        (Asked(entropy=2.5), Need(3, 3)),
+        (Asked(entropy=2), Need(2, 2)),
+        (Asked(entropy=1.0001), Need(2, 2)),
+        (Asked(entropy=3, distinct=2), Need(3, 3)),
+        (Asked(recursive=(0.5, 3)), Need(3, 3)),
+        (Asked(k=2, recursive=(0.5, 3), entropy=1.5), Need(3, 3)),
+    ],
+)
+def test_what_the_requirements_need(asked: Asked, need: Need) -> None:
+    limits = Problem.of(lines(8, 4).table(), asked.requirements()).limits
+    assert Need.of(limits) == need
+
+
+@pytest.mark.parametrize("l", range(2, 40))
+def test_an_l_that_went_through_logarithms_needs_no_more(l: int) -> None:
+    """e^(log l) may be more than l."""
+    asked = Asked(entropy=l)
+    assert Need.of(Problem.of(lines(40, 40).table(), asked.requirements()).limits) == Need(l, l)
+
+
+@given(r=randoms)
+@settings(deadline=None, max_examples=60)
+def test_no_block_that_meets_the_requirements_has_less_than_is_needed(r: Random) -> None:
+    plain, asked = random_plain(r, most=7), r.choice(ASKED)
+    need = Need.of(Problem.of(plain.table(), asked.requirements()).limits)
+    for bits in range(1, 2 ** len(plain.rows)):
+        histogram = plain.histogram(row for row in range(len(plain.rows)) if bits >> row & 1)
+        if asked(histogram):
+            assert histogram.total() >= need.records
+            assert len(histogram) >= need.values

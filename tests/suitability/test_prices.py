@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from sudare.suitability import _prices, prices
+from sudare.suitability.cells import Cells, cell_costs
+from sudare.suitability.costs import Need
+from sudare.suitability.prices import Prices, best_prices
+from tests.suitability.cases import costs_of, problem_of, random_plain, randoms
+from tests.suitability.plain import Plain, best_program, possible_blocks, subsets
+
+FLAT = [("x", "*"), ("y", "*")]
+NEEDS = [Need(2), Need(3), Need(4), Need(2, 2), Need(3, 3), Need(3, 2), Need(4, 2)]
+
+
+def priced(plain: Plain, need: Need) -> tuple[Prices, list[float]]:
+    """The prices, and that of each record."""
+    problem, costs = problem_of(plain, need.values > 1), costs_of(plain)
+    start = cell_costs(problem, costs, [need])[0]
+    found = best_prices(problem, costs, need, start)
+    return found, found.of_unit[problem.row_unit].tolist()
+
+
+def check(plain: Plain, need: Need) -> None:
+    found, of_record = priced(plain, need)
+    assert all(0 <= price <= 1 for price in of_record)  # a suppressed record costs 1
+    for block, cost in possible_blocks(plain, need).items():
+        assert sum(Fraction(of_record[row]) for row in block) <= cost
+    assert found.total == pytest.approx(sum(of_record) / len(of_record), abs=1e-12)
+    assert found.total <= found.program + 1e-9
+    best = best_program(plain, need)
+    assert found.total <= best + 1e-9
+    assert found.program >= best - 1e-7
+
+
+@given(r=randoms)
+@settings(deadline=None, max_examples=80)
+def test_prices_break_no_constraint(r: Random) -> None:
+    check(random_plain(r, most=7), r.choice(NEEDS))
+
+
+def test_prices_are_near_the_best_that_there_are() -> None:
+    r = Random(3)
+    found = best = 0.0
+    for _ in range(40):
+        plain, need = random_plain(r, most=7), r.choice(NEEDS)
+        found, best = found + priced(plain, need)[0].total, best + best_program(plain, need)
+    assert found >= 0.99 * best
+
+
+def test_prices_are_near_the_best_even_if_the_first_guess_breaks_nothing() -> None:
+    """Then it is not yet the best guess."""
+    paths = [[("a", "ab", "abc", "*"), ("b", "ab", "abc", "*")], FLAT, FLAT]
+    rows = [(0, 0, 0)] * 4 + [(1, 0, 0), (1, 1, 1)]
+    plain = Plain(paths, [2.0, 2.0, 1.0], rows, ["s"] * 6)
+    best = best_program(plain, Need(4))
+    assert best == pytest.approx((1 + 8 / 15) / 6)
+    found, _ = priced(plain, Need(4))
+    assert found.total >= (1 - 2 * prices.CLOSE) * best
+
+
+@given(r=randoms)
+@settings(deadline=None, max_examples=40)
+def test_prices_break_no_constraint_with_odd_weights(r: Random) -> None:
+    plain = random_plain(r, most=6, odd=True)
+    if not any(plain.weights):
+        return
+    need = r.choice(NEEDS)
+    _, of_record = priced(plain, need)
+    for block, cost in possible_blocks(plain, need).items():
+        assert sum(Fraction(of_record[row]) for row in block) <= cost
+
+
+@given(r=randoms)
+@settings(deadline=None, max_examples=80)
+def test_the_dearest_block_of_each_cell_is_found(r: Random) -> None:
+    """Whatever the prices, against all blocks of each cell; and lowered prices break nothing."""
+    plain, need = random_plain(r, most=7), r.choice(NEEDS)
+    problem, costs = problem_of(plain, need.values > 1), costs_of(plain)
+    cells = Cells.of(problem, costs, need)
+    given = _prices.Given(
+        cells.start, cells.members, cells.cost / costs.whole, problem.weights, problem.sensitive, problem.values,
+        need.records, need.values,
+    )  # fmt: skip
+    asked = np.array([r.choice([0.0, 0.25, 0.5, 1.0, r.random()]) for _ in problem.units])
+    excess = _prices.excess(asked, given)
+    start, units, times, limits = _prices.blocks(asked, given, np.arange(len(cells)))
+    of_record = asked[problem.row_unit].tolist()
+    for g, found in enumerate(excess.tolist()):
+        members = cells.members[cells.start[g] : cells.start[g + 1]].tolist()
+        rows = [row for row, unit in enumerate(problem.row_unit.tolist()) if unit in members]
+        cost = float(given.cost[g])
+        blocks = [[rows[i] for i in block] for block in subsets(len(rows))]
+        best = max(
+            sum(of_record[row] - cost for row in block)
+            for block in blocks
+            if len(block) >= need.records and len(plain.histogram(block)) >= need.values
+        )
+        assert found == pytest.approx(best, abs=1e-12)
+        of_cell = slice(start[g], start[g + 1])
+        worth = sum(asked[u] * t for u, t in zip(units[of_cell], times[of_cell], strict=True))
+        assert worth - limits[g] == pytest.approx(best, abs=1e-12)
+        taken = dict.fromkeys(members, 0)
+        for u, t in zip(units[of_cell].tolist(), times[of_cell].tolist(), strict=True):
+            taken[u] += t
+        assert all(0 <= taken[u] <= problem.weights[u] for u in members)
+        assert sum(taken.values()) >= need.records
+        assert limits[g] == pytest.approx(cost * sum(taken.values()))
+        assert len({int(problem.sensitive[u]) for u, t in taken.items() if t}) >= need.values
+    lowered = _prices.lowered(asked, given)[problem.row_unit].tolist()
+    for block, limit in possible_blocks(plain, need).items():
+        assert sum(Fraction(lowered[row]) for row in block) <= limit
+    assert all(0 <= low <= high for low, high in zip(lowered, of_record, strict=True))
+
+
+def test_the_bound_does_not_rest_on_the_solver() -> None:
+    """Whatever it proposes."""
+    r = Random(7)
+
+    def nonsense(*_: object) -> np.ndarray:
+        return np.array([r.random() for _ in range(units)])
+
+    for _ in range(15):
+        plain, need = random_plain(r, most=6), r.choice(NEEDS)
+        units = len(problem_of(plain, need.values > 1).units)
+        with patch.object(prices, "_solved", nonsense):
+            _, of_record = priced(plain, need)
+        for block, cost in possible_blocks(plain, need).items():
+            assert sum(Fraction(of_record[row]) for row in block) <= cost
+
+
+def test_a_solver_that_gives_up_costs_only_tightness() -> None:
+    """linprog answers x = None where it ran into trouble."""
+    paths = [[("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*"), ("d", "c", "*")]]
+    plain = Plain(paths, [1.0], [(0,), (1,), (2,), (3,), (0,)], ["s"] * 5)
+
+    class GaveUp:
+        x, fun, status, success, message = None, None, 4, False, "numerical difficulties"
+
+    with patch.object(prices, "linprog", lambda *_, **__: GaveUp()):
+        _, of_record = priced(plain, Need(2))
+    for block, cost in possible_blocks(plain, Need(2)).items():
+        assert sum(Fraction(of_record[row]) for row in block) <= cost
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        Plain([[("a", "*")]], [1.0], [(0,)], ["s"]),
+        Plain([[("a", "*")]], [1.0], [(0,)] * 5, ["s", "t", "s", "s", "u"]),
+        Plain([[("a", "*"), ("b", "*")]], [0.0], [(0,), (1,), (1,)], ["s", "t", "u"]),
+        Plain([[("a", "*"), ("b", "*")]] * 2, [0.0, 1.0], [(0, 0), (1, 0), (1, 1)], ["s", "t", "u"]),
+        Plain([[(f"{i}", "*") for i in range(6)]], [1.0], [(i,) for i in range(6)], list("stusts")),
+    ],
+    ids=["one record", "all equal", "all free", "one attribute free", "all as far from each other"],
+)
+@pytest.mark.parametrize("need", NEEDS)
+def test_at_the_edges(plain: Plain, need: Need) -> None:
+    _, of_record = priced(plain, need)
+    assert all(0 <= price <= 1 for price in of_record)
+    for block, cost in possible_blocks(plain, need).items():
+        assert sum(Fraction(of_record[row]) for row in block) <= cost
