@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 
 from sudare.engines.pairs import Device
 from sudare.generalization.problem import Problem
-from sudare.suitability import cells, matching, prices
+from sudare.suitability import cells, matching, prices, search
 from sudare.suitability.costs import Costs, Need, nearest_costs
 
 PAIRS = 4e11  # units x units x marks for the nearest: some ten seconds, mostly far less
+SEARCHED = 20_000  # units: each is compared with all others before its cell is searched for
 PRICED = 60_000_000  # units x choices of levels for prices: a minute or two
 
-By = Literal["nearest", "cells", "matching", "prices"]
+By = Literal["nearest", "cells", "search", "matching", "prices"]
 WORDS: dict[By, str] = {
     "nearest": "how far each record is from the company that it needs",
     "cells": "the cheapest cell in which each record finds the company that it needs",
+    "search": "the cheapest cell in which each record finds company, searched for record by record",
     "matching": "the cheapest way to give every record a partner of its own",
     "prices": "prices of the records that no possible block can exceed",
 }
@@ -57,7 +59,8 @@ def best_bounds(
     """Return the best bound for each need.
 
     Where all cells can be looked at, they bound more than the nearest do. With `tight`, a matching (for two
-    records or more) and prices are tried too, where the table is small enough; they take longer.
+    records or more), prices and, where cells are too many, a search for each record's cheapest are tried too, if
+    the table is small enough; they take longer.
     """
     if cells.can_be_listed(problem):
         by_cells = cells.cell_costs(problem, costs, needs)
@@ -83,6 +86,9 @@ def _tighter(problem: Problem, costs: Costs, need: Need, found: Bound) -> list[B
     if need.records == 2 and len(problem.units) <= matching.MOST:
         of_copies = matching.matched_costs(problem, costs) / costs.whole
         bounds.append(_bound(problem, of_copies / problem.weights, "matching"))
+    if not cells.can_be_listed(problem) and need.records > 2 and len(problem.units) <= SEARCHED:
+        by_search = search.searched_costs(problem, costs, need)
+        bounds.append(_bound(problem, by_search / costs.whole, "search"))
     if cells.can_be_listed(problem, PRICED) and need.records > 1:
         start = np.floor(found.of_unit * costs.whole + 0.5).astype(np.int64)
         bounds.append(_bound(problem, prices.best_prices(problem, costs, need, start).of_unit, "prices"))

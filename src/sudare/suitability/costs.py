@@ -114,4 +114,4 @@ def value_costs(marks: Marks, problem: Problem, ls: Sequence[int], device: Devic
     falling = -np.sort(-best, axis=1)
     none = np.full(len(best), -1)
     found = np.stack([full - (falling[:, l - 1] if l <= problem.values else none) for l in ls])
-    return np.maximum(found, 0).astype(np.int64)
+    return np.asarray(np.maximum(found, 0), dtype=np.int64)

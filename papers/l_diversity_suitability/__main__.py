@@ -1,0 +1,55 @@
+"""`python -m papers.l_diversity_suitability [--quick]`: prints the tables and rewrites the results in README.md."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from benchmarks.common import show
+from papers.l_diversity_suitability.data import QUICK, sources
+from papers.l_diversity_suitability.differences import differences
+from papers.l_diversity_suitability.figure import figure
+from papers.l_diversity_suitability.measure import Row, rows
+from papers.l_diversity_suitability.report import Grid, grids, short_falls
+
+FOLDER = Path(__file__).parent
+START, END = "<!-- results: rewritten by the command above -->", "<!-- end of results -->"
+
+
+def main(quick: bool = False) -> list[Row]:
+    """Measure everything and print it; a full run also rewrites the results and the figure."""
+    found = []
+    for source in sources():
+        for row in rows(source, quick):
+            found.append(row)
+            print(f"{row.name}, l = {row.l}: {row.seconds:.1f} s", file=sys.stderr, flush=True)
+    words = f"; {QUICK} rows or fewer of each table, so that only the code is comparable" if quick else ""
+    for grid in grids(found):
+        show(grid.title + words, grid.headers, grid.lines)
+    if not quick:
+        claims = differences()
+        print(*short_falls(found), *claims, sep="\n\n")
+        _write(found, grids(found), claims)
+    return found
+
+
+def _write(found: list[Row], shown: list[Grid], claims: list[str]) -> None:
+    page = FOLDER / "README.md"
+    before, rest = page.read_text().split(START)
+    after = rest.split(END)[1]
+    parts = [
+        *(grid.markdown() for grid in shown),
+        "### Where ours falls short\n\n" + _listed(short_falls(found)),
+        "### Where the paper and we differ, and why\n\nEach was checked by code in the run that wrote this page.\n\n"
+        + _listed(claims),
+    ]
+    page.write_text(before + "\n\n".join([START, *parts, END]) + after)
+    (FOLDER / "figure-3.svg").write_text(figure(found))
+
+
+def _listed(sentences: list[str]) -> str:
+    return "\n".join(f"- {sentence}" for sentence in sentences)
+
+
+if __name__ == "__main__":
+    main(quick="--quick" in sys.argv)

@@ -1,0 +1,67 @@
+"""The bound by the cheapest cells, for tables with too many cells to list: each record's cell is searched for."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numba import get_num_threads
+from numpy.typing import NDArray
+
+from sudare.generalization.problem import Problem
+from sudare.suitability._search import search
+from sudare.suitability.costs import Costs, Need
+
+STEPS = 300_000  # joins to look at for one record
+
+
+def searched_costs(problem: Problem, costs: Costs, need: Need, steps: int = STEPS) -> NDArray[np.int64]:
+    """Return what each unit costs at least, by the cheapest cell in which it finds company (see `cell_costs`).
+
+    That cell is the join of the record with k - 1 others, and at least the join with others of l - 1 further values.
+    Companions are added by rising distance; a join only grows, so a branch ends as soon as it costs as much as the best
+    join found. A record for which that takes more than `steps` pays for the join with fewer companions, or the
+    distance to the nearest, whichever is more.
+    """
+    found = np.zeros(len(problem.units), dtype=np.int64)
+    if need.values > 1:
+        values = problem.sensitive.astype(np.int64)
+        found = _searched(problem, costs, np.arange(len(values)), values, need.values, steps)
+    if need.records > need.values:
+        copies = np.repeat(np.arange(len(problem.units)), np.minimum(problem.weights, need.records))
+        by_records = _searched(problem, costs, copies, np.arange(len(copies)), need.records, steps)
+        found = np.maximum(found, by_records)
+    return found
+
+
+def _searched(
+    problem: Problem, costs: Costs, unit: NDArray[np.int64], kind: NDArray[np.int64], company: int, steps: int
+) -> NDArray[np.int64]:
+    """Search for the cheapest join of each unit with company of so many kinds, its own included."""
+    marks = costs.marks(problem)
+    codes = np.ascontiguousarray(marks.codes[unit])
+    word, bit, gain = _packed(marks.gains)
+    start = np.unique(unit, return_index=True)[1]
+    parts = get_num_threads()
+    found = np.empty(len(start), dtype=np.int64)
+
+    def work(part: int) -> None:
+        found[part::parts] = search(codes, word, bit, gain, kind, start[part::parts], company - 1, steps)[0]
+
+    with ThreadPoolExecutor(parts) as threads:
+        list(threads.map(work, range(parts)))
+    return found
+
+
+def _packed(
+    gains: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]:
+    """Give each mark a bit of a word, so that all bits of a word gain the same; return word and bit of each, and gains."""
+    word, bit = np.empty(len(gains), dtype=np.int64), np.empty(len(gains), dtype=np.uint64)
+    of_word: list[int] = []
+    for gain in np.unique(gains):
+        for i, mark in enumerate(np.flatnonzero(gains == gain)):
+            if i % 64 == 0:
+                of_word.append(int(gain))
+            word[mark], bit[mark] = len(of_word) - 1, np.uint64(1) << np.uint64(i % 64)
+    return word, bit, np.array(of_word)

@@ -1,0 +1,73 @@
+"""The search for each record's cheapest cell, beside the list of all cells."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sudare as sd
+from sudare.suitability.bounds import best_bounds
+from sudare.suitability.cells import cell_costs
+from sudare.suitability.costs import Costs, Need, nearest_costs
+from sudare.suitability.facts import Facts
+from sudare.suitability.search import searched_costs
+from tests.suitability.cases import random_plain
+
+
+@given(r=st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=60)
+def test_what_is_found_is_what_the_list_has(r: Random) -> None:
+    facts = Facts(random_plain(r, most=8).table(), "illness")
+    problem = facts.problem
+    for need in (Need(2), Need(3), Need(2, 2), Need(3, 3), Need(4, 2)):
+        if need.records > facts.records or need.values > facts.distinct_l:
+            continue
+        listed = cell_costs(problem, facts.costs, [need])[0]
+        found = searched_costs(problem, facts.costs, need)
+        if need.records > need.values > 1:  # each companion and each value in some cell, but not all in one
+            assert (found <= listed).all()
+        else:
+            assert found.tolist() == listed.tolist()
+
+
+@pytest.fixture(scope="module")
+def survey() -> Facts:
+    people = sd.datasets.health_survey(250).select("age", "sex", "region", "education", "diagnosis")
+    hierarchies = {"age": sd.Hierarchy.intervals(range(18, 96), width=10)}
+    schema = sd.Schema.from_roles(
+        quasi=["age", "sex", "region", "education"], sensitive=["diagnosis"], hierarchies=hierarchies
+    )
+    return Facts(sd.read(people, schema), "diagnosis")
+
+
+@pytest.mark.parametrize("steps", [1, 10, 100])
+def test_a_search_that_is_cut_short_still_bounds(survey: Facts, steps: int) -> None:
+    problem, costs, need = survey.by_quasi, survey.costs, Need(5)
+    whole = searched_costs(problem, costs, need)
+    short = searched_costs(problem, costs, need, steps)
+    assert whole.tolist() == cell_costs(problem, costs, [need])[0].tolist()
+    assert (short <= whole).all()
+    assert (short >= nearest_costs(problem, costs, [need])[0]).all()
+    assert steps > 1 or (short < whole).any()
+
+
+def test_a_wide_table_is_searched() -> None:
+    """With 40 attributes there are too many cells to list."""
+    rng = np.random.default_rng(1)
+    names = [f"q{i}" for i in range(40)]
+    frame = (
+        sd.datasets.health_survey(60)
+        .select("diagnosis")
+        .with_columns(**{name: rng.choice(["a", "b", "c"], 60) for name in names})
+    )
+    facts = Facts(sd.read(frame, sd.Schema.from_roles(quasi=names, sensitive=["diagnosis"])), "diagnosis")
+    need = Need(4)
+    (plain,) = best_bounds(facts.by_quasi, facts.costs, [need])
+    (tight,) = best_bounds(facts.by_quasi, facts.costs, [need], tight=True)
+    assert (plain.by, tight.by) == ("nearest", "search")
+    assert plain.value < tight.value <= facts.reached(4)
+    assert isinstance(facts.costs, Costs)
