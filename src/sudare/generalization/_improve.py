@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 EPS = 1e-12  # a change must save more than rounding
 LEFT_OUT = -2  # the block of a unit that is left out for good; -1: not placed yet
+NONE = -1  # the mark of a block whose units do not share one
+ROUGH = 1e-5  # more than single precision can be wrong by
 MEMBERS = 64  # larger blocks are not worth dissolving
 
 
@@ -28,8 +30,10 @@ class Given(NamedTuple):
     sensitive: Array
     trees: Trees
     limits: Limits
-    order: Array
-    """The attributes, those first in which units differ most: what is too dear is found out soonest."""
+    marks: Array
+    """The node that each unit lies under at each level of each attribute below the root, one after the other."""
+    gain: Array
+    """What two units save that share a mark."""
 
 
 class State(NamedTuple):
@@ -40,6 +44,7 @@ class State(NamedTuple):
     after: Array  # of each unit
     before: Array
     rep: Array  # the first unit's leaves, of each block
+    marks: Array  # the marks that all units of each block share; NONE for the others
     level: Array
     size: Array
     cost: Array  # per record
@@ -69,13 +74,14 @@ def improve(
     else helps, in at most `swaps` passes.
     """
     m, n = units.shape
-    g = Given(units, weights, sensitive, trees, limits, _most_diverse_first(units, trees))
+    g = Given(units, weights, sensitive, trees, limits, *_marked(units, trees))
     s = State(
         block_of,
         np.full(blocks, -1, dtype=np.int64),
         np.full(m, -1, dtype=np.int64),
         np.full(m, -1, dtype=np.int64),
         np.zeros((blocks, n), dtype=np.int32),
+        np.zeros((blocks, g.gain.size), dtype=np.int32),
         np.zeros((blocks, n), dtype=np.int16),
         np.zeros(blocks, dtype=np.int64),
         np.zeros(blocks),
@@ -116,17 +122,28 @@ def improve(
 
 
 @njit(cache=True, nogil=True)
-def _most_diverse_first(units: Array, trees: Trees) -> Array:  # pragma: no cover
-    """Order the attributes by what two units, drawn at random, cost each other in them."""
+def _marked(units: Array, trees: Trees) -> tuple[Array, Array]:  # pragma: no cover
+    """Return the marks of all units, and what each saves."""
     m, n = units.shape
-    cost = np.zeros(n)
+    marks = np.empty((m, trees.height.sum()), dtype=np.int32)
+    gain = np.empty(trees.height.sum(), dtype=np.float32)
+    d = 0
     for a in range(n):
         for level in range(trees.height[a]):
-            count = np.zeros(trees.size[a, level])
+            gain[d] = trees.step[a]
             for u in range(m):
-                count[trees.nodes[trees.offset[a, level] + units[u, a]]] += 1.0
-            cost[a] += trees.step[a] * (1.0 - (count * count).sum() / (m * m))
-    return np.argsort(-cost)
+                marks[u, d] = trees.nodes[trees.offset[a, level] + units[u, a]]
+            d += 1
+    return marks, gain
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _roughly(a: Array, b: Array, gain: Array) -> float:  # pragma: no cover
+    """Return what it costs not to share marks, in single precision: many marks are compared at once."""
+    cost = np.float32(0.0)
+    for d in range(gain.size):
+        cost += gain[d] if a[d] != b[d] else np.float32(0.0)
+    return cost
 
 
 @njit(cache=True, nogil=True)
@@ -286,13 +303,12 @@ def _best_block(
         if s.size[b] == 0 or b == avoid or w * s.cost[b] >= enough:
             continue
         most = (enough + s.size[b] * s.cost[b]) / (s.size[b] + w)
+        if _roughly(g.marks[u], s.marks[b], g.gain) >= most + ROUGH:
+            continue
         together = s.cost[b]
-        for a in g.order:
+        for a in range(g.units.shape[1]):
             level = s.level[b, a]
-            if level < g.trees.height[a]:
-                together += (meet(g.trees, a, s.rep[b, a], g.units[u, a], level) - level) * g.trees.step[a]
-                if together >= most:
-                    break
+            together += (meet(g.trees, a, s.rep[b, a], g.units[u, a], level) - level) * g.trees.step[a]
         if together < most:
             s.histogram[b, g.sensitive[u]] += w
             fits = meets(s.histogram[b], s.size[b] + w, g.limits)
@@ -363,5 +379,9 @@ def _refit(b: int, g: Given, s: State) -> None:  # pragma: no cover
         for a in range(g.units.shape[1]):
             s.level[b, a] = meet(g.trees, a, s.rep[b, a], g.units[u, a], s.level[b, a])
         u = s.after[u]
+    d = 0
     for a in range(g.units.shape[1]):
         s.cost[b] += s.level[b, a] * g.trees.step[a]
+        for level in range(g.trees.height[a]):
+            s.marks[b, d] = g.marks[s.first[b], d] if level >= s.level[b, a] else NONE
+            d += 1

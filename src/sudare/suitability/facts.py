@@ -37,6 +37,7 @@ class Facts:
     tight: bool = False
     _reached: dict[int, float] = field(default_factory=dict)
     _nearest: dict[tuple[bool, Need], Bound] = field(default_factory=dict)
+    _without: dict[float, dict[str, float]] = field(default_factory=dict)
 
     @cached_property
     def problem(self) -> Problem:
@@ -146,6 +147,11 @@ class Facts:
 
     def without_attributes(self, l: float) -> dict[str, float]:
         """Return for each quasi attribute the l-bound if it were not one, as the mean over the others."""
+        if l not in self._without:
+            self._without[l] = self._computed_without(l)
+        return self._without[l]
+
+    def _computed_without(self, l: float) -> dict[str, float]:
         marks, levels = self.costs.marks(self.problem), self.problem.trees.height
         of_attribute = np.repeat(np.arange(len(levels)), levels)
         found = {}
