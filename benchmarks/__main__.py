@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import generalization, pairs, tables
+from benchmarks import generalization, pairs, pram, sampling, tables
 
-BENCHMARKS = (tables, generalization, pairs)
+BENCHMARKS = (tables, generalization, pairs, sampling, pram)
 
 if __name__ == "__main__":
     for benchmark in BENCHMARKS:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from benchmarks import generalization, pairs, tables
+from benchmarks import generalization, pairs, pram, sampling, tables
+from sudare.randomization.pram import Pram, optimal_pram
 
 
 def test_tables_quick(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,3 +31,28 @@ def test_pairs_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     printed = capsys.readouterr().out
     assert "All pairs of tuples" in printed
     assert "Adult" in printed
+
+
+def test_sampling_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    sampling.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "exact draws from a cryptographic source" in printed
+    assert "retention, 8 attributes" in printed
+    assert "discrete Laplace, scale 50" in printed
+
+
+def test_pram_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    pram.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "Optimal PRAM, epsilon = 4.1" in printed
+    assert "10,000" in printed
+
+
+@pytest.mark.skipif(pram.clarabel is None, reason="Clarabel is not installed")
+def test_all_pairs_and_the_search_agree() -> None:
+    v = pram.histogram(20)
+    found = Pram(np.clip(pram.with_clarabel(v, 2.0), 0, 1))
+    ours = optimal_pram(v, epsilon=2.0)
+    assert found.epsilon <= 2.0 + 1e-4
+    assert ours.epsilon <= 2.0 + 1e-9
+    assert ours.bias(v) == pytest.approx(found.bias(v), rel=1e-4)

@@ -3,13 +3,19 @@
 from sudare import datasets
 from sudare.attacks.attack import attack
 from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
+from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.t_closeness import TCloseness
+from sudare.randomization.invariant import invariant_pram
+from sudare.randomization.pram import conventional_pram, optimal_pram
 from sudare.release.certificate import Certificate
 from sudare.release.generalize import generalize
 from sudare.release.ledger import Ledger
 from sudare.release.publish import publish
+from sudare.release.randomize import randomize
+from sudare.release.reconstruct import reconstruct
 from sudare.release.release import Release
 from sudare.release.verify import verify
 from sudare.suitability.assess import Assessment, assess
@@ -29,6 +35,7 @@ __all__ = [
     "Certificate",
     "Counts",
     "CsvFormat",
+    "DifferentialPrivacy",
     "Hierarchy",
     "InputError",
     "KAnonymity",
@@ -36,6 +43,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "ParameterError",
+    "PkAnonymity",
     "Policy",
     "Release",
     "RequirementError",
@@ -46,12 +54,17 @@ __all__ = [
     "Table",
     "assess",
     "attack",
+    "conventional_pram",
     "datasets",
     "generalize",
+    "invariant_pram",
     "max_blocks",
     "min_block_distinct",
     "min_block_entropy",
+    "optimal_pram",
     "publish",
+    "randomize",
     "read",
+    "reconstruct",
     "verify",
 ]

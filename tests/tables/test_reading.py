@@ -76,9 +76,8 @@ def test_a_frame_is_left_as_it_was() -> None:
         [{"a": 1}, {"a": 2}],
         [b"a", b"b"],
         [object(), object()],
-        [dt.timedelta(1), dt.timedelta(2)],
     ],
-    ids=["lists", "structs", "bytes", "objects", "durations"],
+    ids=["lists", "structs", "bytes", "objects"],
 )
 def test_cells_that_hold_no_single_value(values: list) -> None:
     frame = pl.DataFrame({"id": [1, 2], "x": pl.Series(values)})

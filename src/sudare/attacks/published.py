@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
@@ -50,6 +51,7 @@ class Published:
         if frame.height == 0:
             raise InputError("The output is empty; there is nothing to attack.")
         q, s = [f"q{i}" for i in range(len(quasi))], [f"s{i}" for i in range(len(sensitive))]
+        frame = frame.with_columns(cs.duration().to_physical())  # polars writes no texts of them
         texts = frame.select(
             pl.repeat(0, frame.height, dtype=pl.UInt32).alias(
                 "block"

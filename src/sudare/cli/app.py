@@ -8,7 +8,20 @@ from typing import Annotated
 import typer
 
 from sudare import __version__
-from sudare.cli import assess, attack, check, count, demo, generalize, init, ledger, publish, verify
+from sudare.cli import (
+    assess,
+    attack,
+    check,
+    count,
+    demo,
+    generalize,
+    init,
+    ledger,
+    publish,
+    randomize,
+    reconstruct,
+    verify,
+)
 from sudare.cli.output import complain
 from sudare.errors import SudareError
 
@@ -19,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for module in (init, check, count, assess, generalize, publish, verify, attack):
+for module in (init, check, count, assess, generalize, randomize, reconstruct, publish, verify, attack):
     app.command()(getattr(module, module.__name__.rsplit(".", 1)[1]))
 app.command()(demo.demo)
 app.add_typer(ledger.app, name="ledger")

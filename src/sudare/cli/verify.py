@@ -21,6 +21,9 @@ from sudare.cli.arguments import (
     requirements_of,
 )
 from sudare.cli.output import Json, print_json, say, working
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.pk_anonymity import PkAnonymity
+from sudare.release.verify import Promise
 from sudare.release.verify import verify as verify_output
 from sudare.tables.schema import Schema
 
@@ -36,11 +39,21 @@ def verify(
     t: T = None,
     distance: Distance = "equal",
     sensitive: Sensitive = None,
+    pk: Annotated[
+        float | None, typer.Option(help="The k of Pk-anonymity of a randomized table.", min=1)
+    ] = None,
+    epsilon: Annotated[float | None, typer.Option(help="The epsilon of a randomized table.", min=0)] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     json: Json = False,
 ) -> None:
     """Verify a published table; ends with 1 if a requirement does not hold."""
-    asked = requirements_of(k, l, diversity, c, t, distance, sensitive)
+    asked: list[Promise] = []
+    if pk is not None:
+        asked.append(PkAnonymity(pk))
+    if epsilon is not None:
+        asked.append(DifferentialPrivacy(epsilon, per="record"))
+    if not asked or not (k is None and l is None and t is None):
+        asked += requirements_of(k, l, diversity, c, t, distance, sensitive)
     with working(f"Verifying {output}"):
         found = verify_output(output, asked, Schema.from_toml(existing_schema(schema)))
     if json:
@@ -50,6 +63,6 @@ def verify(
             worst = ", ".join(f"{name} = {value}" for name, value in finding.worst.items())
             colour, verb = ("green", "holds") if finding.holds else ("red", "does not hold")
             say(
-                f"[{colour}]{finding.requirement} {verb}[/]: {finding.name} = {finding.value:g}; worst block: {worst}"
+                f"[{colour}]{finding.requirement} {verb}[/]: {finding.name} = {finding.value:g}; worst: {worst}"
             )
     raise typer.Exit(0 if found.holds else 1)

@@ -138,7 +138,7 @@ def _marked(units: Array, trees: Trees) -> tuple[Array, Array]:  # pragma: no co
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _roughly(a: Array, b: Array, gain: Array) -> float:  # pragma: no cover
+def _roughly(a: Array, b: Array, gain: Array) -> Any:  # pragma: no cover
     """Return what it costs not to share marks, in single precision: many marks are compared at once."""
     cost = np.float32(0.0)
     for d in range(gain.size):

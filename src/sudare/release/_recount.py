@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
@@ -67,7 +68,7 @@ class Blocks:
 def count_blocks(frame: pl.DataFrame, quasi: list[str], sensitive: Sensitive | None) -> Blocks:
     """Group the records by the texts of their quasi values; without any, all are one block."""
     names = [str(i) for i in range(len(quasi))]  # so that no column can have the name of ours
-    rows = frame.select(
+    rows = frame.with_columns(cs.duration().to_physical()).select(  # polars writes no texts of durations
         pl.repeat(0, frame.height).alias("all"),
         *(pl.col(name).cast(pl.String).alias(new) for name, new in zip(quasi, names, strict=True)),
         (pl.lit(0) if sensitive is None else sensitive.codes).alias("value"),

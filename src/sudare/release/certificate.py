@@ -65,6 +65,8 @@ class Certificate(BaseModel):
     """The distortion over the bound: near 1, the data are at fault for it, and not the method."""
     decision: str | None = None
     """What was assessed and decided before, if this was published through an assessment."""
+    caveats: list[str] = Field(default_factory=list)
+    """What the promise does not cover."""
     attacks: dict[str, Any] = Field(default_factory=dict)
     """What an outsider's attacks reach on the input and on the output."""
     records: dict[str, int]

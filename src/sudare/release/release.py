@@ -11,11 +11,10 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from sudare.privacy.requirement import Requirement
 from sudare.release.atomic import write_folder
 from sudare.release.certificate import Certificate
 from sudare.release.ledger import Ledger
-from sudare.release.verify import verify
+from sudare.release.verify import Promise, verify
 from sudare.tables.schema import Schema
 
 
@@ -33,7 +32,7 @@ class Release:
     data: pl.DataFrame = field(repr=False)
     plan: Plan
     certificate: Certificate
-    requirements: Sequence[Requirement]
+    requirements: Sequence[Promise]
     schema: Schema = field(repr=False)
     report: str = field(repr=False)
     input_salt: str = field(repr=False)

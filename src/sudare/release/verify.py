@@ -6,8 +6,9 @@ polars, by the text that a receiver sees, and of a requirement only its paramete
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -17,14 +18,18 @@ from typing import Any
 import polars as pl
 
 from sudare.errors import InputError, ParameterError, RequirementError
+from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import TCloseness
-from sudare.release import _recount
+from sudare.release import _recount, _recount_laws
 from sudare.release._recount import Blocks, Sensitive
 from sudare.tables.schema import Attribute, Role, Schema
 from sudare.tables.text import listed
+
+Promise = Requirement | PkAnonymity | DifferentialPrivacy
 
 
 @dataclass(frozen=True)
@@ -75,9 +80,16 @@ class Verification:
 
 
 def verify(
-    output: pl.DataFrame | str | Path, requirements: Requirement | Sequence[Requirement], schema: Schema
+    output: pl.DataFrame | str | Path,
+    requirements: Promise | Sequence[Promise],
+    schema: Schema,
+    *,
+    plan: Mapping[str, Any] | None = None,
 ) -> Verification:
     """Recount a published frame, file or release folder, and say whether the requirements hold.
+
+    What a randomized table promises is a property of its law, which is published with it: in plan.json beside the
+    output, or given as `plan`.
 
     Of the table that t-closeness compares a block with, only the output is known: a block's distance is that
     from the sensitive column of the whole output, without records that were left out. Likewise, a hierarchy that
@@ -94,15 +106,21 @@ def verify(
     {'l_distinct': 2, 't': 0.2}
     """
     frame, from_csv = _frame(output)
+    promised = list(requirements) if isinstance(requirements, Sequence) else [requirements]
+    if not promised:
+        raise ParameterError("verify needs at least one requirement, such as KAnonymity(5).")
     if identifiers := [name for name in schema.names(Role.identifier) if name in frame.columns]:
         raise RequirementError(f"The output still has the identifier '{identifiers[0]}'. It must be dropped.")
     if absent := [name for name in schema.names(Role.quasi) if name not in frame.columns]:
         raise InputError(f"The output has no column '{absent[0]}', which the schema calls quasi.")
     if frame.height == 0:
         raise InputError("The output is empty; there is nothing to verify.")
-    asked = list(requirements) if isinstance(requirements, Sequence) else [requirements]
-    if not asked:
-        raise ParameterError("verify needs at least one requirement, such as KAnonymity(5).")
+    by_law = [promise for promise in promised if isinstance(promise, PkAnonymity | DifferentialPrivacy)]
+    if by_law and len(by_law) < len(promised):
+        raise ParameterError("Ask either for what blocks have, or for what a randomized table promises.")
+    if by_law:
+        return Verification(tuple(_find_by_law(by_law, frame, plan or _plan_beside(output))))
+    asked = [promise for promise in promised if not isinstance(promise, PkAnonymity | DifferentialPrivacy)]
 
     @cache  # several requirements may speak of one attribute
     def counted(name: str | None) -> tuple[Blocks, Sensitive | None]:
@@ -140,6 +158,42 @@ def _frame(output: pl.DataFrame | str | Path) -> tuple[pl.DataFrame, bool]:
         return pl.read_csv(path, infer_schema=False), True
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{path}: the output cannot be read: {str(error).strip()}.") from None
+
+
+def _plan_beside(output: pl.DataFrame | str | Path) -> Mapping[str, Any]:
+    """Read the law that was published with the output."""
+    if isinstance(output, pl.DataFrame):
+        raise InputError(
+            "A randomized table is verified by its law. Name the release's folder, or give plan=..."
+        )
+    path = Path(output)
+    path = (path if path.is_dir() else path.parent) / "plan.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: the law of the randomized table cannot be read: {error}.") from None
+    if not isinstance(found, dict) or "attributes" not in found:
+        raise InputError(f"{path}: this is not the law of a randomized table.")
+    return found
+
+
+def _find_by_law(
+    asked: list[PkAnonymity | DifferentialPrivacy], frame: pl.DataFrame, plan: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """Find k and epsilon from the law, whichever is asked for, and the attribute that uses most of them."""
+    epsilon, spread, worst = _recount_laws.promised(frame, plan)
+    k = 1 + (frame.height - 1) * math.exp(-spread)
+    pk = max((r.k for r in asked if isinstance(r, PkAnonymity)), default=1.0)
+    least = min((r.epsilon for r in asked if isinstance(r, DifferentialPrivacy)), default=math.inf)
+    words = {type(r): str(r) for r in asked}
+    yield Finding(words.get(PkAnonymity, "Pk-anonymity"), "pk", k, k >= pk * (1 - 1e-9), {"attribute": worst})
+    yield Finding(
+        words.get(DifferentialPrivacy, "differential privacy for each record"),
+        "epsilon",
+        epsilon,
+        epsilon <= least * (1 + 1e-9),
+        {"attribute": worst},
+    )
 
 
 def _attribute(requirement: Requirement, schema: Schema, frame: pl.DataFrame) -> str:

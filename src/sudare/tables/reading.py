@@ -170,7 +170,7 @@ def _encode(
     series: pl.Series, type_: Type | None, missing_values: tuple[str, ...], origin: Source
 ) -> tuple[Column, NDArray[np.int64]]:
     """Code a typed column; also return the rows whose text is not of the declared type."""
-    if series.dtype.is_nested() or isinstance(series.dtype, pl.Object | pl.Binary | pl.Duration):
+    if series.dtype.is_nested() or isinstance(series.dtype, pl.Object | pl.Binary):
         raise InputError(
             f"{origin.name}, column '{series.name}': a cell holds {series.dtype}. Keep one number, date or text per cell."
         )

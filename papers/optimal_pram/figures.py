@@ -1,0 +1,45 @@
+"""Figs 3 to 7: the histograms, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from papers.optimal_pram.data import Case
+from papers.optimal_pram.measure import Row
+from papers.optimal_pram.page import Panel, panels
+from sudare.release.charts import AFTER, AMBER, BEFORE
+
+TOP = 900.0
+"""All figures have the same height, as in the paper: Case 3's largest count is 898."""
+ENDS = {1: ("1", "74"), 2: ("1", "74"), 3: ("17", "90 years")}
+
+
+def figures(cases: Sequence[Case], rows: Sequence[Row]) -> dict[str, str]:
+    """Return the pictures, by the name of the file."""
+    before = {
+        f"figure-{case.number + 2}.svg": panels(
+            [[Panel(f"Case {case.number}: {case.words}", case.v, BEFORE)]], top=TOP, ends=ENDS[case.number]
+        )
+        for case in cases
+    }
+    found = {(row.case, row.k): row for row in rows}
+    once = [
+        [
+            Panel("original", cases[0].v, BEFORE),
+            Panel(f"conventional, k = {k}", found[1, k].one[0], AMBER),
+            Panel(f"optimal, k = {k}", found[1, k].one[1], AFTER),
+        ]
+        for k in sorted(k for case, k in found if case == 1)
+    ]
+    least = min(k for case, k in found if case == 3)
+    mean = [
+        [
+            Panel("original", cases[2].v, BEFORE),
+            Panel(f"conventional, k = {least}", found[3, least].mean[0], AMBER),
+            Panel(f"optimal, k = {least}", found[3, least].mean[1], AFTER),
+        ]
+    ]
+    return before | {
+        "figure-6.svg": panels(once, top=TOP, ends=ENDS[1]),
+        "figure-7.svg": panels(mean, top=TOP, ends=ENDS[3]),
+    }

@@ -1,0 +1,155 @@
+"""`sudare randomize`: change every record at random by a known law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast
+
+import typer
+from rich.markup import escape
+
+from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, existing_schema
+from sudare.cli.output import Force, Json, print_json, print_table, say, working
+from sudare.errors import InputError
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.pk_anonymity import PkAnonymity
+from sudare.randomization.budget import Split
+from sudare.randomization.files import MatrixRows, read_matrix, read_prior
+from sudare.randomization.laws import After
+from sudare.randomization.plan import HOWS, Histogram
+from sudare.release.certificate import Certificate
+from sudare.release.ledger import Ledger
+from sudare.release.randomize import randomize as randomize_table
+from sudare.tables.reading import read
+
+
+def randomize(
+    source: Source,
+    output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
+    pk: Annotated[
+        float | None, typer.Option(help="Pk-anonymity: nobody is found with a probability above 1/k.")
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Or differential privacy, for each record: its epsilon.")
+    ] = None,
+    how: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"By which law, such as age=bins: {', '.join(HOWS)}. Several: give it again.",
+            metavar="NAME=LAW",
+        ),
+    ] = None,
+    split: Annotated[
+        Literal["equal", "least-error", "tie", "paper-tie"],
+        typer.Option(help="How attributes share the budget."),
+    ] = "equal",
+    after: Annotated[After, typer.Option(help="What is done with noise that leaves the bounds.")] = "clip",
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A public histogram for an optimal law: CSV lines of value and count.", metavar="NAME=FILE"
+        ),
+    ] = None,
+    matrix: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A transition matrix of your own: CSV, values in the first line and the first column.",
+            metavar="NAME=FILE",
+        ),
+    ] = None,
+    matrix_rows: Annotated[
+        MatrixRows, typer.Option(help="What the rows of these are; sdcMicro writes inputs.")
+    ] = "output",
+    histogram: Annotated[
+        Literal["private-estimate", "true-histogram"],
+        typer.Option(help="From what an optimal law is made, if no public histogram is given."),
+    ] = "private-estimate",
+    schema: SchemaPath = Path(SCHEMA_FILE),
+    ledger: Annotated[Path | None, typer.Option(help="The ledger to record the release in.")] = None,
+    unsafe_seed: Annotated[
+        int | None,
+        typer.Option(
+            help="For tests and papers only: who knows the seed can undo it. The certificate shows it."
+        ),
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Change every quasi and sensitive value at random by a known law, verify, and write the release."""
+    asked = _requirement(pk, epsilon)
+    laws = _by_name(how, "--how", "age=bins")
+    files = {
+        "prior": _by_name(prior, "--prior", "age=age.csv"),
+        "matrix": _by_name(matrix, "--matrix", "sex=sex.csv"),
+    }
+    with working(f"Reading {source}"):
+        table = read(source, existing_schema(schema))
+        priors = {name: read_prior(path, table, name) for name, path in files["prior"].items()}
+        matrices = {
+            name: read_matrix(path, table, name, matrix_rows) for name, path in files["matrix"].items()
+        }
+    with working("Randomizing and verifying"):
+        release = randomize_table(
+            table,
+            asked,
+            how=cast(dict[str, Any], laws),
+            split=cast(Split, split.replace("-", " ")),
+            after=after,
+            priors=priors,
+            matrices=matrices,
+            histogram=cast(Histogram, histogram.replace("-", " ")),
+            unsafe_seed=unsafe_seed,
+        )
+        release.write(output, force=force, ledger=Ledger(ledger) if ledger is not None else None)
+    if json:
+        print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
+        return
+    _show(release.certificate, release.plan.to_json()["attributes"])
+    say(
+        f"Written to [b]{escape(str(output))}[/]. Look at [b]{escape(str(output / 'report.html'))}[/], and keep it."
+    )
+    say("Hand over the data with plan.json: [b]sudare reconstruct[/] needs the law in it.")
+
+
+def _requirement(pk: float | None, epsilon: float | None) -> PkAnonymity | DifferentialPrivacy:
+    if pk is not None and epsilon is not None:
+        raise InputError("Give either --pk or --epsilon, not both: each follows from the other.")
+    if pk is not None:
+        return PkAnonymity(pk)
+    if epsilon is not None:
+        return DifferentialPrivacy(epsilon, per="record")
+    raise InputError("Nothing is asked for. Give --pk 10, or --epsilon 2.")
+
+
+def _by_name(given: Sequence[str] | None, option: str, example: str) -> dict[str, str]:
+    """Read NAME=TEXT; the text has no = if the name has one."""
+    found: dict[str, str] = {}
+    for text in given or ():
+        name, sign, value = text.rpartition("=")
+        if not (name and sign and value):
+            raise InputError(f"{option} must be like {example}. Got '{text}' instead.")
+        if name in found:
+            raise InputError(f"{option} speaks of '{name}' twice. Give it once.")
+        found[name] = value
+    return found
+
+
+def _show(certificate: Certificate, laws: dict[str, dict[str, Any]]) -> None:
+    """Print what holds, and what was done to each attribute."""
+    measured = ", ".join(f"{name} = {value:.4g}" for name, value in certificate.measured.items())
+    say(f"[b]{escape(' and '.join(certificate.requirements))}[/]: [green]holds[/], {measured}")
+    rows = [
+        [name, law["how"], f"{law['epsilon']:.3f}", _changes(certificate.utility["changes"][name])]
+        for name, law in laws.items()
+    ]
+    print_table("What was done", ["attribute", "law", "epsilon", "values that change"], rows)
+    for caveat in certificate.caveats:
+        say(f"[yellow]Not covered:[/] {escape(caveat)}")
+
+
+def _changes(change: dict[str, float]) -> str:
+    moved = (
+        f", by {change['moved']:.4g} on average before they are brought inside" if "moved" in change else ""
+    )
+    return f"{change['changed']:.1%}{moved}"

@@ -1,0 +1,105 @@
+"""Randomness that protects people: a ChaCha20 keystream, no part of which is used twice."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import NoReturn
+
+import numpy as np
+from numba import config
+from numpy.typing import NDArray
+
+from sudare.errors import SudareError
+from sudare.privacy.requirement import whole_number
+from sudare.randomization._kernels import fill_words
+
+PIECE = 2**16
+"""Draws that one stream serves. It is fixed, so that what is drawn does not depend on how many threads draw."""
+
+Work = Callable[[NDArray[np.uint32], np.uint64, slice], None]
+"""Draws a part of a whole: given the key, the stream, and where the part lies."""
+
+
+class Keystream:
+    """ChaCha20 (RFC 8439) with a secret key, a 64-bit counter and a 64-bit nonce.
+
+    Each nonce gives a stream of its own, and each stream is handed out once. What one has seen of the streams says
+    nothing of the rest, unlike with the generators of numpy, whose next numbers can be told from the last ones.
+
+    >>> noise = Keystream()
+    >>> noise.description
+    'ChaCha20 keyed by the operating system'
+    >>> Keystream.unsafe(seed=7).words(2).tolist() == Keystream.unsafe(seed=7).words(2).tolist()
+    True
+    """
+
+    __slots__ = ("_key", "_lock", "_process", "_streams", "description", "safe")
+
+    def __init__(self) -> None:
+        self._start(secrets.token_bytes(32), "ChaCha20 keyed by the operating system", safe=True)
+
+    @classmethod
+    def unsafe(cls, seed: int) -> Keystream:
+        """Return a source that repeats itself, for tests and papers: whoever knows the seed can undo the protection."""
+        digits = str(whole_number(seed, "seed", "Keystream.unsafe", least=0))
+        source = cls.__new__(cls)
+        key = hashlib.sha256(digits.encode()).digest()
+        source._start(key, f"UNSAFE: ChaCha20 keyed by the seed {digits}", safe=False)
+        return source
+
+    def _start(self, key: bytes, description: str, *, safe: bool) -> None:
+        self._key = np.frombuffer(key, dtype="<u4").astype(np.uint32)
+        self._streams = 0
+        self._lock = Lock()
+        self._process = os.getpid()
+        self.description = description
+        """What it is, in words for a certificate."""
+        self.safe = safe
+
+    def words(self, size: int) -> NDArray[np.uint64]:
+        """Return so many random words, all 2^64 equally likely."""
+        out = np.empty(whole_number(size, "size", "words", least=0), dtype=np.uint64)
+        self.draw(size, lambda key, stream, part: fill_words(key, stream, out[part]))
+        return out
+
+    def draw(self, size: int, work: Work) -> None:
+        """Let threads do the work part by part, each part with a fresh stream."""
+        pieces = -(-size // PIECE)
+        first = self._take(pieces)
+
+        def piece(p: int) -> None:
+            work(self._key, np.uint64(first + p), slice(p * PIECE, min((p + 1) * PIECE, size)))
+
+        workers: int = min(config.NUMBA_NUM_THREADS, pieces)  # type: ignore[attr-defined]
+        if workers <= 1:
+            for p in range(pieces):
+                piece(p)
+            return
+        with ThreadPoolExecutor(workers) as threads:
+            list(threads.map(piece, range(pieces)))
+
+    def _take(self, streams: int) -> int:
+        """Return the first of so many streams that nobody has had and nobody else will get."""
+        if os.getpid() != self._process:
+            raise SudareError(
+                "A Keystream cannot be used in a forked process: it would repeat what its parent draws. "
+                "Make a new Keystream() there."
+            )
+        with self._lock:
+            first = self._streams
+            self._streams += streams
+        return first
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(
+            "A Keystream cannot be copied or pickled: the copy would repeat the same noise, and noise used twice can "
+            "be subtracted. Pass the Keystream itself, or make another."
+        )
+
+    def __repr__(self) -> str:
+        return f"<Keystream: {self.description}>"

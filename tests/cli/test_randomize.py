@@ -1,0 +1,187 @@
+"""`sudare randomize` as a person and as a machine sees it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import sudare as sd
+from sudare.randomization.files import read_matrix, read_prior
+from tests.cli.conftest import Run
+
+LABELS = ["Female", "Male", "Other"]
+SCHEMA = {
+    "quasi": ["age", "sex"],
+    "sensitive": ["ill"],
+    "domains": {"sex": LABELS, "ill": ["yes", "no"]},
+}
+
+
+@pytest.fixture
+def randomize(run: Run) -> Run:
+    """Randomize a small table, with further options."""
+    rows = {
+        "age": [20 + i % 50 for i in range(400)],
+        "sex": (["Female", "Male"] * 200),
+        "ill": ["yes", "no", "no", "no"] * 100,
+    }
+    pl.DataFrame(rows).write_csv("people.csv")
+    Path("sudare.toml").write_text(sd.Schema.from_roles(**SCHEMA, bounds={"age": (0, 120)}).to_toml())
+    return lambda *options: run("randomize", "people.csv", "out", *options)
+
+
+def certificate() -> dict[str, dict[str, float]]:
+    return json.loads(Path("out/certificate.json").read_text())
+
+
+def test_it_is_written_with_what_holds_and_recorded(randomize: Run) -> None:
+    done = randomize("--pk", 5, "--ledger", "ledger.db")
+    assert done.code == 0, done.err
+    assert "Pk-anonymity with k = 5: holds, pk = 5" in done.out
+    assert "Hand over the data with plan.json" in done.out
+    assert certificate()["measured"]["pk"] >= 5
+    assert pl.read_parquet("out/data.parquet").height == 400
+    assert len(sd.Ledger("ledger.db").entries()) == 1
+    assert randomize("--pk", 5).code == 2
+    assert randomize("--pk", 5, "--force").code == 0
+
+
+def test_json_is_the_certificate(randomize: Run) -> None:
+    found = json.loads(randomize("--epsilon", 2, "--json").out)
+    assert found["folder"] == "out"
+    assert found["certificate"]["measured"]["epsilon"] == pytest.approx(2)
+    assert found["certificate"] | {"output": {}} == certificate() | {"output": {}}
+
+
+def test_options_reach_the_plan(randomize: Run) -> None:
+    done = randomize("--pk", 5, "--how", "age=bins", "--how", "ill=optimal", "--split", "least-error")
+    assert done.code == 0, done.err
+    plan = json.loads(Path("out/plan.json").read_text())
+    assert plan["split"] == "least error"
+    assert {name: law["how"] for name, law in plan["attributes"].items()} == {
+        "age": "bins",
+        "sex": "retain",
+        "ill": "optimal",
+    }
+    done = randomize(
+        "--pk", 5, "--how", "ill=optimal", "--histogram", "true-histogram", "--after", "reflect", "--force"
+    )
+    assert "Not covered: The matrix of 'ill' was made from the true histogram" in done.out
+    assert json.loads(Path("out/plan.json").read_text())["attributes"]["age"]["after"] == "reflect"
+
+
+def test_a_seed_gives_the_same_output_and_is_certified(randomize: Run) -> None:
+    assert randomize("--pk", 5, "--unsafe-seed", 7).code == 0
+    first = Path("out/data.csv").read_text()
+    assert "7" in certificate()["randomness"]
+    assert randomize("--pk", 5, "--unsafe-seed", 7, "--force").code == 0
+    assert Path("out/data.csv").read_text() == first
+
+
+MATRIX = "published,Male,Female,Other\nMale,0.6,0.3,0.2\nOther,0.2,0.2,0.5\nFemale,0.2,0.5,0.3\n"
+
+
+def test_matrix_and_prior_are_read_by_label(randomize: Run) -> None:
+    Path("sex.csv").write_text(MATRIX)
+    Path("ill.csv").write_text("value,count\nno,900\nyes,100\n")
+    done = randomize("--pk", 2, "--matrix", "sex=sex.csv", "--prior", "ill=ill.csv")
+    assert done.code == 0, done.err
+    laws = json.loads(Path("out/plan.json").read_text())["attributes"]
+    assert laws["sex"]["values"] == LABELS
+    assert laws["sex"]["matrix"] == [[0.5, 0.2, 0.3], [0.3, 0.6, 0.2], [0.2, 0.2, 0.5]]
+    assert laws["ill"]["how"] == "optimal"
+    table = sd.read("people.csv", "sudare.toml")
+    assert read_prior("ill.csv", table, "ill").tolist() == [100, 900]
+    turned = read_matrix("sex.csv", table, "sex").T
+    lines = [",".join(["", *LABELS])] + [
+        ",".join([label, *map(str, row)]) for label, row in zip(LABELS, turned, strict=True)
+    ]
+    Path("turned.csv").write_text("\n".join(lines))
+    assert read_matrix("turned.csv", table, "sex", "input").tolist() == laws["sex"]["matrix"]
+    refused = randomize("--pk", 2, "--matrix", "sex=turned.csv", "--force")
+    assert refused.code == 2
+    assert "--matrix-rows input" in refused.err
+    assert randomize("--pk", 2, "--matrix", "sex=turned.csv", "--matrix-rows", "input", "--force").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            MATRIX.replace("Other,0.2", "Others,0.2"),
+            "sex.csv: the first column names 'Others', which is no value",
+        ),
+        (MATRIX.replace("Female,Other\n", "Female,Male\n"), "sex.csv: the first line names 'Male' twice"),
+        (MATRIX.rsplit("Female", 1)[0], "sex.csv: the first column lacks 'Female' of 'sex'"),
+        (MATRIX.replace("0.6", "1.6"), "sex.csv, line 2: '1.6' is not a probability from 0 to 1"),
+        (MATRIX.replace("0.6", "much"), "sex.csv, line 2: 'much' is not a probability"),
+        (MATRIX.replace("0.6", "0.5"), "sex.csv: the column of 'Male' sums to 0.9, not 1. Write all digits"),
+        (MATRIX.replace("0.6,", ""), "sex.csv, line 2: 2 numbers for 3 columns"),
+        ("\n" + MATRIX, "sex.csv, line 1: this line is empty"),
+        ("", "sex.csv: this file is empty"),
+    ],
+)
+def test_a_wrong_matrix_is_refused_with_file_and_label(randomize: Run, text: str, message: str) -> None:
+    Path("sex.csv").write_text(text)
+    done = randomize("--pk", 2, "--matrix", "sex=sex.csv")
+    assert done.code == 2
+    assert message in done.err
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("yes,10\n", "ill.csv: the first column lacks 'no' of 'ill'"),
+        ("yes,10\nno,-1\n", "ill.csv, line 2: '-1' is not a count of 0 or more"),
+        ("yes,10\nno,1,2\n", "ill.csv, line 2: 3 fields"),
+    ],
+)
+def test_a_wrong_prior_is_refused(randomize: Run, text: str, message: str) -> None:
+    Path("ill.csv").write_text(text)
+    done = randomize("--pk", 2, "--prior", "ill=ill.csv")
+    assert done.code == 2
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        ([], 2, "Nothing is asked for"),
+        (["--pk", 5, "--epsilon", 2], 2, "either --pk or --epsilon"),
+        (["--pk", 5, "--how", "agee=bins"], 2, "there is no column 'agee'"),
+        (["--pk", 5, "--how", "age"], 2, "--how must be like age=bins. Got 'age' instead"),
+        (["--pk", 5, "--how", "age=bins", "--how", "age=noise"], 2, "speaks of 'age' twice"),
+        (["--pk", 5, "--how", "sex=noise"], 2, "Use 'retain'"),
+        (["--pk", 5, "--matrix", "sex=none.csv"], 2, "none.csv: this file cannot be read"),
+        (["--pk", 401], 1, "impossible for 400 records"),
+    ],
+)
+def test_what_cannot_be_is_refused(randomize: Run, options: list[object], code: int, message: str) -> None:
+    done = randomize(*options)
+    assert done.code == code
+    assert message in done.err
+    assert not Path("out").exists()
+
+
+def test_bounds_must_be_declared(randomize: Run) -> None:
+    Path("sudare.toml").write_text(sd.Schema.from_roles(**SCHEMA).to_toml())
+    done = randomize("--pk", 5)
+    assert done.code == 2
+    assert "'age' has no declared bounds" in done.err
+
+
+def test_a_randomized_release_is_verified_by_its_law(run: Run) -> None:
+    sd.datasets.health_survey(300).select("age", "sex").write_csv("survey.csv")
+    schema = sd.Schema.from_roles(
+        quasi=["age", "sex"], bounds={"age": (0, 120)}, domains={"sex": ["Female", "Male"]}
+    )
+    Path("sudare.toml").write_text(schema.to_toml())
+    done = run("randomize", "survey.csv", "out", "--pk", 5)
+    assert done.code == 0, done.err
+    assert run("verify", "out", "--pk", 5).code == 0
+    assert run("verify", "out", "--pk", 50).code == 1
+    assert run("verify", "out", "--epsilon", 0.1).code == 1

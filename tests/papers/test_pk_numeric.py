@@ -1,0 +1,98 @@
+"""The paper on numeric attributes in its quick form, and the claims about it."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from papers.pk_numeric.__main__ import Found, main
+from papers.pk_numeric.differences import closed_form, differences, printed_search
+from papers.pk_numeric.measure import BITS, COLUMNS, CONVENTIONAL, NOISE, TEN, bins, misplaced
+from papers.pk_numeric.report import answers, error_grids
+from papers.pk_numeric.theorems import N, counted_k, factor, laplace, laplace_k, normal, uniform
+
+
+@pytest.fixture(scope="module")
+def found(data_folder: Path) -> Found:
+    return main(quick=True)
+
+
+def test_factor_is_that_of_all_quadruples() -> None:
+    law = np.random.default_rng(1).random((4, 5))
+    law[0, 0] = 0.0
+    least = min(
+        law[v, a] * law[u, b] / (law[u, a] * law[v, b])
+        for u, v, a, b in product(range(4), range(4), range(5), range(5))
+        if law[u, a] * law[v, b] > 0
+    )
+    assert factor(law) == pytest.approx(least)
+
+
+def test_theorems() -> None:
+    ks = [counted_k(laplace(s), 1, 3) for s in (0.2, 1, 5)]
+    assert ks == pytest.approx([laplace_k(s, 1) for s in (0.2, 1, 5)])
+    assert ks == sorted(ks)
+    assert counted_k(laplace(2), 1, 1) == pytest.approx(
+        counted_k(laplace(2), 1, 50)
+    )  # tails tell nothing new
+    assert counted_k(uniform(50), 1, 50) == 1
+    assert counted_k(normal(2), 1, 50) == pytest.approx(1)
+    assert counted_k(laplace(1), 50, 1) == pytest.approx(1)
+
+
+def test_counted_agrees_with_the_theorems(found: Found) -> None:
+    for line in found.theorems:
+        assert line.counted == pytest.approx(line.said, rel=1e-5), line
+
+
+def test_every_mechanism_has_the_k(found: Found) -> None:
+    assert len(found.rows) == 8
+    for row in found.rows:
+        assert row.pk == pytest.approx(10, rel=1e-4)
+        assert row.pk >= 10 * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("numeric", COLUMNS)
+def test_bins_are_best_for_a_histogram_and_bits_worst_for_records(found: Found, numeric: object) -> None:
+    by = {row.mechanism: row for row in found.rows if row.column == numeric.name}  # type: ignore[attr-defined]
+    for other in (CONVENTIONAL, BITS, NOISE):
+        assert by[TEN].ml.mean() < by[other].ml.mean()
+        assert by[TEN].ml.mean() < 0.01
+        assert by[BITS].moved.mean() >= by[other].moved.mean()
+    assert by[CONVENTIONAL].ml.mean() < by[NOISE].ml.mean()
+    assert by[NOISE].ml_mean.mean() < 0.5
+    for row in by.values():
+        assert row.ml.mean() < row.raw.mean()
+
+
+def test_bins_and_misplaced() -> None:
+    place = bins(COLUMNS[0])
+    assert place[0] == 0
+    assert place[-1] == 9
+    assert (np.diff(place) >= 0).all()
+    assert misplaced(np.array([5.0, 5.0]), np.array([8.0, 2.0])) == pytest.approx(0.3)
+
+
+def test_closed_form_gives_k() -> None:
+    sigma = closed_form(25, 1 + 1)
+    assert 1 + (N - 1) * math.exp(-2 / sigma) ** 2 == pytest.approx(25)
+    assert printed_search(10) is None
+
+
+def test_claims_about_the_paper() -> None:
+    assert len(differences()) == 6
+
+
+def test_report_and_figures(found: Found) -> None:
+    for grid in error_grids(found.rows):
+        assert len(grid.lines) == 4
+        assert all(len(line) == len(grid.headers) for line in grid.lines)
+    assert answers(found.rows)[0].startswith("**For a histogram, use bins")
+    assert list(found.pictures) == [f"figure-{i}.svg" for i in range(1, 6)]
+    for picture in found.pictures.values():
+        ElementTree.fromstring(picture)

@@ -1,0 +1,254 @@
+"""Releases of randomized tables that somebody tampered with."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sudare as sd
+
+SCHEMA = sd.Schema.from_roles(
+    quasi=["age", "town", "pay"],
+    sensitive=["ill"],
+    bounds={"age": (0, 100), "pay": (0, 15)},
+    domains={"town": ["Ayr", "Bath", "Cork"], "ill": ["yes", "no"]},
+)
+K5 = sd.PkAnonymity(5)
+OPTIONS: dict[str, Any] = {
+    "how": {"pay": "bits"},
+    "matrices": {"ill": [[0.6, 0.4], [0.4, 0.6]]},
+}
+
+
+def people(n: int = 300) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(0, 101, n),
+            "town": rng.choice(["Ayr", "Bath", "Cork"], n),
+            "pay": rng.integers(0, 16, n),
+            "ill": rng.choice(["yes", "no"], n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    release = sd.randomize(sd.read(people(), SCHEMA), K5, unsafe_seed=1, **OPTIONS)
+    return release.write(tmp_path_factory.mktemp("release") / "out")
+
+
+def tampered(written: Path, folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    shutil.copytree(written, folder / "out")
+    plan = json.loads((written / "plan.json").read_text())
+    change(plan)
+    (folder / "out" / "plan.json").write_text(json.dumps(plan))
+    return folder / "out"
+
+
+def test_a_release_on_disk_verifies(written: Path) -> None:
+    found = sd.verify(written, K5, SCHEMA)
+    assert found.holds
+    assert set(found.measured) == {"pk", "epsilon"}
+    assert found.measured["pk"] >= 5 * (1 - 1e-9)
+    certificate = json.loads((written / "certificate.json").read_text())
+    assert certificate["measured"] == found.measured
+    for name in ("data.parquet", "data.csv"):
+        assert sd.verify(written / name, K5, SCHEMA).measured == found.measured
+    assert sd.verify(written, sd.DifferentialPrivacy(2.2, per="record"), SCHEMA).holds
+    assert not sd.verify(written, sd.DifferentialPrivacy(2.1, per="record"), SCHEMA).holds
+    assert not sd.verify(written, sd.PkAnonymity(5.1), SCHEMA).holds
+    assert sd.verify(written, [K5, sd.DifferentialPrivacy(2.2, per="record")], SCHEMA).holds
+
+
+def test_what_is_measured_is_what_a_receiver_would_compute(written: Path) -> None:
+    laws = json.loads((written / "plan.json").read_text())["attributes"]
+    age = float(2 * 100 / Fraction(laws["age"]["scale"]))
+    town = 2 * math.log(laws["town"]["retention"][0] / ((1 - laws["town"]["retention"][0]) / 2))
+    pay = 2 * 4 * math.log((1 - laws["pay"]["flips"]) / laws["pay"]["flips"])
+    ill = 2 * math.log(0.6 / 0.4)
+    k = 1 + 299 * math.exp(-(age + town + pay + ill))
+    assert sd.verify(written, K5, SCHEMA).measured["pk"] == pytest.approx(k)
+
+
+def more_retention(plan: dict[str, Any]) -> None:
+    plan["attributes"]["town"]["retention"] = [0.99] * 3
+
+
+def one_more_retained(plan: dict[str, Any]) -> None:
+    plan["attributes"]["town"]["retention"][1] += 0.05
+
+
+def smaller_scale(plan: dict[str, Any]) -> None:
+    plan["attributes"]["age"]["scale"] = "1/2"
+
+
+def fewer_flips(plan: dict[str, Any]) -> None:
+    plan["attributes"]["pay"]["flips"] = 0.01
+
+
+def sharper_matrix(plan: dict[str, Any]) -> None:
+    plan["attributes"]["ill"]["matrix"] = [[1.0, 0.0], [0.0, 1.0]]
+
+
+def an_estimate(plan: dict[str, Any]) -> None:
+    plan["estimates"]["town"] = 0.5
+
+
+def fewer_steps(plan: dict[str, Any]) -> None:
+    """A narrower grid would promise more; but the output has values beyond it."""
+    plan["attributes"]["age"]["steps"] = 1
+
+
+def fewer_values(plan: dict[str, Any]) -> None:
+    plan["attributes"]["town"] |= {"values": ["Ayr"], "retention": [1.0]}
+
+
+def retention_of_one(plan: dict[str, Any]) -> None:
+    """As if there were one value only, though three are named."""
+    plan["attributes"]["town"]["retention"] = [1.0]
+
+
+def negative_scale(plan: dict[str, Any]) -> None:
+    plan["attributes"]["age"]["scale"] = "-1"
+
+
+def negative_estimate(plan: dict[str, Any]) -> None:
+    plan["estimates"]["town"] = -3.0
+
+
+def impossible_retention(plan: dict[str, Any]) -> None:
+    plan["attributes"]["town"]["retention"] = [1.5, 1.5, 1.5]
+
+
+def no_retention(plan: dict[str, Any]) -> None:
+    plan["attributes"]["town"]["retention"] = [math.nan] * 3
+
+
+def no_matrix(plan: dict[str, Any]) -> None:
+    plan["attributes"]["ill"]["matrix"] = [[math.nan, math.nan], [math.nan, math.nan]]
+
+
+def no_matrix_to_speak_of(plan: dict[str, Any]) -> None:
+    plan["attributes"]["ill"]["matrix"] = [[0.6, 0.6], [0.6, 0.6]]
+
+
+def impossible_flips(plan: dict[str, Any]) -> None:
+    plan["attributes"]["pay"]["flips"] = 0.0
+
+
+def no_law(plan: dict[str, Any]) -> None:
+    del plan["attributes"]["town"]
+
+
+def unknown_law(plan: dict[str, Any]) -> None:
+    plan["attributes"]["town"] = {"how": "magic"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        more_retention,
+        one_more_retained,
+        smaller_scale,
+        fewer_flips,
+        sharper_matrix,
+        an_estimate,
+        fewer_steps,
+        fewer_values,
+        retention_of_one,
+        negative_scale,
+        negative_estimate,
+        impossible_retention,
+        no_retention,
+        no_matrix,
+        no_matrix_to_speak_of,
+        impossible_flips,
+        no_law,
+        unknown_law,
+    ],
+)
+def test_a_tampered_law_is_caught(
+    written: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    """It is refused as no law, or found not to promise enough."""
+    folder = tampered(written, tmp_path, change)
+    try:
+        found = sd.verify(folder, K5, SCHEMA)
+    except (sd.InputError, sd.RequirementError):
+        return
+    assert not found.holds, found.measured
+
+
+def test_a_law_that_promises_more_is_fine(written: Path, tmp_path: Path) -> None:
+    def change(plan: dict[str, Any]) -> None:
+        plan["attributes"]["town"]["retention"] = [1 / 3] * 3
+
+    assert sd.verify(tampered(written, tmp_path, change), K5, SCHEMA).holds
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_column_without_a_law_is_caught(written: Path, tmp_path: Path, ending: str) -> None:
+    folder = tampered(written, tmp_path, lambda plan: None)
+    data = pl.read_parquet(folder / "data.parquet").with_columns(row=pl.int_range(300))
+    data.write_parquet(folder / "data.parquet") if ending == "parquet" else data.write_csv(
+        folder / "data.csv"
+    )
+    with pytest.raises(sd.InputError, match="'row', for which no law is published"):
+        sd.verify(folder / f"data.{ending}", K5, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "change", [pl.lit("Hull").alias("town"), pl.lit(101).alias("age"), pl.lit(-1).alias("pay")]
+)
+def test_values_that_the_law_cannot_give_are_caught(written: Path, tmp_path: Path, change: pl.Expr) -> None:
+    folder = tampered(written, tmp_path, lambda plan: None)
+    pl.read_parquet(folder / "data.parquet").with_columns(change).write_parquet(folder / "data.parquet")
+    with pytest.raises((sd.InputError, sd.RequirementError)):
+        sd.verify(folder, K5, SCHEMA)
+
+
+def test_fewer_rows_give_less_k(written: Path, tmp_path: Path) -> None:
+    folder = tampered(written, tmp_path, lambda plan: None)
+    pl.read_parquet(folder / "data.parquet").head(100).write_parquet(folder / "data.parquet")
+    assert not sd.verify(folder, K5, SCHEMA).holds
+
+
+def test_a_law_is_needed(written: Path, tmp_path: Path) -> None:
+    data = pl.read_parquet(written / "data.parquet")
+    with pytest.raises(sd.InputError, match="verified by its law"):
+        sd.verify(data, K5, SCHEMA)
+    data.write_parquet(tmp_path / "data.parquet")
+    with pytest.raises(sd.InputError, match=r"plan\.json: the law of the randomized table cannot be read"):
+        sd.verify(tmp_path, K5, SCHEMA)
+    (tmp_path / "plan.json").write_text("[]")
+    with pytest.raises(sd.InputError, match="not the law of a randomized table"):
+        sd.verify(tmp_path, K5, SCHEMA)
+    with pytest.raises(sd.ParameterError, match="either for what blocks have, or for what a randomized"):
+        sd.verify(written, [K5, sd.KAnonymity(2)], SCHEMA)
+
+
+def test_nothing_is_written_if_the_law_was_changed_in_memory(tmp_path: Path) -> None:
+    release = sd.randomize(sd.read(people(), SCHEMA), K5, unsafe_seed=1)
+    plan = release.plan.to_json()
+    plan["attributes"]["town"]["retention"] = [0.99] * 3
+
+    class Tampered:
+        def to_json(self) -> dict[str, Any]:
+            return plan
+
+    broken = sd.Release(
+        release.data, Tampered(), release.certificate, [K5], SCHEMA, release.report, release.input_salt
+    )
+    with pytest.raises(sd.RequirementError, match="does not have Pk-anonymity with k = 5"):
+        broken.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
