@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-import click
 import typer
 from rich.markup import escape
 from rich.progress import Progress
@@ -99,7 +98,9 @@ def _asking(progress: Progress) -> Decide:
         say(f"[b]{escape(found.source)}[/], {escape(found.attribute)}:")
         for number, choice in enumerate(offered, start=1):
             say(f"  [b]{number}[/]  {choice.action}: {escape(choice.text)}")
-        chosen: int = typer.prompt("Which one", type=click.IntRange(1, len(offered)))
+        chosen = 0
+        while not 1 <= chosen <= len(offered):
+            chosen = typer.prompt(f"Which one, 1 to {len(offered)}", type=int)
         progress.start()
         return offered[chosen - 1]
 
