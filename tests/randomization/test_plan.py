@@ -241,11 +241,12 @@ def test_a_number_without_declared_bounds_is_refused() -> None:
         learn_plan(read([1, 2, 3]), sd.PkAnonymity(2), Keystream.unsafe(0))
 
 
-def test_missing_numbers_are_refused_and_bins_take_them() -> None:
+def test_missing_numbers_get_no_noise_but_a_bin() -> None:
     table = read([1, None, 3] * 10, bounds=(0, 10))
     with pytest.raises(sd.InputError, match="'x' has missing values, to which no noise can be added"):
-        learn_plan(table, sd.PkAnonymity(2), Keystream.unsafe(0))
-    plan = learn_plan(table, sd.PkAnonymity(2), Keystream.unsafe(0), how={"x": "bins"})
+        learn_plan(table, sd.PkAnonymity(2), Keystream.unsafe(0), how={"x": "noise"})
+    plan = learn_plan(table, sd.PkAnonymity(2), Keystream.unsafe(0))
+    assert plan["x"].how == "bins"
     assert plan.to_json()["attributes"]["x"]["values"][-1] == "(missing)"
 
 

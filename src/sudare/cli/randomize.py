@@ -149,7 +149,5 @@ def _show(certificate: Certificate, laws: dict[str, dict[str, Any]]) -> None:
 
 
 def _changes(change: dict[str, float]) -> str:
-    moved = (
-        f", by {change['moved']:.4g} on average before they are brought inside" if "moved" in change else ""
-    )
+    moved = f", by {change['moved']:.4g} on average" if "moved" in change else ""
     return f"{change['changed']:.1%}{moved}"

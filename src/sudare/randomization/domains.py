@@ -63,10 +63,11 @@ class Grid:
     @classmethod
     def of(cls, column: Column, attribute: Attribute) -> Grid:
         """Lay a grid between the declared bounds: whole numbers and days where that is what the column has."""
+        example = "[1900-01-01, 2030-12-31]" if column.values.dtype.is_temporal() else "[0, 120]"
         if attribute.bounds is None:
             raise InputError(
                 f"'{column.name}' has no declared bounds, and noise on an unbounded attribute protects nobody "
-                f"(Theorem 5.1). Declare bounds that are public, such as bounds = [0, 120]; do not take the data's own."
+                f"(Theorem 5.1). Declare bounds that are public, such as bounds = {example}; do not take the data's own."
             )
         if column.missing:
             raise InputError(

@@ -188,15 +188,18 @@ def _chosen(
             raise ParameterError(
                 f"A prior of '{name}' is given, but not used: how['{name}'] must be 'optimal'."
             )
-    usual: dict[str, How] = {
-        name: "optimal" if name in priors else "noise" if _noisy(table, name) else "retain" for name in names
-    }
+    usual: dict[str, How] = {name: "optimal" if name in priors else _usual(table, name) for name in names}
     return usual | dict(how)
 
 
-def _noisy(table: Table, name: str) -> bool:
-    """Say whether noise is what a person would expect: a number or date that is not declared as a list of values."""
-    return is_ordered(table[name]) and table.schema[name].domain is None
+def _usual(table: Table, name: str) -> How:
+    """Return what a person would expect: noise for numbers and dates that are not declared as a list of values.
+
+    No noise can be added to a missing value, but it can be a bin of its own.
+    """
+    if not is_ordered(table[name]) or table.schema[name].domain is not None:
+        return "retain"
+    return "bins" if table[name].missing else "noise"
 
 
 def _domain(table: Table, name: str, how: How) -> Categories | Grid:
