@@ -24,7 +24,6 @@ from sudare.suitability.cells import Cells
 from sudare.suitability.costs import Costs, Need
 
 ROUNDS = 30
-FAR = 0.5  # a constraint that is not even nearly reached is dropped
 CLOSE = 0.005  # the program's own value and the prices found differ by so little: stop
 STEP = (
     0.4  # from the best prices found so far towards the program's: breaks fewer and more telling constraints
@@ -71,7 +70,7 @@ def best_prices(
         near = (
             limits - rows @ proposed <= FAR * limits
         )  # others did not matter; if they ever do, they come back
-        rows, limits = vstack([rows[near], broken], format="csr"), np.append(limits[near], broken_limits)
+        rows, limits = vstack([rows, broken], format="csr"), np.append(limits, broken_limits)
         solved = _solved(rows, limits, problem.weights)
         if solved is None or (not broken.shape[0] and (solved == proposed).all()):
             break
