@@ -67,9 +67,6 @@ def best_prices(
                 break
         if program - best @ problem.weights / records <= CLOSE * program:
             break
-        near = (
-            limits - rows @ proposed <= FAR * limits
-        )  # others did not matter; if they ever do, they come back
         rows, limits = vstack([rows, broken], format="csr"), np.append(limits, broken_limits)
         solved = _solved(rows, limits, problem.weights)
         if solved is None or (not broken.shape[0] and (solved == proposed).all()):
