@@ -10,10 +10,10 @@ from papers.l_diversity_suitability.data import QUICK, sources
 from papers.l_diversity_suitability.differences import differences
 from papers.l_diversity_suitability.figure import figure
 from papers.l_diversity_suitability.measure import Row, rows
-from papers.l_diversity_suitability.report import Grid, grids, short_falls
+from papers.l_diversity_suitability.report import grids, short_falls
+from papers.page import Grid, listed, rewrite
 
 FOLDER = Path(__file__).parent
-START, END = "<!-- results: rewritten by the command above -->", "<!-- end of results -->"
 
 
 def main(quick: bool = False) -> list[Row]:
@@ -34,21 +34,14 @@ def main(quick: bool = False) -> list[Row]:
 
 
 def _write(found: list[Row], shown: list[Grid], claims: list[str]) -> None:
-    page = FOLDER / "README.md"
-    before, rest = page.read_text().split(START)
-    after = rest.split(END)[1]
     parts = [
         *(grid.markdown() for grid in shown),
-        "### Where ours falls short\n\n" + _listed(short_falls(found)),
+        "### Where ours falls short\n\n" + listed(short_falls(found)),
         "### Where the paper and we differ, and why\n\nEach was checked by code in the run that wrote this page.\n\n"
-        + _listed(claims),
+        + listed(claims),
     ]
-    page.write_text(before + "\n\n".join([START, *parts, END]) + after)
+    rewrite(FOLDER / "README.md", parts)
     (FOLDER / "figure-3.svg").write_text(figure(found))
-
-
-def _listed(sentences: list[str]) -> str:
-    return "\n".join(f"- {sentence}" for sentence in sentences)
 
 
 if __name__ == "__main__":

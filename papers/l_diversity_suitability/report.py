@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from papers.l_diversity_suitability.measure import Row
 from papers.l_diversity_suitability.paper import PAPER
+from papers.page import Grid
 
 OURS = ("data1", "data2")  # drawn by us: what the paper reached on its own says nothing about them
-
-
-class Grid(NamedTuple):
-    """A table to show."""
-
-    title: str
-    headers: list[str]
-    lines: list[list[str]]
-
-    def markdown(self) -> str:
-        """Return the table as Markdown."""
-        rule = ["---", *["---:"] * (len(self.headers) - 1)]
-        lines = [[header.replace("\n", " ") for header in self.headers], rule, *self.lines]
-        return f"### {self.title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def grids(rows: Sequence[Row]) -> list[Grid]:

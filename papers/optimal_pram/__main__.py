@@ -22,9 +22,9 @@ from papers.optimal_pram.measure import (
     estimated,
     row,
 )
-from papers.optimal_pram.page import listed, rewrite
 from papers.optimal_pram.paper import KS
 from papers.optimal_pram.report import answers, grids
+from papers.page import listed, rewrite
 
 FOLDER = Path(__file__).parent
 RUNS, SEEDS = 100, 20

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from papers.optimal_pram.data import Case
 from papers.optimal_pram.measure import Row
-from papers.optimal_pram.page import Panel, panels
+from papers.page import Panel, panels
 from sudare.release.charts import AFTER, AMBER, BEFORE
 
 TOP = 900.0

@@ -18,8 +18,8 @@ from papers.optimal_pram.measure import (
     Estimated,
     Row,
 )
-from papers.optimal_pram.page import Grid
 from papers.optimal_pram.paper import PAPER
+from papers.page import Grid
 
 
 def grids(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.common import show
-from papers.optimal_pram.page import listed, rewrite
+from papers.page import listed, rewrite
 from papers.pk_numeric.differences import differences
 from papers.pk_numeric.figures import figures
 from papers.pk_numeric.measure import COLUMNS, MECHANISMS, Row, row

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from papers.optimal_pram.page import Grid
+from papers.page import Grid
 from papers.pk_numeric.measure import BITS, CONVENTIONAL, NOISE, TEN, Row
 from papers.pk_numeric.theorems import Line, N
 

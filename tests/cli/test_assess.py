@@ -4,53 +4,34 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.cli import main
+from tests.cli.conftest import Run
 from tests.conftest import unavailable
 
 
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Assess = Callable[..., Result]
-
-
 @pytest.fixture
-def assess(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Assess:
-    """Assess a small survey in a folder of its own; lines are not wrapped."""
-    monkeypatch.chdir(tmp_path)
+def assess(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Assess a small survey, on a terminal of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
     sd.datasets.health_survey(300).select("name", "age", "sex", "smoker", "diagnosis").write_csv("survey.csv")
     schema = sd.Schema.from_roles(
         identifier=["name"], quasi=["age", "sex"], sensitive=["diagnosis"], other=["smoker"]
     )
     Path("sudare.toml").write_text(schema.to_toml())
-
-    def call(*options: object) -> Result:
-        monkeypatch.setattr(sys, "argv", ["sudare", "assess", "survey.csv", *map(str, options)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return Result(int(stopped.value.code or 0), *capsys.readouterr())
-
-    return call
+    return lambda *options: run("assess", "survey.csv", *options)
 
 
 def python(**asked: object) -> sd.Assessment:
     return sd.assess(sd.read("survey.csv", "sudare.toml"), **asked)  # type: ignore[arg-type]
 
 
-def test_a_person_sees_figures_and_sentences(assess: Assess) -> None:
+def test_a_person_sees_figures_and_sentences(assess: Run) -> None:
     done = assess("-l", 2, "-l", 4, "-l", 12, "-k", 3)
     assert done.code == 0, done.err
     found = python(l=[2, 4, 12], k=3)
@@ -64,18 +45,18 @@ def test_a_person_sees_figures_and_sentences(assess: Assess) -> None:
         assert symbol not in done.out
 
 
-def test_a_machine_sees_what_python_returns(assess: Assess) -> None:
+def test_a_machine_sees_what_python_returns(assess: Run) -> None:
     done = assess("-l", 2, "-l", 2.5, "-k", 2, "-k", 5, "--json")
     assert done.code == 0, done.err
     asked = python(l=[2, 2.5], k=[2, 5]).to_json()
     assert json.loads(done.out) == json.loads(json.dumps(asked))
 
 
-def test_without_options_the_defaults_of_python_hold(assess: Assess) -> None:
+def test_without_options_the_defaults_of_python_hold(assess: Run) -> None:
     assert json.loads(assess("--json").out) == json.loads(json.dumps(python().to_json()))
 
 
-def test_distinct_tight_and_the_sensitive_attribute_are_passed_on(assess: Assess) -> None:
+def test_distinct_tight_and_the_sensitive_attribute_are_passed_on(assess: Run) -> None:
     text = Path("sudare.toml").read_text()
     Path("sudare.toml").write_text(text.replace('"other"', '"sensitive"'))
     assert "Name one" in assess().err
@@ -85,14 +66,14 @@ def test_distinct_tight_and_the_sensitive_attribute_are_passed_on(assess: Assess
     assert found == json.loads(json.dumps(asked))
 
 
-def test_not_feasible_is_an_answer(assess: Assess) -> None:
+def test_not_feasible_is_an_answer(assess: Run) -> None:
     done = assess("-l", 40, "-k", 301)
     assert done.code == 0, done.err
     assert "Entropy 40-diversity is impossible" in done.out
     assert "301-anonymity is impossible: there are only 300 records" in done.out
 
 
-def test_report_and_plots(assess: Assess) -> None:
+def test_report_and_plots(assess: Run) -> None:
     if find_spec("resvg_py") is None:
         unavailable("resvg-py is not installed: pip install 'sudare[plots]'")
     done = assess("-l", 2, "-k", 2, "--report", "page.html", "--plots", "plots")
@@ -121,7 +102,7 @@ def test_report_and_plots(assess: Assess) -> None:
         (["--plots", "survey.csv"], "survey.csv is not a folder"),
     ],
 )
-def test_mistakes_end_with_2_and_write_nothing(assess: Assess, options: list[object], message: str) -> None:
+def test_mistakes_end_with_2_and_write_nothing(assess: Run, options: list[object], message: str) -> None:
     data = Path("survey.csv").read_bytes()
     done = assess(*options)
     assert done.code == 2
@@ -132,7 +113,7 @@ def test_mistakes_end_with_2_and_write_nothing(assess: Assess, options: list[obj
 
 
 def test_plots_without_the_extra_are_refused_before_the_work(
-    assess: Assess, monkeypatch: pytest.MonkeyPatch
+    assess: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     done = assess("--plots", "plots")
@@ -141,7 +122,7 @@ def test_plots_without_the_extra_are_refused_before_the_work(
     assert not Path("plots").exists()
 
 
-def test_text_of_the_data_is_not_taken_for_markup(assess: Assess) -> None:
+def test_text_of_the_data_is_not_taken_for_markup(assess: Run) -> None:
     pl.DataFrame({"x": ["a", "b"] * 3, "[red]s[/]": ["[/u]", "v", "[/u]"] * 2}).write_csv("survey.csv")
     Path("sudare.toml").write_text(sd.Schema.from_roles(quasi=["x"], sensitive=["[red]s[/]"]).to_toml())
     done = assess("-l", 3)

@@ -22,9 +22,9 @@ from papers.optimal_pram.differences import (
     printed_t,
 )
 from papers.optimal_pram.measure import CONVENTIONAL, KINDS, PUBLIC, TRUE, expected_unbiased
-from papers.optimal_pram.page import END, START, rewrite
 from papers.optimal_pram.paper import PAPER
 from papers.optimal_pram.report import answers, grids
+from papers.page import END, START, rewrite
 
 
 @pytest.fixture(scope="module")
