@@ -112,7 +112,7 @@ def back(arm: str, k: int, seeds: int) -> Back:
         unbiased = sd.reconstruct(release, "age", method="unbiased")
         raw, channel = unbiased.published, release.plan["age"].channel
         # what reconstruct(method="ml") returns, without its bootstrap for the standard errors
-        ml = most_likely(unbiased.attributes, raw)
+        ml = most_likely(unbiased.laws, raw)
         early = plain_em(channel, raw, EARLY)
         errors.append(
             [

@@ -16,7 +16,7 @@ from sudare.randomization.estimate import most_likely
 from sudare.randomization.keystream import Keystream
 from sudare.randomization.laws import How, Law
 from sudare.randomization.plan import learn_plan
-from sudare.randomization.published import PublishedAttribute
+from sudare.randomization.published import PublishedAttribute, PublishedLaw
 
 Floats = NDArray[np.float64]
 RECORDS = 32_561  # in adult.data
@@ -97,10 +97,10 @@ def row(numeric: Numeric, mechanism: str, k: float, seeds: int) -> Row:
 def _errors(numeric: Numeric, law: Law, source: Keystream) -> list[float]:
     true, values = column(numeric), _values(numeric, law)
     codes = law.sample(source)
-    attribute = _published(law, codes)
-    published = attribute.histogram()
-    ml, stuck = likeliest(attribute, published)
-    unbiased = attribute.channel.inverse(published)
+    seen = _published(law, codes)
+    published = seen.histogram()
+    ml, stuck = likeliest(seen, published)
+    unbiased = seen.channel.inverse(published)
     fine = len(values) > BINS
     v = np.bincount(true - numeric.low, minlength=numeric.high - numeric.low + 1).astype(np.float64)
     place = bins(numeric) if fine else np.arange(BINS)
@@ -116,21 +116,21 @@ def _errors(numeric: Numeric, law: Law, source: Keystream) -> list[float]:
     ]
 
 
-def likeliest(attribute: PublishedAttribute, published: Floats) -> tuple[Floats, bool]:
+def likeliest(law: PublishedLaw, published: Floats) -> tuple[Floats, bool]:
     """Return the library's most likely counts or, where it got stuck before the maximum, those of plain EM."""
-    ours, plain = most_likely([attribute], published), plain_em(attribute.channel, published, ROUNDS)
+    ours, plain = most_likely([law], published), plain_em(law.channel, published, ROUNDS)
 
     def likelihood(v: Floats) -> float:
         seen = published > 0
-        return float(published[seen] @ np.log(attribute.channel.expected(v)[seen]))
+        return float(published[seen] @ np.log(law.channel.expected(v)[seen]))
 
     stuck = likelihood(plain) > likelihood(ours) + 1
     return (plain if stuck else ours), stuck
 
 
-def _published(law: Law, codes: NDArray[Any]) -> PublishedAttribute:
-    values = list(range(law.channel.inputs))
-    return PublishedAttribute(law.name, codes.astype(np.int64), law.channel, values, True)
+def _published(law: Law, codes: NDArray[Any]) -> PublishedLaw:
+    attribute = PublishedAttribute(law.name, list(range(law.channel.inputs)), numeric=True)
+    return PublishedLaw((attribute,), codes.astype(np.int64), law.channel)
 
 
 def _values(numeric: Numeric, law: Law) -> Floats:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from sudare.randomization.domains import Categories
 from sudare.randomization.files import read_matrix, read_prior
 from tests.cli.conftest import Run
 
@@ -94,13 +95,14 @@ def test_matrix_and_prior_are_read_by_label(randomize: Run) -> None:
     assert laws["sex"]["matrix"] == [[0.5, 0.2, 0.3], [0.3, 0.6, 0.2], [0.2, 0.2, 0.5]]
     assert laws["ill"]["how"] == "optimal"
     table = sd.read("people.csv", "sudare.toml")
-    assert read_prior("ill.csv", table, "ill").tolist() == [100, 900]
-    turned = read_matrix("sex.csv", table, "sex").T
+    assert read_prior("ill.csv", "ill", Categories(table["ill"], declared=True)).tolist() == [100, 900]
+    sex = Categories(table["sex"], declared=True)
+    turned = read_matrix("sex.csv", "sex", sex).T
     lines = [",".join(["", *LABELS])] + [
         ",".join([label, *map(str, row)]) for label, row in zip(LABELS, turned, strict=True)
     ]
     Path("turned.csv").write_text("\n".join(lines))
-    assert read_matrix("turned.csv", table, "sex", "input").tolist() == laws["sex"]["matrix"]
+    assert read_matrix("turned.csv", "sex", sex, "input").tolist() == laws["sex"]["matrix"]
     refused = randomize("--pk", 2, "--matrix", "sex=turned.csv", "--force")
     assert refused.code == 2
     assert "--matrix-rows input" in refused.err
@@ -147,9 +149,88 @@ def test_a_wrong_prior_is_refused(randomize: Run, text: str, message: str) -> No
     assert message in done.err
 
 
+PAIRS = ["Female × yes", "Female × no", "Male × yes", "Male × no", "Other × yes", "Other × no"]
+
+
+def test_attributes_are_joined(randomize: Run, run: Run) -> None:
+    done = randomize("--pk", 5, "--joint", "who=sex,ill", "--how", "who=optimal", "--unsafe-seed", 1)
+    assert done.code == 0, done.err
+    assert "who (sex, ill)" in done.out
+    law = json.loads(Path("out/plan.json").read_text())["attributes"]["who"]
+    assert law["how"] == "optimal"
+    assert list(law["columns"]) == ["sex", "ill"]
+    assert pl.read_csv("out/data.csv").columns == ["age", "sex", "ill"]
+    assert run("verify", "out", "--pk", 5).code == 0
+    for names in (["who"], ["sex", "ill"]):
+        found = json.loads(run("reconstruct", "out", *names, "--json").out)
+        assert found["attributes"] == ["sex", "ill"]
+        assert [(row["sex"], row["ill"]) for row in found["counts"]][:2] == [
+            ("Female", "yes"),
+            ("Female", "no"),
+        ]
+    expected = sd.reconstruct("out", "sex").count(sex="Male")
+    assert run("reconstruct", "out", "--where", "sex=Male").out.strip() == f"sex=Male: {expected}"
+
+
+def test_a_prior_of_joined_attributes_has_a_column_for_each(randomize: Run) -> None:
+    lines = [f"{label.replace(' × ', ',')},{10 + i}" for i, label in enumerate(PAIRS)]
+    turned = ["ill,sex,count", *(f"{b},{a},{n}" for a, b, n in (line.split(",") for line in lines))]
+    plans = []
+    for text in (lines, lines[::-1], turned):
+        Path("who.csv").write_text("\n".join(text))
+        done = randomize("--pk", 5, "--joint", "who=sex,ill", "--prior", "who=who.csv", "--force")
+        assert done.code == 0, done.err
+        plans.append(json.loads(Path("out/plan.json").read_text())["attributes"]["who"])
+    prior = [[10, 11], [12, 13], [14, 15]]
+    table = sd.read("people.csv", "sudare.toml")
+    own = sd.randomize(table, sd.PkAnonymity(5), joint={"who": ["sex", "ill"]}, priors={"who": prior})
+    assert all(plan == own.plan.to_json()["attributes"]["who"] for plan in plans)
+
+
+def test_a_matrix_of_joined_attributes_names_combinations(randomize: Run) -> None:
+    rows = [
+        [",".join([label, *(str(0.2 if i == j else 0.16) for j in range(6))])]
+        for i, label in enumerate(PAIRS)
+    ]
+    Path("who.csv").write_text("\n".join([",".join(["", *PAIRS]), *(row[0] for row in rows)]))
+    done = randomize("--pk", 5, "--joint", "who=sex,ill", "--matrix", "who=who.csv")
+    assert done.code == 0, done.err
+    law = json.loads(Path("out/plan.json").read_text())["attributes"]["who"]
+    assert law["matrix"][1][:2] == [0.16, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "message"),
+    [
+        ("--prior", "Female,yes,1\n", "there is no line for 'Female × no', 'Male × yes'"),
+        ("--prior", "Female,maybe,1\n", "a line names 'Female × maybe', which is no value of 'who'"),
+        ("--prior", "Female,yes,1\nFemale,yes,2\n", "names 'Female × yes' twice"),
+        ("--prior", "Female,1\n", "line 1: 2 fields. Each line has 2 values and a count"),
+        ("--matrix", ",Female\nFemale,1\n", "the first line names 'Female', which is no value of 'who'"),
+    ],
+)
+def test_wrong_files_of_joined_attributes_are_refused(
+    randomize: Run, option: str, text: str, message: str
+) -> None:
+    Path("who.csv").write_text(text)
+    done = randomize("--pk", 5, "--joint", "who=sex,ill", option, "who=who.csv")
+    assert done.code == 2
+    assert message in done.err
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
+        (["--pk", 5, "--joint", "who"], 2, "--joint must be like who=sex,race. Got 'who' instead"),
+        (["--pk", 5, "--joint", "who=sex"], 2, "two or more different attributes"),
+        (["--pk", 5, "--joint", "who=sex,il"], 2, "there is no column 'il'"),
+        (["--pk", 5, "--joint", "sex=age,ill"], 2, "Give it a name of its own"),
+        (["--pk", 5, "--joint", "who=sex,ill", "--how", "sex=optimal"], 2, "randomized together with others"),
+        (
+            ["--pk", 5, "--joint", "who=sex,age", "--how", "age=noise", "--prior", "who=none.csv"],
+            2,
+            "its own 'how' may be 'retain' or 'bins'",
+        ),
         ([], 2, "Nothing is asked for"),
         (["--pk", 5, "--epsilon", 2], 2, "either --pk or --epsilon"),
         (["--pk", 5, "--how", "agee=bins"], 2, "there is no column 'agee'"),

@@ -197,7 +197,7 @@ def test_order_and_scale_do_not_matter() -> None:
     assert sd.optimal_pram(v * 1e6, epsilon=1.3).bias(v) == pytest.approx(pram.bias(v), rel=1e-9)
 
 
-@pytest.mark.parametrize("wrong", [[], [0, 0], [1, -1], [1, math.nan], [1, math.inf], [[1, 2]]])
+@pytest.mark.parametrize("wrong", [[], [0, 0], [1, -1], [1, math.nan], [1, math.inf], 3.0])
 def test_refuses_what_is_no_histogram(wrong: list[float]) -> None:
     with pytest.raises(sd.ParameterError, match="'histogram' parameter of optimal_pram must be"):
         sd.optimal_pram(wrong, epsilon=1.0)

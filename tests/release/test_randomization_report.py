@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.release import charts
+from sudare.release import randomization_charts
 
 N = 600
 
@@ -79,6 +79,22 @@ def test_every_law_is_told_in_words(after: str) -> None:
     assert "Amber: spent on private estimates" in page
 
 
+def test_a_joint_law_is_one_section() -> None:
+    release = sd.randomize(people(), sd.PkAnonymity(5), joint={"who": ["sex", "ill"]}, how={"who": "optimal"})
+    page = unescape(release.report)
+    assert "<h3>who</h3>" in page
+    assert "<h3>sex</h3>" not in page
+    assert "'sex', 'ill' are randomized together</b>: each of their 2 × 2 combinations" in page
+    assert "Female × yes" in page
+    assert len(pictures(release.report)) == 2 + 2 * 4 + 2
+
+
+def test_a_joint_law_of_many_combinations_is_pictured() -> None:
+    release = sd.randomize(people(), sd.PkAnonymity(5), joint={"who": ["town", "age", "sex"]})
+    assert "50 × 10 × 2 combinations" in release.report
+    assert "too many values for a picture" in release.report
+
+
 def test_noise_on_a_fine_grid_is_reflected_and_pictured() -> None:
     page = sd.randomize(people(), sd.PkAnonymity(5), after="reflect").report
     assert "reflected back inside" in page
@@ -109,7 +125,7 @@ def test_a_k_of_1_is_not_praised() -> None:
 
 def test_the_dial_stands_where_k_is() -> None:
     def place(k: float) -> float:
-        drawn = charts.dial(k, 10_000)
+        drawn = randomization_charts.dial(k, 10_000)
         return float(re.findall(r'd="M([\d.]+),', drawn)[0])
 
     assert place(1) == 60
@@ -118,11 +134,14 @@ def test_the_dial_stands_where_k_is() -> None:
 
 
 def test_heat_merges_equal_cells_and_compared_marks_what_is_too_tall() -> None:
-    alike = charts.heat(np.full((20, 20), 0.05).tolist(), [str(i) for i in range(20)])
+    alike = randomization_charts.heat(np.full((20, 20), 0.05).tolist(), [str(i) for i in range(20)])
     assert alike.count("<rect") == 20 + 1
-    drawn = charts.compared(
-        ["a", "b"], [10, 20], [500, 5], [charts.Whisker(9, 5, 15), charts.Whisker(21, 18, 900)]
+    drawn = randomization_charts.compared(
+        ["a", "b"],
+        [10, 20],
+        [500, 5],
+        [randomization_charts.Whisker(9, 5, 15), randomization_charts.Whisker(21, 18, 900)],
     )
     assert "↑ 500" in drawn
     ElementTree.fromstring(drawn)
-    assert "reconstructed" not in charts.compared(["a"], [1], [1])
+    assert "reconstructed" not in randomization_charts.compared(["a"], [1], [1])

@@ -237,6 +237,130 @@ def test_a_law_is_needed(written: Path, tmp_path: Path) -> None:
         sd.verify(written, [K5, sd.KAnonymity(2)], SCHEMA)
 
 
+# -- Laws of several columns --------------------------------------------------------------------------
+
+JOINT: dict[str, Any] = {
+    "how": {"pay": "bins", "age": "bins"},
+    "joint": {"who": ["town", "ill"]},
+}
+
+
+@pytest.fixture(scope="module")
+def joined(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    release = sd.randomize(sd.read(people(), SCHEMA), K5, unsafe_seed=1, **JOINT)
+    return release.write(tmp_path_factory.mktemp("joint") / "out")
+
+
+def test_a_joint_release_on_disk_verifies(joined: Path) -> None:
+    found = sd.verify(joined, K5, SCHEMA)
+    assert found.holds
+    laws = json.loads((joined / "plan.json").read_text())["attributes"]
+    assert set(laws) == {"who", "age", "pay"}
+    spread = 0.0
+    for law in laws.values():
+        keep, others = law["retention"][0], len(law["retention"]) - 1
+        spread += 2 * math.log(keep * others / (1 - keep))
+    assert found.measured["pk"] == pytest.approx(1 + 299 * math.exp(-spread))
+    for name in ("data.parquet", "data.csv"):
+        assert sd.verify(joined / name, K5, SCHEMA).measured == found.measured
+
+
+def who(plan: dict[str, Any]) -> dict[str, Any]:
+    law: dict[str, Any] = plan["attributes"]["who"]
+    return law
+
+
+def a_second_law(plan: dict[str, Any]) -> None:
+    plan["attributes"]["town"] = {
+        "how": "retain",
+        "values": ["Ayr", "Bath", "Cork"],
+        "retention": [1 / 3] * 3,
+    }
+
+
+def a_second_joint_law(plan: dict[str, Any]) -> None:
+    plan["attributes"]["whom"] = who(plan)
+
+
+def a_column_less(plan: dict[str, Any]) -> None:
+    del who(plan)["columns"]["town"]
+
+
+def a_column_more(plan: dict[str, Any]) -> None:
+    who(plan)["columns"]["height"] = {"values": ["1"]}
+
+
+def a_law_of_what_is_not_there(plan: dict[str, Any]) -> None:
+    plan["attributes"]["height"] = {"how": "retain", "values": ["1", "2"], "retention": [0.5, 0.5]}
+
+
+def a_value_less(plan: dict[str, Any]) -> None:
+    who(plan)["columns"]["town"]["values"].pop()
+    who(plan)["retention"] = who(plan)["retention"][:4]
+
+
+def retention_of_a_column_only(plan: dict[str, Any]) -> None:
+    who(plan)["retention"] = who(plan)["retention"][:3]
+
+
+def matrix_of_a_column_only(plan: dict[str, Any]) -> None:
+    del who(plan)["retention"]
+    who(plan)["matrix"] = np.full((3, 3), 1 / 3).tolist()
+
+
+def noise_on_combinations(plan: dict[str, Any]) -> None:
+    del who(plan)["retention"]
+    who(plan)["scale"], who(plan)["steps"], who(plan)["low"], who(plan)["step"] = "100", 5, 0, 1
+
+
+def a_grid_among_the_columns(plan: dict[str, Any]) -> None:
+    who(plan)["columns"]["town"] = {"low": 0, "step": 1, "steps": 2}
+
+
+def two_kinds_at_once(plan: dict[str, Any]) -> None:
+    who(plan)["matrix"] = np.full((6, 6), 1 / 6).tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (a_second_law, "Two laws speak of the column 'town'"),
+        (a_second_joint_law, "Two laws speak of the column 'town'"),
+        (a_column_less, "the column 'town', for which no law is published"),
+        (a_column_more, "a law is published for the column 'height', which the output does not have"),
+        (a_law_of_what_is_not_there, "column 'height', which the output does not have"),
+        (a_value_less, "Column 'town' holds 'Cork', which its law cannot produce"),
+        (retention_of_a_column_only, "a probability to be kept for each of its values"),
+        (matrix_of_a_column_only, "a row and a column for each of its values"),
+        (noise_on_combinations, "'who' is of no known kind"),
+        (a_grid_among_the_columns, "'who' does not name the values of 'town'"),
+        (two_kinds_at_once, "'who' is of no known kind"),
+    ],
+)
+def test_a_tampered_joint_law_is_refused(
+    joined: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None], reason: str
+) -> None:
+    with pytest.raises(sd.InputError, match=f"(?i){reason}"):
+        sd.verify(tampered(joined, tmp_path, change), K5, SCHEMA)
+
+
+def test_more_retention_of_combinations_is_found(joined: Path, tmp_path: Path) -> None:
+    def change(plan: dict[str, Any]) -> None:
+        who(plan)["retention"][2] += 0.1
+
+    assert not sd.verify(tampered(joined, tmp_path, change), K5, SCHEMA).holds
+
+
+def test_a_missing_value_that_the_law_does_not_know_is_caught(joined: Path, tmp_path: Path) -> None:
+    folder = tampered(joined, tmp_path, lambda plan: None)
+    data = pl.read_parquet(folder / "data.parquet")
+    data.with_columns(pl.lit(None, dtype=pl.String).alias("ill")).write_parquet(folder / "data.parquet")
+    with pytest.raises(sd.InputError, match="'ill' holds a missing value, which its law cannot produce"):
+        sd.verify(folder, K5, SCHEMA)
+    with pytest.raises(sd.InputError, match="'ill' holds a missing value, which its law does not know"):
+        sd.reconstruct(folder, "town")
+
+
 def test_nothing_is_written_if_the_law_was_changed_in_memory(tmp_path: Path) -> None:
     release = sd.randomize(sd.read(people(), SCHEMA), K5, unsafe_seed=1)
     plan = release.plan.to_json()

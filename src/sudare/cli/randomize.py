@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import typer
 from rich.markup import escape
 
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, existing_schema
+from sudare.cli.arguments import (
+    SCHEMA_FILE,
+    LedgerFile,
+    Receiver,
+    SchemaPath,
+    Source,
+    by_name,
+    existing_schema,
+    opened,
+)
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.randomization.budget import Split
+from sudare.randomization.choices import HOWS, labelled_domain
 from sudare.randomization.files import MatrixRows, read_matrix, read_prior
 from sudare.randomization.laws import After
-from sudare.randomization.plan import HOWS, Histogram
+from sudare.randomization.plan import Histogram
 from sudare.release.certificate import Certificate
-from sudare.release.ledger import Ledger
 from sudare.release.randomize import randomize as randomize_table
 from sudare.tables.reading import read
 
@@ -40,6 +48,13 @@ def randomize(
             metavar="NAME=LAW",
         ),
     ] = None,
+    joint: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Attributes that get one law over all their combinations, under a name of their own.",
+            metavar="NAME=ATTRIBUTE,ATTRIBUTE",
+        ),
+    ] = None,
     split: Annotated[
         Literal["equal", "least-error", "tie", "paper-tie"],
         typer.Option(help="How attributes share the budget."),
@@ -48,13 +63,14 @@ def randomize(
     prior: Annotated[
         list[str] | None,
         typer.Option(
-            help="A public histogram for an optimal law: CSV lines of value and count.", metavar="NAME=FILE"
+            help="A public histogram for an optimal law: CSV lines of value (of a joint law: values) and count.",
+            metavar="NAME=FILE",
         ),
     ] = None,
     matrix: Annotated[
         list[str] | None,
         typer.Option(
-            help="A transition matrix of your own: CSV, values in the first line and the first column.",
+            help="A transition matrix of your own: CSV, values (of a joint law: Female × White) in the first line and column.",
             metavar="NAME=FILE",
         ),
     ] = None,
@@ -66,7 +82,8 @@ def randomize(
         typer.Option(help="From what an optimal law is made, if no public histogram is given."),
     ] = "private-estimate",
     schema: SchemaPath = Path(SCHEMA_FILE),
-    ledger: Annotated[Path | None, typer.Option(help="The ledger to record the release in.")] = None,
+    ledger: LedgerFile = None,
+    receiver: Receiver = None,
     unsafe_seed: Annotated[
         int | None,
         typer.Option(
@@ -78,22 +95,29 @@ def randomize(
 ) -> None:
     """Change every quasi and sensitive value at random by a known law, verify, and write the release."""
     asked = _requirement(pk, epsilon)
-    laws = _by_name(how, "--how", "age=bins")
+    laws = cast(dict[str, Any], by_name(how, "--how", "age=bins"))
+    groups = {name: text.split(",") for name, text in by_name(joint, "--joint", "who=sex,race").items()}
     files = {
-        "prior": _by_name(prior, "--prior", "age=age.csv"),
-        "matrix": _by_name(matrix, "--matrix", "sex=sex.csv"),
+        "prior": by_name(prior, "--prior", "age=age.csv"),
+        "matrix": by_name(matrix, "--matrix", "sex=sex.csv"),
     }
     with working(f"Reading {source}"):
         table = read(source, existing_schema(schema))
-        priors = {name: read_prior(path, table, name) for name, path in files["prior"].items()}
+        book = opened(ledger, receiver)
+        priors = {
+            name: read_prior(path, name, labelled_domain(table, name, laws, groups))
+            for name, path in files["prior"].items()
+        }
         matrices = {
-            name: read_matrix(path, table, name, matrix_rows) for name, path in files["matrix"].items()
+            name: read_matrix(path, name, labelled_domain(table, name, laws, groups), matrix_rows)
+            for name, path in files["matrix"].items()
         }
     with working("Randomizing and verifying"):
         release = randomize_table(
             table,
             asked,
-            how=cast(dict[str, Any], laws),
+            how=laws,
+            joint=groups,
             split=cast(Split, split.replace("-", " ")),
             after=after,
             priors=priors,
@@ -101,7 +125,7 @@ def randomize(
             histogram=cast(Histogram, histogram.replace("-", " ")),
             unsafe_seed=unsafe_seed,
         )
-        release.write(output, force=force, ledger=Ledger(ledger) if ledger is not None else None)
+        release.write(output, force=force, ledger=book, receiver=receiver)
     if json:
         print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
         return
@@ -122,30 +146,26 @@ def _requirement(pk: float | None, epsilon: float | None) -> PkAnonymity | Diffe
     raise InputError("Nothing is asked for. Give --pk 10, or --epsilon 2.")
 
 
-def _by_name(given: Sequence[str] | None, option: str, example: str) -> dict[str, str]:
-    """Read NAME=TEXT; the text has no = if the name has one."""
-    found: dict[str, str] = {}
-    for text in given or ():
-        name, sign, value = text.rpartition("=")
-        if not (name and sign and value):
-            raise InputError(f"{option} must be like {example}. Got '{text}' instead.")
-        if name in found:
-            raise InputError(f"{option} speaks of '{name}' twice. Give it once.")
-        found[name] = value
-    return found
-
-
 def _show(certificate: Certificate, laws: dict[str, dict[str, Any]]) -> None:
     """Print what holds, and what was done to each attribute."""
     measured = ", ".join(f"{name} = {value:.4g}" for name, value in certificate.measured.items())
     say(f"[b]{escape(' and '.join(certificate.requirements))}[/]: [green]holds[/], {measured}")
     rows = [
-        [name, law["how"], f"{law['epsilon']:.3f}", _changes(certificate.utility["changes"][name])]
+        [
+            _named(name, law),
+            law["how"],
+            f"{law['epsilon']:.3f}",
+            _changes(certificate.utility["changes"][name]),
+        ]
         for name, law in laws.items()
     ]
     print_table("What was done", ["attribute", "law", "epsilon", "values that change"], rows)
     for caveat in certificate.caveats:
         say(f"[yellow]Not covered:[/] {escape(caveat)}")
+
+
+def _named(name: str, law: dict[str, Any]) -> str:
+    return f"{name} ({', '.join(law['columns'])})" if "columns" in law else name
 
 
 def _changes(change: dict[str, float]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from statistics import NormalDist
 from typing import Annotated, Any
 
 import polars as pl
@@ -20,13 +19,15 @@ from sudare.release.reconstruct import reconstruct as reconstruct_table
 from sudare.tables.text import shown, text_of
 
 MOST = 100  # rows on a terminal
-REACH = NormalDist().inv_cdf(0.975)
 
 
 def reconstruct(
     folder: Annotated[Path, typer.Argument(help="The folder of a randomized release.", show_default=False)],
     attributes: Annotated[
-        list[str] | None, typer.Argument(help="One attribute, or several together.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            help="One attribute, or several together; or the name of a joint law.", show_default=False
+        ),
     ] = None,
     method: Annotated[
         Method, typer.Option(help="ml: the most likely counts; unbiased: right on average, may be below 0.")
@@ -49,7 +50,7 @@ def reconstruct(
         numeric = {a.name for a in found.attributes if a.numeric}
         if asked:
             conditions = {
-                name: _range(name, texts, types[name]) if name in numeric else _values(texts)
+                name: _range(name, texts, types[name]) if name in numeric else texts
                 for name, texts in asked.items()
             }
             answer = found.count(**conditions)
@@ -58,7 +59,13 @@ def reconstruct(
     elif asked:
         say(f"{escape(' and '.join(where or []))}: [b]{answer}[/]")
     elif json:
-        print_json({"attributes": names, "method": method, "counts": _rows(found, types)})
+        print_json(
+            {
+                "attributes": [a.name for a in found.attributes],
+                "method": method,
+                "counts": _rows(found, types),
+            }
+        )
     else:
         _show(found, _rows(found, types))
 
@@ -71,10 +78,6 @@ def _conditions(where: Sequence[str]) -> dict[str, list[str]]:
             raise InputError(f"--where must be like sex=Female or age=30..39. Got '{text}' instead.")
         found.setdefault(name, []).append(value)
     return found
-
-
-def _values(texts: list[str]) -> list[str | None]:
-    return [None if text == "(missing)" else text for text in texts]
 
 
 def _range(name: str, texts: list[str], dtype: pl.DataType) -> tuple[float, float]:
@@ -102,12 +105,7 @@ def _rows(found: Estimate, types: pl.Schema) -> list[dict[str, Any]]:
     for attribute in found.attributes:
         if attribute.numeric:
             frame = frame.with_columns(_typed(frame[attribute.name], types[attribute.name]))
-    reach = REACH * pl.col("stderr")
-    frame = frame.with_columns(
-        published=pl.Series(found.published.ravel()).cast(pl.Int64),
-        low=pl.col("estimate") - reach,
-        high=pl.col("estimate") + reach,
-    )
+    frame = frame.with_columns(published=pl.Series(found.published.ravel()).cast(pl.Int64))
     names = [a.name for a in found.attributes]
     numbers = frame.select("published", "estimate", "stderr", "low", "high").rows(named=True)
     values = frame.select(names).rows(named=True)

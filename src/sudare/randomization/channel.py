@@ -23,7 +23,7 @@ NO_INVERSE = "Some inputs cannot be told apart by what comes out of them. Use me
 
 
 class Channel(Protocol):
-    """What can be asked of every channel."""
+    """What can be asked of every channel. The last axis of a histogram has its cells; others, if any, are histograms."""
 
     @property
     def inputs(self) -> int:
@@ -58,10 +58,12 @@ class Channel(Protocol):
 
 
 def counted(histogram: ArrayLike, size: int) -> Floats:
-    """Return a histogram that has so many cells, or refuse it."""
+    """Return a histogram, or several, that have so many cells each, or refuse them."""
     found = np.asarray(histogram, dtype=np.float64)
-    if found.shape != (size,):
-        raise ParameterError(f"The histogram must have {size:,} cells. Got {found.size:,} instead.")
+    if found.shape[-1:] != (size,):
+        raise ParameterError(
+            f"The histogram must have {size:,} cells. Got {found.shape[-1] if found.ndim else 1:,} instead."
+        )
     return found
 
 
@@ -113,7 +115,7 @@ class MatrixChannel:
 
     def expected(self, histogram: ArrayLike) -> Floats:
         """Return P v."""
-        return np.asarray(self.matrix @ counted(histogram, self.inputs))
+        return np.asarray(counted(histogram, self.inputs) @ self.matrix.T)
 
     def likelihoods(self, outputs: ArrayLike) -> Floats:
         """Return w P."""
@@ -121,11 +123,11 @@ class MatrixChannel:
 
     def inverse(self, histogram: ArrayLike) -> Floats:
         """Return G w."""
-        return np.asarray(self._back @ counted(histogram, self.outputs))
+        return np.asarray(counted(histogram, self.outputs) @ self._back.T)
 
     def inverse_squares(self, histogram: ArrayLike) -> Floats:
         """Return sum_a G[i, a]^2 w_a."""
-        return np.asarray(self._back**2 @ counted(histogram, self.outputs))
+        return np.asarray(counted(histogram, self.outputs) @ self._back.T**2)
 
     def inverse_weights(self, wanted: ArrayLike) -> Floats:
         """Return c G."""

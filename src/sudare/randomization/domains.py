@@ -1,11 +1,14 @@
-"""The values that a randomized attribute can take: categories, or points of a grid between declared bounds."""
+"""The values that a randomized attribute can take: categories, or points of a grid between declared bounds.
+
+Several attributes that are randomized together take the combinations of their categories.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,7 @@ BINS = 10
 MOST_STEPS = 2**40
 FINE = 2**16  # steps of the grid of a number that is not whole
 EPOCH = dt.date(1970, 1, 1)
+BETWEEN = " × "  # the values of a combination
 
 Codes = NDArray[Any]
 
@@ -44,11 +48,69 @@ class Categories:
         """Return the values that codes stand for."""
         return self.column.decode(codes)
 
+    @property
+    def parts(self) -> tuple[Categories, ...]:
+        """What is joined here: nothing else."""
+        return (self,)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How a histogram may be given."""
+        return (len(self),)
+
     def labels(self) -> list[str]:
         """Write every value as text; the missing one last, under a name that no value has."""
         found = [text_of(value) for value in self.column.values.to_list()]
         missing = "(missing)" if "(missing)" not in found else "(missing value)"
         return [*found, missing] if self.column.missing else found
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values as they are published, and which of them stands for a missing one."""
+        labels = self.labels()
+        return {"values": labels} | ({"missing": labels[-1]} if self.column.missing else {})
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The combinations of the values of several attributes; the last attribute changes fastest."""
+
+    parts: tuple[Categories, ...]
+
+    def __len__(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def names(self) -> list[str]:
+        """Whose values are combined."""
+        return [part.column.name for part in self.parts]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each attribute has."""
+        return tuple(len(part) for part in self.parts)
+
+    @property
+    def declared(self) -> bool:
+        """Whether the schema names the values of all."""
+        return all(part.declared for part in self.parts)
+
+    def codes(self) -> Codes:
+        """Return the code of every row's combination."""
+        found = np.ravel_multi_index(tuple(part.codes() for part in self.parts), self.shape)
+        return np.asarray(found, dtype=smallest(len(self)))
+
+    def decode(self, codes: Codes) -> list[pl.Series]:
+        """Return the values that codes stand for, one series for each attribute."""
+        every = np.unravel_index(codes, self.shape)
+        return [part.decode(own) for part, own in zip(self.parts, every, strict=True)]
+
+    def labels(self) -> list[str]:
+        """Write every combination as text, such as `Female × White`."""
+        return [BETWEEN.join(combined) for combined in product(*(part.labels() for part in self.parts))]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the values of each attribute as they are published."""
+        return {"columns": {part.column.name: part.to_json() for part in self.parts}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +185,9 @@ class Grid:
     def labels(self) -> list[str]:
         """Write every grid point as text."""
         return [text_of(value) for value in self.decode(np.arange(len(self))).to_list()]
+
+
+Domain = Categories | Joint | Grid
 
 
 def binned(column: Column, attribute: Attribute) -> Categories:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Literal
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import one_of
 from sudare.randomization.domains import number_of
-from sudare.randomization.published import PublishedAttribute
+from sudare.randomization.published import PublishedAttribute, PublishedLaw
 from sudare.tables.text import listed, shown, text_of
 
 Method = Literal["ml", "unbiased"]
 ROUNDS = 1000
 CLOSE = 1e-9
+REACH = NormalDist().inv_cdf(0.975)
 
 Floats = NDArray[np.float64]
 
@@ -45,9 +46,16 @@ class Estimate:
     attributes: Sequence[PublishedAttribute]
     counts: Floats
     stderr: Floats
+    low: Floats
+    """The ends of 95% intervals, as `count` has them."""
+    high: Floats
     method: Method
     published: Floats
     """How often each combination is published."""
+    laws: Sequence[PublishedLaw]
+    """The laws of these attributes. What follows has one axis per law, with the combinations of what it joins."""
+    outputs: Floats
+    """How often each is published."""
     likely: Floats
     """The most likely counts."""
     expected: Floats
@@ -64,29 +72,37 @@ class Estimate:
         columns |= {
             "estimate": self.counts.ravel(),
             "stderr": self.stderr.ravel(),
+            "low": self.low.ravel(),
+            "high": self.high.ravel(),
         }
         return pl.DataFrame(columns)
 
     def count(self, **conditions: Any) -> Answer:
         """Estimate how many records had given values: one, a list of them, or for numbers a pair (low, high).
 
-        The interval has the width of the unbiased estimate's, which the most likely one does not exceed in error.
+        The standard error is that of the unbiased estimate, and the interval is laid around it. Around the most likely
+        count it would miss the truth too often, since that one is pushed away from the edges of what is possible. But
+        the interval of the most likely count holds it, and nothing that is impossible.
         """
-        wanted = [
-            self._wanted(a, conditions.pop(a.name)) if a.name in conditions else np.ones(len(a.values))
-            for a in self.attributes
-        ]
-        if conditions:
-            raise InputError(
-                f"'{next(iter(conditions))}' was not estimated. There are {listed([a.name for a in self.attributes])}."
-            )
-        weights = [a.channel.inverse_weights(w) for a, w in zip(self.attributes, wanted, strict=True)]
-        unbiased = _along(self.published, weights)
+        known = {a.name: a for a in self.attributes}
+        if unknown := [name for name in conditions if name not in known]:
+            raise InputError(f"'{unknown[0]}' was not estimated. There are {listed(list(known))}.")
+        asked = {name: self._wanted(known[name], condition) for name, condition in conditions.items()}
+        wanted = [_combined(law, asked) for law in self.laws]
+        likely = _along(self.likely, wanted)
+        try:
+            weights = [law.channel.inverse_weights(w) for law, w in zip(self.laws, wanted, strict=True)]
+        except ParameterError:
+            if self.method == "unbiased":
+                raise
+            return Answer(likely, math.inf, 0.0, float(self.outputs.sum()))
+        unbiased = _along(self.outputs, weights)
         squares = _along(self.expected, [w**2 for w in weights])
-        error = math.sqrt(max(squares - _along(self.likely, wanted), 0.0))
-        value = unbiased if self.method == "unbiased" else _along(self.likely, wanted)
-        reach = NormalDist().inv_cdf(0.975) * error
-        return Answer(value, error, value - reach, value + reach)
+        error = math.sqrt(max(squares - likely, 0.0))
+        if self.method == "unbiased":
+            return Answer(unbiased, error, unbiased - REACH * error, unbiased + REACH * error)
+        low, high = _possible(unbiased, error, likely, self.outputs.sum())
+        return Answer(likely, error, float(low), float(high))
 
     def _wanted(self, attribute: PublishedAttribute, condition: Any) -> Floats:
         if attribute.numeric:
@@ -102,50 +118,74 @@ class Estimate:
         texts = [attribute.missing if value is None else text_of(value) for value in asked]
         for text in texts:
             if text not in attribute.values:
-                raise InputError(
-                    f"'{attribute.name}' has no value {shown(text)}. There are {listed(attribute.values)}."
-                )
-        return np.asarray(np.isin(attribute.values, texts), dtype=np.float64)
+                what = "missing values" if text is None else f"value {shown(text)}"
+                raise InputError(f"'{attribute.name}' has no {what}. There are {listed(attribute.values)}.")
+        return np.asarray([value in texts for value in attribute.values], dtype=np.float64)
 
 
-def estimate(attributes: Sequence[PublishedAttribute], method: Method) -> Estimate:
-    """Estimate the counts of one attribute, or of the combinations of several."""
+def estimate(laws: Sequence[PublishedLaw], method: Method, names: Sequence[str] | None = None) -> Estimate:
+    """Estimate the counts of attributes, or of the combinations of several: of all that the laws have, or of the named.
+
+    Where a law has more attributes than are named, all of them are estimated, and the others summed out.
+    """
     one_of(method, "method", "reconstruct", ("ml", "unbiased"))
-    shape = tuple(a.channel.outputs for a in attributes)
+    shape = tuple(law.channel.outputs for law in laws)
     if math.prod(shape) > 2**24:
         raise ParameterError(
             f"{' x '.join(f'{size:,}' for size in shape)} combinations are too many to estimate at once. "
             "Ask for fewer attributes."
         )
-    published = np.bincount(
-        np.ravel_multi_index(tuple(a.codes for a in attributes), shape), minlength=math.prod(shape)
+    outputs = np.bincount(
+        np.ravel_multi_index(tuple(law.codes for law in laws), shape), minlength=math.prod(shape)
     ).reshape(shape).astype(np.float64)  # fmt: skip
-    likely = most_likely(attributes, published)
-    expected = _each(attributes, "expected", likely)
-    counts = likely if method == "ml" else _each(attributes, "inverse", published)
-    return Estimate(
-        attributes, counts, _errors(attributes, expected, likely), method, published, likely, expected
-    )
+    likely = most_likely(laws, outputs)
+    expected = _each(laws, lambda law: law.channel.expected, likely)
+    every = {a.name: a for law in laws for a in law.attributes}
+    names = list(every) if names is None else names
+    counts, published = (_by_attribute(laws, names, one) for one in (likely, outputs))
+    try:
+        unbiased = _by_attribute(laws, names, _each(laws, lambda law: law.channel.inverse, outputs))
+        stderr = _errors(laws, names, expected, counts)
+    except ParameterError:
+        if method == "unbiased":
+            raise
+        unbiased, stderr = counts, np.full(counts.shape, np.inf)
+    if method == "unbiased":
+        counts, low, high = unbiased, unbiased - REACH * stderr, unbiased + REACH * stderr
+    else:
+        low, high = _possible(unbiased, stderr, counts, outputs.sum())
+    attributes = [every[name] for name in names]
+    return Estimate(attributes, counts, stderr, low, high, method, published, laws, outputs, likely, expected)
 
 
-def most_likely(attributes: Sequence[PublishedAttribute], published: Floats) -> Floats:
+def _possible(unbiased: Any, error: Any, likely: Any, total: float) -> tuple[Floats, Floats]:
+    """Return the interval around the unbiased estimate, or what of it is possible, widened to hold the most likely count.
+
+    An estimate below 0 is taken for 0 first, which brings it nearer to the truth, wherever that is.
+    """
+    middle, reach = np.clip(unbiased, 0.0, total), REACH * error
+    low = np.minimum(np.maximum(middle - reach, 0.0), likely)
+    return low, np.maximum(np.minimum(middle + reach, total), likely)
+
+
+def most_likely(laws: Sequence[PublishedLaw], published: Floats) -> Floats:
     """Return the counts under which what is published is most likely (EM; also called iterative Bayes).
 
     v_j becomes v_j sum_i P[i, j] w_i / (P v)_i. Each second step is followed by one that goes on in its direction
     (SQUAREM) and is kept only if it makes the output more likely.
     """
     total = published.sum()
-    shape = tuple(a.channel.inputs for a in attributes)
+    shape = tuple(law.channel.inputs for law in laws)
     found = np.full(shape, total / math.prod(shape))
     seen = published > 0
 
     def step(v: Floats) -> Floats:
-        expected = _each(attributes, "expected", v)
+        expected = _each(laws, lambda law: law.channel.expected, v)
         ratio = np.divide(published, expected, out=np.zeros_like(published), where=seen & (expected > 0))
-        return np.asarray(v * _each(attributes, "likelihoods", ratio))
+        return np.asarray(v * _each(laws, lambda law: law.channel.likelihoods, ratio))
 
     def likelihood(v: Floats) -> float:
-        expected = _each(attributes, "expected", v)[seen]
+        expected = _each(laws, lambda law: law.channel.expected, v)[seen]
         return float(published[seen] @ np.log(np.maximum(expected, 1e-300)))
 
     for _ in range(ROUNDS):
@@ -163,26 +203,49 @@ def most_likely(attributes: Sequence[PublishedAttribute], published: Floats) -> 
     return found
 
 
-def _errors(attributes: Sequence[PublishedAttribute], expected: Floats, counts: Floats) -> Floats:
-    """Return the standard errors of the unbiased estimate; without end where there is none.
+def _errors(laws: Sequence[PublishedLaw], names: Sequence[str], expected: Floats, counts: Floats) -> Floats:
+    """Return the standard errors of the unbiased estimate.
 
-    The variance of (G w)_i is sum_a G[i, a]^2 (P v)_a - v_i: each record's own part is multinomial, and G P is the
-    identity. It is estimated with the most likely v.
+    The variance of c G w is sum_a (c G)[a]^2 (P v)_a - c v, where c is 1 for what is counted: each record's own part
+    is multinomial, and G P is the identity. It is estimated with the most likely v.
     """
-    try:
-        squares = _each(attributes, "inverse_squares", expected)
-    except ParameterError:
-        return np.full(counts.shape, np.inf)
-    return np.sqrt(np.maximum(squares - np.maximum(counts, 0.0), 0.0))
+    squares = _each(laws, lambda law: lambda found: law.squares(found, names), expected)
+    kept = [a for law in laws for a in law.attributes if a.name in names]
+    return np.sqrt(np.maximum(_in_order(kept, names, squares) - counts, 0.0))
 
 
-def _each(attributes: Sequence[PublishedAttribute], law: str, counts: Floats) -> Floats:
-    """Send counts through every attribute's channel, axis by axis."""
-    if len(attributes) == 1:
-        return np.asarray(getattr(attributes[0].channel, law)(counts))
-    for axis, attribute in enumerate(attributes):
-        counts = np.moveaxis(np.tensordot(attribute.dense(law), counts, axes=(1, axis)), 0, axis)
+def _each(
+    laws: Sequence[PublishedLaw], apply: Callable[[PublishedLaw], Callable[[Floats], Floats]], counts: Floats
+) -> Floats:
+    """Send counts through every law's channel, axis by axis."""
+    if len(laws) == 1:
+        return apply(laws[0])(counts)
+    for axis, law in enumerate(laws):
+        counts = np.moveaxis(apply(law)(np.moveaxis(counts, axis, -1)), -1, axis)
     return counts
+
+
+def _by_attribute(laws: Sequence[PublishedLaw], names: Sequence[str], counts: Floats) -> Floats:
+    """Give every named attribute an axis of its own, and sum over the others."""
+    every = [a for law in laws for a in law.attributes]
+    apart = counts.reshape([len(a.values) for a in every])
+    others = tuple(axis for axis, a in enumerate(every) if a.name not in names)
+    return _in_order([a for a in every if a.name in names], names, apart.sum(axis=others))
+
+
+def _in_order(kept: Sequence[PublishedAttribute], names: Sequence[str], counts: Floats) -> Floats:
+    """Give every attribute that was kept an axis, in the order of the names."""
+    places = [a.name for a in kept]
+    apart = counts.reshape([len(a.values) for a in kept])
+    return apart.transpose([places.index(name) for name in names])
+
+
+def _combined(law: PublishedLaw, wanted: Mapping[str, Floats]) -> Floats:
+    """Return 1 for each combination of a law's attributes that is wanted; all values are of those not named."""
+    found = np.ones(1)
+    for a in law.attributes:
+        found = np.multiply.outer(found, wanted.get(a.name, np.ones(len(a.values)))).ravel()
+    return found
 
 
 def _along(counts: Floats, weights: Sequence[Floats]) -> float:

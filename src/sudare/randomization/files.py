@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -16,8 +17,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.privacy.requirement import one_of
-from sudare.randomization.domains import Categories
-from sudare.tables.table import Table
+from sudare.randomization.domains import BETWEEN, Categories, Joint
 from sudare.tables.text import listed, shown, spellings
 
 MISSING = "(missing)"
@@ -25,24 +25,27 @@ Floats = NDArray[np.float64]
 MatrixRows = Literal["output", "input"]
 
 
-def read_matrix(path: str | Path, table: Table, name: str, rows: MatrixRows = "output") -> Floats:
+def read_matrix(
+    path: str | Path, name: str, domain: Categories | Joint, rows: MatrixRows = "output"
+) -> Floats:
     """Read the transition matrix of an attribute; the result has one column per input, in the order of its values.
 
-    The first line and the first column name the values. Rows are outputs and columns inputs, so that columns sum to
+    The first line and the first column name the values; combinations are written `Female × White`. Rows are outputs and columns inputs, so that columns sum to
     1; with `rows="input"` it is the other way round, as sdcMicro writes its matrices.
 
-    >>> import polars as pl, sudare as sd, tempfile
-    >>> table = sd.read(pl.DataFrame({"ill": ["yes", "no"]}), sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}))
+    >>> import polars as pl, tempfile
+    >>> from sudare.tables.column import Column
+    >>> domain = Categories(Column.encode(pl.Series(["yes", "no"])), declared=True)
     >>> file = Path(tempfile.mkdtemp()) / "ill.csv"
     >>> _ = file.write_text("published,no,yes\\nno,0.9,0.3\\nyes,0.1,0.7\\n")
-    >>> read_matrix(file, table, "ill").tolist()
-    [[0.7, 0.1], [0.3, 0.9]]
+    >>> read_matrix(file, "ill", domain).tolist()
+    [[0.9, 0.3], [0.1, 0.7]]
     """
     one_of(rows, "rows", "read_matrix", ("output", "input"))
-    places = _places(table, name)
     (_, *head), *lines = _lines(path)
-    across = _order(head, places, path, name, "the first line")
-    down = _order([line[0] for line in lines], places, path, name, "the first column")
+    places = _Places(name, domain)
+    across = _order([_parted(text, domain) for text in head], places, path, "the first line")
+    down = _order([_parted(line[0], domain) for line in lines], places, path, "the first column")
     found = np.empty((len(across), len(across)))
     for number, (line, i) in enumerate(zip(lines, down, strict=True), start=2):
         if len(line) != len(head) + 1:
@@ -52,46 +55,55 @@ def read_matrix(path: str | Path, table: Table, name: str, rows: MatrixRows = "o
         for text, j in zip(line[1:], across, strict=True):
             found[i, j] = _number(text, f"{path}, line {number}", "a probability from 0 to 1", high=1.0)
     matrix = found if rows == "output" else found.T
-    _refuse_wrong_sums(matrix, path, list(places.labels), rows)
+    _refuse_wrong_sums(matrix, path, places.labels, rows)
     return matrix
 
 
-def read_prior(path: str | Path, table: Table, name: str) -> Floats:
+def read_prior(path: str | Path, name: str, domain: Categories | Joint) -> Floats:
     """Read a public histogram of an attribute, in the order of its values: lines of a value and its count.
 
-    A first line whose second field is no number is a heading.
+    Of several attributes, a line has a value of each, in their order or in that of a heading with their names. A first line
+    whose last field is no number is a heading.
     """
-    places = _places(table, name)
-    lines = _lines(path)
-    first = 1
-    if len(lines[0]) < 2 or not _is_number(lines[0][1]):
-        lines, first = lines[1:], 2
-    order = _order([line[0] for line in lines], places, path, name, "the first column")
-    found = np.empty(len(places.labels))
-    for number, (line, i) in enumerate(zip(lines, order, strict=True), start=first):
-        if len(line) != 2:
-            raise InputError(
-                f"{path}, line {number}: {len(line)} fields. Each line has a value and its count."
-            )
-        found[i] = _number(line[1], f"{path}, line {number}", "a count of 0 or more", high=math.inf)
+    lines, wanted = _lines(path), len(domain.parts)
+    head = lines[0] if len(lines[0]) < 2 or not _is_number(lines[0][-1]) else []
+    first = 2 if head else 1
+    lines = lines[first - 1 :]
+    for number, line in enumerate(lines, start=first):
+        if len(line) != wanted + 1:
+            form = "a value" if wanted == 1 else f"{wanted} values"
+            raise InputError(f"{path}, line {number}: {len(line)} fields. Each line has {form} and a count.")
+    names = [part.column.name for part in domain.parts]
+    columns = [head.index(one) for one in names] if sorted(head[:-1]) == sorted(names) else range(wanted)
+    keys = [tuple(line[column] for column in columns) for line in lines]
+    where = "the first column" if wanted == 1 else "a line"
+    found = np.empty(len(domain))
+    for i, line, number in zip(_order(keys, _Places(name, domain), path, where), lines, count(first)):
+        found[i] = _number(line[-1], f"{path}, line {number}", "a count of 0 or more", high=math.inf)
     return found
 
 
 class _Places:
-    """Where each value of an attribute stands, under every text that it may be written as."""
+    """Where each value of an attribute, or each combination of several, stands, under every text that it may have."""
 
-    def __init__(self, labels: Sequence[str], texts: Sequence[tuple[str, ...]]) -> None:
-        self.labels = labels
-        self._codes = {text: code for code, spelled in enumerate(texts) for text in reversed(spelled)}
+    def __init__(self, name: str, domain: Categories | Joint) -> None:
+        self.name, self.labels, self._shape = name, domain.labels(), domain.shape
+        self._codes = []
+        for part in domain.parts:
+            texts = [spellings(value) for value in part.column.values.to_list()]
+            texts += [(MISSING,)] * part.column.missing
+            self._codes.append({text: i for i, spelled in enumerate(texts) for text in reversed(spelled)})
 
-    def get(self, text: str) -> int | None:
-        return self._codes.get(text)
+    def get(self, texts: Sequence[str]) -> int | None:
+        if len(texts) != len(self._codes):
+            return None
+        codes = [own[text] for own, text in zip(self._codes, texts, strict=True) if text in own]
+        return int(np.ravel_multi_index(codes, self._shape)) if len(codes) == len(texts) else None
 
 
-def _places(table: Table, name: str) -> _Places:
-    column = table[name]
-    texts = [spellings(value) for value in column.values.to_list()]
-    return _Places(Categories(column, declared=True).labels(), [*texts, *[(MISSING,)] * column.missing])
+def _parted(text: str, domain: Categories | Joint) -> Sequence[str]:
+    """Return the values of a combination."""
+    return text.split(BETWEEN) if isinstance(domain, Joint) else (text,)
 
 
 def _lines(path: str | Path) -> list[list[str]]:
@@ -109,22 +121,23 @@ def _lines(path: str | Path) -> list[list[str]]:
     return found
 
 
-def _order(texts: Sequence[str], places: _Places, path: str | Path, name: str, where: str) -> list[int]:
-    """Return the code of each text; every value must be there, once."""
-    found: list[int] = []
+def _order(texts: Sequence[Sequence[str]], places: _Places, path: str | Path, where: str) -> list[int]:
+    """Return the code of each value; every one must be there, once."""
+    found: dict[int, None] = {}
     for text in texts:
-        code = places.get(text)
+        code, written = places.get(text), shown(BETWEEN.join(text))
         if code is None:
             raise InputError(
-                f"{path}: {where} names {shown(text)}, which is no value of '{name}'. "
-                f"There are {listed(list(places.labels))}."
+                f"{path}: {where} names {written}, which is no value of '{places.name}'. "
+                f"There are {listed(places.labels)}."
             )
         if code in found:
-            raise InputError(f"{path}: {where} names {shown(text)} twice. Keep one of them.")
-        found.append(code)
-    if absent := [label for code, label in enumerate(places.labels) if code not in set(found)]:
-        raise InputError(f"{path}: {where} lacks {listed(absent)} of '{name}'. Every value must be there.")
-    return found
+            raise InputError(f"{path}: {where} names {written} twice. Keep one of them.")
+        found[code] = None
+    if absent := [label for code, label in enumerate(places.labels) if code not in found]:
+        lacks = f"{where} lacks" if where != "a line" else "there is no line for"
+        raise InputError(f"{path}: {lacks} {listed(absent)} of '{places.name}'. Every value must be there.")
+    return list(found)
 
 
 def _number(text: str, where: str, form: str, *, high: float) -> float:

@@ -106,12 +106,12 @@ class LaplaceChannel:
         """Return K v, from the left and from the right."""
         a = self._a
         right = lfilter([1.0], [1.0, -a], found)
-        left = lfilter([1.0], [1.0, -a], found[::-1])[::-1]
+        left = lfilter([1.0], [1.0, -a], found[..., ::-1])[..., ::-1]
         return np.asarray((1 - a) / (1 + a) * (right + left - found))
 
 
 def _neighbours(found: Floats) -> Floats:
     around = np.zeros_like(found)
-    around[1:] += found[:-1]
-    around[:-1] += found[1:]
+    around[..., 1:] += found[..., :-1]
+    around[..., :-1] += found[..., 1:]
     return around

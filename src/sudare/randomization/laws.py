@@ -1,4 +1,4 @@
-"""The law of one attribute: its domain, the channel that its values go through, and how it is made to fit a spread."""
+"""The law of one attribute, or of several together: the domain, the channel that its values go through, and how it is made to fit a spread."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Categories, Grid
+from sudare.randomization.domains import Domain, Grid, Joint
 from sudare.randomization.keystream import Keystream
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.pram import Pram, conventional_pram
@@ -20,20 +21,29 @@ from sudare.randomization.sampling import sample_discrete_laplace, sample_matrix
 
 How = Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
 After = Literal["clip", "reflect"]
-NOTHING = 1e-6  # a spread with which the output tells next to nothing
 WIDEST = 2**56  # steps: noise that leaves nothing but noise
 ROUNDED = 2**16  # the scale of noise is rounded up to parts of a grid step
 
 
 @dataclass(frozen=True, eq=False)
 class Law:
-    """By which law the values of an attribute are changed."""
+    """By which law the values of an attribute, or the combinations of several, are changed."""
 
     name: str
     how: How
-    domain: Categories | Grid
+    domain: Domain
     channel: Channel
     after: After = "clip"
+
+    @property
+    def attributes(self) -> list[str]:
+        """Whose values are changed."""
+        return self.domain.names if isinstance(self.domain, Joint) else [self.name]
+
+    def decode(self, codes: NDArray[Any]) -> list[pl.Series]:
+        """Return what codes stand for, one series for each attribute."""
+        found = self.domain.decode(codes)
+        return found if isinstance(found, list) else [found]
 
     def sample(self, source: Keystream) -> NDArray[Any]:
         """Draw an output code for every row."""
@@ -75,9 +85,7 @@ class Law:
         if isinstance(self.domain, Grid):
             found |= {"low": self.domain.low, "step": self.domain.step, "steps": self.domain.steps}
         else:
-            found |= {"values": self.domain.labels(), "declared": self.domain.declared}
-            if self.domain.column.missing:
-                found["missing"] = self.domain.labels()[-1]
+            found |= self.domain.to_json() | {"declared": self.domain.declared}
         match self.channel:
             case Pram():
                 found["retention"] = self.channel.retention.tolist()

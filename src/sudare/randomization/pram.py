@@ -108,19 +108,19 @@ class Pram:
         return k_of(self.spread, whole_number(records, "records", "k", least=1))
 
     def bias(self, histogram: ArrayLike) -> float:
-        """Return ||P v - v||, by how far the expected output is off."""
-        found = np.asarray(histogram, dtype=np.float64)
+        """Return ||P v - v||, by how far the expected output is off; v may have an axis per attribute."""
+        found = np.asarray(histogram, dtype=np.float64).ravel()
         return float(np.linalg.norm(self.expected(found) - found))
 
     def expected(self, histogram: ArrayLike) -> Floats:
         """Return P v."""
         found = counted(histogram, self.inputs)
-        return np.asarray((self.retention - self._other) * found + self._other @ found)
+        return np.asarray((self.retention - self._other) * found + _total(self._other * found))
 
     def likelihoods(self, outputs: ArrayLike) -> Floats:
         """Return w P."""
         found = counted(outputs, self.inputs)
-        return np.asarray((self.retention - self._other) * found + self._other * found.sum())
+        return np.asarray((self.retention - self._other) * found + self._other * _total(found))
 
     def inverse(self, histogram: ArrayLike) -> Floats:
         """Return G w.
@@ -129,18 +129,18 @@ class Pram:
         R = (sum w / t - N) / sum 1/t.
         """
         found, kept, scale = counted(histogram, self.inputs), *self._invertible()
-        return np.asarray((found - ((found / kept).sum() - found.sum()) / scale) / kept)
+        return np.asarray((found - (_total(found / kept) - _total(found)) / scale) / kept)
 
     def inverse_squares(self, histogram: ArrayLike) -> Floats:
         """Return sum_a G[i, a]^2 w_a."""
         found, kept, scale = counted(histogram, self.inputs), *self._invertible()
         share = (1 / kept - 1) / scale
-        return np.asarray((found * (1 - 2 * share) + (share**2 * found).sum()) / kept**2)
+        return np.asarray((found * (1 - 2 * share) + _total(share**2 * found)) / kept**2)
 
     def inverse_weights(self, wanted: ArrayLike) -> Floats:
         """Return c G."""
         found, kept, scale = counted(wanted, self.inputs), *self._invertible()
-        return np.asarray(found / kept - (found / kept).sum() * (1 / kept - 1) / scale)
+        return np.asarray(found / kept - _total(found / kept) * (1 / kept - 1) / scale)
 
     def _invertible(self) -> tuple[Floats, float]:
         """Return t and sum 1/t, if the matrix has an inverse."""
@@ -149,6 +149,10 @@ class Pram:
         if abs(scale) < 1e-12 or (abs(kept) < 1e-12).any():
             raise ParameterError(NO_INVERSE)
         return kept, scale
+
+
+def _total(found: Floats) -> Floats:
+    return np.asarray(found.sum(axis=-1, keepdims=True))
 
 
 def _ratio(a: float, b: float) -> float:
@@ -178,13 +182,15 @@ def optimal_pram(histogram: ArrayLike, *, epsilon: float | None = None, k: float
     Exact, for any number of cells, empty ones included. Where some PRAM leaves v as it is in expectation, the one
     that keeps most (Lemma 3.13; its t must also satisfy the second row's constraint, which is the stricter one when
     e^epsilon > d - 1). The histogram is taken as public: a matrix that is made for private data tells about them.
+    One with an axis per attribute is that of their combinations, the last attribute changing fastest.
 
     >>> p = optimal_pram([60, 30, 10], epsilon=1.0)
     >>> p.bias([60, 30, 10]) < conventional_pram(3, epsilon=1.0).bias([60, 30, 10])
     True
     """
-    v = np.asarray(histogram, dtype=np.float64)
-    if v.ndim != 1 or not v.size or not np.isfinite(v).all() or (v < 0).any() or not v.any():
+    given = np.asarray(histogram, dtype=np.float64)
+    v = given.ravel()
+    if not given.ndim or not v.size or not np.isfinite(v).all() or (v < 0).any() or not v.any():
         raise ParameterError(
             "The 'histogram' parameter of optimal_pram must be numbers of 0 or more, not all 0."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -23,39 +24,49 @@ MOST_STEPS = 128  # of a grid on which numbers are estimated
 
 @dataclass(frozen=True, eq=False)
 class PublishedAttribute:
-    """One attribute: the code of every published row, what codes stand for, and the channel they came through."""
+    """One attribute: its name, and what its codes stand for."""
 
     name: str
+    values: list[Any]
+    """Texts, or numbers (a day or second since 1970)."""
+    numeric: bool = False
+    dtype: pl.DataType = field(default_factory=pl.String)
+    missing: str | None = None
+    """The text that stands for a missing value, as the law has it; None if no value can be missing."""
+
+    @property
+    def step(self) -> float:
+        """How far two neighbouring points of a grid are apart."""
+        return float(self.values[1] - self.values[0]) if self.numeric else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedLaw:
+    """What one law changed: the attributes, the code of every published row, and the channel that it came through.
+
+    The code of several attributes is that of their combination; the last of them changes fastest.
+    """
+
+    attributes: tuple[PublishedAttribute, ...]
     codes: NDArray[np.int64]
     channel: Channel
-    values: list[Any]
-    """What each input code stands for: a text, or a number (a day or second since 1970)."""
-    numeric: bool
-    dtype: pl.DataType = field(default_factory=pl.String)
-    _dense: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, column: pl.Series, law: dict[str, Any]) -> PublishedAttribute:
-        """Read a column and its law, as `Law.to_json` wrote it."""
-        if "values" not in law:
-            return cls._on_grid(column, law)
-        channel = _channel(law)
-        place = {label: code for code, label in enumerate(law["values"])}
-        found = column.alias("value").value_counts(name="records")["value"].to_list()
-        texts = {
-            value: law.get("missing", "(missing)") if value is None else text_of(value) for value in found
-        }
-        if unknown := [text for text in texts.values() if text not in place]:
-            raise InputError(
-                f"Column '{column.name}' holds {shown(unknown[0])}, which its law does not know."
-            )
-        codes = column.replace_strict(
-            list(texts), [place[text] for text in texts.values()], return_dtype=pl.Int64
+    def of(cls, data: pl.DataFrame, name: str, law: dict[str, Any]) -> PublishedLaw:
+        """Read what is published under a law, as `Law.to_json` wrote it."""
+        if "steps" in law:
+            return cls._on_grid(data[name], law)
+        columns = columns_of(name, law)
+        attributes = tuple(
+            PublishedAttribute(column, own["values"], missing=own.get("missing"))
+            for column, own in columns.items()
         )
-        return cls(column.name, codes.to_numpy(), channel, law["values"], False)
+        codes = [_codes(data[one.name], one) for one in attributes]
+        shape = [len(one.values) for one in attributes]
+        return cls(attributes, np.ravel_multi_index(tuple(codes), tuple(shape)), _channel(law))
 
     @classmethod
-    def _on_grid(cls, column: pl.Series, law: dict[str, Any]) -> PublishedAttribute:
+    def _on_grid(cls, column: pl.Series, law: dict[str, Any]) -> PublishedLaw:
         """Read numbers. Noise on a finer grid than can be estimated is looked at on a coarser one."""
         width = law["step"] * law["steps"]
         if "scale" in law and law["steps"] > MOST_STEPS:
@@ -63,29 +74,41 @@ class PublishedAttribute:
             law = law | {"steps": MOST_STEPS, "step": width / MOST_STEPS, "scale": str(scale)}
         codes = np.rint((numbers_of(column) - law["low"]) / law["step"]).astype(np.int64)
         values = (law["low"] + law["step"] * np.arange(law["steps"] + 1)).tolist()
-        return cls(column.name, np.clip(codes, 0, law["steps"]), _channel(law), values, True, column.dtype)
-
-    @property
-    def step(self) -> float:
-        """How far two neighbouring points of a grid are apart."""
-        return float(self.values[1] - self.values[0]) if self.numeric else 0.0
-
-    @property
-    def missing(self) -> str:
-        """The label of missing values."""
-        return "(missing value)" if "(missing value)" in self.values else "(missing)"
-
-    def dense(self, law: str) -> NDArray[np.float64]:
-        """Return the whole matrix of what a channel does: "expected", "likelihoods", "inverse" or "inverse_squares"."""
-        if law not in self._dense:
-            size = self.channel.inputs if law == "expected" else self.channel.outputs
-            apply = getattr(self.channel, law)
-            self._dense[law] = np.stack([apply(one) for one in np.eye(size)], axis=1)
-        return self._dense[law]
+        attribute = PublishedAttribute(column.name, values, True, column.dtype)
+        return cls((attribute,), np.clip(codes, 0, law["steps"]), _channel(law))
 
     def histogram(self) -> NDArray[np.float64]:
         """Count the published rows by code."""
         return np.bincount(self.codes, minlength=self.channel.outputs).astype(np.float64)
+
+    def squares(self, counts: NDArray[np.float64], names: Collection[str]) -> NDArray[np.float64]:
+        """Return sum_a (c G)[a]^2 w_a, where c is 1 for each combination of the named attributes, whatever the others."""
+        if all(one.name in names for one in self.attributes):
+            return self.channel.inverse_squares(counts)
+        shape = [len(one.values) for one in self.attributes]
+        kept = [axis for axis, one in enumerate(self.attributes) if one.name in names]
+        places = np.indices(shape)[kept].reshape(len(kept), -1)
+        cells = np.ravel_multi_index(tuple(places), tuple(shape[axis] for axis in kept))
+        weights = (self.channel.inverse_weights(cells == cell) for cell in range(int(cells.max()) + 1))
+        return np.stack([counts @ weight**2 for weight in weights], axis=-1)
+
+
+def columns_of(name: str, law: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the columns that a law speaks of, with what it says of their values: those it joins, or its own."""
+    return dict(law["columns"]) if "columns" in law else {name: law}
+
+
+def _codes(column: pl.Series, attribute: PublishedAttribute) -> NDArray[np.int64]:
+    """Return the code of every published value."""
+    place = {label: code for code, label in enumerate(attribute.values)}
+    found = column.alias("value").value_counts(name="records")["value"].to_list()
+    texts = {value: attribute.missing if value is None else text_of(value) for value in found}
+    for value, text in texts.items():
+        if text not in place:
+            what = "a missing value" if value is None else shown(text)
+            raise InputError(f"Column '{column.name}' holds {what}, which its law does not know.")
+    codes = [place[text] for text in texts.values() if text is not None]
+    return column.replace_strict(list(texts), codes, return_dtype=pl.Int64).to_numpy()
 
 
 def _channel(law: dict[str, Any]) -> Channel:

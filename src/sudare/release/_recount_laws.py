@@ -21,13 +21,16 @@ PART = 256  # columns compared with all others at a time
 
 
 def promised(frame: pl.DataFrame, plan: Mapping[str, Any]) -> tuple[float, float, str]:
-    """Return the epsilon and the spread of a record, and the attribute that uses most of it."""
+    """Return the epsilon and the spread of a record, and the law that uses most of it."""
     laws = plan["attributes"]
-    if extra := [name for name in frame.columns if name not in laws]:
+    columns = _columns(laws)
+    if extra := [name for name in frame.columns if name not in columns]:
         raise InputError(f"The output has the column '{extra[0]}', for which no law is published.")
-    for name in frame.columns:
-        _within(frame[name], laws[name])
-    found = {name: _law(name, laws[name]) for name in frame.columns}
+    if absent := [name for name in columns if name not in frame.columns]:
+        raise InputError(f"A law is published for the column '{absent[0]}', which the output does not have.")
+    for name, law in columns.items():
+        _within(frame[name], law)
+    found = {name: _law(name, law) for name, law in laws.items()}
     spent = plan.get("estimates", {}).values()
     if not all(math.isfinite(one) and one >= 0 for one in spent):
         raise InputError("The law spends an amount on estimates that is no number of 0 or more.")
@@ -37,21 +40,35 @@ def promised(frame: pl.DataFrame, plan: Mapping[str, Any]) -> tuple[float, float
     return epsilon, math.fsum(spread for _, spread in found.values()) + 2 * estimates, worst
 
 
+def _columns(laws: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return what is said of the values of every column; a law may speak of several columns, but no two of one."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for name, law in laws.items():
+        for column, values in law.get("columns", {name: law}).items():
+            if column in found:
+                raise InputError(f"Two laws speak of the column '{column}'. Which of them holds is not told.")
+            if "columns" in law and "values" not in values:
+                raise InputError(f"The law of '{name}' does not name the values of '{column}'.")
+            found[column] = values
+    return found
+
+
 def _law(name: str, law: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the epsilon and the spread of one attribute's law."""
-    if (
-        "scale" in law
-    ):  # noise on a grid: its ends are farthest apart, and every grid point between adds a factor
+    """Return the epsilon and the spread of one law."""
+    kinds = [kind for kind in ("scale", "flips", "retention", "matrix") if kind in law]
+    if len(kinds) != 1 or (("steps" in law) == ("values" in law or "columns" in law)):
+        raise InputError(f"The law of '{name}' is of no known kind.")
+    if "scale" in law:  # on a grid: its ends are farthest apart, and every grid point between adds a factor
         if Fraction(law["scale"]) <= 0:
             raise InputError(f"The law of '{name}' has noise of no scale.")
-        width = Fraction(law["steps"]) / Fraction(law["scale"])
+        width = Fraction(_size(law) - 1) / Fraction(law["scale"])
         return float(width), float(2 * width)
     if "flips" in law:
         if not 0 < law["flips"] < 1:
             raise InputError(
                 f"The law of '{name}' flips bits with a probability that is not between 0 and 1."
             )
-        bits = max(1, int(law["steps"]).bit_length())
+        bits = max(1, (_size(law) - 1).bit_length())
         one = abs(math.log((1 - law["flips"]) / law["flips"]))
         return bits * one, 2 * bits * one
     if "retention" in law:
@@ -61,16 +78,19 @@ def _law(name: str, law: Mapping[str, Any]) -> tuple[float, float]:
                 f"The law of '{name}' must have a probability to be kept for each of its values."
             )
         return _retention(keep)
-    if "matrix" in law:
-        matrix = np.array(law["matrix"], dtype=np.float64)
-        if matrix.shape != (_size(law), _size(law)) or not np.isfinite(matrix).all():
-            raise InputError(f"The matrix of '{name}' must have a row and a column for each of its values.")
-        return _matrix(matrix)
-    raise InputError(f"The law of '{name}' is of no known kind.")
+    matrix = np.array(law["matrix"], dtype=np.float64)
+    if matrix.shape != (_size(law), _size(law)) or not np.isfinite(matrix).all():
+        raise InputError(f"The matrix of '{name}' must have a row and a column for each of its values.")
+    return _matrix(matrix)
 
 
 def _size(law: Mapping[str, Any]) -> int:
-    return len(law["values"]) if "values" in law else int(law["steps"]) + 1
+    """Return how many values a law knows: grid points, values, or combinations of the values of several columns."""
+    if "steps" in law:
+        return int(law["steps"]) + 1
+    if "columns" in law:
+        return math.prod(len(column["values"]) for column in law["columns"].values())
+    return len(law["values"])
 
 
 def _within(column: pl.Series, law: Mapping[str, Any]) -> None:
@@ -78,12 +98,13 @@ def _within(column: pl.Series, law: Mapping[str, Any]) -> None:
     if "values" in law:
         found = column.unique().to_list()
         known = set(law["values"])
-        texts = [law.get("missing", "(missing)") if value is None else text_of(value) for value in found]
-        if unknown := [text for text in texts if text not in known]:
-            raise InputError(
-                f"Column '{column.name}' holds {shown(unknown[0])}, which its law cannot produce."
-            )
+        for value in found:
+            if (law.get("missing") if value is None else text_of(value)) not in known:
+                what = "a missing value" if value is None else shown(text_of(value))
+                raise InputError(f"Column '{column.name}' holds {what}, which its law cannot produce.")
         return
+    if "steps" not in law:
+        raise InputError(f"The law of '{column.name}' is of no known kind.")
     numbers = _numbers(column)
     if numbers is None or numbers.null_count():
         raise InputError(f"Column '{column.name}' must hold numbers or dates, as its law says.")

@@ -5,23 +5,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from html import escape
-from statistics import NormalDist
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sudare.attacks.pk_game import PkGame
-from sudare.errors import ParameterError
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Categories, Grid
-from sudare.randomization.estimate import estimate, most_likely
+from sudare.randomization.domains import Domain, Grid, Joint
+from sudare.randomization.estimate import estimate
 from sudare.randomization.laplace import LaplaceChannel
-from sudare.randomization.laws import NOTHING, BitChannel, Law
+from sudare.randomization.laws import BitChannel, Law
 from sudare.randomization.plan import RandomizationPlan
 from sudare.randomization.pram import Pram
-from sudare.randomization.published import PublishedAttribute
-from sudare.release import charts
+from sudare.randomization.published import PublishedAttribute, PublishedLaw
+from sudare.release import charts, randomization_charts
 from sudare.release.certificate import Certificate
 from sudare.release.report import STYLE
 from sudare.tables.schema import Role
@@ -31,7 +29,7 @@ from sudare.tables.text import listed, text_of
 MOST = 40  # values that a picture shows one by one
 FEW = 10  # bins of a number or date: noise leaves no finer ones
 MOST_ESTIMATED = 500  # categories that are estimated for a picture
-REACH = NormalDist().inv_cdf(0.975)
+NOTHING = 1e-6  # a spread with which the output tells next to nothing
 SPLITS = {
     "equal": "in equal parts, or by the weights that the schema gives",
     "least error": "so that the expected errors of all together are least, which may give up some for others",
@@ -65,7 +63,7 @@ def write_randomization_report(
         "<h2>2. How the budget was split</h2>",
         _budget(plan),
         "<h2>3. What was done to each attribute, and what can be got back</h2>",
-        *(_attribute(law, data[law.name], plan) for law in plan.laws),
+        *(_attribute(law, data, plan) for law in plan.laws),
         "<h2>4. What can be concluded, and what cannot</h2>",
         _conclusions(plan),
     ]
@@ -103,7 +101,7 @@ def _meaning(plan: RandomizationPlan, certificate: Certificate) -> str:
             f" The scale has the epsilon of laws that treat all values alike; for the same k that would be {half:.2f}, while "
             f"the laws here, which do not, have {epsilon:.2f}."
         )
-    found = f"finds it with a probability of <b>1/{charts.figure(k)}</b> at most"
+    found = f"finds it with a probability of <b>1/{randomization_charts.figure(k)}</b> at most"
     if k < 1.01:
         found = (
             "may find it: at this epsilon <b>k is hardly above 1</b>, and nothing is promised against that"
@@ -113,14 +111,14 @@ def _meaning(plan: RandomizationPlan, certificate: Certificate) -> str:
         f"{plan.records:,} published ones, {found} (Pk-anonymity). "
         f"Whatever is published is at most e<sup>{epsilon:.2f}</sup> = {_times(epsilon)} times as likely with one "
         f"record's values as with any other values in their place (<b>epsilon = {epsilon:.2f}</b>).</p>"
-        f"{charts.dial(k, plan.records)}<p>Each tenfold k takes the same room. The amber mark is this release.{note}</p>"
+        f"{randomization_charts.dial(k, plan.records)}<p>Each tenfold k takes the same room. The amber mark is this release.{note}</p>"
     )
 
 
 def _times(epsilon: float) -> str:
     if epsilon >= 20:
         return "very many"
-    return charts.figure(math.exp(epsilon))
+    return randomization_charts.figure(math.exp(epsilon))
 
 
 def _caveats(certificate: Certificate) -> str:
@@ -159,7 +157,7 @@ class _Cells:
     labels: list[str]
 
     @classmethod
-    def of(cls, domain: Categories | Grid, most: int = MOST) -> _Cells:
+    def of(cls, domain: Domain, most: int = MOST) -> _Cells:
         size = len(domain)
         width = -(-size // most)
         starts = np.arange(0, size, width)
@@ -191,12 +189,23 @@ class _Cells:
         return np.stack(columns, axis=1)
 
 
-def _attribute(law: Law, column: pl.Series, plan: RandomizationPlan) -> str:
-    start = f"<h3>{escape(law.name)}</h3><p>{_in_words(law, plan)}</p>{_kept(law)}"
-    published = PublishedAttribute.of(column, law.to_json())
+def _attribute(law: Law, data: pl.DataFrame, plan: RandomizationPlan) -> str:
+    start = f"<h3>{escape(law.name)}</h3><p>{_together(law)}{_in_words(law, plan)}</p>{_kept(law)}"
+    published = PublishedLaw.of(data, law.name, law.to_json())
     cells = _Cells.of(_as_estimated(law.domain, published))
-    heat = charts.heat(cells.matrix(published.channel).tolist(), cells.labels)
+    heat = randomization_charts.heat(cells.matrix(published.channel).tolist(), cells.labels)
     return f"{start}<p>How likely each value becomes which:</p>{heat}{_histograms(law, published)}"
+
+
+def _together(law: Law) -> str:
+    """Say so if several attributes have one law."""
+    if not isinstance(law.domain, Joint):
+        return ""
+    sizes = " × ".join(str(size) for size in law.domain.shape)
+    return (
+        f"<b>{escape(listed(law.attributes))} are randomized together</b>: each of their {sizes} combinations is taken for "
+        "one value, so that a record which is kept keeps all of them. "
+    )
 
 
 def _in_words(law: Law, plan: RandomizationPlan) -> str:
@@ -272,14 +281,14 @@ def _kept(law: Law) -> str:
     return f"<p>How often each value is kept{note}:</p>{bars}"
 
 
-def _as_estimated(domain: Categories | Grid, published: PublishedAttribute) -> Categories | Grid:
+def _as_estimated(domain: Domain, published: PublishedLaw) -> Domain:
     """Return the coarser grid on which a fine one is estimated."""
-    if isinstance(domain, Grid) and len(published.values) < len(domain):
-        return replace(domain, step=published.step, steps=len(published.values) - 1)
+    if isinstance(domain, Grid) and published.channel.inputs < len(domain):
+        return replace(domain, step=published.attributes[0].step, steps=published.channel.inputs - 1)
     return domain
 
 
-def _histograms(law: Law, published: PublishedAttribute) -> str:
+def _histograms(law: Law, published: PublishedLaw) -> str:
     """Compare the original, the output, and what can be estimated from it; neighbouring grid points together."""
     domain = _as_estimated(law.domain, published)
     before, after = np.bincount(domain.codes(), minlength=len(domain)), published.histogram()
@@ -299,11 +308,12 @@ def _histograms(law: Law, published: PublishedAttribute) -> str:
             note = f"; the {MOST} most frequent of {len(before):,}"
         every = _estimated(published) if len(before) <= MOST_ESTIMATED else None
         found = None if every is None else [every[i] for i in most]
-        shown = [published.values[i] for i in most], before[most].tolist(), after[most].tolist(), found
-    return f"<p>{title}{note}:</p>{charts.compared(*shown)}{_judged(law, found, len(published.codes))}"
+        labels = domain.labels()
+        shown = [labels[i] for i in most], before[most].tolist(), after[most].tolist(), found
+    return f"<p>{title}{note}:</p>{randomization_charts.compared(*shown)}{_judged(law, found, len(published.codes))}"
 
 
-def _judged(law: Law, found: list[charts.Whisker] | None, records: int) -> str:
+def _judged(law: Law, found: list[randomization_charts.Whisker] | None, records: int) -> str:
     """Say so if hardly anything can be got back, and what to do."""
     if found is None:
         return "<p>Nothing is estimated here: the law cannot be undone, or there are too many values for a picture.</p>"
@@ -316,30 +326,25 @@ def _judged(law: Law, found: list[charts.Whisker] | None, records: int) -> str:
     )
 
 
-def _coarse(published: PublishedAttribute, cells: _Cells) -> PublishedAttribute:
-    """Return the attribute with neighbouring values as one, as if they were equally frequent."""
-    if len(cells.labels) == len(published.values):
+def _coarse(published: PublishedLaw, cells: _Cells) -> PublishedLaw:
+    """Return the law with neighbouring values as one, as if they were equally frequent."""
+    if len(cells.labels) == published.channel.inputs:
         return published
     codes = np.searchsorted(cells.starts, published.codes, side="right") - 1
     channel = MatrixChannel(cells.matrix(published.channel))
-    return PublishedAttribute(published.name, codes, channel, cells.starts.tolist(), True)
+    attribute = PublishedAttribute(published.attributes[0].name, cells.starts.tolist(), numeric=True)
+    return PublishedLaw((attribute,), codes, channel)
 
 
-def _estimated(published: PublishedAttribute) -> list[charts.Whisker] | None:
-    """Return the most likely counts, with the intervals of the unbiased ones; None if the law cannot be undone.
-
-    The most likely counts lie at the edge of what is possible where noise is strong, and an interval around them
-    would miss the truth too often.
-    """
-    try:
-        around = estimate([published], "unbiased")
-    except ParameterError:
+def _estimated(published: PublishedLaw) -> list[randomization_charts.Whisker] | None:
+    """Return the most likely counts with their intervals; None if the law cannot be undone."""
+    found = estimate([published], "ml")
+    if not np.isfinite(found.stderr).all():
         return None
-    likely, total = most_likely([published], around.published), len(published.codes)
-    reach = REACH * around.stderr
-    lows = np.minimum(np.clip(around.counts - reach, 0, total), likely)
-    highs = np.maximum(np.clip(around.counts + reach, 0, total), likely)
-    return [charts.Whisker(*dot) for dot in zip(likely.tolist(), lows.tolist(), highs.tolist(), strict=True)]
+    dots = zip(
+        found.counts.ravel().tolist(), found.low.ravel().tolist(), found.high.ravel().tolist(), strict=True
+    )
+    return [randomization_charts.Whisker(*dot) for dot in dots]
 
 
 # -- What it is good for -----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -33,6 +33,7 @@ def randomize(
     priors: Mapping[str, ArrayLike] | None = None,
     matrices: Mapping[str, ArrayLike] | None = None,
     histogram: Histogram = "private estimate",
+    joint: Mapping[str, Sequence[str]] | None = None,
     unsafe_seed: int | None = None,
 ) -> Release:
     """Randomize every quasi and sensitive attribute of every record, so that the requirement holds; drop the others.
@@ -44,6 +45,9 @@ def randomize(
     may give up some attributes for others), or "tie" and "paper tie" (one parameter for retention and noise). `after`
     says what is done with noise that leaves the bounds. The law is published with the data: `reconstruct` needs it.
 
+    `joint` names groups of attributes that get one law over all their combinations, `joint={"who": ["sex", "race"]}`;
+    `how`, `priors` and `matrices` then speak of `who`.
+
     >>> import polars as pl, sudare as sd
     >>> table = sd.read(pl.DataFrame({"age": [20, 30, 40] * 100, "ill": ["yes", "no", "no"] * 100}), sd.Schema.from_roles(
     ...     quasi=["age"], sensitive=["ill"], bounds={"age": (0, 120)}, domains={"ill": ["yes", "no"]}))
@@ -54,7 +58,7 @@ def randomize(
     source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
     plan = learn_plan(
         table, requirement, source, how=how, split=split, after=after, priors=priors, matrices=matrices,
-        histogram=histogram,
+        histogram=histogram, joint=joint,
     )  # fmt: skip
     return _release(table, plan, requirement, source)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from sudare.errors import InputError
 from sudare.randomization.estimate import Estimate, Method, estimate
-from sudare.randomization.published import PublishedAttribute
+from sudare.randomization.published import PublishedLaw, columns_of
 from sudare.release.release import Release
 from sudare.tables.text import listed
 
@@ -21,7 +22,8 @@ def reconstruct(
     """Estimate how many records had which values of one attribute, or of several together.
 
     "ml" finds the counts under which the output is most likely; they are never below 0. "unbiased" is right on average.
-    Both come with standard errors, and `count` answers how many records had given values, with an interval.
+    Both come with standard errors, and `count` answers how many records had given values, with an interval. Attributes
+    that were randomized together may be named by their group, or one by one; what is not asked for is summed out.
 
     >>> import polars as pl, sudare as sd
     >>> table = sd.read(pl.DataFrame({"ill": ["yes"] * 300 + ["no"] * 700}), sd.Schema.from_roles(
@@ -31,16 +33,24 @@ def reconstruct(
     >>> found.low < 300 < found.high
     True
     """
-    names = [attributes] if isinstance(attributes, str) else list(attributes)
     data, laws = _published(release)
-    if unknown := [name for name in names if name not in laws]:
-        raise InputError(f"'{unknown[0]}' was not randomized. There are {listed(list(laws))}.")
+    columns = {column: law for law, found in laws.items() for column in columns_of(law, found)}
+    asked = [attributes] if isinstance(attributes, str) else list(attributes)
+    names = [column for name in asked for column in _columns(name, laws)]
+    if unknown := [name for name in names if name not in columns]:
+        raise InputError(f"'{unknown[0]}' was not randomized. There are {listed(list(columns))}.")
     if not names or len(set(names)) < len(names):
         raise InputError("reconstruct needs one attribute or several different ones.")
-    return estimate([PublishedAttribute.of(data[name], laws[name]) for name in names], method)
+    used = dict.fromkeys(columns[name] for name in names)
+    return estimate([PublishedLaw.of(data, law, laws[law]) for law in used], method, names)
 
 
-def _published(release: Release | str | Path) -> tuple[pl.DataFrame, dict[str, dict[str, object]]]:
+def _columns(name: str, laws: dict[str, dict[str, Any]]) -> list[str]:
+    """Return what a name stands for: the attributes of a joint law, or the attribute of that name."""
+    return list(columns_of(name, laws[name])) if name in laws else [name]
+
+
+def _published(release: Release | str | Path) -> tuple[pl.DataFrame, dict[str, dict[str, Any]]]:
     if isinstance(release, Release):
         plan = release.plan.to_json()
         data = release.frame()
