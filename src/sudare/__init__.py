@@ -6,12 +6,14 @@ from sudare.errors import InputError, LedgerError, ParameterError, RequirementEr
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.t_closeness import TCloseness
 from sudare.randomization.invariant import invariant_pram
 from sudare.randomization.pram import conventional_pram, optimal_pram
 from sudare.release.certificate import Certificate
 from sudare.release.generalize import generalize
+from sudare.release.generalize_views import generalize_views
 from sudare.release.ledger import Ledger
 from sudare.release.publish import publish
 from sudare.release.randomize import randomize
@@ -42,6 +44,7 @@ __all__ = [
     "LDiversity",
     "Ledger",
     "LedgerError",
+    "MultiViewDiversity",
     "ParameterError",
     "PkAnonymity",
     "Policy",
@@ -57,6 +60,7 @@ __all__ = [
     "conventional_pram",
     "datasets",
     "generalize",
+    "generalize_views",
     "invariant_pram",
     "max_blocks",
     "min_block_distinct",

@@ -24,8 +24,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.errors import LedgerError, ParameterError
-from sudare.release import ledger as ledger_module
-from sudare.release.ledger import GENESIS, Entry, Ledger
+from sudare.release import chain as ledger_module
+from sudare.release.chain import GENESIS, Entry
+from sudare.release.chain import Chain as Ledger
 
 BODIES: list[dict[str, Any]] = [{"rows": 3, "table": "adult"}, {"epsilon": 0.5}, {"note": "簾"}]
 

@@ -61,6 +61,8 @@ def pixels(png: bytes) -> np.ndarray:
         charts.lying(["a"], [0.0], ["0"], top=0.0),
         charts.lines([], "l"),
         charts.lines([charts.Line("nothing", {2: 0.0})], "l"),
+        charts.beside([], [], [], "values left"),
+        charts.beside(["a"], [0], [0], "values left"),
     ],
 )
 def test_little_or_nothing_to_draw_is_still_a_picture(picture: str) -> None:
@@ -102,6 +104,14 @@ def test_lines_have_round_ticks_and_a_legend() -> None:
     assert found[6:] == ["2", "3", "4", "l or k", "first", "second"]
     (points,) = re.findall(r'<polyline points="([^"]*)" fill="none" stroke="#2f6f5e"', picture)
     assert points == "68.0,106.5 428.0,25.1"
+
+
+def test_bars_beside_each_other_have_one_scale_and_every_label() -> None:
+    picture = charts.beside([str(i) for i in range(1, 21)], [100.0] + [0.0] * 19, [0.0] * 19 + [50.0], "left")
+    before, after = (numbers(picture, "rect", "height", c)[1:] for c in (charts.BEFORE, charts.AFTER))
+    assert max(before) == 2 * max(after) == 170
+    assert sum(height > 0 for height in (*before, *after)) == 2
+    assert [text for text in texts(picture) if text.isdigit()][-20:] == [str(i) for i in range(1, 21)]
 
 
 @pytest.mark.parametrize("highest", [0.0007, 0.0199, 0.2, 0.31, 0.5, 1.0, 97.0])

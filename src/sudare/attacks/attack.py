@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sudare.attacks.background import background
 from sudare.attacks.homogeneity import homogeneity
+from sudare.attacks.intersection import Views, intersection
 from sudare.attacks.published import Output, Published
 from sudare.attacks.reidentification import reidentification
 from sudare.attacks.skewness import skewness
-from sudare.errors import ParameterError
+from sudare.errors import InputError, ParameterError
 from sudare.tables.schema import Schema
 
 # A kind of attack takes the published table and its own options by name. Its result has `summary()` and `str()`.
@@ -24,13 +25,16 @@ KINDS: dict[str, Callable[..., Any]] = {
 NEED_SENSITIVE = ("homogeneity", "background", "skewness")
 
 
-def attack(output: Output, schema: Schema, kind: str = "homogeneity", **options: Any) -> Any:
+def attack(output: Output | Views, schema: Schema, kind: str = "homogeneity", **options: Any) -> Any:
     """Attack a published frame, file or release folder, and say what an outsider learns.
 
     `kind` is "homogeneity", "background" (option `known`), "reidentification" (options `threshold` and
     `population`) or "skewness" (option `floor`). The result is a Homogeneity, Background,
     Reidentification or Skewness; print it to read it. Attack the original table, `table.frame()`, to
     compare the risk before and after.
+
+    Several views, a mapping from names to frames or files, or the folder they are in, are attacked together by
+    kind "intersection"; its option `known` are the people who are looked up in them. The result is an Intersection.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 2, "illness": ["flu", "HIV", "flu", "flu"]})
@@ -40,15 +44,28 @@ def attack(output: Output, schema: Schema, kind: str = "homogeneity", **options:
     >>> attack(frame, schema, kind="background", known=1).posterior
     1.0
     """
+    if kind == "intersection":
+        _check_options(kind, intersection, options)
+        return intersection(output, schema, **options)
     if kind not in KINDS:
-        raise ParameterError(
-            f"The 'kind' parameter of attack must be one of {', '.join(KINDS)}. Got {kind!r} instead."
+        every = ", ".join([*KINDS, "intersection"])
+        raise ParameterError(f"The 'kind' parameter of attack must be one of {every}. Got {kind!r} instead.")
+    _check_options(kind, KINDS[kind], options)
+    if isinstance(output, Mapping):
+        raise InputError(
+            f'The {kind} attack takes one output. Attack several views by kind="intersection" with known=people.'
         )
-    allowed = [name for name in inspect.signature(KINDS[kind]).parameters if name != "seen"]
-    if unknown := [name for name in options if name not in allowed]:
-        known = ", ".join(allowed) or "none"
-        raise ParameterError(f"The {kind} attack has no option '{unknown[0]}'. Its options: {known}.")
     return KINDS[kind](Published.open(output, schema), **options)
+
+
+def _check_options(kind: str, attack_kind: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    parameters = inspect.signature(attack_kind).parameters.values()
+    allowed = [one for one in parameters if one.kind is one.KEYWORD_ONLY]
+    known = ", ".join(one.name for one in allowed) or "none"
+    if unknown := set(options) - {one.name for one in allowed}:
+        raise ParameterError(f"The {kind} attack has no option '{min(unknown)}'. Its options: {known}.")
+    if absent := [one.name for one in allowed if one.default is one.empty and one.name not in options]:
+        raise ParameterError(f"The {kind} attack needs the option '{absent[0]}'. Its options: {known}.")
 
 
 def attack_all(output: Output, schema: Schema) -> dict[str, Any]:

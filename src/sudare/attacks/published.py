@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.tables.schema import Role, Schema
+from sudare.tables.text import listed
 
 Output = pl.DataFrame | str | Path
 Values = dict[str, str | None]
@@ -42,7 +43,7 @@ class Published:
     @classmethod
     def open(cls, output: Output, schema: Schema) -> Published:
         """Read a published frame, file or release folder, and group it by the quasi attributes."""
-        frame = _frame(output)
+        frame = frame_of(output)
         quasi, sensitive = schema.names(Role.quasi), schema.names(Role.sensitive)
         if absent := [name for name in (*quasi, *sensitive) if name not in frame.columns]:
             raise InputError(
@@ -128,12 +129,24 @@ def divided(numerator: pl.Series, denominator: pl.Series) -> NDArray[np.float64]
     return quotient
 
 
-def _frame(output: Output) -> pl.DataFrame:
+def frame_of(output: Output) -> pl.DataFrame:
+    """Return a published frame, or read it from its file or release folder."""
     if isinstance(output, pl.DataFrame):
         return output
     path = Path(output)
-    path = path / "data.parquet" if path.is_dir() else path
+    if path.is_dir():
+        _refuse_views(path)
+        path = path / "data.parquet"
     try:
         return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{path}: the output cannot be read: {str(error).strip()}.") from None
+
+
+def _refuse_views(folder: Path) -> None:
+    names = [path.name for path in sorted(folder.glob("*.parquet"))]
+    if names not in ([], ["data.parquet"]):
+        raise InputError(
+            f"{folder}: this folder has views, {listed(names)}, which are attacked together. Say whose values an outsider "
+            'knows: kind="intersection" with known=people, or --known PEOPLE on the command line.'
+        )

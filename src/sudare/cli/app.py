@@ -21,6 +21,7 @@ from sudare.cli import (
     randomize,
     reconstruct,
     verify,
+    views,
 )
 from sudare.cli.output import complain
 from sudare.errors import SudareError
@@ -32,7 +33,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for module in (init, check, count, assess, generalize, randomize, reconstruct, publish, verify, attack):
+for module in (
+    init,
+    check,
+    count,
+    assess,
+    generalize,
+    views,
+    randomize,
+    reconstruct,
+    publish,
+    verify,
+    attack,
+):
     app.command()(getattr(module, module.__name__.rsplit(".", 1)[1]))
 app.command()(demo.demo)
 app.add_typer(ledger.app, name="ledger")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,7 @@ from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import TCloseness
+from sudare.release.ledger import Ledger
 from sudare.tables.schema import CsvFormat, Schema
 
 SCHEMA_FILE = "sudare.toml"
@@ -24,6 +26,12 @@ Source = Annotated[
 ]
 SchemaPath = Annotated[
     Path, typer.Option("--schema", "-s", help="The schema file.", show_default=True, metavar="FILE")
+]
+LedgerFile = Annotated[
+    Path | None, typer.Option("--ledger", help="The ledger to record the release in.", metavar="FILE")
+]
+Receiver = Annotated[
+    str | None, typer.Option(help="Who gets it; the ledger notes it.", show_default="anybody", metavar="NAME")
 ]
 Delimiter = Annotated[str | None, typer.Option(help="The delimiter of a CSV file.", show_default="found out")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file.", show_default="found out")]
@@ -80,6 +88,28 @@ def requirements_of(
     if not asked:
         raise InputError("Nothing is asked for. Give -k, -l or -t, or several of them.")
     return asked
+
+
+def by_name(given: Sequence[str] | None, option: str, example: str) -> dict[str, str]:
+    """Read NAME=TEXT; the text has no = if the name has one."""
+    found: dict[str, str] = {}
+    for text in given or ():
+        name, sign, value = text.rpartition("=")
+        if not (name and sign and value):
+            raise InputError(f"{option} must be like {example}. Got '{text}' instead.")
+        if name in found:
+            raise InputError(f"{option} speaks of '{name}' twice. Give it once.")
+        found[name] = value
+    return found
+
+
+def opened(ledger: Path | None, receiver: str | None) -> Ledger | None:
+    """Return the ledger, if there is to be one; only a ledger can note who gets a release."""
+    if ledger is not None:
+        return Ledger(ledger)
+    if receiver is not None:
+        raise InputError("--receiver is noted in a ledger. Give --ledger too.")
+    return None
 
 
 def existing_schema(path: Path) -> Path:

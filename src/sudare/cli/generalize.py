@@ -14,17 +14,19 @@ from sudare.cli.arguments import (
     Diversity,
     K,
     L,
+    LedgerFile,
+    Receiver,
     SchemaPath,
     Sensitive,
     Source,
     T,
     existing_schema,
+    opened,
     requirements_of,
 )
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.release.certificate import Certificate
 from sudare.release.generalize import generalize as generalize_table
-from sudare.release.ledger import Ledger
 from sudare.tables.reading import read
 
 
@@ -45,7 +47,8 @@ def generalize(
         typer.Option(help="Also measure how well this sensitive or other attribute can still be predicted."),
     ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
-    ledger: Annotated[Path | None, typer.Option(help="The ledger to record the release in.")] = None,
+    ledger: LedgerFile = None,
+    receiver: Receiver = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -53,9 +56,10 @@ def generalize(
     asked = requirements_of(k, l, diversity, c, t, distance, sensitive)
     with working(f"Reading {source}"):
         table = read(source, existing_schema(schema))
+        book = opened(ledger, receiver)
     with working("Generalizing and verifying"):
         release = generalize_table(table, asked, method, suppress=suppress, predict=predict)
-        release.write(output, force=force, ledger=Ledger(ledger) if ledger is not None else None)
+        release.write(output, force=force, ledger=book, receiver=receiver)
     if json:
         print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
         return

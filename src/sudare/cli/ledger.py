@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from sudare.cli.output import Json, print_json, print_table, say
+from sudare.errors import InputError
+from sudare.release.chain import Entry
 from sudare.release.ledger import Ledger
 
-app = typer.Typer(help="Show and verify the ledger of releases.", no_args_is_help=True)
+app = typer.Typer(help="Show and verify the ledger of releases, and what it allows.", no_args_is_help=True)
 LedgerPath = Annotated[Path, typer.Argument(help="The ledger file.", show_default=False)]
 
 
@@ -22,17 +26,58 @@ def show(ledger: LedgerPath, json: Json = False) -> None:
     if json:
         print_json([asdict(entry) for entry in entries])
         return
-    rows = [
-        [
-            entry.seq,
-            entry.at[:19].replace("T", " "),
-            entry.body.get("folder", entry.kind),
-            " and ".join(entry.body.get("certificate", {}).get("requirements", [])),
-            entry.hash[:12],
-        ]
-        for entry in entries
-    ]
-    print_table(f"{ledger}: {len(entries)} entries", ["", "when (UTC)", "release", "promised", "hash"], rows)
+    rows = [[entry.seq, entry.at[:19].replace("T", " "), *_told(entry), entry.hash[:12]] for entry in entries]
+    columns = ["", "when (UTC)", "what", "receiver", "promised", "hash"]
+    print_table(f"{ledger}: {len(entries)} entries", columns, rows)
+
+
+def _told(entry: Entry) -> list[str]:
+    """Say what an entry is, who got it, and what it promised."""
+    body = entry.body
+    if entry.kind == "apart":
+        return ["not combined", " and ".join(body["receivers"]), ""]
+    if entry.kind == "budget":
+        return [f"budget of {body['source']}", "", f"epsilon {float(Fraction(body['epsilon'])):g}"]
+    promised = " and ".join(body.get("certificate", {}).get("requirements", []))
+    return [body.get("folder", entry.kind), body.get("receiver") or "anybody", promised]
+
+
+@app.command()
+def budget(
+    ledger: LedgerPath,
+    source: Annotated[
+        str, typer.Argument(help="The name of the table, such as people.csv.", show_default=False)
+    ],
+    epsilon: Annotated[
+        str | None, typer.Option(help="Set the budget: the epsilon of all noisy releases together.")
+    ] = None,
+    receiver: Annotated[str | None, typer.Option(help="For whom; without one, for anybody.")] = None,
+    json: Json = False,
+) -> None:
+    """Show how much epsilon a table may still spend, or set how much it has in all."""
+    book = Ledger(ledger, create=epsilon is not None)
+    if epsilon is not None:
+        book.set_budget(source, epsilon)
+    found = book.budget(source, receiver)
+    if found is None:
+        raise InputError(f"{ledger}: no budget was set for '{source}'. Set one with --epsilon.")
+    if json:
+        numbers = {"epsilon": found.epsilon, "spent": found.spent, "remaining": found.remaining}
+        print_json({"source": source, **{name: float(value) for name, value in numbers.items()}})
+        return
+    say(str(found))
+
+
+@app.command()
+def apart(
+    ledger: LedgerPath,
+    receivers: Annotated[
+        list[str], typer.Argument(help="Receivers who do not combine what they get.", show_default=False)
+    ],
+) -> None:
+    """Declare that some receivers do not put together what they get."""
+    Ledger(ledger).declare_apart(receivers)
+    say(f"Recorded: {escape(' and '.join(receivers))} do not combine what they get.")
 
 
 @app.command()

@@ -9,11 +9,20 @@ import typer
 from rich.markup import escape
 from rich.progress import Progress
 
-from sudare.cli.arguments import SCHEMA_FILE, K, SchemaPath, Sensitive, Source, existing_schema
+from sudare.cli.arguments import (
+    SCHEMA_FILE,
+    K,
+    LedgerFile,
+    Receiver,
+    SchemaPath,
+    Sensitive,
+    Source,
+    existing_schema,
+    opened,
+)
 from sudare.cli.generalize import show_certificate
 from sudare.cli.output import Force, Json, console, print_json, say, working
 from sudare.errors import InputError
-from sudare.release.ledger import Ledger
 from sudare.release.publish import Decide
 from sudare.release.publish import publish as publish_table
 from sudare.suitability.assess import Assessment
@@ -40,7 +49,8 @@ def publish(
     ] = None,
     sensitive: Sensitive = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
-    ledger: Annotated[Path | None, typer.Option(help="The ledger to record the release in.")] = None,
+    ledger: LedgerFile = None,
+    receiver: Receiver = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -52,10 +62,11 @@ def publish(
     with working(f"Reading {source}"):
         table = read(source, existing_schema(schema))
     policy = _policy(table.schema, schema, l, k, diversity, accept or [])
+    book = opened(ledger, receiver)
     with working("Assessing, generalizing and verifying") as progress:
         decide: Decide | None = _asking(progress) if console.is_terminal and not json else None
         release = publish_table(table, policy, attribute=sensitive, decide=decide)
-        release.write(output, force=force, ledger=Ledger(ledger) if ledger is not None else None)
+        release.write(output, force=force, ledger=book, receiver=receiver)
     if json:
         print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
         return

@@ -2,7 +2,7 @@
 
 It is one SQLite file. An entry that was changed, moved or taken out of the middle breaks the chain of hashes,
 and reading says so. Entries cut off the end leave a whole, shorter chain, and whoever may write the file may
-hash a whole new chain: both are found only by `Ledger.verify` with a head that was noted somewhere else.
+hash a whole new chain: both are found only by `Chain.verify` with a head that was noted somewhere else.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -69,14 +69,14 @@ class Entry:
     hash: str
 
 
-class Ledger:
+class Chain:
     """An append-only, hash-chained file of entries, which several processes may write to at once.
 
     With `create`, a file that is missing or empty becomes a new ledger. Every operation opens the file anew,
-    so a Ledger can be shared by threads and survives a fork.
+    so it can be shared by threads and survives a fork.
 
     >>> import tempfile
-    >>> ledger = Ledger(Path(tempfile.mkdtemp()) / "ledger.sqlite")
+    >>> ledger = Chain(Path(tempfile.mkdtemp()) / "ledger.sqlite")
     >>> entry = ledger.append("release", {"table": "adult", "rows": 45222})
     >>> entry.seq, entry.previous == GENESIS
     (1, True)
@@ -95,14 +95,17 @@ class Ledger:
         if create:
             self._create()
 
-    def append(self, kind: str, body: Mapping[str, JSON]) -> Entry:
+    def append(
+        self, kind: str, body: Mapping[str, JSON], *, check: Callable[[list[Entry]], None] | None = None
+    ) -> Entry:
         """Write one entry after all others, durably, and return it.
 
         The body must be plain JSON: text keys; values that are text, finite numbers, booleans, None, lists or
-        dicts of these.
+        dicts of these. `check` is given all earlier entries and may raise an error: then nothing is written. No
+        other process can write between the two.
 
         >>> import tempfile
-        >>> ledger = Ledger(Path(tempfile.mkdtemp()) / "ledger.sqlite")
+        >>> ledger = Chain(Path(tempfile.mkdtemp()) / "ledger.sqlite")
         >>> ledger.append("budget", {"epsilon": 0.5}).body
         {'epsilon': 0.5}
         """
@@ -115,6 +118,8 @@ class Ledger:
             # All of them are read, not only the last: one bad byte can hide the end of the ledger, and a new
             # entry in its place would make that look whole.
             entries = self._read(connection)
+            if check is not None:
+                check(entries)
             seq, previous = len(entries) + 1, _head(entries)
             at = datetime.now(UTC).isoformat(timespec="microseconds")
             row = (seq, at, kind, text, previous, _hash(seq, at, kind, text, previous))
@@ -126,7 +131,7 @@ class Ledger:
         """Read all entries, oldest first. Raises a LedgerError that names the first bad entry, if any is.
 
         >>> import tempfile
-        >>> Ledger(Path(tempfile.mkdtemp()) / "ledger.sqlite").entries()
+        >>> Chain(Path(tempfile.mkdtemp()) / "ledger.sqlite").entries()
         []
         """
         with self._transaction("BEGIN") as connection:
@@ -136,7 +141,7 @@ class Ledger:
         """Return the hash of the last entry, or GENESIS. Note it elsewhere and give it to `verify` later.
 
         >>> import tempfile
-        >>> Ledger(Path(tempfile.mkdtemp()) / "ledger.sqlite").head() == GENESIS
+        >>> Chain(Path(tempfile.mkdtemp()) / "ledger.sqlite").head() == GENESIS
         True
         """
         return _head(self.entries())
@@ -149,7 +154,7 @@ class Ledger:
         off the end, or a chain that was hashed anew.
 
         >>> import tempfile
-        >>> ledger = Ledger(Path(tempfile.mkdtemp()) / "ledger.sqlite")
+        >>> ledger = Chain(Path(tempfile.mkdtemp()) / "ledger.sqlite")
         >>> ledger.verify(head=ledger.head())
         """
         entries = self.entries()

@@ -123,7 +123,7 @@ def _release(
     table: Table, plan: Recoding, requirements: list[Requirement], predict: str | None, decision: str | None
 ) -> Release:
     """Apply a plan, verify the output, and certify it."""
-    data = _shuffled(plan.apply(table))
+    data = shuffled(plan.apply(table))
     verification = verify(data, requirements, table.schema)
     verification.refuse_if_broken()
     commitment, salt = InputHash.commit(table.source.name, table.digest())
@@ -142,7 +142,8 @@ def _release(
         input=commitment,
     )
     report = write_report(table, data, certificate, verification)
-    return Release(data, plan, certificate, requirements, table.schema, report, salt)
+    blocks = {"data": plan.block_of[plan.problem.row_unit]}
+    return Release(data, plan, certificate, requirements, table.schema, report, salt, table, blocks)
 
 
 def _utility(table: Table, plan: Recoding, predict: str | None) -> dict[str, Any]:
@@ -163,7 +164,7 @@ def _bound(table: Table, problem: Problem) -> float | None:
     return best_bounds(problem, costs, [Need.of(problem.limits)])[0].value
 
 
-def _shuffled(data: pl.DataFrame) -> pl.DataFrame:
+def shuffled(data: pl.DataFrame) -> pl.DataFrame:
     """Put the rows into an order that tells nothing about the original one."""
     keys = np.frombuffer(secrets.token_bytes(8 * data.height), dtype=np.uint64)
     return data[pl.Series(keys).arg_sort()]

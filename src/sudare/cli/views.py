@@ -1,0 +1,168 @@
+"""`sudare views`: publish several views of one table that are safe together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from sudare.cli.arguments import (
+    SCHEMA_FILE,
+    LedgerFile,
+    Receiver,
+    SchemaPath,
+    Sensitive,
+    Source,
+    by_name,
+    existing_schema,
+    opened,
+)
+from sudare.cli.output import Force, Json, print_json, print_table, say, working
+from sudare.errors import InputError
+from sudare.generalization.views import Method, Score
+from sudare.privacy.multi_view import Kind, MultiViewDiversity
+from sudare.release.certificate import Certificate
+from sudare.release.generalize_views import generalize_views
+from sudare.tables.reading import read
+
+
+def views(
+    source: Source,
+    output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
+    view: Annotated[
+        list[str],
+        typer.Option(
+            help="A view, and the quasi attributes that it has. Several: give it again.",
+            metavar="NAME=ATTRIBUTE,ATTRIBUTE",
+            show_default=False,
+        ),
+    ],
+    l: Annotated[
+        float,
+        typer.Option(
+            "--l",
+            "-l",
+            help="Multi-view l-diversity: l sensitive values are left to everybody by all views together.",
+            min=1,
+            show_default=False,
+        ),
+    ],
+    kind: Annotated[
+        Kind,
+        typer.Option(help="How they are counted: distinct, or by how likely they are: entropy, posterior."),
+    ] = "distinct",
+    sensitive: Sensitive = None,
+    method: Annotated[
+        Method,
+        typer.Option(
+            help="simultaneous: all views at once; sequential: one after the other; "
+            "all-attributes: the whole table once, of which each view gets its part."
+        ),
+    ] = "simultaneous",
+    order: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="In which order sequential finishes the views: T2,T1.",
+            metavar="NAME,NAME",
+            show_default="as given",
+        ),
+    ] = None,
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(help="How fine a view should be, against the others.", metavar="NAME=NUMBER"),
+    ] = None,
+    score: Annotated[
+        Score | None,
+        typer.Option(
+            help="Where blocks are cut: narrow, where labels get narrower by most; mondrian, at the median; paper.",
+            show_default="narrow; of the other methods mondrian",
+        ),
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="How many cuts of a block are tried.", show_default="the score's")
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="The α of the paper's score.")] = 0.8,
+    schema: SchemaPath = Path(SCHEMA_FILE),
+    ledger: LedgerFile = None,
+    receiver: Receiver = None,
+    everybody: Annotated[
+        bool,
+        typer.Option(
+            "--everybody", help="Count what all receivers in the ledger got, also those declared apart."
+        ),
+    ] = False,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Generalize several views so that nobody's sensitive value can be told from all together, verify, and write them."""
+    chosen = {name: text.split(",") for name, text in by_name(view, "--view", "T1=age,sex").items()}
+    asked = MultiViewDiversity(int(l) if l.is_integer() else l, kind, sensitive)
+    weights = {name: _number(text, name) for name, text in by_name(weight, "--weight", "T1=2").items()}
+    if everybody and ledger is None:
+        raise InputError("--everybody speaks of a ledger's receivers. Give --ledger too.")
+    with working(f"Reading {source}"):
+        table = read(source, existing_schema(schema))
+        book = opened(ledger, receiver)
+    with working("Generalizing and verifying"):
+        release = generalize_views(
+            table,
+            chosen,
+            asked,
+            method,
+            order=_flat(order),
+            weights=weights,
+            score=score,
+            candidates=candidates,
+            alpha=alpha,
+            ledger=book,
+            receiver=receiver,
+            everybody=everybody,
+        )
+        release.write(output, force=force, ledger=book, receiver=receiver)
+    if json:
+        print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
+        return
+    _show(release.certificate)
+    folder = escape(str(output))
+    say(f"Written to [b]{folder}[/]. Look at [b]{escape(str(output / 'report.html'))}[/], and keep it.")
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--weight {name} must be a number, as in {name}=2. Got '{text}' instead.") from None
+
+
+def _flat(order: Sequence[str] | None) -> list[str] | None:
+    """Read names that were given one by one, or with commas."""
+    return [name for text in order for name in text.split(",")] if order else None
+
+
+def _show(certificate: Certificate) -> None:
+    """Print what holds, and what it cost every view."""
+    measured = ", ".join(f"{name} = {value:.4g}" for name, value in certificate.measured.items())
+    say(f"[b]{escape(' and '.join(certificate.requirements))}[/]: [green]holds[/], {measured}")
+    before, after = (certificate.attacks[side]["intersection"] for side in ("input", "output"))
+    for name, found in after["by_attribute"].items():
+        say(
+            f"Somebody's likeliest {escape(name)}, for whoever combines these views: [b]{found['posterior']:.1%}[/] "
+            f"(raw views: {before['posterior']:.1%})"
+        )
+    rows = [
+        [
+            name,
+            found["blocks"],
+            f"{found['average_block']:,.1f}",
+            found["discernibility"],
+            f"{found['distortion']:.4f}",
+            f"{found['open']:.2%}",
+        ]
+        for name, found in certificate.utility.items()
+    ]
+    print_table("What it cost", ["view", "blocks", "average block", "DM", "DIS", "left open"], rows)
+    for caveat in certificate.caveats:
+        say(f"[yellow]Not covered:[/] {escape(caveat)}")

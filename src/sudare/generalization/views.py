@@ -1,0 +1,321 @@
+"""Several views of one table, generalized so that they give nobody away together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.errors import RequirementError
+from sudare.generalization import _paper_views, _views
+from sudare.generalization.labels import Labels, flat, rising, side_by_side
+from sudare.generalization.problem import Trees
+from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy
+from sudare.tables.table import Table
+
+Method = Literal["simultaneous", "all-attributes", "sequential"]
+Score = Literal["narrow", "mondrian", "paper"]
+CANDIDATES = 24  # cuts of a block that are tried, by attribute
+PAPER_CANDIDATES = 6
+
+
+class People(NamedTuple):
+    """Distinct persons for compiled loops: where their values stand, and what earlier releases leave to them."""
+
+    units: NDArray[np.int32]
+    weights: NDArray[np.int64]
+    sensitive: NDArray[np.int32]
+    fixed: NDArray[np.uint64]
+    """Which sensitive values are left to each by earlier releases, one bit each."""
+    weighed: NDArray[np.float64]
+    """What they make each value weigh; empty where there are none, or only sets matter."""
+
+
+class Choice(NamedTuple):
+    """How cuts are chosen, for compiled loops."""
+
+    has: NDArray[np.bool_]
+    """Which view has which attribute."""
+    turn: NDArray[np.int64]
+    """Views with a smaller number are finished first."""
+    weight: NDArray[np.float64]
+    """How much the records of each view count."""
+    gain: NDArray[np.float64]
+    """How much each attribute counts."""
+    span: NDArray[np.int64]
+    """The place of each attribute's last value."""
+    widest: bool
+    """Whether the widest attribute is cut at its median, as Mondrian does, and not where most is gained."""
+    candidates: int
+    alpha: float
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """What earlier releases tell about every row of a table."""
+
+    candidates: NDArray[np.uint64]
+    """Which sensitive codes each row may have, one bit each."""
+    weighed: NDArray[np.float64]
+    """What they make each code weigh."""
+
+
+@dataclass(frozen=True, eq=False)
+class ViewsProblem:
+    """Distinct persons, the views that are asked for, and the trees that their values can climb."""
+
+    views: dict[str, list[str]]
+    sensitive: str
+    names: list[str]
+    """The attributes of all views."""
+    people: People
+    row_unit: NDArray[np.int64]
+    """Which person each row of the table is like."""
+    labels: list[Labels]
+    trees: Trees
+    share: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, table: Table, views: Mapping[str, Sequence[str]], sensitive: str, earlier: Earlier | None = None
+    ) -> ViewsProblem:
+        """Count a table by all attributes that any view has, and by what earlier releases tell."""
+        names = [name for name in table.columns if any(name in view for view in views.values())]
+        counts, row_unit = table.counts_index([*names, sensitive])
+        weights, codes = counts.weights, counts.codes
+        words = -(-table[sensitive].size // 64)
+        fixed, weighed = np.full((len(codes), words), ~np.uint64(0)), np.empty((0, 0))
+        if earlier is not None:  # persons of equal values may have been in different blocks
+            row_unit, first, weights = _refined(row_unit, earlier)
+            codes, fixed, weighed = (
+                counts.codes[first[1]],
+                earlier.candidates[first[0]],
+                earlier.weighed[first[0]],
+            )
+        columns = [table[name] for name in names]
+        given = [column.hierarchy or flat(column) for column in columns]
+        orders = [side_by_side(tree, rising(column)) for tree, column in zip(given, columns, strict=True)]
+        labels = [Labels(*parts) for parts in zip(columns, given, orders, strict=True)]
+        units = np.empty((len(codes), len(names)), dtype=np.int32)
+        for a, order in enumerate(orders):
+            units[:, a] = np.argsort(order)[codes[:, a]]
+        share = np.array([table.schema[name].weight for name in names], dtype=np.float64)
+        return cls(
+            views={view: list(attributes) for view, attributes in views.items()},
+            sensitive=sensitive,
+            names=names,
+            people=People(units, weights, codes[:, -1].copy(), fixed, weighed),
+            row_unit=row_unit,
+            labels=labels,
+            trees=Trees.of([one.hierarchy for one in labels], share.tolist()),
+            share=share,
+        )
+
+
+def _refined(
+    row_unit: NDArray[np.int64], earlier: Earlier
+) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]:
+    """Tell rows of equal values apart by what earlier releases tell; return also a row and the old unit of each."""
+    told = np.ascontiguousarray(np.hstack([earlier.candidates, earlier.weighed.view(np.uint64)]))
+    rows = np.ascontiguousarray(np.column_stack([row_unit.astype(np.uint64), told]))
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, inverse, weights = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return inverse, (first, row_unit[first]), weights
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One view: the block of every unit, and what is published for each block."""
+
+    name: str
+    attributes: list[str]
+    block_of: NDArray[np.int64]
+    labels: list[list[str | None]]
+    """One list per attribute, one label per block."""
+    covered: NDArray[np.float64]
+    """Which share of all values each label leaves open, from 0 to 1; blocks x attributes."""
+
+    def sizes(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many records each block has."""
+        return np.bincount(self.block_of, weights).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ViewsPlan:
+    """Which blocks the records are published in, in every view."""
+
+    method: str
+    problem: ViewsProblem = field(repr=False)
+    views: list[View]
+
+    def apply(self, table: Table) -> dict[str, pl.DataFrame]:
+        """Return the views in the table's order of rows. (Published in one order, they could be put together again.)"""
+        sensitive = table[self.problem.sensitive].decode()
+        frames = {}
+        for view in self.views:
+            blocks = view.block_of[self.problem.row_unit]
+            columns = [
+                pl.Series(name, labels, dtype=pl.String).gather(blocks)
+                if any(view.covered[:, a])
+                else table[name].decode()
+                for a, (name, labels) in enumerate(zip(view.attributes, view.labels, strict=True))
+            ]
+            frames[view.name] = pl.DataFrame([*columns, sensitive])
+        return frames
+
+    def openness(self, weights: Mapping[str, float]) -> float:
+        """Return how much is left open, on average over the views: values by labels, and records by blocks."""
+        people = self.problem.people.weights
+        total = int(people.sum())
+        each = [
+            self.covered(view).mean() + float((view.sizes(people) / total) @ (view.sizes(people) / total))
+            for view in self.views
+        ]
+        return float(np.average(each, weights=list(weights.values())))
+
+    def covered(self, view: View) -> NDArray[np.float64]:
+        """Return which share of the values of each attribute the labels of a view leave open, on average."""
+        return np.asarray(np.average(view.covered, axis=0, weights=view.sizes(self.problem.people.weights)))
+
+    def seen(self) -> ViewedBy:
+        """Return what all views together, and earlier releases, leave to everybody."""
+        people = self.problem.people
+        blocks = [view.block_of for view in self.views]
+        return ViewedBy.of(blocks, people.sensitive, people.weights, people.fixed, people.weighed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan as plain data: the blocks of every view as they are published."""
+        weights = self.problem.people.weights
+        return {
+            "method": self.method,
+            "sensitive": self.problem.sensitive,
+            "views": {
+                view.name: {
+                    "attributes": view.attributes,
+                    "blocks": [
+                        {"size": size, "values": list(values)}
+                        for size, values in zip(
+                            view.sizes(weights).tolist(), zip(*view.labels, strict=True), strict=True
+                        )
+                    ],
+                }
+                for view in self.views
+            },
+        }
+
+
+def learn_views(
+    problem: ViewsProblem,
+    requirement: MultiViewDiversity,
+    method: Method = "simultaneous",
+    *,
+    order: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    score: Score | None = None,
+    candidates: int | None = None,
+    alpha: float = 0.8,
+) -> ViewsPlan:
+    """Cut all views top down, as long as everybody keeps enough sensitive values in all of them together.
+
+    "simultaneous" cuts the largest block of all views first. Unless the paper's score is asked for, it also tries to cut
+    all views alike, by the attributes of all, which gives nothing away that one view would not; the narrower of both
+    is taken. "sequential" finishes the views in `order`. "all-attributes" cuts one table of all attributes by Mondrian
+    and gives each view its part of what that publishes.
+    """
+    chosen: Score = score or ("narrow" if method == "simultaneous" else "mondrian")
+    most = candidates or {"narrow": CANDIDATES, "mondrian": 1, "paper": PAPER_CANDIDATES}[chosen]
+    own = {view: (weights or {}).get(view, 1.0) for view in problem.views}
+    totals = np.bincount(problem.people.sensitive, problem.people.weights).astype(np.int64)
+    need = requirement.need(totals)
+    turns = list(order or problem.views) if method == "sequential" else []
+
+    def cut(together: bool) -> ViewsPlan:
+        has = np.array([[name in view for name in problem.names] for view in problem.views.values()])
+        counts = np.array(list(own.values())) @ has if together else np.ones(has.shape[1])
+        choice = Choice(
+            has=has.any(axis=0, keepdims=True) if together else has,
+            turn=np.array([turns.index(view) if turns else 0 for view in own][: 1 if together else None]),
+            weight=np.ones(1) if together else np.array(list(own.values()), dtype=np.float64),
+            gain=problem.share * counts,
+            span=np.array([len(labels.texts) - 1 for labels in problem.labels]),
+            widest=chosen == "mondrian",
+            candidates=most,
+            alpha=alpha,
+        )
+        if chosen == "paper":
+            return _plan(problem, method, _paper_views.cut_views(problem.people, problem.trees, choice, need))
+        block_of, low, high = _views.cut_views(problem.people, problem.trees, choice, need)
+        regions = (low[0], high[0]) if method == "all-attributes" else None
+        return _plan(problem, method, block_of, regions)
+
+    apart = None if method == "all-attributes" else cut(together=False)
+    if apart is not None and (method == "sequential" or chosen == "paper"):
+        return apart
+    alike = cut(together=True)
+    # Sets of values are no smaller for being seen in several views. But shares multiply: what one table keeps, several
+    # views of it may not.
+    holds = not need.by_counts or requirement.measure(alike.seen()).holds
+    if apart is None and not holds:
+        raise RequirementError(
+            f"{requirement} is not kept by views that are cut alike: what each of them tells adds up. "
+            "Use the method 'simultaneous' or 'sequential'."
+        )
+    plans = [plan for plan in (apart, alike if holds else None) if plan is not None]
+    return min(plans, key=lambda plan: plan.openness(own))
+
+
+def _plan(
+    problem: ViewsProblem,
+    method: str,
+    block_of: NDArray[np.int64],
+    regions: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None,
+) -> ViewsPlan:
+    """Label the blocks of all views; they may be the same in all."""
+    every = [block_of[i if len(block_of) > 1 else 0] for i in range(len(problem.views))]
+    views = [_view(problem, name, blocks, regions) for name, blocks in zip(problem.views, every, strict=True)]
+    return ViewsPlan(method, problem, views)
+
+
+def _view(
+    problem: ViewsProblem,
+    name: str,
+    block_of: NDArray[np.int64],
+    regions: tuple[NDArray[np.int32], NDArray[np.int32]] | None,
+) -> View:
+    """Label the blocks of a view by their records' values, or by what their cuts left; what looks the same is one."""
+    numbers, block_of = np.unique(block_of, return_inverse=True)
+    labels, covered = [], []
+    for attribute in problem.views[name]:
+        a = problem.names.index(attribute)
+        writer = problem.labels[a]
+        if regions is None:
+            parts = _present(block_of, problem.people.units[:, a], len(writer.texts))
+        else:
+            ends = zip(regions[0][numbers, a].tolist(), regions[1][numbers, a].tolist(), strict=True)
+            parts = [tuple(range(first, last + 1)) for first, last in ends]
+        labels.append([writer.label(part) for part in parts])
+        covered.append([writer.covered(part) for part in parts])
+    keys = list(zip(*labels, strict=True))
+    place = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    first = {place[key]: b for b, key in reversed(list(enumerate(keys)))}
+    kept = [first[i] for i in range(len(place))]
+    return View(
+        name,
+        problem.views[name],
+        np.array([place[key] for key in keys])[block_of],
+        [[column[b] for b in kept] for column in labels],
+        np.array(covered).T[kept],
+    )
+
+
+def _present(block_of: NDArray[np.int64], places: NDArray[np.int32], size: int) -> list[tuple[int, ...]]:
+    """Return the distinct places in each block, rising."""
+    pairs = np.unique(block_of * size + places)
+    starts = np.flatnonzero(np.diff(pairs // size, prepend=-1)).tolist()
+    found = (pairs % size).tolist()
+    return [tuple(found[i:j]) for i, j in pairwise([*starts, len(found)])]

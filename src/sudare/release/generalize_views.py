@@ -1,0 +1,272 @@
+"""The verb `generalize_views`: several views of one table that are safe together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.attacks.attack import attack
+from sudare.errors import InputError, ParameterError, RequirementError
+from sudare.generalization import _kernels
+from sudare.generalization.problem import Trees, with_hierarchies
+from sudare.generalization.views import Earlier, Method, Score, ViewsPlan, ViewsProblem, learn_views
+from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy
+from sudare.privacy.requirement import number, one_of, whole_number
+from sudare.release import _recount_views, history
+from sudare.release.certificate import Certificate, InputHash
+from sudare.release.generalize import shuffled
+from sudare.release.ledger import Ledger
+from sudare.release.release import Release
+from sudare.release.views_report import write_views_report
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+from sudare.tables.text import listed
+from sudare.utility.measures import utility_of
+
+METHODS = ("simultaneous", "all-attributes", "sequential")
+SCORES = ("narrow", "mondrian", "paper")
+RESERVED = ("plan", "certificate", "report")
+
+
+def generalize_views(
+    table: Table,
+    views: Mapping[str, Sequence[str]],
+    requirement: MultiViewDiversity,
+    method: Method = "simultaneous",
+    *,
+    order: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    score: Score | None = None,
+    candidates: int | None = None,
+    alpha: float = 0.8,
+    ledger: Ledger | None = None,
+    receiver: str | None = None,
+    everybody: bool = False,
+) -> Release:
+    """Publish several views, each with some quasi attributes and the sensitive one, that give nobody away together.
+
+    `method` is "simultaneous" (all views at once), "sequential" (one view after the other, in `order`) or
+    "all-attributes" (the whole table once, of which each view gets its part). `weights` says how fine each view
+    should be, against the others. `score` says where blocks are cut: "narrow" where what is published gets narrower
+    by most, "mondrian" at the median of the widest attribute, "paper" as Takenouchi, Furukawa & Miyakawa do, with
+    `alpha`; `candidates` cuts are tried of each block and attribute (the paper: of each block).
+
+    With a `ledger`, the views are made against all its releases of this table that `receiver` may put together with
+    them, or, with `everybody`, against all.
+
+    >>> import sudare as sd
+    >>> table = sd.read(sd.datasets.health_survey(500).select("age", "sex", "region", "diagnosis"),
+    ...                 sd.Schema.from_roles(quasi=["age", "sex", "region"], sensitive=["diagnosis"]))
+    >>> release = sd.generalize_views(table, {"ages": ["age", "sex"], "places": ["region"]}, sd.MultiViewDiversity(3))
+    >>> release.certificate.measured["l_multiview"] >= 3, list(release.frames())
+    (True, ['ages', 'places'])
+    """
+    chosen = _checked_views(table, views)
+    _refuse_parameters(chosen, requirement, method, order, weights, score, candidates, alpha)
+    sensitive = _sensitive(table, requirement)
+    totals = np.bincount(table[sensitive].codes, minlength=table[sensitive].size)
+    requirement.refuse_if_impossible(totals, sensitive)
+    together = [] if ledger is None else ledger.releases(table.source.name, receiver, everybody=everybody)
+    releases = list({one.seq: one for releases in together for one in releases}.values())
+    earlier = history.telling_of(releases, sensitive, table)
+    seen = history.seen_in(earlier, sensitive, table) if earlier else None
+    problem = ViewsProblem.of(table, chosen, sensitive, _told(seen, requirement))
+    if seen is not None:
+        _refuse_what_is_gone(seen, requirement, problem, earlier)
+    plan = learn_views(
+        problem,
+        requirement,
+        method,
+        order=order,
+        weights=weights,
+        score=score,
+        candidates=candidates,
+        alpha=alpha,
+    )
+    return _release(table, plan, requirement, earlier)
+
+
+# -- What can be checked before any work ----------------------------------------------------------------
+
+
+def _checked_views(table: Table, views: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    if not views:
+        raise ParameterError("generalize_views needs at least one view, such as {'T1': ['age', 'sex']}.")
+    for name, attributes in views.items():
+        if not re.fullmatch(r"[\w-]+", name) or name in RESERVED:
+            raise ParameterError(
+                f"A view is written to files of its name: use letters, digits, - and _. Got '{name}' instead."
+            )
+        if isinstance(attributes, str) or not attributes or len(set(attributes)) < len(attributes):
+            raise ParameterError(f"The view '{name}' must be a list of different attributes.")
+        for attribute in attributes:
+            table[attribute]  # refused if there is none
+            if (role := table.schema[attribute].role) != Role.quasi:
+                raise InputError(
+                    f"The view '{name}' has '{attribute}', which is {role}. Views have quasi attributes; the sensitive one "
+                    "is added to each. What is passed on as it is could join the views' rows together again."
+                )
+    return {name: list(attributes) for name, attributes in views.items()}
+
+
+def _refuse_parameters(
+    views: Mapping[str, list[str]],
+    requirement: object,
+    method: str,
+    order: Sequence[str] | None,
+    weights: Mapping[str, float] | None,
+    score: str | None,
+    candidates: int | None,
+    alpha: float,
+) -> None:
+    if not isinstance(requirement, MultiViewDiversity):
+        raise ParameterError(
+            f"Several views need MultiViewDiversity, such as MultiViewDiversity(4). Got {requirement} instead."
+        )
+    one_of(method, "method", "generalize_views", METHODS)
+    if score is not None:
+        one_of(score, "score", "generalize_views", SCORES)
+    if order is not None and (method != "sequential" or sorted(order) != sorted(views)):
+        raise ParameterError(
+            "The 'order' parameter of generalize_views must name every view once, for 'sequential'."
+        )
+    for name, weight in (weights or {}).items():
+        if name not in views:
+            raise ParameterError(f"There is no view '{name}' to weigh. There are {listed(list(views))}.")
+        number(weight, f"weights['{name}']", "generalize_views", "a number above 0", low=1e-9)
+    if candidates is not None:
+        whole_number(candidates, "candidates", "generalize_views", least=1)
+    number(alpha, "alpha", "generalize_views", "a number from 0 to 1", low=0, high=1)
+
+
+def _sensitive(table: Table, requirement: MultiViewDiversity) -> str:
+    names = table.names(Role.sensitive)
+    if requirement.attribute is not None:
+        if requirement.attribute not in names:
+            raise InputError(f"{requirement}: '{requirement.attribute}' is not sensitive in the schema.")
+        return requirement.attribute
+    if len(names) != 1:
+        raise InputError(
+            f"{requirement} needs one sensitive attribute; the schema has {listed(names) if names else 'none'}. "
+            "Name one with attribute=..."
+        )
+    return names[0]
+
+
+def _told(seen: ViewedBy | None, requirement: MultiViewDiversity) -> Earlier | None:
+    if seen is None:
+        return None
+    weighed = seen.weighed if requirement.kind != "distinct" else np.empty((len(seen.candidates), 0))
+    return Earlier(seen.sets, weighed)
+
+
+def _refuse_what_is_gone(
+    seen: ViewedBy, requirement: MultiViewDiversity, problem: ViewsProblem, earlier: Sequence[history.Earlier]
+) -> None:
+    """Refuse what earlier releases leave no room for, and say what could still be given."""
+    left = requirement.measure(seen)
+    if left.holds:
+        return
+    releases = history.named(earlier)
+    most = int(left.value) if requirement.kind == "distinct" else np.floor(100 * left.value) / 100
+    still = "nothing can be promised any more"
+    if most > 1:
+        less = replace(requirement, l=most)
+        plan = learn_views(problem, less)
+        blocks = ", ".join(f"'{view.name}' in {len(view.labels[0]):,} blocks" for view in plan.views)
+        still = f"the most that can still be promised is {less}: {blocks}"
+    raise RequirementError(
+        f"{requirement} is impossible: after {releases} somebody is left with {left.value:.4g}, whatever is added. "
+        f"With what is in the ledger, {still}."
+    )
+
+
+# -- The release ----------------------------------------------------------------------------------------
+
+
+def _release(
+    table: Table, plan: ViewsPlan, requirement: MultiViewDiversity, earlier: Sequence[history.Earlier]
+) -> Release:
+    """Apply a plan, verify the views together, and certify them."""
+    frames, sensitive = plan.apply(table), plan.problem.sensitive
+    blocks = [_recount_views.blocks_of(frames[view.name], view.attributes) for view in plan.views]
+    before = [pl.Series(found).replace(-1, None) for one in earlier for found in one.blocks_with(sensitive)]
+    least, worst = _recount_views.least_left(
+        [*blocks, *before], frames[plan.views[0].name][sensitive], requirement.kind
+    )
+    _refuse_broken(requirement, least, worst, table)
+    data = {name: shuffled(frame) for name, frame in frames.items()}
+    commitment, salt = InputHash.commit(table.source.name, table.digest())
+    weights = plan.problem.people.weights
+    certificate = Certificate(
+        requirements=[str(requirement)],
+        measured={requirement.name: least},
+        method=plan.method,
+        utility={view.name: _utility(table, plan, i) for i, view in enumerate(plan.views)},
+        attacks={
+            "input": {"intersection": _raw(table, plan)},
+            "output": {
+                "intersection": attack(data, table.schema, kind="intersection", known=table).summary()
+            },
+        },
+        records={"read": len(table), "published": int(weights.sum()), "suppressed": 0},
+        randomness="no noise; the rows of every view shuffled on their own, with the operating system's cryptographic source",
+        caveats=_caveats(earlier),
+        input=commitment,
+    )
+    report = write_views_report(table, data, plan, certificate)
+    row_blocks = {view.name: view.block_of[plan.problem.row_unit] for view in plan.views}
+    return Release(data, plan, certificate, [requirement], table.schema, report, salt, table, row_blocks)
+
+
+def _refuse_broken(requirement: MultiViewDiversity, least: float, worst: int, table: Table) -> None:
+    if least < requirement.l * (1 - _recount_views.SLACK):
+        raise RequirementError(
+            f"The views do not have {requirement}: {table.source.where(worst)} is left with {least:.6g}. "
+            "Nothing was written."
+        )
+
+
+def _utility(table: Table, plan: ViewsPlan, i: int) -> dict[str, Any]:
+    """Measure one view. Levels are as if labels were only the hierarchies'; what is left open is measured on the labels."""
+    view, problem = plan.views[i], plan.problem
+    columns = {name: table[name] for name in table.columns if name in view.attributes}
+    part = with_hierarchies(replace(table, columns=columns))
+    codes = np.stack([part[name].codes.astype(np.int32) for name in columns], axis=1)
+    trees = Trees.of([part[name].hierarchy for name in columns], [1.0] * len(columns))  # type: ignore[misc]
+    blocks = view.block_of[problem.row_unit]
+    sizes = view.sizes(problem.people.weights)
+    levels = _kernels.block_levels(codes, blocks, len(sizes), trees)
+    found = utility_of(part, levels[blocks], None, sizes)
+    open_share = dict(zip(view.attributes, plan.covered(view).tolist(), strict=True))
+    return {"open": float(np.mean(list(open_share.values()))), "open_by_attribute": open_share, **found}
+
+
+def _raw(table: Table, plan: ViewsPlan) -> dict[str, Any]:
+    """Say what the views would give away as they are."""
+    blocks: list[NDArray[np.int64]] = [table.counts_index(view.attributes)[1] for view in plan.views]
+    codes = table[plan.problem.sensitive].codes.astype(np.int64)
+    seen = ViewedBy.of(blocks, codes, np.ones(len(table), dtype=np.int64))
+    return {
+        "candidates": {str(size): people for size, people in seen.distribution().items()},
+        "posterior": float(seen.posterior.max()),
+    }
+
+
+def _caveats(earlier: Sequence[history.Earlier]) -> list[str]:
+    found = [
+        "Sets and counts of values are followed person by person. Who knows other people's values, or solves for "
+        "all people at once, may rule out more."
+    ]
+    if earlier:
+        found.append(
+            f"Made against {history.named(earlier)} of the ledger; what other receivers have "
+            "been given is not counted."
+        )
+    return found
