@@ -16,8 +16,8 @@ import opendp.prelude as dp
 from numba import config
 
 from benchmarks.common import seconds, show
-from sudare.randomization.keystream import Keystream
-from sudare.randomization.sampling import (
+from sudare.noise.keystream import Keystream
+from sudare.noise.sampling import (
     sample_below,
     sample_discrete_laplace,
     sample_matrix,

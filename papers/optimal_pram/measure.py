@@ -15,9 +15,9 @@ from papers.optimal_pram.data import CELLS, Case, age_table, ages, other_ages
 from papers.optimal_pram.paper import Pair, Printed
 from sudare.randomization.channel import Channel
 from sudare.randomization.estimate import most_likely
-from sudare.randomization.keystream import Keystream
+from sudare.noise.keystream import Keystream
 from sudare.randomization.pram import Pram
-from sudare.randomization.sampling import sample_discrete_laplace, sample_retention
+from sudare.noise.sampling import sample_discrete_laplace, sample_retention
 
 Floats = NDArray[np.float64]
 BAND = 10  # years

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.randomization.keystream import Keystream
+from sudare.noise.keystream import Keystream
 from sudare.randomization.plan import RandomizationPlan, learn_plan
 
 ALMOST_ALL = sd.DifferentialPrivacy(300.0, per="record")

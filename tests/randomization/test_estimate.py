@@ -13,7 +13,7 @@ import pytest
 
 import sudare as sd
 from sudare.randomization.estimate import Estimate, estimate, most_likely
-from sudare.randomization.keystream import Keystream
+from sudare.noise.keystream import Keystream
 from sudare.randomization.plan import learn_plan
 from sudare.randomization.published import PublishedLaw
 from tests.randomization.test_optimal import age_histogram

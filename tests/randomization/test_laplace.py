@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sudare.errors import ParameterError
-from sudare.randomization.keystream import Keystream
+from sudare.noise.keystream import Keystream
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import reflected, reflecting
-from sudare.randomization.sampling import sample_discrete_laplace
+from sudare.noise.sampling import sample_discrete_laplace
 from tests.randomization.test_channel import laplace_matrix
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import sudare as sd
 from sudare.randomization.budget import SPLITS
-from sudare.randomization.keystream import Keystream
+from sudare.noise.keystream import Keystream
 from sudare.randomization.plan import RandomizationPlan, learn_plan
 from tests.randomization.test_channel import bit_matrix, keeping, laplace_matrix
 

@@ -20,10 +20,10 @@ from sudare.randomization.budget import SPLITS, Share, Split, split_spread
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.choices import Choice, Groups, caveats_of, choose
 from sudare.randomization.domains import Grid
-from sudare.randomization.keystream import Keystream
+from sudare.noise.keystream import Keystream
 from sudare.randomization.laws import After, How, Law, channel_for, expected_error
 from sudare.randomization.pram import conventional_pram, optimal_pram
-from sudare.randomization.sampling import sample_discrete_laplace
+from sudare.noise.sampling import sample_discrete_laplace
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed

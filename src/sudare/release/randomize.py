@@ -13,7 +13,7 @@ from sudare.attacks.pk_game import PkGame, pk_game
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.randomization.budget import Split
-from sudare.randomization.keystream import Keystream
+from sudare.noise.keystream import Keystream
 from sudare.randomization.laws import After, How
 from sudare.randomization.plan import Histogram, RandomizationPlan, learn_plan
 from sudare.release.certificate import Certificate, InputHash

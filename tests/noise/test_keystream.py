@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from sudare.errors import ParameterError, SudareError
-from sudare.randomization._kernels import BLOCK, BUFFER, LANES, fill, fill_words, take, tap
-from sudare.randomization.keystream import PIECE, Keystream
+from sudare.noise._kernels import BLOCK, BUFFER, LANES, fill, fill_words, take, tap
+from sudare.noise.keystream import PIECE, Keystream
 
 # RFC 8439, 2.3.2 and appendix A.1: key, counter, nonce, keystream
 COUNTING = bytes(range(32)).hex()

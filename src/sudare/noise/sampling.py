@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.privacy.requirement import refused, whole_number
-from sudare.randomization._kernels import alias_tables, exchange, fill_below, fill_laplace, retain
-from sudare.randomization.keystream import Keystream
+from sudare.noise._kernels import alias_tables, exchange, fill_below, fill_laplace, retain
+from sudare.noise.keystream import Keystream
 
 Code = TypeVar("Code", bound=np.unsignedinteger[Any])
 Words = NDArray[np.uint64]

@@ -13,9 +13,9 @@ import pytest
 from scipy import stats
 
 from sudare.errors import ParameterError
-from sudare.randomization import _kernels
-from sudare.randomization.keystream import PIECE, Keystream
-from sudare.randomization.sampling import (
+from sudare.noise import _kernels
+from sudare.noise.keystream import PIECE, Keystream
+from sudare.noise.sampling import (
     realized,
     realized_matrix,
     sample_below,
