@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import generalization, pairs, pram, sampling, tables
+from benchmarks import generalization, pairs, pram, sampling, tables, views
 
-BENCHMARKS = (tables, generalization, pairs, sampling, pram)
+BENCHMARKS = (tables, generalization, pairs, sampling, pram, views)
 
 if __name__ == "__main__":
     for benchmark in BENCHMARKS:

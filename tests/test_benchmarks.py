@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import generalization, pairs, pram, sampling, tables
+from benchmarks import generalization, pairs, pram, sampling, tables, views
 from sudare.randomization.pram import Pram, optimal_pram
 
 
@@ -46,6 +46,14 @@ def test_pram_quick(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "Optimal PRAM, epsilon = 4.1" in printed
     assert "10,000" in printed
+
+
+def test_views_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    views.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "learn_views (cut and label)" in printed
+    assert "3,000" in printed
+    assert "sd.generalize_views with all that it certifies" in printed
 
 
 @pytest.mark.skipif(pram.clarabel is None, reason="Clarabel is not installed")

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 import sudare as sd
 from papers.optimal_pram.data import CELLS, Case, age_table, ages, other_ages
 from papers.optimal_pram.paper import Pair, Printed
+from sudare.noise.keystream import Keystream
+from sudare.noise.sampling import sample_discrete_laplace, sample_retention
 from sudare.randomization.channel import Channel
 from sudare.randomization.estimate import most_likely
-from sudare.noise.keystream import Keystream
 from sudare.randomization.pram import Pram
-from sudare.noise.sampling import sample_discrete_laplace, sample_retention
 
 Floats = NDArray[np.float64]
 BAND = 10  # years

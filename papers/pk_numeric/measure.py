@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import sudare as sd
 from papers.optimal_pram.measure import plain_em
+from sudare.noise.keystream import Keystream
 from sudare.randomization.domains import BINS
 from sudare.randomization.estimate import most_likely
-from sudare.noise.keystream import Keystream
 from sudare.randomization.laws import How, Law
 from sudare.randomization.plan import learn_plan
 from sudare.randomization.published import PublishedAttribute, PublishedLaw

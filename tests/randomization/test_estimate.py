@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.randomization.estimate import Estimate, estimate, most_likely
 from sudare.noise.keystream import Keystream
+from sudare.randomization.estimate import Estimate, estimate, most_likely
 from sudare.randomization.plan import learn_plan
 from sudare.randomization.published import PublishedLaw
 from tests.randomization.test_optimal import age_histogram

@@ -14,8 +14,8 @@ import pytest
 from scipy import stats
 
 import sudare as sd
-from sudare.randomization.estimate import Estimate, estimate
 from sudare.noise.keystream import Keystream
+from sudare.randomization.estimate import Estimate, estimate
 from sudare.randomization.plan import RandomizationPlan, learn_plan
 from sudare.randomization.published import PublishedLaw
 from tests.randomization.test_plan import log_matrix

@@ -8,9 +8,9 @@ import pytest
 
 from sudare.errors import ParameterError
 from sudare.noise.keystream import Keystream
+from sudare.noise.sampling import sample_discrete_laplace
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import reflected, reflecting
-from sudare.noise.sampling import sample_discrete_laplace
 from tests.randomization.test_channel import laplace_matrix
 
 

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.randomization.budget import SPLITS
 from sudare.noise.keystream import Keystream
+from sudare.randomization.budget import SPLITS
 from sudare.randomization.plan import RandomizationPlan, learn_plan
 from tests.randomization.test_channel import bit_matrix, keeping, laplace_matrix
 

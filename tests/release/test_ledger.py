@@ -136,7 +136,14 @@ class TestLaterViews:
         with pytest.raises(
             sd.RequirementError, match=r"both have 'town', by which their rows could be\s+joined"
         ):
-            sd.generalize(table, sd.LDiversity(2)).write(tmp_path / "b", ledger=ledger)
+            sd.generalize(table, sd.LDiversity(3)).write(tmp_path / "b", ledger=ledger)
+
+    def test_the_same_again_tells_nothing_new(self, ledger: sd.Ledger, tmp_path: Path) -> None:
+        schema = sd.Schema.from_roles(quasi=["age", "height"], sensitive=["ill"], other=["town"])
+        table = sd.read(people(), schema)
+        for _ in range(2):
+            sd.generalize(table, sd.LDiversity(2)).write(tmp_path / "a", ledger=ledger, force=True)
+        assert len(ledger.entries()) == 2
 
     def test_releases_without_a_promise_about_values_are_let_through(
         self, table: sd.Table, ledger: sd.Ledger, tmp_path: Path

@@ -4,7 +4,7 @@ Every round takes one cut in each view, those with the best Score together, and 
 Score(c) = -alpha |S(c)| / max |S| - (1 - alpha) M(c) / max M, where S sums, over all persons, the square of the
 distances between the sensitive values of their blocks in the views, and M is how far a cut is from the median. (The
 paper divides the negative S by its maximum, which turns the preference round.) Every round looks at all records: time
-grows with the square of their number.
+grows faster than their number.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ def cut_views(people: People, trees: Trees, choice: Choice, need: Need) -> Array
     """Return the block of every unit in every view."""
     views, m = choice.has.shape[0], people.units.shape[0]
     block_of = np.zeros((views, m), dtype=np.int64)
-    values, words = need.totals.size, people.fixed.shape[1]
+    values, groups, words = need.totals.size, people.fixed.shape[1], people.fixed.shape[2]
     counts = np.zeros((views, 2 * m, values), dtype=np.int64)
     sets = np.zeros((views, 2 * m, words), dtype=np.uint64)
     blocks = np.ones(views, dtype=np.int64)
     for v in range(views):
         for u in range(m):
             _put(people, u, counts[v, 0], sets[v, 0])
-    refused = {np.int64(-1)}
-    leaves = np.int64(choice.span.max() + 1)
-    others = np.empty((m, words), dtype=np.uint64)
-    likely = np.empty((m if need.by_counts else 1, values), dtype=np.float64)
+    refused: Any = {np.int64(-1)}
+    leaves: Any = np.int64(choice.span.max() + 1)
+    others = np.empty((m, groups, words), dtype=np.uint64)
+    likely = np.empty((m if need.by_counts else 1, groups, values), dtype=np.float64)
     while True:
         cuts = _choose(people, trees, choice, block_of, counts, blocks, refused, leaves)
         if (cuts[:, 0] < 0).all():
@@ -58,9 +58,10 @@ def cut_views(people: People, trees: Trees, choice: Choice, need: Need) -> Array
             if not holds(members, a, place, people, need, others, likely):
                 refused.add(((v * 2 * m + b) * trees.height.size + a) * leaves + place)
                 continue
-            for u in members:
-                block_of[v, u] = blocks[v] + (0 if people.units[u, a] <= place else 1)
-                _put(people, u, counts[v, block_of[v, u]], sets[v, block_of[v, u]])
+            for member in members:
+                part = blocks[v] + (0 if people.units[member, a] <= place else 1)
+                block_of[v, member] = part
+                _put(people, member, counts[v, part], sets[v, part])
             blocks[v] += 2
 
 

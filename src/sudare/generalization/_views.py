@@ -28,7 +28,7 @@ def cut_views(
     """Cut the largest block of all views, then the next, as long as the requirement holds.
 
     Each block is looked at once. What cannot be cut now never can: the values that a person may have only become
-    fewer. Views with a smaller `turn` are finished first. Returns the block of every unit in every view, and the
+    fewer. (By counts it might, if another cut evens them out; that is not waited for.) Views with a smaller `turn` are finished first. Returns the block of every unit in every view, and the
     first and the last value that each block's cuts left to it, by view, block and attribute.
     """
     views, m = choice.has.shape[0], people.units.shape[0]
@@ -38,11 +38,11 @@ def cut_views(
     block_of = np.zeros((views, m), dtype=np.int64)
     order = np.empty((views, m), dtype=np.int64)
     start, stop = np.zeros((views, m), dtype=np.int64), np.zeros((views, m), dtype=np.int64)
-    words, values = people.fixed.shape[1], need.totals.size
+    groups, words, values = people.fixed.shape[1], people.fixed.shape[2], need.totals.size
     sets = np.zeros((views, m, words), dtype=np.uint64)
     counts = np.zeros((views, m if need.by_counts else 1, values), dtype=np.int64)
     blocks = np.ones(views, dtype=np.int64)
-    queue = [(np.int64(0), np.float64(0), np.int64(0), np.int64(0))]
+    queue: Any = [(np.int64(0), np.float64(0), np.int64(0), np.int64(0))]  # tells the compiler the types
     queue.pop()
     for v in range(views):
         order[v] = np.arange(m)
@@ -55,8 +55,8 @@ def cut_views(
         heapq.heappush(
             queue, (choice.turn[v], -choice.weight[v] * people.weights.sum(), np.int64(v), np.int64(0))
         )
-    others = np.empty((m, words), dtype=np.uint64)
-    likely = np.empty((m if need.by_counts else 1, values), dtype=np.float64)
+    others = np.empty((m, groups, words), dtype=np.uint64)
+    likely = np.empty((m if need.by_counts else 1, groups, values), dtype=np.float64)
     here = np.zeros(choice.span.max() + 1, dtype=np.int64)
     scratch = np.empty(m, dtype=np.int64)
     while len(queue) > 0:
@@ -114,7 +114,9 @@ def _candidates(
     members: Array, people: People, trees: Trees, choice: Choice, v: int, here: Array
 ) -> tuple[Array, Array, Array]:  # pragma: no cover
     """List where a block can be cut: attribute, last value of the first part, and score; the best of each attribute."""
-    attributes, places, scores = [np.int64(0)], [np.int64(0)], [0.0]  # the first tells the compiler the types
+    attributes: Any = [np.int64(0)]  # the first tells the compiler the types
+    places: Any = [np.int64(0)]
+    scores = [0.0]
     for a in range(choice.has.shape[1]):
         if not choice.has[v, a]:
             continue
@@ -188,12 +190,13 @@ def leave_values(
     """Find which values the other views, and earlier releases, leave to each member."""
     for i in range(members.size):
         u = members[i]
-        for w in range(others.shape[1]):
-            left = people.fixed[u, w]
+        for w in range(others.shape[2]):
+            left = ~np.uint64(0)
             for j in range(block_of.shape[0]):
                 if j != v:
                     left &= sets[j, block_of[j, u], w]
-            others[i, w] = left
+            for g in range(others.shape[1]):
+                others[i, g, w] = left & people.fixed[u, g, w]
 
 
 @njit(cache=True, nogil=True)
@@ -203,12 +206,13 @@ def leave_likely(
     """Find how the counts of the other views weigh the values of each member."""
     for i in range(members.size):
         u = members[i]
-        for s in range(likely.shape[1]):
-            weight = people.weighed[u, s] if people.weighed.size else 1.0
+        for s in range(likely.shape[2]):
+            weight = 1.0
             for j in range(block_of.shape[0]):
                 if j != v and weight > 0:
                     weight *= counts[j, block_of[j, u], s] / need.totals[s]
-            likely[i, s] = weight
+            for g in range(likely.shape[1]):
+                likely[i, g, s] = weight * (people.weighed[u, g, s] if people.weighed.size else 1.0)
 
 
 @njit(cache=True, nogil=True)
@@ -216,9 +220,8 @@ def holds(
     members: Array, a: int, place: int, people: People, need: Need, others: Array, likely: Array
 ) -> bool:  # pragma: no cover
     """Tell whether every member keeps enough values if the block is cut here."""
-    words = others.shape[1]
-    sets = np.zeros((2, words), dtype=np.uint64)
-    counts = np.zeros((2, likely.shape[1] if need.by_counts else 1), dtype=np.int64)
+    sets = np.zeros((2, others.shape[2]), dtype=np.uint64)
+    counts = np.zeros((2, likely.shape[2] if need.by_counts else 1), dtype=np.int64)
     for u in members:
         side = 0 if people.units[u, a] <= place else 1
         s = people.sensitive[u]
@@ -227,8 +230,9 @@ def holds(
             counts[side, s] += people.weights[u]
     for i in range(members.size):
         side = 0 if people.units[members[i], a] <= place else 1
-        if not has_values(others[i], sets[side], need.l):
-            return False
-        if need.by_counts and not posterior_holds(likely[i], counts[side], need):
-            return False
+        for g in range(others.shape[1]):
+            if not has_values(others[i, g], sets[side], need.l):
+                return False
+            if need.by_counts and not posterior_holds(likely[i, g], counts[side], need):
+                return False
     return True

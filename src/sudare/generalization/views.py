@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.errors import RequirementError
+from sudare.errors import ParameterError
 from sudare.generalization import _paper_views, _views
 from sudare.generalization.labels import Labels, flat, rising, side_by_side
 from sudare.generalization.problem import Trees
@@ -31,9 +31,9 @@ class People(NamedTuple):
     weights: NDArray[np.int64]
     sensitive: NDArray[np.int32]
     fixed: NDArray[np.uint64]
-    """Which sensitive values are left to each by earlier releases, one bit each."""
+    """Which sensitive values are left to each by every set of earlier releases, one bit each; persons x sets x words."""
     weighed: NDArray[np.float64]
-    """What they make each value weigh; empty where there are none, or only sets matter."""
+    """What they make each value weigh; empty where there are none, or only sets of values matter."""
 
 
 class Choice(NamedTuple):
@@ -57,7 +57,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """What earlier releases tell about every row of a table."""
+    """What earlier releases, which somebody may put together, tell about every row of a table."""
 
     candidates: NDArray[np.uint64]
     """Which sensitive codes each row may have, one bit each."""
@@ -82,21 +82,24 @@ class ViewsProblem:
 
     @classmethod
     def of(
-        cls, table: Table, views: Mapping[str, Sequence[str]], sensitive: str, earlier: Earlier | None = None
+        cls,
+        table: Table,
+        views: Mapping[str, Sequence[str]],
+        sensitive: str,
+        earlier: Sequence[Earlier] = (),
     ) -> ViewsProblem:
         """Count a table by all attributes that any view has, and by what earlier releases tell."""
         names = [name for name in table.columns if any(name in view for view in views.values())]
         counts, row_unit = table.counts_index([*names, sensitive])
         weights, codes = counts.weights, counts.codes
         words = -(-table[sensitive].size // 64)
-        fixed, weighed = np.full((len(codes), words), ~np.uint64(0)), np.empty((0, 0))
-        if earlier is not None:  # persons of equal values may have been in different blocks
-            row_unit, first, weights = _refined(row_unit, earlier)
-            codes, fixed, weighed = (
-                counts.codes[first[1]],
-                earlier.candidates[first[0]],
-                earlier.weighed[first[0]],
-            )
+        fixed, weighed = np.full((len(codes), 1, words), ~np.uint64(0)), np.empty((0, 0, 0))
+        if earlier:  # persons of equal values may have been in different blocks
+            told = np.stack([one.candidates for one in earlier], axis=1)
+            shares = np.stack([one.weighed for one in earlier], axis=1)
+            refined, first, weights = _refined(row_unit, told, shares)
+            codes, fixed, weighed = codes[row_unit[first]], told[first], shares[first]
+            row_unit = refined
         columns = [table[name] for name in names]
         given = [column.hierarchy or flat(column) for column in columns]
         orders = [side_by_side(tree, rising(column)) for tree, column in zip(given, columns, strict=True)]
@@ -118,14 +121,15 @@ class ViewsProblem:
 
 
 def _refined(
-    row_unit: NDArray[np.int64], earlier: Earlier
-) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]:
-    """Tell rows of equal values apart by what earlier releases tell; return also a row and the old unit of each."""
-    told = np.ascontiguousarray(np.hstack([earlier.candidates, earlier.weighed.view(np.uint64)]))
-    rows = np.ascontiguousarray(np.column_stack([row_unit.astype(np.uint64), told]))
+    row_unit: NDArray[np.int64], told: NDArray[np.uint64], shares: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Tell rows of equal values apart by what earlier releases tell; return also a row of each unit, and its weight."""
+    flat_told, flat_shares = told.reshape(len(told), -1), np.ascontiguousarray(shares).view(np.uint64)
+    parts = [row_unit.astype(np.uint64), flat_told, flat_shares.reshape(len(told), -1)]
+    rows = np.ascontiguousarray(np.column_stack(parts))
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     _, first, inverse, weights = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    return inverse, (first, row_unit[first]), weights
+    return inverse, first, weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,11 +186,12 @@ class ViewsPlan:
         """Return which share of the values of each attribute the labels of a view leave open, on average."""
         return np.asarray(np.average(view.covered, axis=0, weights=view.sizes(self.problem.people.weights)))
 
-    def seen(self) -> ViewedBy:
-        """Return what all views together, and earlier releases, leave to everybody."""
+    def seen(self, group: int = 0) -> ViewedBy:
+        """Return what all views together, and one set of earlier releases, leave to everybody."""
         people = self.problem.people
         blocks = [view.block_of for view in self.views]
-        return ViewedBy.of(blocks, people.sensitive, people.weights, people.fixed, people.weighed)
+        shares = people.weighed[:, group] if people.weighed.size else None
+        return ViewedBy.of(blocks, people.sensitive, people.weights, people.fixed[:, group], shares)
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain data: the blocks of every view as they are published."""
@@ -238,7 +243,7 @@ def learn_views(
         has = np.array([[name in view for name in problem.names] for view in problem.views.values()])
         counts = np.array(list(own.values())) @ has if together else np.ones(has.shape[1])
         choice = Choice(
-            has=has.any(axis=0, keepdims=True) if together else has,
+            has=np.asarray(has.any(axis=0, keepdims=True)) if together else has,
             turn=np.array([turns.index(view) if turns else 0 for view in own][: 1 if together else None]),
             weight=np.ones(1) if together else np.array(list(own.values()), dtype=np.float64),
             gain=problem.share * counts,
@@ -253,20 +258,19 @@ def learn_views(
         regions = (low[0], high[0]) if method == "all-attributes" else None
         return _plan(problem, method, block_of, regions)
 
-    apart = None if method == "all-attributes" else cut(together=False)
-    if apart is not None and (method == "sequential" or chosen == "paper"):
+    # Views that are cut alike keep sets of values: a set is no smaller for being seen twice. But shares multiply, and
+    # their labels overlap, so that an outsider's counts are others than their blocks'.
+    if method == "all-attributes":
+        if need.by_counts:
+            raise ParameterError(
+                f"The method 'all-attributes' keeps which values people may have, not how often these occur, as {requirement} "
+                "asks. Use 'simultaneous' or 'sequential'."
+            )
+        return cut(together=True)
+    apart = cut(together=False)
+    if method == "sequential" or chosen == "paper" or need.by_counts:
         return apart
-    alike = cut(together=True)
-    # Sets of values are no smaller for being seen in several views. But shares multiply: what one table keeps, several
-    # views of it may not.
-    holds = not need.by_counts or requirement.measure(alike.seen()).holds
-    if apart is None and not holds:
-        raise RequirementError(
-            f"{requirement} is not kept by views that are cut alike: what each of them tells adds up. "
-            "Use the method 'simultaneous' or 'sequential'."
-        )
-    plans = [plan for plan in (apart, alike if holds else None) if plan is not None]
-    return min(plans, key=lambda plan: plan.openness(own))
+    return min(apart, cut(together=True), key=lambda plan: plan.openness(own))
 
 
 def _plan(

@@ -15,8 +15,8 @@ from numba import config
 from numpy.typing import NDArray
 
 from sudare.errors import SudareError
-from sudare.privacy.requirement import whole_number
 from sudare.noise._kernels import fill_words
+from sudare.privacy.requirement import whole_number
 
 PIECE = 2**16
 """Draws that one stream serves. It is fixed, so that what is drawn does not depend on how many threads draw."""

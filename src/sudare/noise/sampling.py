@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
-from sudare.privacy.requirement import refused, whole_number
 from sudare.noise._kernels import alias_tables, exchange, fill_below, fill_laplace, retain
 from sudare.noise.keystream import Keystream
+from sudare.privacy.requirement import refused, whole_number
 
 Code = TypeVar("Code", bound=np.unsignedinteger[Any])
 Words = NDArray[np.uint64]

@@ -22,7 +22,7 @@ def ones(word: int) -> int:  # pragma: no cover
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(cache=True, nogil=True)
@@ -105,4 +105,4 @@ def posterior_holds(likely: Array, counts: Array, need: Need) -> bool:  # pragma
             logs += x * np.log(x)
     if most > whole * (need.largest + SLACK):
         return False
-    return np.log(whole) - logs / whole >= need.entropy - SLACK
+    return bool(np.log(whole) - logs / whole >= need.entropy - SLACK)

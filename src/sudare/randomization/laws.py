@@ -12,12 +12,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
+from sudare.noise.keystream import Keystream
+from sudare.noise.sampling import sample_discrete_laplace, sample_matrix, sample_retention
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.domains import Domain, Grid, Joint
-from sudare.noise.keystream import Keystream
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.pram import Pram, conventional_pram
-from sudare.noise.sampling import sample_discrete_laplace, sample_matrix, sample_retention
 
 How = Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
 After = Literal["clip", "reflect"]

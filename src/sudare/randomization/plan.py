@@ -13,6 +13,8 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import InputError, ParameterError
+from sudare.noise.keystream import Keystream
+from sudare.noise.sampling import sample_discrete_laplace
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity, k_of
 from sudare.privacy.requirement import one_of
@@ -20,10 +22,8 @@ from sudare.randomization.budget import SPLITS, Share, Split, split_spread
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.choices import Choice, Groups, caveats_of, choose
 from sudare.randomization.domains import Grid
-from sudare.noise.keystream import Keystream
 from sudare.randomization.laws import After, How, Law, channel_for, expected_error
 from sudare.randomization.pram import conventional_pram, optimal_pram
-from sudare.noise.sampling import sample_discrete_laplace
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed

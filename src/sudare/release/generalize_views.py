@@ -72,13 +72,12 @@ def generalize_views(
     sensitive = _sensitive(table, requirement)
     totals = np.bincount(table[sensitive].codes, minlength=table[sensitive].size)
     requirement.refuse_if_impossible(totals, sensitive)
-    together = [] if ledger is None else ledger.releases(table.source.name, receiver, everybody=everybody)
-    releases = list({one.seq: one for releases in together for one in releases}.values())
-    earlier = history.telling_of(releases, sensitive, table)
-    seen = history.seen_in(earlier, sensitive, table) if earlier else None
-    problem = ViewsProblem.of(table, chosen, sensitive, _told(seen, requirement))
-    if seen is not None:
-        _refuse_what_is_gone(seen, requirement, problem, earlier)
+    sets = [] if ledger is None else ledger.releases(table.source.name, receiver, everybody=everybody)
+    earlier = [found for releases in sets if (found := history.telling_of(releases, sensitive, table))]
+    seen = [history.seen_in(releases, sensitive, table) for releases in earlier]
+    problem = ViewsProblem.of(table, chosen, sensitive, [_told(one, requirement) for one in seen])
+    for releases, one in zip(earlier, seen, strict=True):
+        _refuse_what_is_gone(one, requirement, problem, releases)
     plan = learn_views(
         problem,
         requirement,
@@ -159,9 +158,7 @@ def _sensitive(table: Table, requirement: MultiViewDiversity) -> str:
     return names[0]
 
 
-def _told(seen: ViewedBy | None, requirement: MultiViewDiversity) -> Earlier | None:
-    if seen is None:
-        return None
+def _told(seen: ViewedBy, requirement: MultiViewDiversity) -> Earlier:
     weighed = seen.weighed if requirement.kind != "distinct" else np.empty((len(seen.candidates), 0))
     return Earlier(seen.sets, weighed)
 
@@ -191,14 +188,18 @@ def _refuse_what_is_gone(
 
 
 def _release(
-    table: Table, plan: ViewsPlan, requirement: MultiViewDiversity, earlier: Sequence[history.Earlier]
+    table: Table,
+    plan: ViewsPlan,
+    requirement: MultiViewDiversity,
+    earlier: Sequence[Sequence[history.Earlier]],
 ) -> Release:
     """Apply a plan, verify the views together, and certify them."""
     frames, sensitive = plan.apply(table), plan.problem.sensitive
     blocks = [_recount_views.blocks_of(frames[view.name], view.attributes) for view in plan.views]
-    before = [pl.Series(found).replace(-1, None) for one in earlier for found in one.blocks_with(sensitive)]
-    least, worst = _recount_views.least_left(
-        [*blocks, *before], frames[plan.views[0].name][sensitive], requirement.kind
+    values = frames[plan.views[0].name][sensitive]
+    least, worst = min(
+        _recount_views.least_left([*blocks, *_earlier_blocks(releases, sensitive)], values, requirement.kind)
+        for releases in (earlier or [[]])
     )
     _refuse_broken(requirement, least, worst, table)
     data = {name: shuffled(frame) for name, frame in frames.items()}
@@ -217,12 +218,16 @@ def _release(
         },
         records={"read": len(table), "published": int(weights.sum()), "suppressed": 0},
         randomness="no noise; the rows of every view shuffled on their own, with the operating system's cryptographic source",
-        caveats=_caveats(earlier),
+        caveats=_caveats({one.seq: one for releases in earlier for one in releases}),
         input=commitment,
     )
     report = write_views_report(table, data, plan, certificate)
     row_blocks = {view.name: view.block_of[plan.problem.row_unit] for view in plan.views}
     return Release(data, plan, certificate, [requirement], table.schema, report, salt, table, row_blocks)
+
+
+def _earlier_blocks(releases: Sequence[history.Earlier], sensitive: str) -> list[pl.Series]:
+    return [pl.Series(found).replace(-1, None) for one in releases for found in one.blocks_with(sensitive)]
 
 
 def _refuse_broken(requirement: MultiViewDiversity, least: float, worst: int, table: Table) -> None:
@@ -259,14 +264,14 @@ def _raw(table: Table, plan: ViewsPlan) -> dict[str, Any]:
     }
 
 
-def _caveats(earlier: Sequence[history.Earlier]) -> list[str]:
+def _caveats(earlier: Mapping[int, history.Earlier]) -> list[str]:
     found = [
         "Sets and counts of values are followed person by person. Who knows other people's values, or solves for "
         "all people at once, may rule out more."
     ]
     if earlier:
         found.append(
-            f"Made against {history.named(earlier)} of the ledger; what other receivers have "
+            f"Made against {history.named(list(earlier.values()))} of the ledger; what other receivers have "
             "been given is not counted."
         )
     return found

@@ -10,10 +10,10 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.attacks.pk_game import PkGame, pk_game
+from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.randomization.budget import Split
-from sudare.noise.keystream import Keystream
 from sudare.randomization.laws import After, How
 from sudare.randomization.plan import Histogram, RandomizationPlan, learn_plan
 from sudare.release.certificate import Certificate, InputHash
