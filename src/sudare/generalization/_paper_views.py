@@ -66,7 +66,7 @@ def cut_views(people: People, trees: Trees, choice: Choice, need: Need) -> Array
 
 
 @njit(cache=True, nogil=True)
-def _put(people: People, u: int, counts: Array, values: Array) -> None:  # pragma: no cover
+def _put(people: People, u: Any, counts: Array, values: Array) -> None:  # pragma: no cover
     s = people.sensitive[u]
     counts[s] += people.weights[u]
     values[s >> 6] |= np.uint64(1) << np.uint64(s & 63)
