@@ -110,11 +110,11 @@ def run_pycanon(folder: str) -> dict:
     return {"found": found, "seconds": min(taken)}
 
 
-def _in_peer(work: Callable[[str], dict], folder: Path) -> dict[str, Any]:
-    """Run a function in the peers' interpreter; the key 'why' says why there is no result."""
+def in_peer(work: Callable[..., dict], folder: Path, *more: str) -> dict[str, Any]:
+    """Run a function in the peers' interpreter, on a folder and what more it takes; the key 'why' says why there is no result."""
     name = work.__name__.removeprefix("run_")
-    source = f"{inspect.getsource(work)}\nimport json, sys\nprint(json.dumps({work.__name__}(sys.argv[1])))"
-    command = [os.environ.get("SUDARE_PEERS") or sys.executable, "-c", source, str(folder)]
+    source = f"{inspect.getsource(work)}\nimport json, sys\nprint(json.dumps({work.__name__}(*sys.argv[1:])))"
+    command = [os.environ.get("SUDARE_PEERS") or sys.executable, "-c", source, str(folder), *more]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -151,7 +151,7 @@ def _beside_peers(table: sd.Table, folder: Path) -> None:
         ("anonypy Mondrian", run_anonypy, _node_of_set),
         ("anjana, 5% suppressed at most", run_anjana, _node_of_label),
     ):
-        result = _in_peer(work, folder)
+        result = in_peer(work, folder)
         if "why" in result:
             lines.append([name, *["-"] * 8, result["why"]])
             continue
@@ -281,7 +281,7 @@ def _second_opinion(table: sd.Table, cases: Sequence[Case], folder: Path) -> Non
         _write_exchange(table, release.data, folder)
         (folder / "asked.json").write_text(json.dumps(list(certified)))
         ours = seconds(lambda r=release, q=requirements: sd.verify(r.data, q, table.schema))
-        theirs = _in_peer(run_pycanon, folder)
+        theirs = in_peer(run_pycanon, folder)
         line = [words, _values(certified), f"{ours:.3f}"]
         if "why" in theirs:
             lines.append([*line, "-", "-", theirs["why"]])

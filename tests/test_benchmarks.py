@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import generalization, pairs, pram, sampling, tables, views
+from benchmarks import generalization, pairs, pram, pviews, sampling, tables, views
 from sudare.randomization.pram import Pram, optimal_pram
 
 
@@ -54,6 +54,14 @@ def test_views_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "learn_views (cut and label)" in printed
     assert "3,000" in printed
     assert "sd.generalize_views with all that it certifies" in printed
+
+
+def test_pviews_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pviews.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "sd.materialize, epsilon = 1" in printed
+    assert "2,000 rows, 10^10 cells" in printed
+    assert "RMSE on Adult's numbers and income (500 rows)" in printed
 
 
 @pytest.mark.skipif(pram.clarabel is None, reason="Clarabel is not installed")

@@ -9,16 +9,19 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.t_closeness import TCloseness
+from sudare.pview.view import PView
 from sudare.randomization.invariant import invariant_pram
 from sudare.randomization.pram import conventional_pram, optimal_pram
 from sudare.release.certificate import Certificate
 from sudare.release.generalize import generalize
 from sudare.release.generalize_views import generalize_views
 from sudare.release.ledger import Ledger
+from sudare.release.materialize import materialize
 from sudare.release.publish import publish
 from sudare.release.randomize import randomize
 from sudare.release.reconstruct import reconstruct
 from sudare.release.release import Release
+from sudare.release.servers import publish_view
 from sudare.release.verify import verify
 from sudare.suitability.assess import Assessment, assess
 from sudare.suitability.histogram import max_blocks, min_block_distinct, min_block_entropy
@@ -45,6 +48,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "MultiViewDiversity",
+    "PView",
     "ParameterError",
     "PkAnonymity",
     "Policy",
@@ -62,11 +66,13 @@ __all__ = [
     "generalize",
     "generalize_views",
     "invariant_pram",
+    "materialize",
     "max_blocks",
     "min_block_distinct",
     "min_block_entropy",
     "optimal_pram",
     "publish",
+    "publish_view",
     "randomize",
     "read",
     "reconstruct",

@@ -16,9 +16,11 @@ from sudare.errors import ParameterError
 from sudare.noise import _kernels
 from sudare.noise.keystream import PIECE, Keystream
 from sudare.noise.sampling import (
+    choose,
     realized,
     realized_matrix,
     sample_below,
+    sample_discrete_gaussian,
     sample_discrete_laplace,
     sample_matrix,
     sample_retention,
@@ -437,3 +439,51 @@ REFUSED: list[tuple[Callable[[Keystream], object], str]] = [
 def test_refused(draw: Callable[[Keystream], object], words: str) -> None:
     with pytest.raises(ParameterError, match=f"^The {words}" if words.startswith("'") else words):
         draw(Keystream())
+
+
+# -- Gaussian noise, and choices ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variance", [1, 2, 7, 400, 90_000, 2 * 10**8])
+def test_gaussian_fits(variance: int) -> None:
+    drawn = sample_discrete_gaussian(N, variance, Keystream.unsafe(variance))
+    reach = int(8 * math.sqrt(variance)) + 8
+    places = np.arange(-reach, reach + 1)
+    law = np.exp(-(places.astype(np.float64) ** 2) / (2 * variance))
+    width = max(1, reach // 40)  # many values are put together, so that each is expected often
+    seen = np.bincount((np.clip(drawn, -reach, reach) + reach) // width, minlength=2 * reach // width + 1)
+    assert_fits(seen, np.bincount(np.arange(len(places)) // width, law / law.sum(), minlength=len(seen)))
+
+
+def test_gaussian_is_like_that_of_opendp() -> None:
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
+    theirs = np.array(dp.m.make_gaussian(*space, 20.0)([0] * 50_000))
+    ours = sample_discrete_gaussian(N, 400, Keystream.unsafe(5))
+    edges = np.unique(np.quantile(ours, np.linspace(0, 1, 60)))[1:-1]
+    table = [np.bincount(np.searchsorted(edges, z), minlength=len(edges) + 1) for z in (ours, theirs)]
+    assert stats.chi2_contingency(np.array(table)).pvalue > 1e-9
+
+
+def test_gaussian_refuses() -> None:
+    for wrong in (0, -1, 1.5, 10**9, True):
+        with pytest.raises(ParameterError, match="'variance' parameter of sample_discrete_gaussian must be"):
+            sample_discrete_gaussian(1, wrong, Keystream())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "losses", [[0.0], [0.0, 0.0, 0.0], [0.3, 0.0, 2.5, 7.0], [0.0, *np.linspace(1, 9, 40)]]
+)
+def test_choices_fit(losses: list[float]) -> None:
+    source = Keystream.unsafe(len(losses))
+    seen = np.bincount([choose(np.array(losses), source) for _ in range(30_000)], minlength=len(losses))
+    law = np.exp(-np.array(losses))
+    assert_fits(seen, law / law.sum())
+
+
+def test_what_loses_too_much_is_never_chosen_and_bad_losses_are_refused() -> None:
+    source = Keystream.unsafe(1)
+    assert {choose(np.array([500.0, 0.0, math.inf]), source) for _ in range(100)} == {1}
+    for wrong in ([], [1.0, 2.0], [0.0, -1.0], [0.0, math.nan]):
+        with pytest.raises(ParameterError, match="'losses' parameter of choose must be"):
+            choose(np.array(wrong), source)

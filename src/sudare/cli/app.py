@@ -17,7 +17,9 @@ from sudare.cli import (
     generalize,
     init,
     ledger,
+    materialize,
     publish,
+    query,
     randomize,
     reconstruct,
     verify,
@@ -43,6 +45,8 @@ for module in (
     randomize,
     reconstruct,
     publish,
+    materialize,
+    query,
     verify,
     attack,
 ):

@@ -20,11 +20,11 @@ from sudare.release.assessment_report import (
     write_assessment,
     write_pictures,
 )
-from sudare.release.atomic import write_file
 from sudare.release.charts import png_renderer
 from sudare.suitability.assess import Assessment
 from sudare.suitability.assess import assess as assess_table
 from sudare.suitability.facts import Diversity
+from sudare.tables.atomic import write_file
 from sudare.tables.reading import read
 
 LS, KS = (2.0, 4.0, 8.0), (2, 5, 10)

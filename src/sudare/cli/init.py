@@ -8,7 +8,7 @@ from pathlib import Path
 from sudare.cli.arguments import SCHEMA_FILE, Decimal, Delimiter, Encoding, SchemaPath, Source, csv_format
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.errors import InputError
-from sudare.release.atomic import write_file
+from sudare.tables.atomic import write_file
 from sudare.tables.draft import draft
 from sudare.tables.schema import Schema
 

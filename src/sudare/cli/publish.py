@@ -23,10 +23,13 @@ from sudare.cli.arguments import (
 from sudare.cli.generalize import show_certificate
 from sudare.cli.output import Force, Json, console, print_json, say, working
 from sudare.errors import InputError
+from sudare.pview.view import PView
 from sudare.release.publish import Decide
 from sudare.release.publish import publish as publish_table
+from sudare.release.servers import publish_view
 from sudare.suitability.assess import Assessment
 from sudare.suitability.choices import Choice
+from sudare.tables.databases import quoted
 from sudare.tables.policy import Compromise, Policy
 from sudare.tables.reading import read
 from sudare.tables.schema import Schema
@@ -34,7 +37,10 @@ from sudare.tables.schema import Schema
 
 def publish(
     source: Source,
-    output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Argument(help="The folder to write; it must be new. None with --to.", show_default=False),
+    ] = None,
     l: Annotated[
         float | None,
         typer.Option("-l", help="l-diversity to publish under.", min=1, show_default="the schema's"),
@@ -51,6 +57,14 @@ def publish(
     schema: SchemaPath = Path(SCHEMA_FILE),
     ledger: LedgerFile = None,
     receiver: Receiver = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="Put the differentially private view in the folder SOURCE on a server: a postgresql:// URL or duckdb:PATH.",
+            metavar="URL",
+        ),
+    ] = None,
+    name: Annotated[str, typer.Option(help="What the view is called on the server.")] = "view",
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -58,7 +72,20 @@ def publish(
 
     What to ask for stands in the schema's [publish] section, or in the options here. Where it fits the table
     badly and nothing is accepted beforehand, you are asked, if this is a terminal.
+
+    With --to, SOURCE is the folder of a differentially private view, and it is written to a database.
     """
+    if to is not None:
+        if any(given is not None for given in (output, l, k, accept, sensitive, ledger, receiver)):
+            raise InputError(
+                "With --to a view is published as it is. Leave out the folder to write, and -l, -k and the like."
+            )
+        _publish_view(Path(source), to, name, force=force, json=json)
+        return
+    if output is None:
+        raise InputError(
+            "Give the folder to write, such as: sudare publish people.csv out -l 3. Or give --to for a view."
+        )
     with working(f"Reading {source}"):
         table = read(source, existing_schema(schema))
     policy = _policy(table.schema, schema, l, k, diversity, accept or [])
@@ -73,6 +100,18 @@ def publish(
     say(escape(release.certificate.decision or ""))
     show_certificate(release.certificate)
     say(f"Written to [b]{output}[/]. Look at [b]{output / 'report.html'}[/]")
+
+
+def _publish_view(folder: Path, to: str, name: str, *, force: bool, json: bool) -> None:
+    with working(f"Publishing {folder}"):
+        names = publish_view(PView.open(folder), to, name, force=force)
+    if json:
+        print_json(names)
+        return
+    view, rows, domain, function = (
+        escape(quoted(names[part])) for part in ("view", "rows", "domain", "function")
+    )
+    say(f"Published [b]{view}[/] (on {rows} and {domain}). Count with it: [b]SELECT {function}(...)[/]")
 
 
 def _policy(

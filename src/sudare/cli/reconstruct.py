@@ -13,9 +13,9 @@ from rich.markup import escape
 
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.errors import InputError
-from sudare.randomization.domains import numbers_of
 from sudare.randomization.estimate import Estimate, Method
 from sudare.release.reconstruct import reconstruct as reconstruct_table
+from sudare.tables.numbers import numbers_of
 from sudare.tables.text import shown, text_of
 
 MOST = 100  # rows on a terminal

@@ -316,3 +316,64 @@ def fill_laplace(
             if y > ZERO or negative == ZERO:  # else 0 would count twice
                 break
         out[i] = -np.int64(y) if negative else np.int64(y)
+
+
+# -- Discrete Gaussian noise, and a choice among candidates -------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def exp_minus(tap: Array, whole: np.uint64, u: np.uint64, t: np.uint64) -> bool:  # pragma: no cover
+    """Return True with probability exp(-(whole + u/t)), for u <= t."""
+    for _ in range(whole):
+        if not _exp_minus(tap, ONE, ONE):
+            return False
+    return u == ZERO or _exp_minus(tap, u, t)
+
+
+@njit(cache=True, nogil=True)
+def fill_gaussian(key: Array, stream: np.uint64, variance: np.uint64, out: Array) -> None:  # pragma: no cover
+    """Fill with z of probability proportional to exp(-z^2 / (2 variance)) (their Algorithm 3).
+
+    A Laplace z of scale t, about the deviation, stays with probability exp(-(|z| t - variance)^2 / (2 variance t^2)).
+    """
+    source = tap(key, stream)
+    t = np.uint64(np.floor(np.sqrt(np.float64(variance)))) + ONE
+    below_this = np.uint64(2) * variance * t * t
+    draw = np.empty(1, dtype=np.int64)
+    for i in range(out.size):
+        while True:
+            _laplace_of(source, t, draw)
+            size = np.uint64(abs(draw[0]))
+            if size > np.uint64(16) * t:  # it would stay with a probability below e^-100
+                continue
+            far = size * t - variance if size * t > variance else variance - size * t
+            square = far * far
+            if exp_minus(source, square // below_this, square % below_this, below_this):
+                out[i] = draw[0]
+                break
+
+
+@njit(cache=True, nogil=True)
+def _laplace_of(source: Array, t: np.uint64, out: Array) -> None:  # pragma: no cover
+    """Draw one integer of probability proportional to exp(-|z| / t)."""
+    while True:
+        u = below(source, t) if t > ONE else ZERO
+        if u > ZERO and not _exp_minus(source, u, t):
+            continue
+        y = u
+        while _exp_minus(source, ONE, ONE):
+            y += t
+        negative = take(source) & ONE
+        if y > ZERO or negative == ZERO:
+            out[0] = -np.int64(y) if negative else np.int64(y)
+            return
+
+
+@njit(cache=True, nogil=True)
+def choose(source: Array, losses: Array) -> int:  # pragma: no cover
+    """Return i with a probability exactly proportional to exp(-losses[i] / 2^32): one proposed at random, until it stays."""
+    n, one = np.uint64(losses.size), np.uint64(1) << np.uint64(32)
+    while True:
+        i = below(source, n)
+        if exp_minus(source, losses[i] // one, losses[i] % one, one):
+            return int(i)

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
-from sudare.noise._kernels import alias_tables, exchange, fill_below, fill_laplace, retain
+from sudare.noise._kernels import alias_tables, exchange, fill_below, fill_gaussian, fill_laplace, retain, tap
+from sudare.noise._kernels import choose as _choose
 from sudare.noise.keystream import Keystream
 from sudare.privacy.requirement import refused, whole_number
 
@@ -26,6 +27,9 @@ MOST = 2**63
 WIDEST = 2**56
 """At this scale, noise beyond the 64 bits of the result has a probability of e^-128."""
 ONE = np.uint64(1)
+MOST_VARIANCE = 2 * 10**8
+MOST_LOSS = 1e4
+"""What is chosen with probability e^-10000 is as good as never chosen; a larger loss counts as this one."""
 
 
 # -- A code is kept, or moves to any other ----------------------------------------------------------
@@ -157,6 +161,45 @@ def sample_discrete_laplace(size: int, scale: Fraction | float, source: Keystrea
     t, s = _ratio(scale, owner)
     source.draw(size, lambda key, stream, part: fill_laplace(key, stream, t, s, out[part]))
     return out
+
+
+def sample_discrete_gaussian(size: int, variance: int, source: Keystream) -> NDArray[np.int64]:
+    """Return so many integers z, each with a probability exactly proportional to exp(-z^2 / (2 variance)).
+
+    The variance is a whole number up to 2 10^8. (Its tails end at 16 deviations, beyond which lies less than e^-100.)
+
+    >>> sample_discrete_gaussian(3, 100, Keystream()).dtype
+    dtype('int64')
+    """
+    owner = "sample_discrete_gaussian"
+    _check_source(source, owner)
+    out = np.empty(whole_number(size, "size", owner, least=0), dtype=np.int64)
+    if whole_number(variance, "variance", owner, least=1) > MOST_VARIANCE:
+        raise refused(variance, "variance", owner, f"{MOST_VARIANCE:,} at most")
+    source.draw(size, lambda key, stream, part: fill_gaussian(key, stream, np.uint64(variance), out[part]))
+    return out
+
+
+def choose(losses: NDArray[np.float64], source: Keystream) -> int:
+    """Return i with a probability proportional to exp(-losses[i]); losses are 0 or more, rounded to 2^-32.
+
+    The exponential mechanism: with losses epsilon (best - score) / (2 sensitivity), it is epsilon-differentially private
+    up to that rounding.
+
+    >>> choose(np.array([0.0, 900.0]), Keystream())
+    0
+    """
+    _check_source(source, "choose")
+    if losses.ndim != 1 or not losses.size or not (losses >= 0).all() or losses.min() > 0:
+        raise refused(losses, "losses", "choose", "numbers of 0 or more, the least of them 0")
+    rounded = np.rint(np.minimum(losses, MOST_LOSS) * 2.0**32).astype(np.uint64)
+    found = np.empty(1, dtype=np.int64)
+
+    def one(key: NDArray[np.uint32], stream: np.uint64, part: slice) -> None:
+        found[0] = _choose(tap(key, stream), rounded)
+
+    source.draw(1, one)
+    return int(found[0])
 
 
 def sample_below(size: int, n: int, source: Keystream) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,7 +25,14 @@ class DifferentialPrivacy:
 
     def __post_init__(self) -> None:
         number(self.epsilon, "epsilon", "DifferentialPrivacy", "a number of 0 or more", low=0)
-        number(self.delta, "delta", "DifferentialPrivacy", "a number from 0 to 1", low=0, high=1)
+        number(
+            self.delta,
+            "delta",
+            "DifferentialPrivacy",
+            "a number from 0 to below 1",
+            low=0,
+            high=math.nextafter(1, 0),
+        )
         one_of(self.per, "per", "DifferentialPrivacy", ("record", "table"))
 
     def measure(self, epsilon: float) -> Measure:

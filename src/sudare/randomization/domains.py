@@ -5,7 +5,6 @@ Several attributes that are randomized together take the combinations of their c
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
@@ -17,13 +16,13 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.tables.column import Column, smallest
+from sudare.tables.numbers import number_of, numbers_of
 from sudare.tables.schema import Attribute
 from sudare.tables.text import text_of
 
 BINS = 10
 MOST_STEPS = 2**40
 FINE = 2**16  # steps of the grid of a number that is not whole
-EPOCH = dt.date(1970, 1, 1)
 BETWEEN = " × "  # the values of a combination
 
 Codes = NDArray[Any]
@@ -223,25 +222,5 @@ def is_ordered(column: Column) -> bool:
     return dtype.is_numeric() or dtype in (pl.Date, pl.Datetime)
 
 
-def number_of(value: Any, dtype: pl.DataType) -> float:
-    """Return a bound or a condition as the number that a column of a type has for it."""
-    if dtype == pl.Date:
-        day = value.date() if isinstance(value, dt.datetime) else value
-        return float((day - EPOCH).days) if isinstance(day, dt.date) else float(day)
-    if isinstance(value, dt.date):
-        moment = value if isinstance(value, dt.datetime) else dt.datetime(value.year, value.month, value.day)
-        return moment.replace(tzinfo=moment.tzinfo or dt.UTC).timestamp()
-    return float(value)
-
-
 def _fits(found: pl.Series, dtype: pl.DataType) -> bool:
     return dtype == pl.Date or found.cast(dtype, strict=False).null_count() == 0
-
-
-def numbers_of(values: pl.Series) -> NDArray[np.float64]:
-    """Return numbers as they are, dates as days and times as seconds since 1970."""
-    if values.dtype == pl.Date:
-        return values.to_physical().cast(pl.Float64).to_numpy()
-    if values.dtype.is_temporal():
-        return values.dt.epoch("us").cast(pl.Float64).to_numpy() / 1e6
-    return values.cast(pl.Float64).to_numpy()

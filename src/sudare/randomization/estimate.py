@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import one_of
-from sudare.randomization.domains import number_of
 from sudare.randomization.published import PublishedAttribute, PublishedLaw
+from sudare.tables.numbers import number_of
 from sudare.tables.text import listed, shown, text_of
 
 Method = Literal["ml", "unbiased"]

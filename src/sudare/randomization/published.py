@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import numbers_of
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import BitChannel, reflecting
 from sudare.randomization.pram import Pram
+from sudare.tables.numbers import numbers_of
 from sudare.tables.text import shown, text_of
 
 MOST_STEPS = 128  # of a grid on which numbers are estimated

@@ -60,7 +60,7 @@ def heat(matrix: Sequence[Sequence[float]], labels: Sequence[str]) -> str:
     ]
     for i, row in enumerate(matrix):
         y = head + i * size
-        for start, end, shade in _runs([round(24 * (p / top) ** power) / 24 for p in row]):
+        for start, end, shade in runs([round(24 * (p / top) ** power) / 24 for p in row]):
             shapes.append(
                 f'<rect x="{left + start * size:.1f}" y="{y:.1f}" width="{(end - start) * size + 0.3:.1f}" '
                 f'height="{size + 0.3:.1f}" fill="{AFTER}" fill-opacity="{shade:.3f}"/>'
@@ -84,7 +84,7 @@ def heat(matrix: Sequence[Sequence[float]], labels: Sequence[str]) -> str:
     return svg.picture(left + max(side, 260) + 60, head + side + 52, shapes)
 
 
-def _runs(values: Sequence[float]) -> list[tuple[int, int, float]]:
+def runs(values: Sequence[float]) -> list[tuple[int, int, float]]:
     """Return where equal values start and end, but for zeros."""
     ends = [i for i in range(1, len(values) + 1) if i == len(values) or values[i] != values[i - 1]]
     starts = [0, *ends[:-1]]
@@ -133,7 +133,7 @@ def compared(
                 f'<text x="{x + 0.5 * step:.1f}" y="{head - 3}" class="axis">↑ {after[i]:,.0f}</text>'
             )
         if found:
-            shapes += _whisker(x + step / 2, found[i], up, most, label)
+            shapes += whisker(x + step / 2, found[i], up, most, label)
     for i in svg.labelled(len(labels), 40):
         x, foot = left + (i + 0.3) * step, head + height + 13
         shapes.append(
@@ -142,7 +142,8 @@ def compared(
     return svg.picture(left + max(step * len(labels), 360) + 70, head + height + 64, shapes)
 
 
-def _whisker(x: float, dot: Whisker, up: Callable[[float], float], most: float, label: str) -> list[str]:
+def whisker(x: float, dot: Whisker, up: Callable[[float], float], most: float, label: str) -> list[str]:
+    """Draw an estimate as a dot, with its interval; what lies beyond `most` leaves the picture."""
     return [
         svg.line(x, up(dot.low), x, up(dot.high), AFTER, stroke=1.5),
         *(

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.release import history
-from sudare.release.atomic import write_folder
 from sudare.release.certificate import Certificate
 from sudare.release.ledger import Ledger
 from sudare.release.verify import Promise, verify
+from sudare.tables.atomic import write_folder
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed

@@ -48,6 +48,8 @@ def checked(table: Table, wrong: Mapping[str, Rows], faults: list[str]) -> Table
         if attribute.domain is not None:
             column, unknown = _in_domain(column, attribute.domain, source)
             faults += _value_faults(column, unknown, "is not in the declared domain", source)
+        if attribute.outside == "clip":
+            column = _clipped(column, attribute)
         faults += _bounds_faults(column, attribute, source)
         hierarchy, unknown = _aligned(column, attribute, source)
         faults += _value_faults(column, unknown, "is not in the hierarchy", source)
@@ -111,6 +113,16 @@ def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple
         )
     code_of = np.array([*found, len(values)], dtype=smallest(len(values) + 1))
     return Column(values, code_of[column.codes], column.missing), []
+
+
+def _clipped(column: Column, attribute: Attribute) -> Column:
+    """Move what is outside the bounds to the nearer one."""
+    low, high = attribute.bounds or (None, None)
+    values = column.values
+    if isinstance(low, dt.date) != values.dtype.is_temporal():
+        return column  # the bounds are refused next
+    series = values.clip(low, high).fill_nan(None) if values.dtype.is_float() else values.clip(low, high)
+    return Column.encode(series.gather(pl.Series(column.codes).replace(len(values), None)).alias(column.name))
 
 
 def _bounds_faults(column: Column, attribute: Attribute, source: Source) -> Iterator[str]:

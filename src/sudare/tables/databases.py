@@ -92,7 +92,12 @@ def _file(url: DatabaseUrl) -> Path:
     return file
 
 
-def _quoted(*names: str) -> str:
+def quoted(*names: str) -> str:
+    """Write names as SQL does, whatever signs are in them.
+
+    >>> quoted("clinic", 'the "new" beds')
+    '"clinic"."the ""new"" beds"'
+    """
     return ".".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
@@ -116,20 +121,20 @@ def _read_sqlite(url: DatabaseUrl, table: str | None, query: str | None) -> pl.D
             found = connection.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY 1"
             )
-            tables = {name: _quoted(name) for (name,) in found}
+            tables = {name: quoted(name) for (name,) in found}
             return _fetched(connection.execute(_statement(table, query, tables, url.name)), url.name)
     except sqlite3.Error as error:
         raise InputError(f"{url.name}: SQLite refused: {error}.") from None
 
 
 def _read_duckdb(url: DatabaseUrl, table: str | None, query: str | None) -> pl.DataFrame:
-    duckdb = _extra("duckdb", "Reading DuckDB")
+    duckdb = load_extra("duckdb", "Reading DuckDB")
     try:
         with duckdb.connect(str(_file(url)), read_only=True) as connection:
             found = connection.execute(
                 "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1"
             ).fetchall()
-            tables = {name: _quoted(name) for (name,) in found}
+            tables = {name: quoted(name) for (name,) in found}
             statement = _statement(table, query, tables, url.name)
             rows = connection.sql(statement)
             if rows is None:
@@ -141,13 +146,9 @@ def _read_duckdb(url: DatabaseUrl, table: str | None, query: str | None) -> pl.D
 
 
 def _read_postgres(url: DatabaseUrl, table: str | None, query: str | None) -> pl.DataFrame:
-    psycopg = _extra("psycopg", "Reading PostgreSQL", extra="postgres")
-    host, _, port = url.host.rpartition(":") if ":" in url.host else (url.host, "", "")
-    given = {"user": url.user, "password": url.password, "host": host, "port": port, "dbname": url.path}
+    psycopg = load_extra("psycopg", "Reading PostgreSQL", extra="postgres")
     try:
-        with psycopg.connect(
-            **{key: value for key, value in given.items() if value}, **url.options
-        ) as connection:
+        with psycopg.connect(**postgres_arguments(url)) as connection:
             connection.read_only = True
             tables = _postgres_tables(connection) if query is None else {}
             statement = _statement(table, query, tables, url.name)
@@ -157,13 +158,20 @@ def _read_postgres(url: DatabaseUrl, table: str | None, query: str | None) -> pl
         raise InputError(f"{url.name}: PostgreSQL refused: {str(error).strip()}.") from None
 
 
+def postgres_arguments(url: DatabaseUrl) -> dict[str, str]:
+    """Return a URL's parts as psycopg takes them."""
+    host, _, port = url.host.rpartition(":") if ":" in url.host else (url.host, "", "")
+    given = {"user": url.user, "password": url.password, "host": host, "port": port, "dbname": url.path}
+    return {key: value for key, value in given.items() if value} | url.options
+
+
 def _postgres_tables(connection: Any) -> dict[str, str]:
     """List tables as schema.name, and those on the search path by their bare name."""
     rows = connection.execute(
         "SELECT table_schema, table_name, table_schema = ANY (current_schemas(false)) FROM information_schema.tables "
         "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2"
     ).fetchall()
-    return {table if bare else f"{schema}.{table}": _quoted(schema, table) for schema, table, bare in rows}
+    return {table if bare else f"{schema}.{table}": quoted(schema, table) for schema, table, bare in rows}
 
 
 READERS: dict[str, Callable[[DatabaseUrl, str | None, str | None], pl.DataFrame]] = {
@@ -209,7 +217,8 @@ def _fetched(cursor: Any, name: str) -> pl.DataFrame:
     return pl.concat(portions, how="vertical_relaxed")
 
 
-def _extra(module: str, what: str, extra: str = "") -> Any:
+def load_extra(module: str, what: str, extra: str = "") -> Any:
+    """Import an optional package, or say how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError:

@@ -32,6 +32,7 @@ from sudare.tables.toml import toml, toml_key
 
 Type = Literal["integer", "number", "text", "date", "datetime"]
 Missing = Literal["own value", "refuse"]
+Outside = Literal["refuse", "clip"]
 SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
 KINDS = (*SHORT_FORMS, "intervals", "groups", "tree", "rows")
 Bound = int | float | dt.datetime | dt.date
@@ -72,6 +73,10 @@ class Attribute(_Part):
     hierarchy: HierarchyField | None = None
     domain: tuple[Scalar, ...] | None = None
     bounds: tuple[Bound, Bound] | None = None
+    bins: int | None = Field(default=None, ge=1, le=10_000)
+    """Into how many equal bins a differentially private view puts what lies between the bounds."""
+    outside: Outside = "refuse"
+    """What becomes of values outside the bounds: they are refused, or clipped to the nearer bound."""
     weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
 
     @field_validator("domain", mode="before")
@@ -103,6 +108,10 @@ class Attribute(_Part):
                 raise ValueError(f"has a domain that mixes {' and '.join(sorted(kinds))}")
             if len(set(self.domain)) < len(self.domain):
                 raise ValueError("has a domain that lists a value twice")
+        if self.bounds is None and (self.bins is not None or self.outside == "clip"):
+            raise ValueError(
+                "has bins, or clips what is outside, but no bounds. Declare bounds that are public"
+            )
         if self.bounds is not None:
             low, high = self.bounds
             if isinstance(low, dt.date) != isinstance(high, dt.date):
@@ -170,6 +179,7 @@ class Schema(_Part):
         hierarchies: Mapping[str, Hierarchy | Recipe] | None = None,
         domains: Mapping[str, Sequence[Scalar]] | None = None,
         bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
+        bins: Mapping[str, int] | None = None,
         weights: Mapping[str, float] | None = None,
         missing: Missing = "own value",
         missing_values: Sequence[str] | None = None,
@@ -190,6 +200,7 @@ class Schema(_Part):
             "hierarchy": hierarchies,
             "domain": domains,
             "bounds": bounds,
+            "bins": bins,
             "weight": weights,
         }
         for key, given in details.items():
@@ -286,6 +297,10 @@ def attribute_lines(attribute: Attribute) -> Iterator[str]:
         yield f"domain = {toml(attribute.domain)}"
     if attribute.bounds is not None:
         yield f"bounds = {toml(attribute.bounds)}"
+    if attribute.bins is not None:
+        yield f"bins = {attribute.bins}"
+    if attribute.outside != "refuse":
+        yield f'outside = "{attribute.outside}"'
     if attribute.weight != 1.0:
         yield f"weight = {toml(attribute.weight)}"
     if isinstance(attribute.hierarchy, Hierarchy):

@@ -18,12 +18,16 @@ from sudare.tables.schema import CsvFormat, Role, Schema
 from sudare.tables.text import listed, texts_of
 
 
+def _by_number(row: int) -> str:
+    return f"row {row + 1}"
+
+
 @dataclass(frozen=True)
 class Source:
     """Where a table came from, and how to point at one of its rows."""
 
     name: str
-    place: Callable[[int], str] = field(default=lambda row: f"row {row + 1}", repr=False)
+    place: Callable[[int], str] = field(default=_by_number, repr=False)
     csv: CsvFormat | None = None
     """How the file was written, if it is a CSV file."""
     notes: tuple[str, ...] = ()

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from sudare.errors import InputError, ParameterError
-from sudare.release import atomic
-from sudare.release.atomic import write_folder
+from sudare.tables import atomic
+from sudare.tables.atomic import write_folder
 from tests.release.killing import die_at, forker, survives
 
 OLD = {"certificate.json": "old", "gone.csv": "old rows"}

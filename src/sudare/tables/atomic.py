@@ -19,7 +19,7 @@ from pathlib import Path
 
 from sudare.errors import InputError, ParameterError
 
-# The file that marks a folder as ours. Only such a folder may be replaced.
+# The file that marks a folder as a release. Only a folder with its mark may be replaced.
 _MARK = "certificate.json"
 
 # The renames that take a flag, and the flags, of Linux and of macOS.
@@ -29,14 +29,16 @@ _EXCHANGE = {"linux": 2, "darwin": 2}
 _NOT_SUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP}
 
 
-def write_folder(folder: Path, files: Mapping[str, Callable[[Path], None]], *, force: bool = False) -> None:
+def write_folder(
+    folder: Path, files: Mapping[str, Callable[[Path], None]], *, force: bool = False, mark: str = _MARK
+) -> None:
     """Write a folder of files that appears under its name whole, or not at all.
 
     Each function in `files` writes one file at the path it is given. If one of them fails, `folder` stays as
     it was. Missing parent folders are created.
 
     An existing `folder` is refused unless `force` is given. With `force` it is replaced, but only if it holds
-    a `certificate.json`: a mistyped name can then never wipe a folder that is not a release.
+    the file `mark`: a mistyped name can then never wipe a folder that is not ours.
 
     Replacing exchanges the old and the new folder in one step on Linux and macOS. On Windows, and on file
     systems without that call (some network ones), it takes two renames. A run that is killed between the two
@@ -50,7 +52,7 @@ def write_folder(folder: Path, files: Mapping[str, Callable[[Path], None]], *, f
     """
     _check_names(files)
     folder = folder.resolve()
-    _must_replace(folder, force=force)  # before the work, not only after it
+    _must_replace(folder, mark, force=force)  # before the work, not only after it
     partial = _make_partial(folder)
     try:
         for name, write in files.items():
@@ -58,7 +60,7 @@ def write_folder(folder: Path, files: Mapping[str, Callable[[Path], None]], *, f
             _sync_file(partial / name)
         _sync_folder(partial)
         # Asked again: the target may have come or changed while the files were written.
-        if _must_replace(folder, force=force):
+        if _must_replace(folder, mark, force=force):
             _exchange(partial, folder)
         else:
             _move(partial, folder)
@@ -76,16 +78,16 @@ def _check_names(files: Mapping[str, Callable[[Path], None]]) -> None:
             )
 
 
-def _must_replace(folder: Path, *, force: bool) -> bool:
+def _must_replace(folder: Path, mark: str, *, force: bool) -> bool:
     """Whether there is an old folder to replace. Refuses what must not be replaced."""
     if not folder.exists():
         return False
     if not force:
         raise _already_there(folder)
-    if not (folder / _MARK).is_file():
-        what = f"is a folder without {_MARK}" if folder.is_dir() else "is not a folder"
+    if not (folder / mark).is_file():
+        what = f"is a folder without {mark}" if folder.is_dir() else "is not a folder"
         raise InputError(
-            f"{folder} {what}, so it is not a release, and force does not replace it. Nothing was written. "
+            f"{folder} {what}, so it is not ours, and force does not replace it. Nothing was written. "
             "Choose another folder, or remove it yourself."
         )
     return True

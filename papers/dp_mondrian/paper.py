@@ -1,0 +1,88 @@
+"""What the paper prints, and what was measured of other methods on the same tables."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+OURS = "pairs"
+PAPERS = "dp-mondrian"
+METHODS = (OURS, PAPERS, "independent", "identity", "dawa")
+DENSE = ("identity", "dawa")
+"""They keep every cell of the domain, and run where there are at most a million."""
+MOST_CELLS = 10**6
+EPSILON, DELTA = 1.0, 1e-9
+EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
+QUERIES = 3_000
+
+TABLE_1 = {"dp-mondrian": 1.00, "identity": 1.39, "dawa": 3.95, "HDMM": 30.76, "PrivBayes": 5.00}
+"""Average relative RMSE. Identity and DAWA: Small-adult and Phoneme only."""
+
+
+class Size(NamedTuple):
+    """A row of Table 3."""
+
+    records: int
+    columns: int
+    categories: int
+    cells: float
+    positive: float | None = None
+
+
+TABLE_3 = {
+    "Adult": Size(48_842, 15, 9, 9e19, 0.239),
+    "Small-adult": Size(48_842, 4, 2, 3e5),
+    "Numerical-adult": Size(48_842, 7, 1, 2e11, 0.239),
+    "Traffic": Size(48_204, 8, 2, 1e14),
+    "Bitcoin": Size(500_000, 9, 1, 4e12, 0.986),
+    "Electricity": Size(45_312, 8, 1, 1e15, 0.425),
+    "Phoneme": Size(5_404, 6, 1, 2e6, 0.293),
+    "Jm1": Size(10_885, 22, 1, 2e21),
+}
+
+ORIGINAL = "original"
+TABLE_4: dict[str, dict[str, tuple[float, float]]] = {
+    "Adult": {PAPERS: (0.687983, 0.422552), "PrivBayes": (0.836833, 0.605006), ORIGINAL: (0.911240, 0.781548)},
+    "Numerical-adult": {PAPERS: (0.750175, 0.501523), "PrivBayes": (0.694033, 0.423544), ORIGINAL: (0.852462, 0.693934)},
+    "Electricity": {PAPERS: (0.674922, 0.590087), "PrivBayes": (0.642064, 0.566358), ORIGINAL: (0.878174, 0.843882)},
+    "Phoneme": {PAPERS: (0.787010, 0.546300), "PrivBayes": (0.777258, 0.515753), ORIGINAL: (0.888834, 0.737750)},
+}  # fmt: skip
+"""AUROC and AUPRC, means over classifiers."""
+
+TABLE_5 = {"Adult": ("30.99 EB", "27.52 MB"), "Electricity": ("1.11 TB", "11.24 MB"), "Phoneme": ("781.34 KB", "722.40 KB")}  # fmt: skip
+"""The size of all cells, and of the paper's view."""
+UNITS = {"KB": 2**10, "MB": 2**20, "TB": 2**40, "EB": 2**60}
+
+
+def in_bytes(words: str) -> float:
+    """Return a printed size as a number."""
+    number, unit = words.split()
+    return float(number) * UNITS[unit]
+
+
+class Fact(NamedTuple):
+    """Another program's figures, measured once on the same tables with the same kinds of queries; epsilon = 1."""
+
+    method: str
+    seconds: str
+    marginals: float | None
+    ranges: tuple[float, float, float]
+
+
+FACTS: dict[str, list[Fact]] = {
+    "Numerical-adult": [
+        Fact("HDPView (DP-Mondrian, authors' code)", "527", 212, (4581, 3353, 2235)),
+        Fact("PrivBayes (authors' C++)", "4.5", 400, (7938, 6097, 4006)),
+        Fact("MST, δ = 1e-9", "64", 9.6, (297, 265, 190)),
+        Fact("AIM, δ = 1e-9, 500 iterations", "264", 7.1, (244, 202, 159)),
+    ],
+    "Adult": [
+        Fact("HDPView (DP-Mondrian, authors' code)", "1768", 477, (7096, 5292, 3767)),
+        Fact("PrivBayes (authors' C++)", "6", 559, (5531, 4155, 3058)),
+        Fact("MST, δ = 1e-9", "228", 23.4, (269, 278, 245)),
+        Fact("AIM, δ = 1e-9", "1508", 17.9, (307, 278, 247)),
+    ],
+    "Small-adult": [
+        Fact("HDPView (DP-Mondrian, authors' code)", "18 to 28", 35.2, (560, 409, 237)),
+        Fact("MST, δ = 1e-9", "29", 7.5, (90, 76, 52)),
+    ],
+}

@@ -1,0 +1,137 @@
+"""`sudare materialize`: a differentially private view that answers any range count."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import typer
+from rich.markup import escape
+
+from sudare.cli.arguments import (
+    SCHEMA_FILE,
+    LedgerFile,
+    Receiver,
+    SchemaPath,
+    Source,
+    existing_schema,
+    opened,
+)
+from sudare.cli.output import Force, Json, print_json, print_table, say, working
+from sudare.errors import InputError
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.pview.view import PView
+from sudare.release.materialize import materialize as materialize_table
+from sudare.release.view_page import write_view_page
+from sudare.release.view_report import write_view_report
+from sudare.tables.atomic import write_file
+from sudare.tables.reading import read
+
+
+def materialize(
+    source: Source,
+    output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
+    epsilon: Annotated[
+        float, typer.Option(help="The epsilon of the whole view, whatever is asked of it later.", min=0)
+    ],
+    delta: Annotated[
+        float, typer.Option(help="A small delta, such as 1e-9, allows Gaussian noise.", min=0)
+    ] = 0.0,
+    method: Annotated[
+        Literal["pairs", "dp-mondrian", "independent", "identity", "dawa"],
+        typer.Option(help="How it is made; the others are there to compare."),
+    ] = "pairs",
+    schema: SchemaPath = Path(SCHEMA_FILE),
+    ledger: LedgerFile = None,
+    receiver: Receiver = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where the report goes. It shows the original: keep it.",
+            show_default="OUTPUT-report.html",
+            metavar="FILE",
+        ),
+    ] = None,
+    unsafe_seed: Annotated[
+        int | None,
+        typer.Option(help="For tests and papers only: who knows the seed can undo it. The view shows it."),
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Make a differentially private view of a table, with synthetic rows and answers to any range count."""
+    pages = _Pages(report or _beside(output, "report"), _beside(output, "page"))
+    _refuse(output, pages, force=force)
+    book = opened(ledger, receiver)
+    with working(f"Reading {source}"):
+        table = read(source, existing_schema(schema))
+    with working("Counting with noise"):
+        view = materialize_table(
+            table,
+            DifferentialPrivacy(epsilon, delta),
+            method,
+            ledger=book,
+            receiver=receiver,
+            unsafe_seed=unsafe_seed,
+        )
+        view.save(output, force=force)
+    with working("Drawing what it says, and how near that is"):
+        write_file(pages.analysts, write_view_page(view))
+        write_file(pages.report, write_view_report(table, view))
+    if json:
+        paths = {"folder": output, "page": pages.analysts, "report": pages.report}
+        print_json({**{what: str(path) for what, path in paths.items()}, **view.facts})
+        return
+    _show(view, output, pages)
+
+
+class _Pages(NamedTuple):
+    """Where the pages go: beside the folder, which is handed over whole."""
+
+    report: Path
+    analysts: Path
+
+
+def _beside(output: Path, what: str) -> Path:
+    return Path(f"{output}-{what}.html")
+
+
+def _refuse(output: Path, pages: _Pages, *, force: bool) -> None:
+    """Refuse before the budget is spent what would fail after it, or give the original away."""
+    if pages.report.resolve().is_relative_to(output.resolve()):
+        raise InputError(
+            f"{pages.report} would lie in {output}, which is handed over whole; the report shows the original. "
+            "Name a file elsewhere."
+        )
+    if pages.report.resolve() == pages.analysts.resolve():
+        raise InputError(
+            f"{pages.report} is where the analysts' page goes. Name another file for the report."
+        )
+    for path in (output, *pages):
+        if path.exists() and not force:
+            raise InputError(f"{path} exists already. Use --force to replace it, or name another.")
+    if pages.report.parent.resolve() != output.parent.resolve() and not pages.report.parent.is_dir():
+        raise InputError(
+            f"There is no folder {pages.report.parent} for the report. Make it, or name another."
+        )
+
+
+def _show(view: PView, output: Path, pages: _Pages) -> None:
+    budget, certificate = view.facts["budget"], view.facts["certificate"]
+    say(f"[b]{escape(certificate['requirements'][0])}[/], by the method {certificate['method']}")
+    rows = [
+        [
+            escape(what),
+            f"{float(Fraction(part)):.4g}",
+            f"{float(Fraction(part) / Fraction(budget['whole'])):.1%}",
+        ]
+        for what, part in budget["shares"].items()
+    ]
+    print_table("Where the budget went", ["for", budget["unit"], "share"], rows)
+    say(
+        f"Written to [b]{escape(str(output))}[/]: all of it may be handed over. About {view.total:,.0f} records."
+    )
+    say(f"For analysts, to look at: [b]{escape(str(pages.analysts))}[/].")
+    say(f"For you, since it shows the original: [b]{escape(str(pages.report))}[/]. Keep it.")
+    say(f'Ask it: [b]sudare query {escape(str(output))} "SELECT COUNT(*) FROM view"[/]')

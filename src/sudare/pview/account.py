@@ -1,0 +1,140 @@
+"""The budget of a view: exact shares, and the noise that each of them buys.
+
+Neighbours differ in one record, added or removed. Pure: epsilons add up; a count that every record can change by 1
+gets discrete Laplace noise of scale 1/epsilon. With a delta: zero-concentrated differential privacy (Bun & Steinke 2016),
+rhos add up; a count gets discrete Gaussian noise of variance 1/(2 rho), and rho turns into epsilon and delta at the end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import ParameterError
+from sudare.noise.keystream import Keystream
+from sudare.noise.sampling import (
+    MOST_VARIANCE,
+    choose,
+    sample_discrete_gaussian,
+    sample_discrete_laplace,
+)
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+
+FINE = 2**30  # parts of an epsilon or a rho
+ROUNDING = 2.0**-30  # by which the rounding of losses may raise the epsilon of a choice
+
+
+def rho_for(epsilon: float, delta: float) -> Fraction:
+    """Return the largest rho, in fine steps, whose guarantee is at least (epsilon, delta).
+
+    delta(rho, epsilon) = min over a > 1 of exp((a - 1) (a rho - epsilon)) / (a - 1) (1 - 1/a)^a (Canonne, Kamath & Steinke
+    2020, Corollary 13; any a gives a valid bound).
+
+    >>> 0.0149 < rho_for(1.0, 1e-9) < 0.0151
+    True
+    """
+    low, high = 0, math.ceil(epsilon * FINE)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _delta(middle / FINE, epsilon) <= delta else (low, middle)
+    if low == 0:
+        raise ParameterError(f"delta = {delta:g} is too small for epsilon = {epsilon:g}. Leave delta out.")
+    return Fraction(low, FINE)
+
+
+def _delta(rho: float, epsilon: float) -> float:
+    if rho <= 0:
+        return 0.0
+    # The best order is near (epsilon + rho) / (2 rho); some on both sides are tried, each of which is valid.
+    best = max((epsilon + rho) / (2 * rho), 1.0 + 1e-6)
+    orders = 1 + (best - 1) * np.geomspace(0.2, 5, 200) + 1e-9
+    logs = (orders - 1) * (orders * rho - epsilon) - np.log(orders - 1) + orders * np.log1p(-1 / orders)
+    return float(np.exp(logs.min()))
+
+
+@dataclass
+class Account:
+    """A budget, what of it was spent on what, and the noise of each part."""
+
+    promise: DifferentialPrivacy
+    source: Keystream
+    spent: list[tuple[str, Fraction]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.promise.epsilon > 0:
+            raise ParameterError("A view needs an epsilon above 0: with 0 it could tell nothing.")
+        self.pure = self.promise.delta == 0
+        self.whole = (
+            Fraction(str(self.promise.epsilon))
+            if self.pure
+            else rho_for(self.promise.epsilon, self.promise.delta)
+        )
+
+    @property
+    def unit(self) -> str:
+        """What is spent: epsilon, or rho."""
+        return "epsilon" if self.pure else "rho"
+
+    @property
+    def remaining(self) -> Fraction:
+        """What is left."""
+        return self.whole - sum((part for _, part in self.spent), Fraction(0))
+
+    def spend(self, what: str, share: Fraction) -> Fraction:
+        """Take a share of the whole for something, and return how much that is. Nothing can be taken twice."""
+        part = share * self.whole
+        if part <= 0 or part > self.remaining:
+            raise ParameterError(
+                f"'{what}' would take {float(part):g} of {self.unit}, where {float(self.remaining):g} remains."
+            )
+        self.spent.append((what, part))
+        return part
+
+    def noise(self, size: int, part: Fraction) -> NDArray[np.int64]:
+        """Return noise for so many counts of which every record changes one, by 1."""
+        if self._is_laplace(part):
+            return sample_discrete_laplace(size, self._scale(part), self.source)
+        return sample_discrete_gaussian(size, math.ceil(1 / (2 * part)), self.source)
+
+    def deviation(self, part: Fraction) -> float:
+        """Return the standard deviation of that noise."""
+        if self._is_laplace(part):
+            a = math.exp(-float(1 / self._scale(part)))
+            return math.sqrt(2 * a) / (1 - a)
+        return math.sqrt(math.ceil(1 / (2 * part)))
+
+    def _is_laplace(self, part: Fraction) -> bool:
+        """Laplace noise of epsilon e has rho = e^2 / 2: it stands in where a Gaussian would be too wide to draw."""
+        return self.pure or math.ceil(1 / (2 * part)) > MOST_VARIANCE
+
+    def _scale(self, part: Fraction) -> Fraction:
+        """Return the scale of Laplace noise, rounded up: never less noise."""
+        if self.pure:
+            return Fraction(math.ceil(FINE / part), FINE)
+        return Fraction(math.ceil(math.sqrt(float(1 / (2 * part))) * (1 + 1e-9)))
+
+    def strength(self, part: Fraction) -> float:
+        """Return the epsilon of a choice that spends this part: a choice of epsilon e has rho = e^2 / 8."""
+        return float(part) if self.pure else math.sqrt(8 * float(part))
+
+    def choose(self, scores: NDArray[np.float64], sensitivity: float, part: Fraction) -> int:
+        """Choose a candidate by the exponential mechanism: those with high scores are likelier."""
+        strength = max(self.strength(part) - ROUNDING, 0.0)
+        best = scores.max()
+        return choose((best - scores) * strength / (2 * sensitivity), self.source)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every share, exactly, for the certificate."""
+        shares: Mapping[str, str] = {what: str(part) for what, part in self.spent}
+        return {
+            "unit": self.unit,
+            "whole": str(self.whole),
+            "shares": shares,
+            "remaining": str(self.remaining),
+        }

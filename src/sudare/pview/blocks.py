@@ -1,0 +1,117 @@
+"""What the simple methods learn: a partition of the domain into blocks, or a count for every cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import InputError
+from sudare.privacy.requirement import refused
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Boxes that cover every cell once, each with a noisy count that is thought to be spread evenly over its cells.
+
+    >>> halves = Blocks(np.array([[0], [5]]), np.array([[4], [9]]), np.array([10.0, 30.0]), np.array([1.4, 1.4]))
+    >>> len(halves)
+    2
+    """
+
+    low: Codes
+    """The first code of each block on each attribute."""
+    high: Codes
+    """The last one, which belongs to it."""
+    counts: Floats
+    """Noisy, and not below 0."""
+    deviations: Floats
+    """The standard deviation of each count's noise."""
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """An estimate for every cell of a small domain.
+
+    Cells of one bucket share one noisy count evenly; without buckets each has its own.
+
+    >>> cells = Cells(np.array([[4.0, 6.0], [0.0, 2.0]]), deviation=2.0)
+    >>> cells.counts(np.array([[0, 0]]), np.array([[1, 0]])), cells.errors(np.array([[0, 0]]), np.array([[1, 1]]))
+    (array([4.]), array([4.]))
+    """
+
+    table: Floats
+    """One axis per attribute."""
+    deviation: float
+    """The standard deviation of the noise of each bucket's count."""
+    bucket: NDArray[np.int32] | None = None
+    """The bucket of every cell, in the shape of the table."""
+
+    def counts(self, low: Codes, high: Codes) -> Floats:
+        """Return how many records lie in each of some boxes, both ends included."""
+        return np.array([self.table[box].sum() for box in _slices(low, high)])
+
+    def errors(self, low: Codes, high: Codes) -> Floats:
+        """Return the standard deviations of these counts' noise. What even spreading gets wrong is not in it."""
+        return np.array([self.deviation * np.sqrt(self._squares(box)) for box in _slices(low, high)])
+
+    def _squares(self, box: tuple[slice, ...]) -> float:
+        """Return the sum over all buckets of the squared share that lies in a box."""
+        if self.bucket is None:
+            return float(self.table[box].size)
+        inside = np.bincount(self.bucket[box].ravel(), minlength=int(self.bucket.max()) + 1)
+        return float(((inside / np.bincount(self.bucket.ravel())) ** 2).sum())
+
+    def sample(self, n: int, rng: np.random.Generator) -> Codes:
+        """Draw the cells of so many records. What is below 0 counts as 0."""
+        sums = np.cumsum(np.maximum(self.table, 0).ravel())
+        if not sums[-1] > 0:
+            raise InputError("The view counts nobody; there is nothing to draw from.")
+        places = np.searchsorted(sums, rng.random(n) * sums[-1], side="right")
+        found = np.unravel_index(np.minimum(places, sums.size - 1), self.table.shape)
+        return np.stack(found, axis=1).astype(np.int32)
+
+
+def _slices(low: Codes, high: Codes) -> list[tuple[slice, ...]]:
+    return [
+        tuple(slice(int(a), int(b) + 1) for a, b in zip(*ends, strict=True))
+        for ends in zip(low, high, strict=True)
+    ]
+
+
+def project(counts: Floats, total: float) -> Floats:
+    """Return the nearest counts that are not below 0 and sum to a total: those less one number, clipped at 0.
+
+    Clipping alone would raise the sum of many small noisy counts: that of Adult's blocks is doubled by it.
+
+    >>> project(np.array([5.0, 1.0, -2.0]), 4.0).tolist()
+    [4.0, 0.0, 0.0]
+    """
+    if total <= 0:
+        return np.zeros(len(counts))
+    falling = np.sort(counts)[::-1]
+    excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
+    kept = np.flatnonzero(falling > excess)[-1]
+    return np.asarray(np.maximum(counts - excess[kept], 0))
+
+
+def check_codes(codes: Codes, sizes: Sequence[int], owner: str) -> tuple[int, ...]:
+    """Refuse codes that do not fit the sizes of the attributes, and return the sizes as plain numbers."""
+    found = tuple(int(size) for size in sizes)
+    if not found or min(found) < 1:
+        raise refused(found, "sizes", owner, "a size of 1 or more for each attribute")
+    if codes.ndim != 2 or codes.shape[1] != len(found) or codes.dtype.kind not in "iu":
+        raise refused(
+            codes.shape, "codes", owner, f"whole numbers, a row per record and {len(found)} columns"
+        )
+    if codes.size and (codes.min() < 0 or (codes.max(axis=0) >= np.array(found)).any()):
+        raise refused(codes.max(axis=0).tolist(), "codes", owner, f"from 0 to below the sizes {found}")
+    return found

@@ -1,0 +1,137 @@
+"""Weighted boxes: what a view counts with. A point is a box of one cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.errors import InputError
+from sudare.pview import _boxes
+from sudare.tables.column import smallest
+
+MOST_CELLS = 10**8
+
+Floats = NDArray[np.float64]
+Codes = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Boxes of cells, both ends included, and how many records lie in each, evenly spread.
+
+    >>> boxes = Boxes.of(np.array([[0, 0], [5, 0]]), np.array([[4, 1], [9, 1]]), np.array([10.0, 30.0]), (10, 2))
+    >>> boxes.counts(np.array([[3, 0]]), np.array([[6, 1]])).tolist()
+    [16.0]
+    >>> boxes.table([1], {0: np.arange(10) < 5}).tolist()
+    [5.0, 5.0]
+    """
+
+    low: Codes
+    high: Codes
+    weights: Floats
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, low: Codes, high: Codes, weights: Floats, sizes: Sequence[int]) -> Boxes:
+        """Put boxes into an order in which neighbours stand together. Points are given as low = high, one array."""
+        order = _boxes.arrange(low, high, np.array(sizes))
+        first = low[order]
+        return cls(first, first if low is high else high[order], weights[order], tuple(sizes))
+
+    def frame(self) -> pl.DataFrame:
+        """Return the boxes as columns, in their order: a column per axis for points, else two, and the weight."""
+        axes = range(len(self.sizes))
+        ends = {"": self.low} if self.points else {"low_": self.low, "high_": self.high}
+        codes = {
+            f"{end}{a}": own[:, a].astype(smallest(self.sizes[a])) for a in axes for end, own in ends.items()
+        }
+        return pl.DataFrame(codes | {"weight": self.weights})
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame, sizes: Sequence[int]) -> Boxes:
+        """Read what `frame` returned."""
+        axes = range(len(sizes))
+        ends = ("",) if "0" in frame.columns else ("low_", "high_")
+        names = [f"{end}{a}" for a in axes for end in ends]
+        if sorted(frame.columns) != sorted([*names, "weight"]) or any(
+            column.null_count() for column in frame
+        ):
+            raise InputError("The columns are not those of weighted boxes.")
+        dtype = smallest(max(sizes))
+        low, high = (
+            np.stack([frame[f"{end}{a}"].to_numpy().astype(dtype, copy=False) for a in axes], axis=1)
+            for end in (ends[0], ends[-1])
+        )
+        if (high >= np.array(sizes)).any() or (low > high).any():
+            raise InputError("A box reaches beyond the domain.")
+        return cls(low, low if len(ends) == 1 else high, frame["weight"].to_numpy(), tuple(sizes))
+
+    @property
+    def points(self) -> bool:
+        """Whether every box is one cell."""
+        return self.low is self.high
+
+    @cached_property
+    def _bounds(self) -> tuple[Codes, Codes, Floats]:
+        return _boxes.bounds(self.low, self.high, self.weights)
+
+    def counts(self, low: Codes, high: Codes) -> Floats:
+        """Return how many records lie in each of some boxes."""
+        return np.asarray(_boxes.count(self.low, self.high, self.weights, *self._bounds, low, high))
+
+    def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
+        """Count by all cells of some axes, where the cells of any axes weigh as much as is given."""
+        shape = tuple(self.sizes[a] for a in axes)
+        if math.prod(size + 1 for size in shape) > MOST_CELLS:
+            raise InputError(
+                f"A table of {math.prod(shape):,} cells is too large. Ask for fewer attributes at once."
+            )
+        left = self.weights.copy()
+        for axis, cells in weights.items():
+            if axis not in axes:
+                sums = np.append(0.0, np.cumsum(np.asarray(cells, dtype=np.float64)))
+                _boxes.weigh(self.low, self.high, left, axis, sums)
+        found = self._spread(list(axes), left, shape)
+        for place, axis in enumerate(axes):
+            if axis in weights:
+                found = found * np.asarray(weights[axis]).reshape(
+                    [-1 if i == place else 1 for i in range(len(axes))]
+                )
+        return found
+
+    def _spread(self, axes: list[int], weights: Floats, shape: tuple[int, ...]) -> Floats:
+        if not axes:
+            return np.asarray(weights.sum())
+        low, high = self.low[:, axes], self.high[:, axes]
+        if self.points:
+            cells = np.zeros(shape)
+            _boxes.put(low, weights, np.array(cells.strides) // 8, cells.ravel())
+            return cells
+        corners = np.zeros([size + 1 for size in shape])
+        _boxes.spread(low, high, weights, np.array(corners.strides) // 8, corners.ravel())
+        for axis in range(len(axes)):
+            np.cumsum(corners, axis=axis, out=corners)
+        return corners[tuple(slice(0, size) for size in shape)]
+
+    def sample(self, n: int, rng: np.random.Generator) -> Codes:
+        """Draw cells, each as often as its records."""
+        total = self.weights.sum()
+        if total <= 0:
+            raise InputError("The view counts nobody; there is nothing to draw from.")
+        # Evenly spaced along the running sum, so that every box gets its share, and not more or less by chance.
+        places = np.searchsorted(
+            np.cumsum(self.weights) / total, (np.arange(n) + rng.random()) / n, side="right"
+        )
+        chosen = rng.permutation(np.minimum(places, len(self.weights) - 1))
+        low: Codes = self.low[chosen].astype(np.int64)
+        high: Codes = self.high[chosen].astype(np.int64)
+        if self.points:
+            return low
+        return np.asarray(low + np.floor((high - low + 1) * rng.random(low.shape)).astype(np.int64))

@@ -1,0 +1,144 @@
+"""Weighted points that stand for a table, and how far off they may be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.pview.boxes import Boxes
+
+Codes = NDArray[Any]
+Floats = NDArray[np.float64]
+
+HIGHER = 0.25
+"""What part of the squared correlation left of pairs is taken to be left of three attributes and more."""
+SETTLED = 1.3
+"""By how much the square of a range's error is larger than its noise: tables without negative cells are a little off."""
+LITTLE = 1e-9  # of a record, so that shares are defined where there is none
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """Points (codes, points x attributes), how many records each stands for, and how far off they may be."""
+
+    kind: ClassVar[str] = "cloud"
+    boxes: Boxes
+    total: float
+    total_variance: float
+    variances: Floats
+    """Of the cells of every attribute's one-way table."""
+    leftover: Floats
+    """The squared correlations between ranges of two attributes that the points may have missed, attributes x attributes."""
+
+    @property
+    def points(self) -> Codes:
+        """The points' codes."""
+        return self.boxes.low
+
+    @property
+    def weights(self) -> Floats:
+        """How many records each point stands for."""
+        return self.boxes.weights
+
+    def counts(self, low: Codes, high: Codes) -> Floats:
+        """Return the sum of the weights in each box of codes, both ends within."""
+        return self.boxes.counts(low, high)
+
+    def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
+        """Count by all cells of some axes, where the cells of any axes weigh as much as is given."""
+        return self.boxes.table(axes, weights)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Codes:
+        """Draw the cells of so many records."""
+        return self.boxes.sample(n, rng)
+
+    # -- How far off --------------------------------------------------------------------------------
+
+    def errors(self, low: Codes, high: Codes) -> Floats:
+        """Return a standard error for the count of each box, from noisy things only.
+
+        Four things add up: the noise of the total; that of the one-way tables; what the points may have missed of how
+        the attributes hang together; and, where several do, the chance of drawing points.
+        """
+        found, total = np.maximum(self.counts(low, high), 0.0), max(self.total, 1.0)
+        shares, noise = self._ranges(low, high)
+        slack = np.sqrt(noise) / total  # an empty range may just be lost in noise: so much may be in it
+        most = np.clip(shares + slack, 1 / total, 1.0)
+        loose = math.sqrt(self.total_variance)
+        whole = (found + most.prod(axis=1) * loose) / (total + loose)
+        share = np.minimum(found / total, 1.0)
+        missed = total**2 * self._missed(most)
+        drawn = ((noise > 0).sum(axis=1) > 1) * share * (1 - share) * (self.weights**2).sum()
+        in_box = noise * _given(share, shares, slack, most) ** 2
+        return np.asarray(np.sqrt((whole * loose) ** 2 + in_box.sum(axis=1) + missed + drawn))
+
+    def _ranges(self, low: Codes, high: Codes) -> tuple[Floats, Floats]:
+        """Return the share of each range (boxes x attributes), and the variance of its noise given the total."""
+        shares = np.empty(low.shape)
+        for a in range(low.shape[1]):
+            upto = np.append(0.0, np.cumsum(self._one_ways[a]))
+            shares[:, a] = (upto[high[:, a].astype(np.int64) + 1] - upto[low[:, a]]) / upto[-1]
+        cells = high.astype(np.float64) - low + 1
+        noise = SETTLED * self.variances * cells * (1 - cells / np.array(self.boxes.sizes))
+        return np.clip(shares, 0.0, 1.0), noise
+
+    def _missed(self, shares: Floats) -> Floats:
+        """Return the square of the share of records that correlations between ranges, left out, may move.
+
+        A correlation t of two ranges with shares p and q moves t sqrt(p (1-p) q (1-q)), and the other ranges their shares
+        of that. So for more than two; what is left there nobody has measured: a part of what is left of pairs.
+        """
+        # With s = (1 - p) / p and the product of p^2 in front, sets of ranges are products of their s.
+        s, front = (1 - shares) / shares, (shares**2).prod(axis=1)
+        pairs = np.einsum("qa,ab,qb->q", s, np.triu(self.leftover, 1), s)
+        two = (s.sum(axis=1) ** 2 - (s**2).sum(axis=1)) / 2
+        more = np.maximum((1 + s).prod(axis=1) - 1 - s.sum(axis=1) - two, 0.0)
+        return np.asarray(front * (pairs + HIGHER * self.leftover.min() * more))
+
+    @cached_property
+    def _one_ways(self) -> list[Floats]:
+        return [self.table([a], {}) + LITTLE for a in range(len(self.boxes.sizes))]
+
+    # -- Files --------------------------------------------------------------------------------------
+
+    def frame(self) -> pl.DataFrame:
+        """Return the points as columns."""
+        return self.boxes.frame()
+
+    def extras(self) -> dict[str, Any]:
+        """Return what is not in the columns."""
+        return {
+            "total": self.total,
+            "total_variance": self.total_variance,
+            "variances": self.variances.tolist(),
+            "leftover": self.leftover.tolist(),
+        }
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
+        """Take it from columns."""
+        return cls(
+            Boxes.from_frame(frame, sizes),
+            extras["total"],
+            extras["total_variance"],
+            np.array(extras["variances"]),
+            np.array(extras["leftover"]),
+        )
+
+
+def _given(share: Floats, shares: Floats, slack: Floats, most: Floats) -> Floats:
+    """Return the part of each range's noise that falls into the box: the box's part of the range.
+
+    For want of points: halfway, on the log scale, between attributes that have nothing to do with each other and such as
+    are the same.
+    """
+    others = np.sqrt(most.prod(axis=1)[:, None] / most)
+    part = (share[:, None] + others * slack) / np.maximum(shares + slack, LITTLE)
+    return np.asarray(np.minimum(part, 1.0))

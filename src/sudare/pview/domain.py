@@ -1,0 +1,329 @@
+"""The domain of a view: for every attribute a finite list of cells, declared and not read off the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.errors import InputError
+from sudare.tables.column import Column
+from sudare.tables.numbers import number_of, numbers_of
+from sudare.tables.schema import Attribute, Role
+from sudare.tables.table import Table
+from sudare.tables.text import listed, shown, spellings, text_of
+
+ONE_BY_ONE = 1000  # whole numbers or days that are cells of their own, if no bins are declared
+BINS = 100  # otherwise
+
+Floats = NDArray[np.float64]
+DTYPES: dict[str, pl.DataType] = {
+    str(dtype): dtype
+    for dtype in (
+        pl.Int8(), pl.Int16(), pl.Int32(), pl.Int64(), pl.UInt8(), pl.UInt16(), pl.UInt32(), pl.UInt64(),
+        pl.Float32(), pl.Float64(), pl.String(), pl.Boolean(), pl.Date(), pl.Datetime("us"), pl.Datetime("ms"),
+        pl.Datetime("ns"),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One attribute: its values, or equal bins between bounds, and a last cell for missing values if there may be any."""
+
+    name: str
+    dtype: pl.DataType
+    values: tuple[Any, ...] | None
+    """One value per cell; None for bins."""
+    low: float = 0.0
+    """Where the first bin begins, and below where the last one ends; whole numbers and days are each one wide."""
+    high: float = 0.0
+    bins: int = 0
+    missing: bool = False
+
+    @classmethod
+    def of(cls, column: Column, attribute: Attribute, *, missing: bool) -> Axis:
+        """Take an attribute's declared domain, or lay bins between its declared bounds."""
+        dtype = column.values.dtype
+        if attribute.domain is not None:
+            return cls(column.name, dtype, tuple(column.values.to_list()), missing=missing)
+        if attribute.bounds is None:
+            raise InputError(
+                f"'{column.name}' has no declared domain. Give it a domain or bounds in the schema that are public; what is "
+                "read off the data would tell about them."
+            )
+        low, high = (number_of(end, dtype) for end in attribute.bounds)
+        if _is_whole(dtype):
+            low, high = float(math.ceil(low)), float(math.floor(high)) + 1
+        if high <= low:
+            raise InputError(
+                f"'{column.name}': its bounds leave nothing to count. Drop it, or declare wider ones."
+            )
+        most = int(high - low) if _is_whole(dtype) else math.inf
+        bins = min(attribute.bins or (int(most) if most <= ONE_BY_ONE else BINS), most)
+        return cls(column.name, dtype, None, low, high, int(bins), missing)
+
+    @cached_property
+    def size(self) -> int:
+        """How many cells there are."""
+        return (self.bins if self.values is None else len(self.values)) + self.missing
+
+    @property
+    def ordered(self) -> bool:
+        """Whether a range of cells is a range of values."""
+        return self.values is None or self.dtype.is_numeric() or self.dtype.is_temporal()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the values between the bounds are whole numbers or days."""
+        return _is_whole(self.dtype)
+
+    def codes(self, column: Column) -> NDArray[np.int32]:
+        """Return the cell of every row."""
+        if column.missing and not self.missing:
+            raise InputError(f"'{self.name}' has missing values, for which the view has no cell.")
+        if self.values is not None:
+            return column.codes.astype(np.int32)
+        places = np.searchsorted(self.edges()[1:-1], numbers_of(column.values), side="right")
+        return np.append(places, self.bins).astype(np.int32)[column.codes]
+
+    def edges(self) -> Floats:
+        """Return where the bins begin, and where the last one ends; a whole number is never cut in two."""
+        found = np.linspace(self.low, self.high, self.bins + 1)
+        return np.ceil(found - 1e-9) if self.whole else found
+
+    def labels(self) -> list[str]:
+        """Write every cell as text."""
+        if self.values is not None:
+            found = [text_of(value) for value in self.values]
+        elif self.single:
+            found = [text_of(v) for v in self._typed(self.edges()[:-1]).to_list()]
+        else:
+            ends = [text_of(v) for v in self._typed(self.edges()).to_list()]
+            found = [f"[{a}, {b})" for a, b in pairwise(ends)]
+        return [*found, "(missing)"] if self.missing else found
+
+    @property
+    def single(self) -> bool:
+        """Whether every cell is one value."""
+        return self.values is not None or (self.whole and self.bins == int(self.high - self.low))
+
+    def cell_values(self) -> pl.Series:
+        """Return every cell as its value in the attribute's own type, or as text if it is a bin; missing is null."""
+        lost = [None] if self.missing else []
+        if not self.single:
+            return pl.Series(self.name, [*self.labels()[: self.bins], *lost], dtype=pl.String)
+        own = self._typed(self.edges()[:-1]).to_list() if self.values is None else list(self.values)
+        return pl.Series(self.name, [*own, *lost], dtype=self.dtype)
+
+    def bounds(self) -> tuple[pl.Series, pl.Series]:
+        """Return the lowest value of every bin, and the highest, if whole, or else the end, in the attribute's own type."""
+        edges = self.edges()
+        return self._typed(edges[:-1]), self._typed(edges[1:] - self.whole)
+
+    def wanted(self, condition: Any) -> Floats:
+        """Return which share of each cell a condition takes: a value, a list of values, or a pair (low, high)."""
+        share = np.zeros(self.size)
+        if isinstance(condition, tuple):
+            if len(condition) != 2:
+                raise InputError(f"'{self.name}': a range is a pair (low, high). Got {condition!r} instead.")
+            share[: self.size - self.missing] = self._between(*condition)
+            return share
+        asked = condition if isinstance(condition, list | set | frozenset) else [condition]
+        for value in asked:
+            if value is None:
+                if not self.missing:
+                    raise InputError(f"'{self.name}' has no missing values.")
+                share[-1] = 1.0
+            elif self.values is None:
+                share[: self.bins] += self._between(value, value)
+            else:
+                share[self._place(value)] = 1.0
+        return np.minimum(share, 1.0)
+
+    def _between(self, low: Any, high: Any) -> Floats:
+        """Return which share of each cell lies between two values, both included; None is no end."""
+        if not self.ordered:
+            raise InputError(
+                f"'{self.name}' has no order. Ask for its values one by one: {listed(self.labels())}."
+            )
+        a = -math.inf if low is None else self.number(low)
+        b = math.inf if high is None else self.number(high)
+        if a > b:
+            raise InputError(f"'{self.name}': the range ({low}, {high}) is the wrong way round.")
+        if self.values is not None:
+            own = numbers_of(pl.Series(list(self.values), dtype=self.dtype))
+            return np.asarray((own >= a) & (own <= b), dtype=np.float64)
+        if not (b >= self.low and (a < self.high if self.whole else a <= self.high)):
+            raise self.outside(low if a >= self.high else high)
+        if self.whole:
+            a, b = math.ceil(a) if math.isfinite(a) else a, math.floor(b) + 1 if math.isfinite(b) else b
+        return self.covered(*(self.bin_of(a) if not self.whole and a == b else (a, b)))
+
+    def bin_of(self, number: float) -> tuple[float, float]:
+        """Return where the bin of a number begins and ends: as much as the finest that was declared can tell."""
+        edges = self.edges()
+        cell = int(np.searchsorted(edges[1:-1], number, side="right"))
+        return float(edges[cell]), float(edges[cell + 1])
+
+    def covered(self, begin: float, end: float) -> Floats:
+        """Return which share of each bin lies from one number to below another."""
+        edges = self.edges()
+        inside = np.clip(end, edges[:-1], edges[1:]) - np.clip(begin, edges[:-1], edges[1:])
+        return np.asarray(np.maximum(inside, 0) / np.diff(edges))
+
+    def number(self, value: Any) -> float:
+        """Return a value as a number: dates as days, times as seconds since 1970."""
+        try:
+            return number_of(value, self.dtype)
+        except (TypeError, ValueError):
+            raise InputError(f"'{self.name}': {shown(value)} is not of its type, {self.dtype}.") from None
+
+    def _place(self, value: Any) -> int:
+        places = {text: i for i, own in enumerate(self.values or ()) for text in spellings(own)}
+        for text in spellings(value):
+            if text in places:
+                return places[text]
+        raise self.outside(value)
+
+    def outside(self, value: Any) -> InputError:
+        """Return the error for a value that the domain does not have."""
+        if self.values is not None:
+            return InputError(
+                f"'{self.name}' has no value {shown(value)}. There are {listed(self.labels())}."
+            )
+        low, high = (text_of(v) for v in self._typed(np.array([self.low, self.high - self.whole])).to_list())
+        return InputError(f"'{self.name}': {shown(value)} is outside its domain, {low} to {high}.")
+
+    def decode(self, codes: NDArray[Any], rng: np.random.Generator) -> pl.Series:
+        """Return values for cells, in the attribute's own type; within a bin any value is as likely as another."""
+        lost = codes == self.size - 1 if self.missing else np.zeros(len(codes), dtype=bool)
+        if self.values is not None:
+            values = pl.Series(self.name, list(self.values), dtype=self.dtype)
+            return values.gather(pl.Series(np.where(lost, 0, codes))).set(pl.Series(lost), None)
+        edges = self.edges()
+        inside = np.where(lost, 0, codes)
+        low, high = edges[inside], edges[inside + 1]
+        numbers = low + (high - low) * rng.random(len(codes))
+        if self.whole:
+            first, last = np.ceil(low - 1e-9), np.ceil(high - 1e-9) - 1
+            numbers = np.minimum(first + np.floor((last - first + 1) * rng.random(len(codes))), last)
+        return self._typed(numbers).alias(self.name).set(pl.Series(lost), None)
+
+    def _typed(self, numbers: Floats) -> pl.Series:
+        if self.whole:
+            return pl.Series(self.name, np.rint(numbers).astype(np.int64)).cast(self.dtype)
+        if self.dtype.is_temporal():
+            seconds = pl.Series(self.name, np.rint(1e6 * numbers).astype(np.int64))
+            return seconds.cast(pl.Datetime("us")).cast(self.dtype)
+        return pl.Series(self.name, numbers).cast(self.dtype)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the axis as plain data."""
+        found: dict[str, Any] = {"name": self.name, "type": str(self.dtype), "missing": self.missing}
+        if self.values is None:
+            return found | {"low": self.low, "high": self.high, "bins": self.bins}
+        plain = self.dtype.is_numeric() or self.dtype in (pl.String, pl.Boolean)
+        return found | {"values": list(self.values) if plain else [text_of(v) for v in self.values]}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Axis:
+        """Read what `to_json` wrote."""
+        dtype = DTYPES[found["type"]]
+        if "values" not in found:
+            return cls(
+                found["name"], dtype, None, found["low"], found["high"], found["bins"], found["missing"]
+            )
+        values = pl.Series(found["values"])
+        typed = values.str.strptime(dtype) if dtype.is_temporal() else values.cast(dtype)  # type: ignore[arg-type]
+        return cls(found["name"], dtype, tuple(typed.to_list()), missing=found["missing"])
+
+
+def _is_whole(dtype: pl.DataType) -> bool:
+    return dtype.is_integer() or dtype == pl.Date
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The axes of a view, one per attribute.
+
+    >>> import sudare as sd
+    >>> table = sd.read(pl.DataFrame({"age": [20, 25], "ill": ["yes", "no"]}), sd.Schema.from_roles(
+    ...     quasi=["age"], sensitive=["ill"], bounds={"age": (18, 27)}, domains={"ill": ["yes", "no"]}, missing="refuse"))
+    >>> domain = Domain.of(table)
+    >>> domain.sizes, domain.codes(table).tolist()
+    ((10, 2), [[2, 0], [7, 1]])
+    """
+
+    axes: tuple[Axis, ...]
+
+    @classmethod
+    def of(cls, table: Table) -> Domain:
+        """Take the domain of every attribute that is no identifier from the schema."""
+        names = [name for name in table.columns if table.schema[name].role != Role.identifier]
+        if not names:
+            raise InputError(f"{table.source.name}: there is no attribute to count by.")
+        missing = table.schema.missing == "own value"
+        return cls(tuple(Axis.of(table[name], table.schema[name], missing=missing) for name in names))
+
+    @property
+    def names(self) -> list[str]:
+        """The attributes in order."""
+        return [axis.name for axis in self.axes]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many cells each attribute has."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def cells(self) -> int:
+        """How many combinations there are."""
+        return math.prod(self.sizes)
+
+    def place(self, name: str) -> int:
+        """Return which axis an attribute is."""
+        if name not in self.names:
+            raise InputError(f"The view has no attribute '{name}'. There are {listed(self.names)}.")
+        return self.names.index(name)
+
+    def codes(self, table: Table) -> NDArray[np.int32]:
+        """Return the cell of every row on every axis."""
+        return np.stack([axis.codes(table[axis.name]) for axis in self.axes], axis=1)
+
+    def decode(self, codes: NDArray[Any], rng: np.random.Generator) -> pl.DataFrame:
+        """Return rows for cells."""
+        return pl.DataFrame([axis.decode(codes[:, a], rng) for a, axis in enumerate(self.axes)])
+
+    def boxes(self, low: Any, high: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Check the coded bounds of boxes, both ends included, one row per query."""
+        found = [np.atleast_2d(np.asarray(ends)) for ends in (low, high)]
+        shape = (len(found[0]), len(self.axes))
+        if any(ends.shape != shape or ends.dtype.kind not in "iu" for ends in found):
+            raise InputError(
+                f"Boxes must be whole numbers, a column for each of the {len(self.axes)} attributes and a row per query."
+            )
+        low, high = found
+        if (low < 0).any() or (high >= np.array(self.sizes)).any():
+            raise InputError(
+                "A box reaches beyond the domain. Its ends are codes from 0 to the size minus 1."
+            )
+        if (low > high).any():
+            raise InputError("A box has an end before its beginning.")
+        return low.astype(np.int32), high.astype(np.int32)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the domain as plain data."""
+        return [axis.to_json() for axis in self.axes]
+
+    @classmethod
+    def from_json(cls, axes: Sequence[Mapping[str, Any]]) -> Domain:
+        """Read what `to_json` wrote."""
+        return cls(tuple(Axis.from_json(axis) for axis in axes))

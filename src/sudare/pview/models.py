@@ -1,0 +1,196 @@
+"""What the simple methods learned, as a view counts with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.errors import InputError
+from sudare.pview import _boxes
+from sudare.pview.baselines import Product
+from sudare.pview.blocks import Blocks, Cells
+from sudare.pview.boxes import MOST_CELLS, Boxes
+
+Codes = NDArray[Any]
+Floats = NDArray[np.float64]
+REACH = 1.96
+
+
+@dataclass(frozen=True, eq=False)
+class BlocksModel:
+    """Blocks with noisy counts, spread evenly over their cells."""
+
+    kind: ClassVar[str] = "blocks"
+    boxes: Boxes
+    squares: Floats
+    """The variance of each block's noise."""
+
+    @classmethod
+    def of(cls, blocks: Blocks, sizes: Sequence[int]) -> Self:
+        """Put the blocks into an order in which neighbours stand together."""
+        order = _boxes.arrange(blocks.low, blocks.high, np.array(sizes))
+        boxes = Boxes(blocks.low[order], blocks.high[order], blocks.counts[order], tuple(sizes))
+        return cls(boxes, blocks.deviations[order] ** 2)
+
+    def counts(self, low: Codes, high: Codes) -> Floats:
+        """Return how many records lie in each of some boxes of cells."""
+        return self.boxes.counts(low, high)
+
+    def errors(self, low: Codes, high: Codes) -> Floats:
+        """Return the standard errors of these counts."""
+        boxes = self.boxes
+        return np.asarray(_boxes.errors(boxes.low, boxes.high, boxes.weights, self.squares, low, high))
+
+    def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
+        """Count by all cells of some axes, where cells weigh as much as is given."""
+        return self.boxes.table(axes, weights)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Codes:
+        """Draw the cells of so many records."""
+        return self.boxes.sample(n, rng)
+
+    def frame(self) -> pl.DataFrame:
+        """Return it as columns."""
+        return self.boxes.frame().with_columns(variance=pl.Series(self.squares))
+
+    def extras(self) -> dict[str, Any]:
+        """Everything is in the columns."""
+        return {}
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
+        """Take it from columns."""
+        if "variance" not in frame.columns:
+            raise InputError("The columns are not those of blocks.")
+        return cls(Boxes.from_frame(frame.drop("variance"), sizes), frame["variance"].to_numpy())
+
+
+@dataclass(frozen=True, eq=False)
+class CellsModel:
+    """A count for every cell of a small domain."""
+
+    kind: ClassVar[str] = "cells"
+    boxes: ClassVar[None] = None
+    cells: Cells
+
+    def counts(self, low: Codes, high: Codes) -> Floats:
+        """Return how many records lie in each of some boxes of cells."""
+        return self.cells.counts(low, high)
+
+    def errors(self, low: Codes, high: Codes) -> Floats:
+        """Return the standard errors of these counts; of a bucket that is taken in part, its records may lie anywhere."""
+        spread = [self._spread(*ends) for ends in zip(low, high, strict=True)]
+        return np.asarray(self.cells.errors(low, high) + spread)
+
+    def _spread(self, low: Codes, high: Codes) -> float:
+        bucket = self.cells.bucket
+        if bucket is None:
+            return 0.0
+        box = tuple(slice(int(a), int(b) + 1) for a, b in zip(low, high, strict=True))
+        sizes = np.bincount(bucket.ravel())
+        share = np.bincount(bucket[box].ravel(), minlength=len(sizes)) / sizes
+        sums = np.bincount(bucket.ravel(), self.cells.table.ravel())
+        return float((2 * share * (1 - share) * np.abs(sums)).sum())
+
+    def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
+        """Count by all cells of some axes, where cells weigh as much as is given."""
+        found, dimensions = self.cells.table, self.cells.table.ndim
+        for axis, own in weights.items():
+            found = found * np.asarray(own).reshape([-1 if i == axis else 1 for i in range(dimensions)])
+        found = found.sum(axis=tuple(a for a in range(dimensions) if a not in axes))
+        return np.transpose(found, np.argsort(np.argsort(axes))) if len(axes) > 1 else np.asarray(found)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Codes:
+        """Draw the cells of so many records."""
+        return self.cells.sample(n, rng)
+
+    def frame(self) -> pl.DataFrame:
+        """Return it as columns, one row per cell."""
+        columns: dict[str, Any] = {"count": self.cells.table.ravel()}
+        if self.cells.bucket is not None:
+            columns["bucket"] = self.cells.bucket.ravel()
+        return pl.DataFrame(columns)
+
+    def extras(self) -> dict[str, Any]:
+        """Return what is not in the columns."""
+        return {"deviation": self.cells.deviation}
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
+        """Take it from columns."""
+        if frame.height != math.prod(sizes) or "count" not in frame.columns:
+            raise InputError("The columns are not those of all cells.")
+        bucket = frame["bucket"].to_numpy().reshape(sizes) if "bucket" in frame.columns else None
+        return cls(Cells(frame["count"].to_numpy().reshape(sizes), extras["deviation"], bucket))
+
+
+@dataclass(frozen=True, eq=False)
+class ProductModel:
+    """Histograms of single attributes, as if these were independent."""
+
+    kind: ClassVar[str] = "product"
+    boxes: ClassVar[None] = None
+    product: Product
+
+    def counts(self, low: Codes, high: Codes) -> Floats:
+        """Return how many records lie in each of some boxes of cells."""
+        return self.product.counts(low, high)
+
+    def errors(self, low: Codes, high: Codes) -> Floats:
+        """Return standard errors that allow for any dependence.
+
+        With shares p of the ranges, between max(0, 1 - sum (1 - p)) and min p of all records can lie in the box (Fréchet).
+        """
+        shares, total = self.product._shares(low, high), self.product.total
+        most, least = shares.min(axis=0), np.maximum(1 - (1 - shares).sum(axis=0), 0)
+        middle = np.prod(shares, axis=0)
+        far = total * np.maximum(most - middle, middle - least)
+        return np.asarray(self.product.errors(low, high) + far / REACH)
+
+    def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
+        """Count by all cells of some axes, where cells weigh as much as is given."""
+        if math.prod(len(self.product.marginals[a]) for a in axes) > MOST_CELLS:
+            raise InputError("A table of so many cells is too large. Ask for fewer attributes at once.")
+        total = self.product.total
+        found = np.asarray(total)
+        for axis, own in enumerate(self.product.marginals):
+            share = own * weights.get(axis, 1.0) / total if total > 0 else np.zeros(len(own))
+            if axis not in axes:
+                found = found * share.sum()
+        for axis in axes:
+            own = self.product.marginals[axis] * weights.get(axis, 1.0)
+            found = np.multiply.outer(found, own / total if total > 0 else np.zeros(len(own)))
+        return np.asarray(found)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Codes:
+        """Draw the cells of so many records."""
+        return self.product.sample(n, rng)
+
+    def frame(self) -> pl.DataFrame:
+        """Return it as columns: axis, cell and count."""
+        sizes = [len(own) for own in self.product.marginals]
+        return pl.DataFrame(
+            {
+                "axis": np.repeat(np.arange(len(sizes)), sizes),
+                "cell": np.concatenate([np.arange(size) for size in sizes]),
+                "count": np.concatenate(self.product.marginals),
+            }
+        )
+
+    def extras(self) -> dict[str, Any]:
+        """Return what is not in the columns."""
+        return {"deviation": self.product.deviation}
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
+        """Take it from columns."""
+        if frame.columns != ["axis", "cell", "count"] or frame.height != sum(sizes):
+            raise InputError("The columns are not those of histograms.")
+        parts = np.split(frame["count"].to_numpy(), np.cumsum(sizes)[:-1])
+        return cls(Product(tuple(parts), extras["deviation"]))

@@ -1,0 +1,155 @@
+"""DP-Mondrian (Kato, Takahashi, Cao & Yoshikawa; later HDPView): bisect the domain until its blocks are even.
+
+The symbols are the paper's. Where it slips, what is done here:
+
+- Neighbours differ in one record, added or removed (its Definition 1 has replacing, its sensitivities have this).
+- A block is tested with Lap(Delta_AE/epsilon_conv) as in equation 9, not Lap(1/epsilon_conv) as in Algorithm 2, which could lose
+  1.8 times the epsilon. epsilon_cut is (1 - gamma) epsilon_r/kappa, and kappa a whole number. A block of one cell stops.
+- The score of a cut changes by less than 2, not 4, since one record is in one child only.
+- A block that a test stopped at depth k made k tests and k - 1 cuts. What it did not spend goes to its count, with
+  that one cut's share, which equation 12 forgets. One that stopped untested has one test's more.
+
+Why it is private, though a block's budget depends on where it stopped (the paper's Theorem 4): the probability of a
+tree with noisy counts is a product over its nodes. One record changes the factors on one path from the root only,
+each by e^(what the node spends) at most, and the budget of the leaf is what that path left of epsilon: a function of
+the output, not of the data. With rho instead of epsilon: given what came before, each node on the path has a
+Rényi divergence of order a of at most a times the rho it spends, and the others none. The rhos sum to at most the whole
+on every path, so their exponentials multiply up to it whatever happened (a Rényi filter: Feldman & Zrnic 2021). A test
+with Laplace noise of epsilon e has rho = e^2/2, a choice e^2/8 (Bun & Steinke 2016; Cesar & Rogers 2021).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import ParameterError
+from sudare.noise._kernels import tap
+from sudare.privacy.requirement import number, refused
+from sudare.pview import _mondrian
+from sudare.pview.account import FINE, ROUNDING, Account
+from sudare.pview.blocks import Blocks, Codes, Floats, check_codes, project
+from sudare.tables.counts import count
+
+Facts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What each part of a path may spend, in epsilon or rho."""
+
+    converge: Fraction
+    """epsilon_conv, for each test."""
+    cut: Fraction
+    """epsilon_cut, for each choice."""
+    whole: Fraction
+    """epsilon_r + epsilon_p."""
+    kappa: int
+    """The largest depth."""
+
+    def left(self, depth: int, tested: bool) -> Fraction:
+        """Return what a block leaves to its count (equation 12, corrected)."""
+        return self.whole - (depth - 1 + tested) * self.converge - (depth - 1) * self.cut
+
+
+def learn_mondrian(
+    codes: Codes,
+    sizes: Sequence[int],
+    account: Account,
+    *,
+    theta: float = 0.0,
+    tree_share: Fraction = Fraction(9, 10),
+    beta: float = 1.2,
+    gamma: float = 0.9,
+) -> Blocks:
+    """Return blocks within which the records are spread about evenly, with noisy counts.
+
+    theta is the aggregation error at which a block is even enough, tree_share is epsilon_r/epsilon, beta log2(domain size) is
+    the largest depth, and gamma the share of the tests, not the cuts, in epsilon_r.
+
+    >>> from sudare.noise.keystream import Keystream
+    >>> from sudare.privacy.differential_privacy import DifferentialPrivacy
+    >>> codes = np.repeat(np.array([[0, 0], [9, 9]], dtype=np.int32), 5000, axis=0)
+    >>> account = Account(DifferentialPrivacy(2.0), Keystream.unsafe(1))
+    >>> blocks = learn_mondrian(codes, (10, 10), account)
+    >>> bool(abs(blocks.counts.sum() - 10000) < 100), account.remaining
+    (True, Fraction(0, 1))
+    """
+    sizes = check_codes(codes, sizes, "learn_mondrian")
+    number(theta, "theta", "learn_mondrian", "a number of 0 or more", low=0)
+    shares = spend(sizes, account, tree_share, beta, gamma)
+    low, high, facts = _bisect(codes, sizes, account, theta, shares)
+    noisy, deviations = perturb(facts, shares, account)
+    # Nonnegative such that the noisy sum stays as it is, which costs nothing.
+    return Blocks(low, high, project(noisy, noisy.sum()), deviations)
+
+
+def spend(sizes: Sequence[int], account: Account, tree_share: Fraction, beta: float, gamma: float) -> Shares:
+    """Divide the budget: epsilon_r for the tree, by its depth, and epsilon_p for the counts."""
+    for value, name in ((tree_share, "tree_share"), (gamma, "gamma")):
+        if not 0 < value < 1:
+            raise refused(value, name, "learn_mondrian", "a number between 0 and 1, neither included")
+    if not 0 < beta <= 100:
+        raise refused(beta, "beta", "learn_mondrian", "a number above 0, and 100 at most")
+    kappa = max(math.ceil(beta * math.log2(math.prod(sizes))), 1)
+    tree = account.spend("tree", tree_share)
+    whole = tree + account.spend("counts", 1 - tree_share)
+    test = Fraction(str(gamma))
+    return Shares(test * tree / kappa, (1 - test) * tree / kappa, whole, kappa)
+
+
+def strengths(shares: Shares, account: Account) -> tuple[np.uint64, float]:
+    """Return the epsilon of a test in fine parts, rounded down, and that of a choice, less its rounding."""
+    test = shares.converge * FINE if account.pure else math.isqrt(int(2 * shares.converge * FINE**2))
+    choice = account.strength(shares.cut) - ROUNDING
+    if test < 1 or choice <= 0:
+        raise ParameterError(
+            f"DP-Mondrian would divide {account.unit} = {float(account.whole):g} among {shares.kappa} depths, which leaves "
+            "nothing for each. Use a larger epsilon or fewer attributes."
+        )
+    return np.uint64(int(test)), choice
+
+
+def _bisect(
+    codes: Codes, sizes: Sequence[int], account: Account, theta: float, shares: Shares
+) -> tuple[Codes, Codes, Facts]:
+    found = count({str(a): codes[:, a] for a in range(len(sizes))}, sizes)
+    levels, ranks = np.unique(-found.weights, return_inverse=True)  # the largest count first
+    converge, cut = strengths(shares, account)
+    trees: list[tuple[Codes, Codes, Facts]] = []
+
+    def one(key: NDArray[np.uint32], stream: np.uint64, part: slice) -> None:
+        trees.append(
+            _mondrian.grow(
+                tap(key, stream),
+                np.ascontiguousarray(found.codes),
+                found.weights,
+                ranks.astype(np.int32),
+                -levels,
+                np.array(sizes, dtype=np.int64),
+                shares.kappa,
+                math.floor(theta * _mondrian.STEPS),
+                converge,
+                cut,
+            )
+        )
+
+    account.source.draw(1, one)
+    return trees[0]
+
+
+def perturb(facts: Facts, shares: Shares, account: Account) -> tuple[Floats, Floats]:
+    """Add noise to every block's sum with what the block left: adaptive perturbation."""
+    counts, deviations = np.empty(len(facts)), np.empty(len(facts))
+    kinds = 2 * facts[:, 1] + facts[:, 2]
+    for kind in np.flatnonzero(np.bincount(kinds)).tolist():
+        part = shares.left(kind // 2, bool(kind % 2))
+        alike = np.flatnonzero(kinds == kind)
+        counts[alike] = facts[alike, 0] + account.noise(alike.size, part)
+        deviations[alike] = account.deviation(part)
+    return counts, deviations

@@ -1,0 +1,216 @@
+"""The view: what analysts ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, Protocol, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from sudare.errors import InputError
+from sudare.privacy.requirement import whole_number
+from sudare.pview.boxes import Boxes
+from sudare.pview.domain import Domain
+
+REACH = NormalDist().inv_cdf(0.975)
+MOST_BOXES = 512  # into which a query is taken apart for its error
+MOST_ERRORS = 2**18  # of boxes, for all rows of an answer
+
+Floats = NDArray[np.float64]
+Codes = NDArray[Any]
+
+
+class Model(Protocol):
+    """What a method learned, and every view counts with."""
+
+    @property
+    def kind(self) -> str:
+        """Under which name it is saved."""
+
+    def counts(self, low: Codes, high: Codes) -> Floats:
+        """Return how many records lie in each of some boxes of cells, both ends included."""
+
+    def errors(self, low: Codes, high: Codes) -> Floats:
+        """Return the standard errors of these counts."""
+
+    def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
+        """Count by all cells of some axes, where the cells of any axes weigh as much as is given."""
+
+    def sample(self, n: int, rng: np.random.Generator) -> Codes:
+        """Draw the cells of so many records."""
+
+    @property
+    def boxes(self) -> Boxes | None:
+        """The weighted boxes or points that it counts with; None if it has none."""
+
+    def frame(self) -> pl.DataFrame:
+        """Return it as columns, for a file."""
+
+    def extras(self) -> dict[str, Any]:
+        """Return as plain data what is not in the columns."""
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
+        """Take it from such columns and extras, over axes of these sizes. This must be fast: the order is kept."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A count, and an interval that covers the true one in 95 of 100 answers."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:,.0f} (95%: {self.low:,.0f} to {self.high:,.0f})"
+
+
+@dataclass(frozen=True, eq=False)
+class PView:
+    """A differentially private view of a table. Whatever is asked of it costs no further budget.
+
+    >>> import sudare as sd
+    >>> table = sd.read(sd.datasets.health_survey(2000).select("age", "sex"), sd.Schema.from_roles(
+    ...     quasi=["age", "sex"], bounds={"age": (18, 95)}, domains={"sex": ["Female", "Male"]}))
+    >>> view = sd.materialize(table, sd.DifferentialPrivacy(1.0), unsafe_seed=1)
+    >>> found = view.count(age=(20, 39), sex="Female")
+    >>> found.low < table.frame().filter(pl.col("age").is_between(20, 39), sex="Female").height < found.high
+    True
+    """
+
+    domain: Domain
+    model: Model = field(repr=False)
+    facts: dict[str, Any] = field(default_factory=dict, repr=False)
+    """How it was made, what it promises, and on what the budget was spent: its certificate."""
+
+    @property
+    def total(self) -> float:
+        """How many records there are, as far as the view tells."""
+        return float(self.model.table([], {}))
+
+    # -- Counting ----------------------------------------------------------------------------------
+
+    def count(self, **conditions: Any) -> Answer:
+        """Count the records with some values: one value, a list of them, or a pair (low, high), both included."""
+        return self.where(conditions)
+
+    def where(self, conditions: Mapping[str, Any]) -> Answer:
+        """Count as `count` does, for attributes whose names are no Python names."""
+        weights = {self.domain.place(name): self._wanted(name, given) for name, given in conditions.items()}
+        return self._answer(float(self.model.table([], weights)), self._error(weights))
+
+    def counts(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """Return the counts of many boxes: coded bounds, both included, one row per query and one column per attribute."""
+        return self.model.counts(*self.domain.boxes(low, high))
+
+    def errors(self, low: ArrayLike, high: ArrayLike) -> Floats:
+        """Return the standard errors of these counts; twice as much to either side is about a 95% interval."""
+        return self.model.errors(*self.domain.boxes(low, high))
+
+    def marginal(self, names: str | Sequence[str]) -> pl.DataFrame:
+        """Count by all combinations of the values of some attributes."""
+        chosen = [names] if isinstance(names, str) else list(names)
+        axes = [self.domain.place(name) for name in chosen]
+        if not axes or len(set(axes)) < len(axes):
+            raise InputError("A marginal needs one attribute or several different ones.")
+        counts = self.model.table(axes, {})
+        places = np.unravel_index(np.arange(counts.size), counts.shape)
+        columns = [
+            pl.Series(name, self.domain.axes[axis].labels()).gather(place)
+            for name, axis, place in zip(chosen, axes, places, strict=True)
+        ]
+        return pl.DataFrame([*columns, pl.Series("count", counts.ravel())])
+
+    def sql(self, query: str) -> pl.DataFrame:
+        """Answer a SELECT with COUNT(*) FROM view, with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT."""
+        from sudare.pview.sql import answer  # sqlglot takes long to load
+
+        return answer(self, query)
+
+    def _wanted(self, name: str, condition: Any) -> Floats:
+        return self.domain.axes[self.domain.place(name)].wanted(condition)
+
+    def _answer(self, value: float, error: float) -> Answer:
+        return Answer(max(value, 0.0), max(value - REACH * error, 0.0), max(value + REACH * error, 0.0))
+
+    def _error(self, weights: Mapping[int, Floats]) -> float:
+        return float(self.cell_errors([weights], [], np.zeros((1, 0), np.int32))[0])
+
+    def cell_errors(self, parts: Sequence[Mapping[int, Floats]], axes: Sequence[int], cells: Codes) -> Floats:
+        """Return the standard errors of counts in some cells of some axes (one row each), added up over disjoint parts.
+
+        A count has the error of the boxes it is made of, as if each erred on its own.
+        """
+        variances = np.zeros(len(cells))
+        most = min(MOST_BOXES, MOST_ERRORS // max(len(cells), 1) + 1)
+        for weights in parts:
+            others = {axis: own for axis, own in weights.items() if axis not in axes}
+            low, high, share = _boxes_of(others, self.domain.sizes, most)
+            lows, highs = (np.repeat(ends[None], len(cells), axis=0) for ends in (low, high))
+            lows[:, :, axes] = highs[:, :, axes] = cells[:, None, :]
+            shape = (-1, len(self.domain.sizes))
+            errors = self.model.errors(lows.reshape(shape), highs.reshape(shape)).reshape(lows.shape[:2])
+            within = [weights[axis][cells[:, i]] for i, axis in enumerate(axes) if axis in weights]
+            variances += ((errors * share) ** 2).sum(axis=1) * np.prod(within, axis=0) ** 2
+        return np.sqrt(variances)
+
+    # -- Rows and files ----------------------------------------------------------------------------
+
+    def sample(self, n: int, *, seed: int | None = None) -> pl.DataFrame:
+        """Draw synthetic rows in the table's own types: as many as wanted, at no cost."""
+        whole_number(n, "n", "sample", least=0)
+        rng = np.random.default_rng(seed)  # it draws from what is public, and protects nobody
+        return self.domain.decode(self.model.sample(n, rng), rng)
+
+    def save(self, path: str | Path, *, force: bool = False) -> Path:
+        """Write the view into a new folder, whole or not at all: a Parquet file and a manifest."""
+        from sudare.pview.files import save
+
+        return save(self, Path(path), force=force)
+
+    @classmethod
+    def open(cls, path: str | Path) -> PView:
+        """Open a view that was saved."""
+        from sudare.pview.files import open_view
+
+        return open_view(Path(path))
+
+
+def _boxes_of(weights: Mapping[int, Floats], sizes: Sequence[int], most: int) -> tuple[Codes, Codes, Floats]:
+    """Take a product of weighed cells apart into boxes of equal weight; if there are too many, take the box around them."""
+    runs = {axis: _runs(cells) for axis, cells in weights.items()}
+    if any(not found for found in runs.values()):
+        return np.empty((0, len(sizes)), np.int32), np.empty((0, len(sizes)), np.int32), np.empty(0)
+    if np.prod([len(found) for found in runs.values()], dtype=float) > most:
+        runs = {
+            axis: [(found[0][0], found[-1][1], max(share for *_, share in found))]
+            for axis, found in runs.items()
+        }
+    low, high, share = [np.zeros(len(sizes), np.int32)], [np.array(sizes, np.int32) - 1], [1.0]
+    for axis, found in runs.items():
+        several = [(i, run) for i in range(len(low)) for run in found]
+        low, high, share = (
+            [_with(low[i], axis, run[0]) for i, run in several],
+            [_with(high[i], axis, run[1]) for i, run in several],
+            [share[i] * run[2] for i, run in several],
+        )
+    return np.array(low), np.array(high), np.array(share)
+
+
+def _with(ends: Codes, axis: int, value: int) -> Codes:
+    changed = ends.copy()
+    changed[axis] = value
+    return changed
+
+
+def _runs(cells: Floats) -> list[tuple[int, int, float]]:
+    """Return the runs of neighbouring cells of equal weight above 0: first, last, weight."""
+    starts = np.flatnonzero(np.diff(cells, prepend=np.nan) != 0)
+    stops = np.append(starts[1:], len(cells)) - 1
+    return [(int(a), int(b), float(cells[a])) for a, b in zip(starts, stops, strict=True) if cells[a] > 0]

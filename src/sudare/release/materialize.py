@@ -1,0 +1,157 @@
+"""The verb `materialize`: a differentially private view of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.errors import ParameterError
+from sudare.noise.keystream import Keystream
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.requirement import one_of
+from sudare.pview.account import Account
+from sudare.pview.baselines import learn_identity, learn_independent
+from sudare.pview.dawa import learn_dawa
+from sudare.pview.domain import Domain
+from sudare.pview.models import BlocksModel, CellsModel, ProductModel
+from sudare.pview.mondrian import learn_mondrian
+from sudare.pview.pairs import learn_pairs
+from sudare.pview.view import Model, PView
+from sudare.release import history
+from sudare.release._recount_budget import refuse_overspent
+from sudare.release.certificate import Certificate, InputHash
+from sudare.release.ledger import Ledger
+from sudare.tables.table import Table
+
+Codes = NDArray[np.int32]
+
+
+def _pairs(codes: Codes, domain: Domain, account: Account) -> Model:
+    return learn_pairs(codes, domain.sizes, [axis.ordered for axis in domain.axes], account)
+
+
+def _mondrian(codes: Codes, domain: Domain, account: Account, **parameters: Any) -> Model:
+    return BlocksModel.of(learn_mondrian(codes, domain.sizes, account, **parameters), domain.sizes)
+
+
+METHODS: dict[str, Callable[..., Model]] = {
+    "pairs": _pairs,
+    "dp-mondrian": _mondrian,
+    "identity": lambda codes, domain, account: CellsModel(learn_identity(codes, domain.sizes, account)),
+    "independent": lambda codes, domain, account: ProductModel(
+        learn_independent(codes, domain.sizes, account)
+    ),
+    "dawa": lambda codes, domain, account: CellsModel(learn_dawa(codes, domain.sizes, account)),
+}
+PARAMETERS: dict[str, Sequence[str]] = {"dp-mondrian": ("theta", "tree_share", "beta", "gamma")}
+
+
+def materialize(
+    table: Table,
+    requirement: DifferentialPrivacy,
+    method: str = "pairs",
+    *,
+    ledger: Ledger | None = None,
+    receiver: str | None = None,
+    unsafe_seed: int | None = None,
+    **parameters: Any,
+) -> PView:
+    """Make a differentially private view of a table, which answers any range count and yields synthetic rows.
+
+    Every attribute but identifiers needs a domain or bounds in the schema. Neighbouring tables differ in one record,
+    added or removed; with a delta, noise is Gaussian. `method` is "pairs" (a cloud of points that agrees with noisy
+    tables of single attributes and of the pairs that matter most), "dp-mondrian" (the paper's, with its parameters
+    theta, tree_share, beta and gamma), or a baseline: "independent", "identity" or "dawa". A ledger is charged before
+    anything is counted, and refuses what would overspend.
+
+    >>> import polars as pl, sudare as sd
+    >>> table = sd.read(pl.DataFrame({"ill": ["yes"] * 300 + ["no"] * 700}), sd.Schema.from_roles(
+    ...     sensitive=["ill"], domains={"ill": ["yes", "no"]}))
+    >>> view = sd.materialize(table, sd.DifferentialPrivacy(1.0))
+    >>> 250 < view.count(ill="yes").value < 350
+    True
+    """
+    _refuse(requirement, method, parameters)
+    domain = Domain.of(table)
+    codes = domain.codes(table)
+    source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
+    account = Account(requirement, source)
+    if ledger is not None:
+        _charge(ledger, receiver, table, requirement, method, source)
+    model = METHODS[method](codes, domain, account, **parameters)
+    refuse_overspent(account.to_json(), requirement)
+    certificate = _certificate(table, requirement, method, source)[0].model_copy(
+        update={"utility": _size(model, domain)}
+    )
+    facts = {"certificate": certificate.model_dump(mode="json"), "budget": account.to_json()}
+    return PView(domain, model, facts)
+
+
+def _refuse(requirement: object, method: str, parameters: dict[str, Any]) -> None:
+    one_of(method, "method", "materialize", list(METHODS))
+    if not isinstance(requirement, DifferentialPrivacy) or requirement.per != "table":
+        raise ParameterError(
+            f"A view needs differential privacy of the whole table, such as DifferentialPrivacy(1.0). Got {requirement} instead."
+        )
+    for name in parameters:
+        if name not in PARAMETERS.get(method, ()):
+            known = ", ".join(PARAMETERS.get(method, ())) or "none"
+            raise ParameterError(f"The method '{method}' has no parameter '{name}'. Its parameters: {known}.")
+
+
+def _charge(
+    ledger: Ledger,
+    receiver: str | None,
+    table: Table,
+    requirement: DifferentialPrivacy,
+    method: str,
+    source: Keystream,
+) -> None:
+    """Record the view before the data are looked at: the budget is spent even if something fails then."""
+    certificate, salt = _certificate(table, requirement, method, source)
+    body = {
+        "folder": "a view",
+        "receiver": receiver,
+        "certificate": certificate.model_dump(mode="json"),
+        "input_salt": salt,
+        "views": {},
+        "promises": [],
+    }
+    ledger.append("release", body, check=lambda entries: history.refuse(entries, body, table))
+
+
+def _certificate(
+    table: Table, requirement: DifferentialPrivacy, method: str, source: Keystream
+) -> tuple[Certificate, str]:
+    """Certify what is promised. How many records were read is not told: it is protected, too."""
+    commitment, salt = InputHash.commit(table.source.name, table.digest())
+    measured = {"epsilon": requirement.epsilon}
+    if requirement.delta:
+        measured["delta"] = requirement.delta
+    certificate = Certificate(
+        requirements=[str(requirement)],
+        measured=measured,
+        method=method,
+        utility={},
+        records={},
+        randomness=source.description,
+        caveats=[
+            "Neighbouring tables differ in one record, added or removed; replacing one costs twice the epsilon."
+        ],
+        input=commitment,
+    )
+    return certificate, salt
+
+
+def _size(model: Model, domain: Domain) -> dict[str, Any]:
+    """Say how large the view is against the tensor of all counts."""
+    rows: NDArray[np.int64] = np.array(model.frame().shape)
+    return {
+        "model": model.kind,
+        "rows": int(rows[0]),
+        "columns": int(rows[1]),
+        "cells_of_domain": float(domain.cells),
+    }

@@ -1,0 +1,73 @@
+"""A model that knows the truth, so that whatever a view answers from it can be checked to the last record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sudare.pview.boxes import Boxes
+from sudare.pview.domain import Axis, Domain
+from sudare.pview.view import PView
+from sudare.tables.column import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """Counts with boxes; its errors are as declared: so much for every box."""
+
+    boxes: Boxes
+    error: float = 0.0
+    kind: str = "exact"
+
+    def counts(self, low: Any, high: Any) -> Any:
+        return self.boxes.counts(low, high)
+
+    def errors(self, low: Any, high: Any) -> Any:
+        return np.full(len(low), self.error)
+
+    def table(self, axes: Sequence[int], weights: Mapping[int, Any]) -> Any:
+        return self.boxes.table(axes, weights)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Any:
+        return self.boxes.sample(n, rng)
+
+    def frame(self) -> pl.DataFrame:
+        return self.boxes.frame()
+
+    def extras(self) -> dict[str, Any]:
+        return {"error": self.error}
+
+    @classmethod
+    def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Exact:
+        return cls(Boxes.from_frame(frame, sizes), extras["error"])
+
+
+def codes_of(axes: Sequence[Axis], rows: pl.DataFrame) -> np.ndarray[Any, Any]:
+    """The cells of rows; values must stand in the order of their axis."""
+    found = []
+    for axis in axes:
+        if axis.values is None:
+            found.append(axis.codes(Column.encode(rows[axis.name])))
+        else:
+            places = {value: i for i, value in enumerate(axis.values)}
+            found.append([axis.size - 1 if v is None else places[v] for v in rows[axis.name].to_list()])
+    return np.array(found, dtype=np.int32).T.reshape(-1, len(axes))
+
+
+def points_view(axes: Sequence[Axis], rows: pl.DataFrame, error: float = 0.0) -> PView:
+    """A view that is its rows, each a point of weight 1."""
+    codes = np.ascontiguousarray(codes_of(axes, rows))
+    domain = Domain(tuple(axes))
+    return PView(domain, Exact(Boxes.of(codes, codes, np.ones(len(codes)), domain.sizes), error))
+
+
+def blocks_view(axes: Sequence[Axis], blocks: int, seed: int) -> PView:
+    """A view of random boxes."""
+    rng, domain = np.random.default_rng(seed), Domain(tuple(axes))
+    ends = np.sort(rng.integers(0, domain.sizes, size=(2, blocks, len(axes))), axis=0).astype(np.int32)
+    boxes = Boxes.of(ends[0], ends[1], rng.random(blocks) * 100, domain.sizes)
+    return PView(domain, Exact(boxes))

@@ -1,0 +1,254 @@
+"""Whether the methods keep their epsilon, by what their outputs tell; and whether such a test would notice if not."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numba import njit
+
+from sudare.noise._kernels import tap
+from sudare.noise.keystream import Keystream
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.pview import _dawa, _mondrian
+from sudare.pview.account import Account
+from sudare.pview.baselines import learn_identity, noisy_histograms
+from sudare.pview.dawa import deviations, noise_of_costs
+from sudare.pview.mondrian import perturb, spend, strengths
+from tests.pview.audit import audit, joined, labels_of
+
+RUNS = 200_000
+
+
+def account(epsilon, seed):
+    return Account(DifferentialPrivacy(epsilon), Keystream.unsafe(seed))
+
+
+def bins(counts):
+    """Noisy counts, those far out in one label each."""
+    return np.clip(np.rint(counts), -12, 24).astype(np.int64)
+
+
+# -- The tool -------------------------------------------------------------------------------------------
+
+
+def laplace_runs(value, epsilon, seed):
+    return [value + account(epsilon, seed).noise(RUNS, Fraction(str(epsilon)))]
+
+
+def test_the_audit_nearly_finds_a_known_epsilon_and_never_more():
+    for epsilon in (0.3, 1.0, 2.0):
+        found = audit(laplace_runs(0, epsilon, 1), laplace_runs(1, epsilon, 2))
+        assert 0.9 * epsilon < found <= epsilon
+
+
+def test_the_audit_finds_nothing_where_there_is_nothing():
+    assert audit(laplace_runs(0, 1.0, 1), laplace_runs(0, 1.0, 2)) <= 0.01
+
+
+def test_the_audit_catches_noise_that_is_too_small():
+    assert audit(laplace_runs(0, 1.2, 1), laplace_runs(1, 1.2, 2)) > 1.0
+
+
+def test_a_delta_excuses_as_much():
+    # A bit that gives the table away once in a hundred runs.
+    rng = np.random.default_rng(1)
+    first, second = (np.where(rng.random(RUNS) < 0.01, table, 7) for table in (0, 1))
+    assert audit([first], [second]) > 3
+    assert audit([first], [second], delta=0.012) <= 0.01
+
+
+def test_any_mechanism_can_be_run_one_by_one():
+    def run(table, seed):
+        return (table, seed % 2)
+
+    assert len(set(labels_of(run, 3, 10).tolist())) == 2
+
+
+# -- DP-Mondrian ----------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def forest(
+    source, cells, counts, ranks, levels, sizes, kappa, theta, converge, cut, target, runs
+):  # pragma: no cover
+    """Grow many trees. For each: the number of blocks, a label of all, and the facts and a label of the target's block."""
+    found = np.empty((runs, 6), dtype=np.int64)
+    for r in range(runs):
+        low, high, facts = _mondrian.grow(
+            source, cells, counts, ranks, levels, sizes, kappa, theta, converge, cut
+        )
+        tree = 0
+        for b in range(len(facts)):
+            box, inside = 0, True
+            for a in range(sizes.size):
+                box = 1000 * box + 30 * low[b, a] + high[b, a] + 1
+                inside &= low[b, a] <= target[a] <= high[b, a]
+            tree = tree * 1_000_003 + box
+            if inside:
+                found[r, 2] = box
+                found[r, 3:] = facts[b]
+        found[r, 0], found[r, 1] = len(facts), tree
+    return found
+
+
+def mondrian_runs(table, target, epsilon, seed, *, theta, tree_share, beta, gamma, slip=1.0, runs=RUNS):
+    """Run the method as `learn_mondrian` does, but for the last step, which uses nothing but the noisy counts."""
+    budget = account(epsilon, seed)
+    shares = spend(table.shape, budget, tree_share, beta, gamma)
+    converge, cut = strengths(shares, budget)
+    counts = table[table > 0]
+    levels, ranks = np.unique(-counts, return_inverse=True)
+    found = forest(
+        tap(np.arange(8, dtype=np.uint32) + np.uint32(seed), np.uint64(0)),
+        np.argwhere(table > 0).astype(np.int32),
+        counts,
+        ranks.astype(np.int32),
+        -levels,
+        np.array(table.shape),
+        shares.kappa,
+        int(theta * _mondrian.STEPS),
+        np.uint64(slip * converge),
+        cut,
+        np.array(target),
+        runs,
+    )
+    blocks, tree, box, depth, tested = (found[:, i] for i in (0, 1, 2, 4, 5))
+    noisy = bins(perturb(found[:, 3:], shares, budget)[0])
+    return [
+        blocks == 1,
+        blocks,
+        tree,
+        box,
+        noisy,
+        joined(box, noisy),
+        joined(depth, tested, noisy),
+        joined(tree, noisy),
+    ]
+
+
+SETTINGS = {"theta": 0.0, "tree_share": Fraction(9, 10), "beta": 1.2, "gamma": 0.9}
+TABLES = [
+    (np.zeros((2, 3), dtype=np.int64), (1, 2)),
+    (np.array([[3, 0, 0], [0, 1, 0]]), (0, 0)),
+    (np.array([1, 1, 1, 0, 1, 1]), (3,)),
+]
+
+
+@pytest.mark.parametrize("change", [{}, {"theta": 2.0, "gamma": 0.99}, {"gamma": 0.1}])
+@pytest.mark.parametrize(("table", "target"), TABLES)
+def test_mondrian_keeps_its_epsilon(table, target, change):
+    more = table.copy()
+    more[target] += 1
+    epsilon = 1.5
+    runs = [mondrian_runs(x, target, epsilon, s, **SETTINGS | change) for s, x in enumerate((table, more))]
+    found = audit(*runs)
+    assert 0.15 * epsilon < found <= epsilon
+
+
+LONG = {"theta": 2.0, "tree_share": Fraction(99, 100), "beta": 1.0, "gamma": 0.99}
+
+
+@pytest.mark.parametrize(("slip", "kept"), [(1.0, True), (2.0, False)])
+def test_the_paper_s_printed_noise_is_caught(slip, kept):
+    # Lap(1/epsilon_conv), where Delta_AE is nearly 2, is as if epsilon_conv were twice as much.
+    table = np.zeros(16, dtype=np.int64)
+    more = table.copy()
+    more[5] += 1
+    runs = [mondrian_runs(x, (5,), 2.0, s, **LONG, slip=slip) for s, x in enumerate((table, more))]
+    found = audit(*runs)
+    assert found <= 2.0 if kept else found > 2.5
+
+
+# -- Identity and independent histograms: many runs at once, as parts of one large domain --------------------
+
+
+def repeated(codes, sizes):
+    """Give every run values of its own."""
+    shift = np.arange(RUNS)[:, None, None] * sizes
+    return (codes + shift).reshape(-1, len(sizes)).astype(np.int32)
+
+
+def identity_runs(counts, epsilon, seed):
+    codes = np.repeat(np.arange(len(counts)), counts)
+    runs = np.repeat(np.arange(RUNS), len(codes))
+    both = np.stack([runs, np.tile(codes, RUNS)], axis=1).astype(np.int32)
+    noisy = bins(learn_identity(both, (RUNS, len(counts)), account(epsilon, seed)).table)
+    return [noisy[:, 0], joined(*noisy.T)]
+
+
+def test_identity_keeps_its_epsilon():
+    found = audit(identity_runs([2, 0, 1], 1.0, 1), identity_runs([3, 0, 1], 1.0, 2))
+    assert 0.8 < found <= 1.0
+
+
+def independent_runs(codes, sizes, epsilon, seed):
+    budget = account(epsilon, seed)
+    found, _ = noisy_histograms(repeated(codes, sizes), [RUNS * s for s in sizes], budget)
+    assert budget.remaining == 0
+    first, second = (bins(h.reshape(RUNS, -1)) for h in found)
+    return [first[:, 0], joined(first[:, 0], second[:, 1]), joined(first[:, 0], first[:, 1], second[:, 1])]
+
+
+def test_independent_histograms_keep_their_epsilon():
+    codes = np.array([[0, 0], [1, 1], [1, 2]])
+    more = np.vstack([codes, [0, 1]])
+    found = audit(*(independent_runs(x, (2, 3), 1.5, s) for s, x in enumerate((codes, more))))
+    assert 0.6 * 1.5 < found <= 1.5
+
+
+# -- DAWA -----------------------------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def dawa_partitions(source, errors, scales, each, counts, target, runs):  # pragma: no cover
+    """For each run: a label of the partition, and where the target's bucket begins, its length and its sum."""
+    found = np.empty((runs, 4), dtype=np.int64)
+    for r in range(runs):
+        begins = _dawa.cheapest(source, errors, scales, each)
+        found[r, 0], end = 0, counts.size
+        for begin in begins:
+            found[r, 0] |= 1 << begin
+            if begin <= target < end:
+                found[r, 1:] = (begin, end - begin, counts[begin:end].sum())
+            end = begin
+    return found
+
+
+def dawa_runs(counts, target, epsilon, seed, *, scale=lambda scales: scales, share=Fraction(1, 2)):
+    budget = account(epsilon, seed)
+    first, second = share * budget.whole, (1 - share) * budget.whole
+    scales, _ = noise_of_costs(counts.size, budget, first, second)
+    each = 2 * _mondrian.STEPS  # less than usual, so that partitions are about equally likely
+    source = tap(np.arange(8, dtype=np.uint32) + np.uint32(seed), np.uint64(0))
+    found = dawa_partitions(source, deviations(counts), scale(scales), each, counts, target, RUNS)
+    partition, begin, length, total = found.T
+    noisy = bins(total + budget.noise(RUNS, second))
+    return [partition, joined(begin, length), noisy, joined(begin, length, noisy), joined(partition, noisy)]
+
+
+ROWS = [
+    (np.array([0, 0, 0, 0, 0, 0]), 2),
+    (np.array([1, 1, 0, 1, 1, 1]), 2),
+    (np.array([4, 0, 0, 2, 9, 1]), 0),
+]
+
+
+@pytest.mark.parametrize(("counts", "target"), ROWS)
+def test_dawa_keeps_its_epsilon(counts, target):
+    more = counts + (np.arange(counts.size) == target)
+    found = audit(*(dawa_runs(x, target, 2.0, s) for s, x in enumerate((counts, more))))
+    assert 0.8 < found <= 2.0
+
+
+def half_of(scales):
+    return np.append(np.uint64(0), scales[1:] // np.uint64(2))
+
+
+@pytest.mark.parametrize(("scale", "kept"), [(np.copy, True), (half_of, False)])
+def test_half_of_dawa_s_noise_and_none_for_single_cells_is_caught(scale, kept):
+    counts = np.array([1, 1, 0, 1, 1, 1])
+    most = {"share": Fraction(99, 100), "scale": scale}
+    found = audit(
+        *(dawa_runs(x, 2, 1.0, s, **most) for s, x in enumerate((counts, counts + (np.arange(6) == 2))))
+    )
+    assert found <= 1.0 if kept else found > 1.2

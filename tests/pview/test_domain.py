@@ -1,0 +1,199 @@
+"""Domains: declared cells, how data and conditions fall into them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sudare as sd
+from sudare.pview.domain import Axis, Domain
+
+DAY = dt.date(2024, 3, 1)
+
+
+def axis(values: list[Any], *, missing: bool = False, **attribute: Any) -> tuple[Axis, sd.Table]:
+    schema = sd.Schema(
+        attributes={"x": sd.Attribute(role="quasi", **attribute)},
+        missing="own value" if missing else "refuse",
+    )
+    table = sd.read(pl.DataFrame({"x": values}), schema)
+    return Domain.of(table).axes[0], table
+
+
+class TestCells:
+    def test_whole_numbers_are_cells_of_their_own(self) -> None:
+        found, table = axis([20, 22, 20], bounds=(18, 25))
+        assert (found.size, found.labels()[:2]) == (8, ["18", "19"])
+        assert found.codes(table["x"]).tolist() == [2, 4, 2]
+
+    def test_declared_bins_are_equally_wide(self) -> None:
+        found, table = axis([0, 9, 10, 99], bounds=(0, 99), bins=10)
+        assert found.codes(table["x"]).tolist() == [0, 0, 1, 9]
+        assert found.labels()[0] == "[0, 10)"
+
+    def test_numbers_have_bins_and_the_upper_bound_is_in_the_last(self) -> None:
+        found, table = axis([0.0, 0.049, 0.05, 5.0], bounds=(0, 5))
+        assert found.size == 100
+        assert found.codes(table["x"]).tolist() == [0, 0, 1, 99]
+
+    def test_days_and_times(self) -> None:
+        days, table = axis([DAY, DAY + dt.timedelta(30)], bounds=(DAY, DAY + dt.timedelta(60)))
+        assert (days.size, days.codes(table["x"]).tolist()) == (61, [0, 30])
+        start = dt.datetime(2024, 1, 1)
+        times, table = axis(
+            [start, start + dt.timedelta(hours=12)], bounds=(start, dt.datetime(2024, 1, 2)), bins=4
+        )
+        assert times.codes(table["x"]).tolist() == [0, 2]
+
+    def test_values_keep_the_declared_order(self) -> None:
+        found, table = axis(["b", "a"], domain=("c", "b", "a"))
+        assert found.codes(table["x"]).tolist() == [1, 2]
+
+    def test_missing_values_have_the_last_cell_whether_there_are_any_or_not(self) -> None:
+        with_some, table = axis(["a", None], domain=("a", "b"), missing=True)
+        assert (with_some.size, with_some.codes(table["x"]).tolist()) == (3, [0, 2])
+        without, table = axis(["a", "b"], domain=("a", "b"), missing=True)
+        assert (without.size, without.codes(table["x"]).tolist()) == (3, [0, 1])
+        in_bins, table = axis([5, None], bounds=(0, 9), missing=True)
+        assert (in_bins.size, in_bins.codes(table["x"]).tolist()) == (11, [5, 10])
+
+    def test_nothing_is_read_off_the_data(self) -> None:
+        with pytest.raises(sd.InputError, match="'x' has no declared domain. Give it a domain or bounds"):
+            axis([1, 2, 3])
+        with pytest.raises(sd.InputError, match="outside the declared bounds"):
+            axis([1, 200], bounds=(0, 100))
+
+    def test_what_is_outside_is_clipped_only_if_the_schema_says_so(self) -> None:
+        found, table = axis([-5, 3, 200], bounds=(0, 9), outside="clip")
+        assert found.codes(table["x"]).tolist() == [0, 3, 9]
+
+    def test_identifiers_are_left_out(self) -> None:
+        schema = sd.Schema.from_roles(quasi=["x"], identifier=["name"], bounds={"x": (0, 3)})
+        table = sd.read(pl.DataFrame({"name": ["a", "b"], "x": [1, 2]}), schema)
+        assert Domain.of(table).names == ["x"]
+        with pytest.raises(sd.InputError, match="The view has no attribute 'name'. There are 'x'"):
+            Domain.of(table).place("name")
+
+
+class TestConditions:
+    def test_a_range_takes_both_ends(self) -> None:
+        found, _ = axis([1], bounds=(0, 9))
+        assert np.flatnonzero(found.wanted((2, 4))).tolist() == [2, 3, 4]
+        assert np.flatnonzero(found.wanted((None, 1))).tolist() == [0, 1]
+        assert np.flatnonzero(found.wanted([1, 5])).tolist() == [1, 5]
+
+    def test_a_bin_is_taken_in_part(self) -> None:
+        found, _ = axis([1], bounds=(0, 9), bins=2)
+        assert found.wanted((3, 6)).tolist() == [2 / 5, 2 / 5]
+        numbers, _ = axis([1.0], bounds=(0, 10), bins=2)
+        assert numbers.wanted((4, 7.5)).tolist() == [1 / 5, 1 / 2]
+
+    def test_missing_is_in_no_range(self) -> None:
+        found, _ = axis([1, None], bounds=(0, 3), missing=True)
+        assert found.wanted((0, 3)).tolist() == [1, 1, 1, 1, 0]
+        assert found.wanted(None).tolist() == [0, 0, 0, 0, 1]
+
+    @pytest.mark.parametrize(
+        ("condition", "message"),
+        [
+            ((7, 3), "the wrong way round"),
+            ((20, 30), "20 is outside its domain, 0 to 9"),
+            ((-9, -3), "-3 is outside its domain, 0 to 9"),
+            (99, "outside its domain"),
+            (("a", "b"), "not of its type"),
+            ((1, 2, 3), r"a range is a pair \(low, high\)"),
+            (None, "has no missing values"),
+        ],
+    )
+    def test_bad_conditions_on_numbers(self, condition: Any, message: str) -> None:
+        found, _ = axis([1], bounds=(0, 9))
+        with pytest.raises(sd.InputError, match=message):
+            found.wanted(condition)
+
+    def test_bad_conditions_on_texts(self) -> None:
+        found, _ = axis(["a"], domain=("a", "b"))
+        with pytest.raises(sd.InputError, match="'x' has no value 'c'. There are 'a', 'b'"):
+            found.wanted("c")
+        with pytest.raises(sd.InputError, match="has no order"):
+            found.wanted(("a", "b"))
+
+    @given(st.integers(1, 30), st.integers(1, 40), st.data())
+    def test_shares_of_bins_are_shares_of_whole_numbers(
+        self, width: int, bins: int, data: st.DataObject
+    ) -> None:
+        found, table = axis(list(range(width)), bounds=(0, width - 1), bins=bins)
+        codes = found.codes(table["x"])
+        low = data.draw(st.integers(0, width - 1))
+        high = data.draw(st.integers(low, width - 1))
+        if bins < width and width % bins:
+            return  # uneven bins hold parts of whole numbers; then only the sum below is right
+        wanted = found.wanted((low, high))
+        for cell in range(found.size):
+            inside = np.flatnonzero(codes == cell)
+            share = np.mean([low <= x <= high for x in inside]) if len(inside) else 0
+            assert wanted[cell] == pytest.approx(share)
+
+
+class TestRows:
+    @pytest.mark.parametrize(
+        ("values", "attribute"),
+        [
+            ([1, 5, 9], {"bounds": (0, 9)}),
+            ([1, 55, 99], {"bounds": (0, 99), "bins": 7}),
+            ([0.5, 2.25], {"bounds": (0, 3)}),
+            ([DAY, DAY + dt.timedelta(400)], {"bounds": (DAY, DAY + dt.timedelta(2000))}),
+            ([dt.datetime(2024, 1, 1, 5)], {"bounds": (dt.datetime(2024, 1, 1), dt.datetime(2024, 2, 1))}),
+            (["a", "b"], {"domain": ("a", "b", "c")}),
+            ([True, False], {"domain": (True, False)}),
+        ],
+    )
+    def test_a_drawn_value_lies_in_its_cell_and_has_the_type(self, values: list[Any], attribute: Any) -> None:
+        found, table = axis([*values, None], missing=True, **attribute)
+        cells = np.arange(found.size).repeat(20)
+        drawn = found.decode(cells, np.random.default_rng(0))
+        assert drawn.dtype == table["x"].values.dtype
+        again, read = axis(drawn.to_list(), missing=True, **attribute)
+        assert again.codes(read["x"]).tolist() == cells.tolist()
+
+    @pytest.mark.parametrize(
+        ("values", "attribute"),
+        [
+            ([1], {"bounds": (0, 9)}),
+            ([0.5], {"bounds": (0, 3)}),
+            ([DAY], {"domain": (DAY, DAY + dt.timedelta(1))}),
+            ([DAY], {"bounds": (DAY, DAY + dt.timedelta(20))}),
+            (["a"], {"domain": ("a", "b")}),
+            ([2], {"domain": (3, 2)}),
+            ([True], {"domain": (True, False)}),
+        ],
+    )
+    def test_it_reads_back_as_it_was_written(self, values: list[Any], attribute: Any) -> None:
+        found, _ = axis(values, missing=True, **attribute)
+        again = Axis.from_json(found.to_json())
+        assert again.to_json() == found.to_json()
+        assert (again.values, again.dtype, again.size) == (found.values, found.dtype, found.size)
+
+
+def test_boxes_are_checked() -> None:
+    found, _ = axis([1], bounds=(0, 9))
+    domain = Domain((found, found))
+    low, high = domain.boxes([0, 1], [3, 9])
+    assert low.shape == high.shape == (1, 2)
+    for wrong, message in (
+        (([0], [3]), "a column for each of the 2 attributes"),
+        (([0.5, 1], [3, 9]), "whole numbers"),
+        (([0, -1], [3, 9]), "beyond the domain"),
+        (([0, 1], [3, 10]), "beyond the domain"),
+        (([5, 1], [3, 9]), "an end before its beginning"),
+    ):
+        with pytest.raises(sd.InputError, match=message):
+            domain.boxes(*wrong)
+    assert domain.cells == 100
+    assert math.prod(domain.sizes) == 100

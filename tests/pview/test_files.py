@@ -1,0 +1,187 @@
+"""A view saved and opened again; files that were damaged, cut or mixed up are refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sudare.errors import InputError
+from sudare.pview import files
+from sudare.pview.boxes import Boxes
+from sudare.pview.domain import Axis, Domain
+from sudare.pview.view import PView
+from tests.pview.exact import Exact, blocks_view, points_view
+
+AXES = (
+    Axis("age", pl.Int64(), None, 18, 96, 10, missing=True),
+    Axis("marital-status", pl.String(), ("single", 'new "old"', "既婚"), missing=True),
+    Axis("born", pl.Date(), (dt.date(2024, 1, 1), dt.date(2024, 2, 1))),
+    Axis("seen", pl.Datetime("us"), None, 0, 1e9, 50),
+    Axis("rate", pl.Float64(), (0.1, 1.0, -3.0)),
+    Axis("well", pl.Boolean(), (False, True)),
+)
+
+
+@pytest.fixture(autouse=True)
+def _kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(files.KINDS, "exact", Exact)
+
+
+def some_rows(n: int) -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    return Domain(AXES).decode(rng.integers(0, Domain(AXES).sizes, size=(n, len(AXES))), rng)
+
+
+def points() -> PView:
+    view = points_view(AXES, some_rows(300), error=2.5)
+    return PView(view.domain, view.model, {"epsilon": 1.0, "shares": {"total": "1/64"}})
+
+
+@pytest.fixture(params=["points", "blocks"])
+def view(request: pytest.FixtureRequest) -> PView:
+    return points() if request.param == "points" else blocks_view(AXES, 40, seed=3)
+
+
+def test_a_view_opens_as_it_was_saved(view: PView, tmp_path: Path) -> None:
+    folder = view.save(tmp_path / "view")
+    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "view.parquet"]
+    again = PView.open(folder)
+    assert again.domain.to_json() == view.domain.to_json()
+    assert [axis.cell_values().to_list() for axis in again.domain.axes] == [
+        axis.cell_values().to_list() for axis in view.domain.axes
+    ]
+    assert again.facts == view.facts
+    assert again.model.boxes is not None
+    assert again.model.boxes.points == view.model.boxes.points  # type: ignore[union-attr]
+    query = 'SELECT born, COUNT(*) FROM view WHERE age BETWEEN 20 AND 50 OR "marital-status" IS NULL GROUP BY born'
+    assert again.sql(query).equals(view.sql(query))
+    assert again.count(age=(20, 50)) == view.count(age=(20, 50))
+
+
+def test_only_a_view_is_replaced_and_only_with_force(tmp_path: Path) -> None:
+    view = points()
+    view.save(tmp_path / "view")
+    with pytest.raises(InputError, match=r"exists already.*Nothing was written"):
+        view.save(tmp_path / "view")
+    other = blocks_view(AXES, 5, seed=1)
+    other.save(tmp_path / "view", force=True)
+    assert PView.open(tmp_path / "view").total == other.total
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "manifest.json").write_text("{}")
+    with pytest.raises(InputError, match=r"folder without view\.parquet"):
+        view.save(tmp_path / "mine", force=True)
+
+
+def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    broken = PView(points().domain, points().model, {"epsilon": object()})
+    with pytest.raises(TypeError):
+        broken.save(tmp_path / "view")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_without_a_view(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"There is no .*manifest\.json. Give the folder of a view"):
+        PView.open(tmp_path)
+    (tmp_path / "manifest.json").write_text('{"name": "an app"}')
+    with pytest.raises(InputError, match="is not the manifest of a view"):
+        PView.open(tmp_path)
+    (tmp_path / "manifest.json").write_text("[]")
+    with pytest.raises(InputError, match="is not the manifest of a view"):
+        PView.open(tmp_path)
+
+
+def test_a_view_without_its_data(tmp_path: Path) -> None:
+    folder = points().save(tmp_path / "view")
+    (folder / "view.parquet").unlink()
+    with pytest.raises(InputError, match=r"There is no .*view\.parquet"):
+        PView.open(folder)
+    (folder / "view.parquet").mkdir()
+    with pytest.raises(InputError, match=r"Cannot read .*view\.parquet: Is a directory"):
+        PView.open(folder)
+
+
+@pytest.mark.parametrize("name", ["view.parquet", "manifest.json"])
+@pytest.mark.parametrize("harm", ["cut", "empty", "flip", "grow"])
+def test_damage_is_noticed(tmp_path: Path, name: str, harm: str) -> None:
+    path = points().save(tmp_path / "view") / name
+    content = path.read_bytes()
+    middle = content.index(b"single") if name == "manifest.json" else len(content) // 2
+    harmed = {
+        "cut": content[:-100],
+        "empty": b"",
+        "flip": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+        "grow": content + b"x",
+    }
+    path.write_bytes(harmed[harm])
+    with pytest.raises(InputError, match=f"{name} is damaged.*Copy the whole folder again, or save the view"):
+        PView.open(path.parent)
+
+
+def test_any_bit_of_a_manifest_counts(tmp_path: Path) -> None:
+    path = points().save(tmp_path / "view") / "manifest.json"
+    content = path.read_bytes()
+    blank = b" \n\t\r"
+    for at in range(0, len(content), 37):
+        if content[at] not in blank:
+            path.write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
+            with pytest.raises(InputError):
+                PView.open(path.parent)
+
+
+def test_the_data_of_another_view(tmp_path: Path) -> None:
+    one = points().save(tmp_path / "one")
+    other = blocks_view(AXES, 5, seed=1).save(tmp_path / "other")
+    (one / "view.parquet").write_bytes((other / "view.parquet").read_bytes())
+    with pytest.raises(InputError, match=r"view\.parquet is damaged"):
+        PView.open(one)
+
+
+@pytest.mark.parametrize("change", [{"version": 2}, {"kind": "cube"}])
+def test_a_later_version_is_named(tmp_path: Path, change: dict[str, object]) -> None:
+    path = points().save(tmp_path / "view") / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(InputError, match=r"another version of Sudare .*this one knows format 1 and 'cloud'"):
+        PView.open(path.parent)
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (pl.DataFrame({"weight": [1.0]}), "not those of weighted boxes"),
+        (pl.DataFrame({"0": [5], "weight": [1.0]}), "beyond the domain"),
+        (pl.DataFrame({"low_0": [1], "high_0": [0], "weight": [1.0]}), "beyond the domain"),
+        (
+            pl.DataFrame({"0": [None], "weight": [1.0]}, schema={"0": pl.UInt8, "weight": pl.Float64}),
+            "not those",
+        ),
+    ],
+)
+def test_data_that_does_not_fit_the_domain(tmp_path: Path, frame: pl.DataFrame, reason: str) -> None:
+    view = points_view([Axis("x", pl.Int64(), (1, 2))], pl.DataFrame({"x": [1]}))
+    wrong = type("Wrong", (Exact,), {"frame": lambda self: frame})(view.model.boxes)
+    folder = PView(view.domain, wrong).save(tmp_path / "view")
+    with pytest.raises(InputError, match=f"does not fit its manifest: .*{reason}"):
+        PView.open(folder)
+
+
+def test_a_large_view_opens_in_no_time(tmp_path: Path) -> None:
+    rng, axes = (
+        np.random.default_rng(1),
+        tuple(Axis(f"a{i}", pl.Int64(), None, 0, 100, 100) for i in range(15)),
+    )
+    codes = rng.integers(0, 100, size=(200_000, 15)).astype(np.uint8)
+    boxes = Boxes(codes, codes, rng.random(len(codes)), (100,) * 15)
+    folder = PView(Domain(axes), Exact(boxes)).save(tmp_path / "view")
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        PView.open(folder)
+        times.append(time.perf_counter() - start)
+    print(f"opened in {1000 * min(times):.0f} ms")
+    assert min(times) < 1  # milliseconds; other work on the machine may slow it
