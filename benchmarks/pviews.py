@@ -1,7 +1,7 @@
 """Private views: what one costs to make, to ask, to save and to open, and how it stands beside peers.
 
-`python -m benchmarks.pviews [--quick]`. Peers (MST and AIM of OpenDP with mbi, PrivBayes of DataSynthesizer) are not dependencies of
-the project: one that is not installed is named in its row; SUDARE_PEERS may name an interpreter that has them.
+`python -m benchmarks.pviews [--quick]`. Peers (MST and AIM of OpenDP with mbi) are not dependencies of the
+project: if they are not installed, their rows say so; SUDARE_PEERS may name an interpreter that has them (opendp[mbi] and pandas).
 """
 
 from __future__ import annotations
@@ -184,34 +184,10 @@ def run_mbi(folder: str, algorithm: str = "MST") -> dict:
     return {"seconds": taken}
 
 
-def run_DataSynthesizer(folder: str) -> dict:  # noqa: N802
-    import time
-
-    import pandas as pd
-    from DataSynthesizer.DataDescriber import DataDescriber
-    from DataSynthesizer.DataGenerator import DataGenerator
-
-    path = f"{folder}/codes.csv"
-    frame = pd.read_csv(path)
-    start = time.perf_counter()
-    describer = DataDescriber(histogram_bins=100, category_threshold=200)
-    categories = dict.fromkeys(frame.columns, True)
-    describer.describe_dataset_in_correlated_attribute_mode(
-        dataset_file=path, epsilon=1.0, k=2, attribute_to_is_categorical=categories, seed=1
-    )
-    describer.save_dataset_description_to_file(f"{folder}/described.json")
-    generator = DataGenerator()
-    generator.generate_dataset_in_correlated_attribute_mode(len(frame), f"{folder}/described.json", seed=1)
-    taken = time.perf_counter() - start
-    generator.synthetic_dataset[list(frame.columns)].to_csv(f"{folder}/rows.csv", index=False)
-    return {"seconds": taken}
-
-
 Peer = tuple[str, Callable[..., dict], list[str]]
 PEERS: list[Peer] = [
     ("OpenDP's MST, ρ = 0.015", run_mbi, ["MST"]),
     ("OpenDP's AIM, ρ = 0.015", run_mbi, ["AIM"]),
-    ("DataSynthesizer's PrivBayes, ε = 1", run_DataSynthesizer, []),
 ]
 
 

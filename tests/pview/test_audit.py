@@ -14,6 +14,7 @@ from sudare.pview.account import Account
 from sudare.pview.baselines import learn_identity, noisy_histograms
 from sudare.pview.dawa import deviations, noise_of_costs
 from sudare.pview.mondrian import perturb, spend, strengths
+from sudare.pview.pairs import MISFIT_SENSITIVITY, Design, misfit
 from tests.pview.audit import audit, joined, labels_of
 
 RUNS = 200_000
@@ -252,3 +253,83 @@ def test_half_of_dawa_s_noise_and_none_for_single_cells_is_caught(scale, kept):
         *(dawa_runs(x, 2, 1.0, s, **most) for s, x in enumerate((counts, counts + (np.arange(6) == 2))))
     )
     assert found <= 1.0 if kept else found > 1.2
+
+
+# -- The default method ---------------------------------------------------------------------------------
+
+
+def measured_by_pairs(rows, promise, seed, runs):
+    """Play what the default method does with its budget, on two attributes of two values, many times at once.
+
+    The same shares, the same order, the same noise and choices: the total, the one-way tables, a choice between two
+    pairs by their misfit, and the chosen table. (The points and weights only depend on these.)
+    """
+    account = Account(promise, Keystream.unsafe(seed))
+    plan = Design(pairs=1, bins=2, ones=Fraction(24, 64), choices=Fraction(5, 64), tables=Fraction(34, 64))
+    codes = np.array(rows, dtype=np.int64)
+    total = len(codes) + account.noise(runs, account.spend("total", Fraction(1, 64)))
+    ones = []
+    for a in range(2):
+        part = account.spend(f"one-way table {a}", plan.ones / 2)
+        ones.append(np.bincount(codes[:, a], minlength=2) + account.noise(2 * runs, part).reshape(runs, 2))
+    table = np.bincount(2 * codes[:, 0] + codes[:, 1], minlength=4)
+    part = account.spend("choice", plan.choices)
+    model = np.stack(
+        [np.full(4, 1.0), np.array([2.0, 0.0, 0.0, 2.0])]
+    )  # two candidates the same for both tables
+    scores = misfit(np.stack([table, table[::-1]]), model)
+    chosen = np.array([account.choose(scores, MISFIT_SENSITIVITY, part) for _ in range(runs)])
+    noisy = table + account.noise(4 * runs, account.spend("two-way table", plan.tables)).reshape(runs, 4)
+    assert account.remaining == 0
+    place = np.argmax(noisy, axis=1)
+    return [
+        bins(total),
+        joined(bins(ones[0][:, 0]), bins(ones[1][:, 0])),
+        joined(chosen, place),
+        joined(chosen, bins(noisy[:, 0]), bins(total) // 4),
+        joined(chosen, bins(noisy[:, 0]) // 3, bins(ones[0][:, 0]) // 3, bins(ones[1][:, 0]) // 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    "promise", [DifferentialPrivacy(3.0), DifferentialPrivacy(3.0, 1e-3)], ids=["pure", "gaussian"]
+)
+def test_the_default_keeps_its_promise(promise):
+    rows = [(0, 0), (1, 1), (0, 1)]
+    first, second = (
+        measured_by_pairs(table, promise, seed, RUNS // 2)
+        for seed, table in enumerate((rows, [*rows, (0, 0)]))
+    )
+    found = audit(first, second, delta=promise.delta)
+    assert found <= promise.epsilon
+    if promise.delta == 0:
+        assert found > 0.4 * promise.epsilon, "the audit sees a good part of it"
+
+
+def test_a_misfit_thought_too_little_sensitive_would_be_caught():
+    """With all of the budget on one choice whose sensitivity is taken for an eighth of what it is."""
+    account = Account(DifferentialPrivacy(1.0), Keystream.unsafe(5))
+    part = account.spend("choice", Fraction(1))
+    model = np.stack([np.zeros(4), np.array([0.0, 9.0, 0.0, 0.0])])
+    runs = []
+    for table in (np.array([0, 4, 0, 0]), np.array([0, 5, 0, 0])):
+        scores = misfit(np.stack([table, table]), model)
+        runs.append(
+            [np.array([account.choose(scores, MISFIT_SENSITIVITY / 8, part) for _ in range(RUNS // 2)])]
+        )
+    assert audit(*runs) > 1.0
+
+
+def gaussian_runs(value, promise, seed):
+    account = Account(promise, Keystream.unsafe(seed))
+    return [value + account.noise(RUNS, account.spend("all", Fraction(1)))]
+
+
+@pytest.mark.parametrize("promise", [DifferentialPrivacy(1.0, 1e-2), DifferentialPrivacy(3.0, 1e-3)])
+def test_gaussian_noise_keeps_its_epsilon_and_delta(promise):
+    assert (
+        audit(gaussian_runs(0, promise, 1), gaussian_runs(1, promise, 2), delta=promise.delta)
+        <= promise.epsilon
+    )
+    without = audit(gaussian_runs(0, promise, 1), gaussian_runs(1, promise, 2))
+    assert without > 0.3 * promise.epsilon

@@ -65,7 +65,7 @@ class TestCells:
         assert (in_bins.size, in_bins.codes(table["x"]).tolist()) == (11, [5, 10])
 
     def test_nothing_is_read_off_the_data(self) -> None:
-        with pytest.raises(sd.InputError, match="'x' has no declared domain. Give it a domain or bounds"):
+        with pytest.raises(sd.InputError, match=r"'x' has no declared domain\. Give it a domain or bounds"):
             axis([1, 2, 3])
         with pytest.raises(sd.InputError, match="outside the declared bounds"):
             axis([1, 200], bounds=(0, 100))
@@ -78,7 +78,7 @@ class TestCells:
         schema = sd.Schema.from_roles(quasi=["x"], identifier=["name"], bounds={"x": (0, 3)})
         table = sd.read(pl.DataFrame({"name": ["a", "b"], "x": [1, 2]}), schema)
         assert Domain.of(table).names == ["x"]
-        with pytest.raises(sd.InputError, match="The view has no attribute 'name'. There are 'x'"):
+        with pytest.raises(sd.InputError, match=r"The view has no attribute 'name'\. There are 'x'"):
             Domain.of(table).place("name")
 
 
@@ -119,7 +119,7 @@ class TestConditions:
 
     def test_bad_conditions_on_texts(self) -> None:
         found, _ = axis(["a"], domain=("a", "b"))
-        with pytest.raises(sd.InputError, match="'x' has no value 'c'. There are 'a', 'b'"):
+        with pytest.raises(sd.InputError, match=r"'x' has no value 'c'\. There are 'a', 'b'"):
             found.wanted("c")
         with pytest.raises(sd.InputError, match="has no order"):
             found.wanted(("a", "b"))

@@ -12,7 +12,7 @@ import pytest
 
 import sudare as sd
 from sudare.pview.view import REACH
-from sudare.release import charts
+from sudare.release import charts, view_report
 from sudare.release.view_errors import measure_errors, truth_of
 from sudare.release.view_groups import Groups, dependence, errors_of, strongest
 from sudare.release.view_report import write_view_report
@@ -117,7 +117,9 @@ def test_neighbours_are_taken_together_and_rare_values_as_others() -> None:
     assert ages.labels[:2] == ["18 .. 22", "23 .. 27"]
     assert ages.labels[-2:] == ["63 .. 65", "(missing)"]
     assert towns.labels[-2:] == ["51 others", "(missing)"]
-    counts = towns.matrix @ view.model.table([2], {})
+    table = view.model.table([2], {})
+    counts = towns.sums(table)
+    assert counts == pytest.approx(towns.matrix @ table)
     named = view.count(town=towns.labels[:-2]).value
     assert counts[-2] == pytest.approx(view.total - named - counts[-1])
     assert Groups.of(view, 1, 10).labels[0] == "[0.0, 100.0)"
@@ -149,6 +151,14 @@ def test_the_strongest_pair_comes_first() -> None:
     share = float(np.mean(frame["ill"].to_numpy() == "yes"))
     bits = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
     assert f"original: {bits:.3f} bits" in stage(page, 6)
+
+
+def test_of_many_attributes_the_first_are_paired(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_report, "PAIRED", 3)
+    table = survey(people(300))
+    sixth = stage(write_view_report(table, seen(table)), 6)
+    assert "The 3 of 3 pairs of the first 3 attributes" in sixth
+    assert "<h3>age (rows) and ill" not in sixth
 
 
 def test_dependence_is_zero_for_nothing() -> None:

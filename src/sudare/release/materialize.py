@@ -112,7 +112,7 @@ def _charge(
 ) -> None:
     """Record the view before the data are looked at: the budget is spent even if something fails then."""
     certificate, salt = _certificate(table, requirement, method, source)
-    body = {
+    body: dict[str, Any] = {
         "folder": "a view",
         "receiver": receiver,
         "certificate": certificate.model_dump(mode="json"),

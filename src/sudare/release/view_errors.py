@@ -14,7 +14,7 @@ from sudare.pview.boxes import Boxes
 from sudare.pview.view import REACH, PView
 from sudare.tables.table import Table
 
-QUERIES = 1000  # of each kind
+QUERIES = 600  # of each kind, at most
 SANITY = 0.001  # of all records: a smaller true count does not make the relative error larger
 
 Codes = NDArray[Any]

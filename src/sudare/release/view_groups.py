@@ -58,6 +58,13 @@ class Groups:
         """Which cells are in which group, groups x cells."""
         return np.equal.outer(np.arange(len(self.labels)), self.of_cell).astype(np.float64)
 
+    def sums(self, table: Floats, along: int = 0) -> Floats:
+        """Add up the cells of every group along one dimension of a table of counts."""
+        order = np.argsort(self.of_cell, kind="stable")
+        starts = np.searchsorted(self.of_cell[order], np.arange(len(self.labels)))
+        sorted_already = (np.diff(order) == 1).all()
+        return np.add.reduceat(table if sorted_already else np.take(table, order, along), starts, along)
+
     def errors(self, view: PView) -> Floats:
         """Return the standard error of every group's count."""
         return errors_of(view, [{self.place: own} for own in self.matrix])
@@ -82,7 +89,7 @@ def errors_of(view: PView, several: Sequence[Mapping[int, Floats]]) -> Floats:
 
 def one_way(view: PView, groups: Groups) -> list[Whisker]:
     """Return the view's count of every group, with its 95% interval."""
-    counts = groups.matrix @ view.model.table([groups.place], {})
+    counts = groups.sums(view.model.table([groups.place], {}))
     return [interval(*pair) for pair in zip(counts.tolist(), groups.errors(view).tolist(), strict=True)]
 
 
@@ -93,7 +100,7 @@ def interval(count: float, error: float) -> Whisker:
 
 def two_way(model: Any, a: Groups, b: Groups) -> Floats:
     """Return the counts of two attributes' groups: of a view's model, or of anything else that makes tables."""
-    return np.asarray(a.matrix @ model.table([a.place, b.place], {}) @ b.matrix.T)
+    return b.sums(a.sums(model.table([a.place, b.place], {})), along=1)
 
 
 def dependence(table: Floats) -> float:

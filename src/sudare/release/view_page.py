@@ -26,7 +26,7 @@ BARS = 100  # groups of values in a histogram
 SIDE = 40  # and at most along each side of a two-way table
 MOST_CELLS = 400_000  # of all two-way tables, so that the page stays small
 MOST_PAIRED = 30  # attributes that have two-way tables
-FULLEST = 8  # cells of a two-way table whose intervals are looked at
+FULLEST = 3  # cells of a two-way table whose intervals are looked at
 
 OWN_STYLE = """
 select { font: inherit; max-width: 20em; } fieldset { display: inline-block; border: 1px solid #d9dfda; margin: 0 1em .6em 0; vertical-align: top; }

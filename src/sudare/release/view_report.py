@@ -21,6 +21,7 @@ from sudare.tables.table import Table
 BARS = 40  # groups of values in a histogram
 SHADES = 24  # and along each side of a two-way table
 PAIRS = 6  # two-way tables that are drawn
+PAIRED = 40  # attributes of which all pairs are looked at
 RECORDS = (0.5, 2, 5, 10, 20, 50, 100, 1000)  # by which blocks are told apart
 
 Floats = NDArray[np.float64]
@@ -163,7 +164,7 @@ def _hopeless(errors: Sequence[WorkloadError]) -> str:
 
 def _attribute(place: int, truth: Boxes, view: PView) -> str:
     groups = Groups.of(view, place, BARS)
-    true = groups.matrix @ truth.table([place], {})
+    true = groups.sums(truth.table([place], {}))
     size = groups.axis.size
     which = "neighbours" if groups.axis.ordered else "the rarest"
     note = f"<p>{size:,} cells; {which} are taken together.</p>" if size > len(true) else ""
@@ -172,14 +173,16 @@ def _attribute(place: int, truth: Boxes, view: PView) -> str:
 
 
 def _pairs(truth: Boxes, view: PView) -> list[str]:
-    groups = [Groups.of(view, place, SHADES) for place in range(len(view.domain.axes))]
+    attributes = len(view.domain.axes)
+    groups = [Groups.of(view, place, SHADES) for place in range(min(attributes, PAIRED))]
     if len(groups) < 2:
         return []
     pairs = strongest(view, groups, PAIRS)
     every = len(groups) * (len(groups) - 1) // 2
+    looked = f" of the first {PAIRED} attributes" if attributes > PAIRED else ""
     return [
         "<h2>6. Two attributes at a time</h2>",
-        f"<p>The {len(pairs)} of {every:,} pairs that depend most on each other, as far as the view tells. The darker, the "
+        f"<p>The {len(pairs)} of {every:,} pairs{looked} that depend most on each other, as far as the view tells. The darker, the "
         "more records; both pictures of a pair have one scale. The numbers are bits of mutual information: how much the one "
         "attribute tells about the other, and 0 if nothing.</p>",
         *(_pair(a, b, truth, view) for a, b in pairs),
