@@ -65,7 +65,7 @@ def test_two_way_tables_are_the_views_in_groups() -> None:
 
 
 def test_nothing_of_the_original_is_in_it() -> None:
-    """Two tables that differ in all but what was told with noise would make the same page."""
+    """A true count that stands out is nowhere in it, and the view is all that the page is made from."""
     frame = people().with_columns(ill=pl.lit("no"))
     marked = pl.concat([frame, frame.head(1234).with_columns(ill=pl.lit("yes"))])
     view = seen(survey(marked))

@@ -94,8 +94,8 @@ def _asking(view: PView) -> str:
         "<p>The view answers any range count, with its interval, and at no cost to anybody's privacy:</p>"
         f"<pre>sudare query FOLDER '{escape(f'SELECT {name}, COUNT(*) FROM view GROUP BY {name}')}'</pre>"
         "<p>And in Python, where it also draws synthetic rows:</p>"
-        "<pre>from sudare.pview.view import PView\n"
-        'view = PView.open("FOLDER")\n'
+        "<pre>import sudare as sd\n"
+        'view = sd.PView.open("FOLDER")\n'
         f"view.marginal({escape(repr(first))})\n"
         'view.sql("SELECT COUNT(*) FROM view WHERE ...")\n'
         "view.sample(1000)</pre>"
