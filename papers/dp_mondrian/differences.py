@@ -121,7 +121,7 @@ def _budget() -> list[str]:
         ),
         _checked(
             printed > 70 * EPSILON,
-            f"Line 12's ε_cut = 1 - ε_conv would spend {printed:.0f} on Adult's {depth} levels, whatever ε is. It must be (1 - γ) ε_r / κ. And κ must be a whole number.",
+            f"Line 12's ε_cut = 1 - ε_conv would spend {printed:.0f} on Adult's {depth} levels, almost whatever ε is. It must be (1 - γ) ε_r / κ. And κ must be a whole number.",
         ),
     ]
 
@@ -148,7 +148,7 @@ def _blind() -> list[str]:
         _checked(
             apart < 1e-6 and temperature > 6_000,
             f"In a sparse tensor AE is almost 2 S wherever one cuts: at Adult's root the scores of all {len(gains)} cuts lie within {apart:.0e}, and the exponential "
-            f"mechanism chooses by differences of {temperature:,.0f} (the paper's Δ_q; half with ours). So the cuts are random, and that is why the view is coarse.",
+            f"mechanism chooses by differences of {temperature:,.0f} (the paper's Δ_q; half with ours). So that cut is as good as random.",
         )
     ]
 

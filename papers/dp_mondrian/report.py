@@ -22,6 +22,8 @@ from papers.dp_mondrian.paper import (
 from papers.page import Grid
 from sudare.utility.workloads import average_relative_rmse
 
+CHOSEN_ON = ("Adult", "Small-adult", "Numerical-adult")
+"""Our default's settings were chosen on these; the other tables judge them."""
 RANGES = ("random 2D", "random 3D", "random 4D")
 Sizes = Mapping[str, tuple[int, int, float, float | None]]
 """By table: records, attributes, cells and the share of positives."""
@@ -65,7 +67,11 @@ def _facts(rows: Sequence[Row]) -> Grid:
         ]  # fmt: skip
         lines += [*ours, *theirs] if own else []
     headers = ["table, method", "seconds", "2-way marginals", "random 2D", "random 3D", "random 4D"]
-    return Grid("RMSE beside other methods, ε = 1 (± over seeds; (*): measured once)", headers, lines)
+    return Grid(
+        "RMSE beside other methods, ε = 1 (± standard deviation over seeds; (*): measured once)",
+        headers,
+        lines,
+    )
 
 
 def _spread(row: Row, workload: str) -> str:
@@ -209,9 +215,14 @@ def _by(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
 def _confirmed(rows: Sequence[Row]) -> str:
     dense = {row.data for row in rows if row.method in DENSE}
     few = arr([row for row in rows if row.data in dense], PAPERS)
+    found = (
+        "that it beats Identity there we do not find"
+        if few["identity"] < 1
+        else "it beats Identity, as there"
+    )
     return (
         f"**Table 1.** Against DP-Mondrian, Identity has {few['identity']:.2f} (the paper: {TABLE_1['identity']:.2f}) and DAWA, on cells in one row, "
-        f"{few['dawa']:.2f} ({TABLE_1['dawa']:.2f}) on {' and '.join(sorted(dense))}. DP-Mondrian here is the corrected one, with the noise that its proof needs. "
+        f"{few['dawa']:.2f} ({TABLE_1['dawa']:.2f}) on {' and '.join(sorted(dense))}. DP-Mondrian here is the corrected one, with the noise that its proof needs; {found}. "
         "HDMM, PrivBayes and DP-GAN are not ours; their figures are the paper's, or those marked (*)."
     )
 
@@ -224,30 +235,42 @@ def _histograms(rows: Sequence[Row]) -> str:
         if method == "independent"
         for w in row.errors
     }
-    lost = [f"{data} ({w})" for (data, w), ratio in ratios.items() if ratio < 1]
-    said = f"not at {'; '.join(lost)}" if lost else "everywhere"
     return (
-        "**What the paper leaves out:** noisy one-way histograms, multiplied as if attributes were independent. They beat DP-Mondrian in "
-        f"{sum(ratio > 1 for ratio in ratios.values())} of {len(ratios)} tasks ({said}), by {np.exp(np.mean(np.log([*ratios.values()]))):.1f} times in the (geometric) mean. "
-        "Why: its cuts are blind, as the last section shows."
+        "**What the paper leaves out:** noisy one-way histograms, multiplied as if attributes were independent. They beat DP-Mondrian "
+        f"{_won(ratios)}. The last section shows how little its cuts can see."
     )
 
 
 def _ours(rows: Sequence[Row]) -> str:
-    by = _by(rows)
-    said = []
+    by, said = _by(rows), []
     for other in (PAPERS, "independent"):
-        ratios = [
-            by[data, other].error(w) / row.error(w)
+        ratios = {
+            (data, w): by[data, other].error(w) / row.error(w)
             for (data, method), row in by.items()
             if method == OURS
             for w in row.errors
-        ]
-        won = sum(ratio > 1 for ratio in ratios)
+        }
+        unseen = {task: ratio for task, ratio in ratios.items() if task[0] not in CHOSEN_ON}
         said.append(
-            f"{other} in {won} of {len(ratios)} tasks, by {np.exp(np.mean(np.log(ratios))):.1f} times in the (geometric) mean"
+            f"{other} {_won(ratios)}; on the tables that its settings were not chosen on, {_won(unseen)}"
         )
-    return f"**Ours** (`{OURS}`, the default) beats {said[0]}; and {said[1]}."
+    return f"**Ours** (`{OURS}`, the default) beats {said[0]}. It beats {said[1]}."
+
+
+def _won(ratios: Mapping[tuple[str, str], float]) -> str:
+    """Say how often, by how much, and where not."""
+    lost: dict[str, list[str]] = {}
+    for (data, workload), ratio in ratios.items():
+        if ratio <= 1:
+            lost.setdefault(data, []).append(workload)
+    where = "; ".join(f"{data}: {', '.join(workloads)}" for data, workloads in lost.items())
+    words = f"in {sum(ratio > 1 for ratio in ratios.values())} of {len(ratios)} tasks"
+    words += (
+        f", by {np.exp(np.mean(np.log([*ratios.values()]))):.1f} times in the (geometric) mean"
+        if ratios
+        else ""
+    )
+    return f"{words} (not at {where})" if where else words
 
 
 def _rows_teach(scores: Sequence[Taught]) -> str:

@@ -54,11 +54,7 @@ class Axis:
         dtype = column.values.dtype
         if attribute.domain is not None:
             return cls(column.name, dtype, tuple(column.values.to_list()), missing=missing)
-        if attribute.bounds is None:
-            raise InputError(
-                f"'{column.name}' has no declared domain. Give it a domain or bounds in the schema that are public; what is "
-                "read off the data would tell about them."
-            )
+        assert attribute.bounds is not None  # refused before
         low, high = (number_of(end, dtype) for end in attribute.bounds)
         if _is_whole(dtype):
             low, high = float(math.ceil(low)), float(math.floor(high)) + 1
@@ -270,6 +266,12 @@ class Domain:
         names = [name for name in table.columns if table.schema[name].role != Role.identifier]
         if not names:
             raise InputError(f"{table.source.name}: there is no attribute to count by.")
+        schema = table.schema
+        if open_ := [name for name in names if schema[name].domain is None and schema[name].bounds is None]:
+            raise InputError(
+                f"{listed(open_)}: no domain is declared. Give each a domain or bounds in the schema that are public, or "
+                "leave it out; what is read off the data would tell about them."
+            )
         missing = table.schema.missing == "own value"
         return cls(tuple(Axis.of(table[name], table.schema[name], missing=missing) for name in names))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -86,7 +87,10 @@ def materialize(
     certificate = _certificate(table, requirement, method, source)[0].model_copy(
         update={"utility": _size(model, domain)}
     )
-    facts = {"certificate": certificate.model_dump(mode="json"), "budget": account.to_json()}
+    facts = {
+        "certificate": certificate.model_dump(mode="json"),
+        "budget": _named(account.to_json(), domain.names),
+    }
     return PView(domain, model, facts)
 
 
@@ -100,6 +104,21 @@ def _refuse(requirement: object, method: str, parameters: dict[str, Any]) -> Non
         if name not in PARAMETERS.get(method, ()):
             known = ", ".join(PARAMETERS.get(method, ())) or "none"
             raise ParameterError(f"The method '{method}' has no parameter '{name}'. Its parameters: {known}.")
+
+
+def _named(budget: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Name the attributes that shares were spent on; methods only know their numbers."""
+
+    def named(what: str) -> str:
+        what = re.sub(r"^one-way table (\d+)$", lambda m: f"table of {names[int(m[1])]}", what)
+        what = re.sub(r"^histogram (\d+)$", lambda m: f"table of {names[int(m[1]) - 1]}", what)
+        return re.sub(
+            r"^two-way table \((\d+), (\d+)\)$",
+            lambda m: f"table of {names[int(m[1])]} and {names[int(m[2])]}",
+            what,
+        )
+
+    return budget | {"shares": {named(what): part for what, part in budget["shares"].items()}}
 
 
 def _charge(

@@ -106,6 +106,9 @@ def _unusual(csv: CsvFormat) -> dict[str, Any]:
     return {key: value for key, value in csv.model_dump().items() if value != getattr(plain, key)}
 
 
+FEW = 20  # values that are listed in a draft
+
+
 def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
     for name, guess in guesses.items():
         yield from (
@@ -118,6 +121,8 @@ def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
         if guess.attribute.type in ("integer", "number") and guess.attribute.role != Role.identifier:
             low, high = text_of(values.min()), text_of(values.max())
             yield f"# bounds = [{low}, {high}]   # the data's own range; declare one that is public"
+        elif guess.attribute.role != Role.identifier and len(values) <= FEW:
+            yield f"# domain = {toml(tuple(values.to_list()))}   # the data's own values; declare those that are public"
 
 
 def _unknown_texts(column: Column) -> list[str]:
