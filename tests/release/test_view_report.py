@@ -76,7 +76,7 @@ def test_many_things_of_one_kind_share_a_bar() -> None:
     frame = pl.DataFrame({name: ["x", "y"] * 20 for name in names})
     table = sd.read(frame, sd.Schema.from_roles(quasi=names, domains={name: ["x", "y"] for name in names}))
     (picture,) = pictures(stage(write_view_report(table, seen(table)), 2))
-    assert titles(picture, "rect", charts.AFTER) == {"20 × histogram": "100.0%"}
+    assert titles(picture, "rect", charts.AFTER) == {"20 × table": "100.0%"}
 
 
 def test_blocks_are_drawn_by_cells_and_records() -> None:

@@ -114,7 +114,7 @@ def _named(budget: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
         what = re.sub(r"^histogram (\d+)$", lambda m: f"table of {names[int(m[1]) - 1]}", what)
         return re.sub(
             r"^two-way table \((\d+), (\d+)\)$",
-            lambda m: f"table of {names[int(m[1])]} and {names[int(m[2])]}",
+            lambda m: f"pair of {names[int(m[1])]} and {names[int(m[2])]}",
             what,
         )
 

@@ -92,7 +92,7 @@ def spending(budget: Mapping[str, Any]) -> str:
 def _together(parts: Mapping[str, Fraction]) -> dict[str, Fraction]:
     kinds: dict[str, list[Fraction]] = {}
     for what, part in parts.items():
-        kinds.setdefault(what.rstrip("0123456789(), ") or what, []).append(part)
+        kinds.setdefault(what.split(" of ")[0].rstrip("0123456789 "), []).append(part)
     return {
         kind if len(own) == 1 else f"{len(own)} × {kind}": sum(own, Fraction(0))
         for kind, own in kinds.items()
