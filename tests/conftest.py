@@ -100,3 +100,15 @@ def _server(folder: Path, programs: Path, user: pwd.struct_passwd) -> Iterator[s
         yield f"postgresql://postgres:{PASSWORD}@/postgres?host={quote(str(folder), safe='')}"
     finally:
         run("pg_ctl", "stop", "--wait", "--mode=immediate")
+
+
+@pytest.fixture
+def views_url(postgres_url: str) -> str:
+    """An empty database of its own: other tests list what is in theirs."""
+    psycopg = pytest.importorskip("psycopg")
+    url = postgres_url.replace("/postgres?", "/views?")
+    assert url != postgres_url
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("DROP DATABASE IF EXISTS views WITH (FORCE)")
+        connection.execute("CREATE DATABASE views")
+    return url

@@ -99,8 +99,8 @@ def test_publish_to_duckdb(run: Run, view: PView) -> None:
     assert json.loads(done.out)["function"] == "people_count"
 
 
-def test_publish_to_postgresql(run: Run, view: PView, postgres_url: str) -> None:
-    done = run("publish", "view", "--to", postgres_url, "--name", "cli view")
+def test_publish_to_postgresql(run: Run, view: PView, views_url: str) -> None:
+    done = run("publish", "view", "--to", views_url, "--name", "cli view")
     assert done.code == 0, done.err
     assert PASSWORD not in done.out + done.err
 

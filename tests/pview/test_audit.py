@@ -39,7 +39,7 @@ def laplace_runs(value, epsilon, seed):
 def test_the_audit_nearly_finds_a_known_epsilon_and_never_more():
     for epsilon in (0.3, 1.0, 2.0):
         found = audit(laplace_runs(0, epsilon, 1), laplace_runs(1, epsilon, 2))
-        assert 0.9 * epsilon < found <= epsilon
+        assert 0.85 * epsilon < found <= epsilon
 
 
 def test_the_audit_finds_nothing_where_there_is_nothing():

@@ -99,17 +99,13 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Ask]:
                 return connection.execute(query, values or []).fetchall()
 
         return f"duckdb:{path}", ask_duckdb
-    url = request.getfixturevalue("postgres_url")
+    url = request.getfixturevalue("views_url")
 
     def ask_postgres(query: str, values: list[Any] | None = None) -> Any:
         with psycopg.connect(url) as connection:
             found = connection.execute(query, values)
             return found.fetchall() if found.description else []
 
-    for part in ask_postgres("SELECT oid::regprocedure::text FROM pg_proc WHERE proname LIKE 'people%'"):
-        ask_postgres(f"DROP FUNCTION {part[0]}")
-    for kind, name in ask_postgres("SELECT relkind::text, relname FROM pg_class WHERE relname LIKE 'people%' AND relkind IN ('v', 'r') ORDER BY relkind DESC"):  # fmt: skip
-        ask_postgres(f'DROP {"VIEW" if kind == "v" else "TABLE"} "{name}"')
     return url, ask_postgres
 
 
@@ -257,18 +253,18 @@ def test_a_model_without_boxes(tmp_path: Path) -> None:
         publish_view(view, str(tmp_path / "x.duckdb"), "")
 
 
-def test_limits_of_postgresql(postgres_url: str) -> None:
+def test_limits_of_postgresql(views_url: str) -> None:
     def ones(*names: str) -> PView:
         domain = Domain(tuple(Axis(name, pl.Int64(), (1, 2)) for name in names))
         codes = np.zeros((1, len(names)), np.int32)
         return PView(domain, Exact(Boxes(codes, codes, np.ones(1), domain.sizes)))
 
     with pytest.raises(InputError, match="longer than the 63 bytes") as refused:
-        publish_view(ones("é" * 30), postgres_url)
+        publish_view(ones("é" * 30), views_url)
     assert PASSWORD not in str(refused.value)
     with pytest.raises(InputError, match="would have 102 parameters, and PostgreSQL takes 100"):
-        publish_view(ones(*(f"x{i}" for i in range(51))), postgres_url)
-    publish_view(ones(*(f"x{i}" for i in range(50))), postgres_url, "people_fifty", force=True)
+        publish_view(ones(*(f"x{i}" for i in range(51))), views_url)
+    publish_view(ones(*(f"x{i}" for i in range(50))), views_url, "people_fifty", force=True)
 
 
 def test_two_attributes_that_a_database_takes_for_one(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_draft_always_loads_and_fits_its_table(
     kinds = {
         "int": st.integers(-(2**40), 2**40),
         "float": st.floats(-1e9, 1e9),
-        "text": st.text(max_size=6),
+        "text": st.text(max_size=6).filter(lambda text: text.strip() != "?"),  # which means: not known
         "date": st.dates(dt.date(1900, 1, 1), dt.date(2100, 1, 1)),
     }
     rows = data.draw(st.integers(1, 30))
