@@ -70,7 +70,7 @@ class Guess:
 def draft(source: Any, csv: CsvFormat | None = None) -> str:
     """Read a source and write a schema file for it: a guess for every column, with its reason in a comment.
 
-    >>> print(draft(pl.DataFrame({"sex": ["f", "m", "f"]})).splitlines()[-4])
+    >>> print(draft(pl.DataFrame({"sex": ["f", "m", "f"]})).splitlines()[-5])
     # 2 distinct: outsiders may know it
     """
     table = read(source, csv=csv)
