@@ -17,6 +17,7 @@ from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview import _pairs
 from sudare.pview.account import Account
+from sudare.pview.blocks import project
 from sudare.pview.cloud import Cloud
 from sudare.pview.pairs import (
     MISFIT_SENSITIVITY,
@@ -27,7 +28,6 @@ from sudare.pview.pairs import (
     group_values,
     learn_pairs,
     misfit,
-    onto_simplex,
     settle,
 )
 
@@ -183,7 +183,7 @@ def test_what_comes_out_depends_on_what_was_measured_alone() -> None:
 @given(st.lists(st.integers(-50, 200), min_size=1, max_size=12), st.floats(0, 500))
 def test_the_simplex_is_reached_at_its_nearest_point(cells: list[int], total: float) -> None:
     table = np.array(cells)
-    found = onto_simplex(table, total)
+    found = project(table, total)
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(total, abs=1e-6)
     rng = np.random.default_rng(len(cells))
@@ -196,7 +196,7 @@ def test_full_cells_do_not_pay_for_empty_ones() -> None:
     for _ in range(50):
         table = rng.laplace(0, 10, 200).astype(np.int64)
         table[:3] += 2000
-        found = settle(table, 6000.0, 14.0), onto_simplex(table, 6000.0)
+        found = settle(table, 6000.0, 14.0), project(table, 6000.0)
         assert found[0].sum() == pytest.approx(6000)
         misses.append([abs(f[:3].sum() - 6000) for f in found])
     assert np.mean(misses, axis=0)[0] < np.mean(misses, axis=0)[1] / 1.5

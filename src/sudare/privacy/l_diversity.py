@@ -19,6 +19,7 @@ from sudare.privacy.requirement import (
     number,
     one_of,
     refused,
+    settled,
     whole_number,
     worst_block,
 )
@@ -78,7 +79,7 @@ class LDiversity:
         """Return the largest l that all blocks have."""
         found = self._found(blocks)
         worst = worst_block(found)
-        value = _exp(found[worst]) if self.kind == "entropy" else int(found[worst])
+        value = settled(math.exp(found[worst])) if self.kind == "entropy" else int(found[worst])
         return Measure(self.name, value, not bool(found[worst] < self._least), worst)
 
     def failing(self, blocks: Blocks) -> NDArray[np.bool_]:
@@ -141,9 +142,3 @@ class LDiversity:
             else f"{self.kind} {l}-diversity"
         )
         return words if self.attribute is None else f"{words} of '{self.attribute}'"
-
-
-def _exp(entropy: float) -> float:
-    """Return e^entropy, which is the whole number l where the entropy is log l up to rounding."""
-    value = math.exp(entropy)
-    return float(round(value)) if abs(value - round(value)) <= _kernels.SLACK * value else value

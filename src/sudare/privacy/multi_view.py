@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError, RequirementError
 from sudare.privacy import _kernels, _views
-from sudare.privacy.requirement import attribute_name, number, one_of, whole_number
+from sudare.privacy.requirement import attribute_name, number, one_of, settled, whole_number
 
 Kind = Literal["distinct", "entropy", "posterior"]
 KINDS = ("distinct", "entropy", "posterior")
@@ -156,10 +156,10 @@ class MultiViewDiversity:
         if self.kind == "entropy":
             entropy = float(seen.entropy[worst])
             holds = entropy >= math.log(self.l) - _kernels.SLACK
-            return MultiViewMeasure(self.name, _settled(math.exp(entropy)), holds, worst)
+            return MultiViewMeasure(self.name, settled(math.exp(entropy)), holds, worst)
         largest = float(seen.posterior[worst])
         holds = largest <= 1 / self.l + _kernels.SLACK
-        return MultiViewMeasure(self.name, _settled(1 / largest), holds, worst)
+        return MultiViewMeasure(self.name, settled(1 / largest), holds, worst)
 
     def need(self, totals: Ints) -> Need:
         """Return what everybody must keep, given how many records have each value."""
@@ -194,11 +194,6 @@ class MultiViewDiversity:
             "posterior": f"multi-view {l}-diversity of the posterior",
         }[self.kind]
         return words if self.attribute is None else f"{words} of '{self.attribute}'"
-
-
-def _settled(value: float) -> float:
-    """Return the whole number that a value is, up to rounding; else the value."""
-    return float(round(value)) if abs(value - round(value)) <= _kernels.SLACK * value else value
 
 
 def refuse_other_requirements(requirement: object) -> MultiViewDiversity:

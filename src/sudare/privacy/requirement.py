@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
+from sudare.privacy import _kernels
 from sudare.privacy.blocks import Blocks
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
@@ -115,6 +116,11 @@ def worst_block(values: NDArray[np.float64] | NDArray[np.int64], *, largest: boo
     if not len(values):
         raise InputError("There are no blocks to measure.")
     return int(values.argmax() if largest else values.argmin())
+
+
+def settled(value: float) -> float:
+    """Return the whole number that a value is, up to rounding; else the value."""
+    return float(round(value)) if abs(value - round(value)) <= _kernels.SLACK * value else value
 
 
 def whole_number(value: object, name: str, owner: str, least: int) -> int:

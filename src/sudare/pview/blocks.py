@@ -99,7 +99,7 @@ def project(counts: Floats, total: float) -> Floats:
         return np.zeros(len(counts))
     falling = np.sort(counts)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
-    kept = np.flatnonzero(falling > excess)[-1]
+    kept = np.flatnonzero(falling >= excess)[-1]  # a tiny total may be lost beside a large count
     return np.asarray(np.maximum(counts - excess[kept], 0))
 
 

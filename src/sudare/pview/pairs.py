@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from sudare.pview._pairs import count_pairs, draw_given, keys_of, rake, weigh_pairs
 from sudare.pview.account import Account
+from sudare.pview.blocks import project
 from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
 
@@ -125,14 +126,6 @@ def measure_ones(
     )
 
 
-def onto_simplex(table: NDArray[np.float64] | NDArray[np.int64], total: float) -> Floats:
-    """Return the nearest table without negative cells that sums to the total."""
-    falling = np.sort(table)[::-1].astype(np.float64)
-    excess = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
-    last = np.flatnonzero(falling - excess >= 0)[-1]
-    return np.asarray(np.maximum(table - excess[last], 0.0))
-
-
 def settle(table: NDArray[np.int64], total: float, deviation: float) -> Floats:
     """Return a one-way table without negative cells that sums to the total.
 
@@ -142,8 +135,8 @@ def settle(table: NDArray[np.int64], total: float, deviation: float) -> Floats:
     sure = table > SURE * deviation
     out = np.where(sure, table, 0).astype(np.float64)
     if not sure.all():
-        out[~sure] = onto_simplex(table[~sure], max(total - out.sum(), 0.0))
-    return onto_simplex(out, total)
+        out[~sure] = project(table[~sure].astype(np.float64), max(total - out.sum(), 0.0))
+    return project(out, total)
 
 
 # -- Groups -----------------------------------------------------------------------------------------
@@ -262,7 +255,7 @@ class Tables:
         noisy = self.true[p, : self.cells[p]] + self.account.noise(int(self.cells[p]), part)
         expected, variance = model[p, : self.cells[p]], self.deviation**2
         trust = believe(noisy - expected, variance)
-        found = onto_simplex(expected + trust * (noisy - expected), self.ones.total)
+        found = project(expected + trust * (noisy - expected), self.ones.total)
         shape = (self.bins[i], self.bins[j])
         self.measured[p] = fit(found.reshape(shape) + TINY, self.margins[i], self.margins[j])
         difference = (noisy - expected).reshape(shape)

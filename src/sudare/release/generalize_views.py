@@ -16,7 +16,7 @@ from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.generalization import _kernels
 from sudare.generalization.problem import Trees, with_hierarchies
 from sudare.generalization.views import Earlier, Method, Score, ViewsPlan, ViewsProblem, learn_views
-from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy
+from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy, refuse_other_requirements
 from sudare.privacy.requirement import number, one_of, whole_number
 from sudare.release import _recount_views, history
 from sudare.release.certificate import Certificate, InputHash
@@ -124,10 +124,7 @@ def _refuse_parameters(
     candidates: int | None,
     alpha: float,
 ) -> None:
-    if not isinstance(requirement, MultiViewDiversity):
-        raise ParameterError(
-            f"Several views need MultiViewDiversity, such as MultiViewDiversity(4). Got {requirement} instead."
-        )
+    refuse_other_requirements(requirement)
     one_of(method, "method", "generalize_views", METHODS)
     if score is not None:
         one_of(score, "score", "generalize_views", SCORES)

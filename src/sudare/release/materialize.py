@@ -80,13 +80,12 @@ def materialize(
     codes = domain.codes(table)
     source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
     account = Account(requirement, source)
+    certificate, salt = _certificate(table, requirement, method, source)
     if ledger is not None:
-        _charge(ledger, receiver, table, requirement, method, source)
+        _charge(ledger, receiver, table, certificate, salt)
     model = METHODS[method](codes, domain, account, **parameters)
     refuse_overspent(account.to_json(), requirement)
-    certificate = _certificate(table, requirement, method, source)[0].model_copy(
-        update={"utility": _size(model, domain)}
-    )
+    certificate = certificate.model_copy(update={"utility": _size(model, domain)})
     facts = {
         "certificate": certificate.model_dump(mode="json"),
         "budget": _named(account.to_json(), domain.names),
@@ -121,16 +120,8 @@ def _named(budget: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return budget | {"shares": {named(what): part for what, part in budget["shares"].items()}}
 
 
-def _charge(
-    ledger: Ledger,
-    receiver: str | None,
-    table: Table,
-    requirement: DifferentialPrivacy,
-    method: str,
-    source: Keystream,
-) -> None:
+def _charge(ledger: Ledger, receiver: str | None, table: Table, certificate: Certificate, salt: str) -> None:
     """Record the view before the data are looked at: the budget is spent even if something fails then."""
-    certificate, salt = _certificate(table, requirement, method, source)
     body: dict[str, Any] = {
         "folder": "a view",
         "receiver": receiver,
