@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +37,27 @@ def rewrite(page: Path, parts: Sequence[str]) -> None:
     """Put parts in place of what stands between the page's marks."""
     before, rest = page.read_text().split(START)
     page.write_text(before + "\n\n".join([START, *parts, END]) + rest.split(END)[1])
+
+
+def publish(
+    folder: Path,
+    heading: str,
+    said: Sequence[str],
+    shown: Sequence[Grid],
+    claims: Sequence[str],
+    pictures: Mapping[str, str],
+) -> None:
+    """Print what was found, write the pictures, and put all of it onto the folder's page."""
+    print(*said, *claims, sep="\n\n")
+    for name, picture in pictures.items():
+        (folder / name).write_text(picture.rstrip("\n") + "\n")
+    checked = "Each was checked by code in the run that wrote this page."
+    parts = [
+        f"### {heading}\n\n{listed(said)}",
+        *(grid.markdown() for grid in shown),
+        f"### Where the paper slips, and what is right\n\n{checked}\n\n{listed(claims)}",
+    ]
+    rewrite(folder / "README.md", parts)
 
 
 class Panel(NamedTuple):

@@ -28,7 +28,7 @@ from papers.dp_mondrian.measure import (
 )
 from papers.dp_mondrian.paper import DENSE, EPSILONS, METHODS, QUERIES
 from papers.dp_mondrian.report import answers, grids
-from papers.page import Grid, listed, rewrite
+from papers.page import Grid, publish
 from sudare.pview.domain import Domain
 
 FOLDER = Path(__file__).parent
@@ -123,17 +123,14 @@ def main(quick: bool = False) -> Found:
         show(grid.title + words, grid.headers, grid.lines)
     pictures = figures(rows, budgets, grown, filled, {name: len(table) for name, table in tables.items()})
     if not quick:
-        said, claims = answers(rows, scores, grown), differences()
-        print(*said, *claims, sep="\n\n")
-        for name, picture in pictures.items():
-            (FOLDER / name).write_text(picture + "\n")
-        parts = [
-            "### What holds, and what does not\n\n" + listed(said),
-            *(grid.markdown() for grid in shown),
-            "### Where the paper slips, and what is right\n\nEach was checked by code in the run that wrote this page.\n\n"
-            + listed(claims),
-        ]
-        rewrite(FOLDER / "README.md", parts)
+        publish(
+            FOLDER,
+            "What holds, and what does not",
+            answers(rows, scores, grown),
+            shown,
+            differences(),
+            pictures,
+        )
     return Found(rows, scores, grown, filled, shown, pictures)
 
 

@@ -24,7 +24,7 @@ from papers.multi_view.measure import (
 )
 from papers.multi_view.paper import DRAWS, LS, PAPERS
 from papers.multi_view.report import AT, answers, grids
-from papers.page import listed, rewrite
+from papers.page import publish
 
 FOLDER = Path(__file__).parent
 SLOW = (1_000, 3_000, 10_000)
@@ -56,17 +56,14 @@ def main(quick: bool = False) -> Found:
         show(grid.title + words, grid.headers, grid.lines)
     pictures = figures(rows, AT)
     if not quick:
-        said, claims = answers(rows, more, whole), differences()
-        print(*said, *claims, sep="\n\n")
-        for name, picture in pictures.items():
-            (FOLDER / name).write_text(picture + "\n")
-        parts = [
-            "### What holds, and what does not\n\n" + listed(said),
-            *(grid.markdown() for grid in shown),
-            "### Where the paper slips, and what is right\n\nEach was checked by code in the run that wrote this page.\n\n"
-            + listed(claims),
-        ]
-        rewrite(FOLDER / "README.md", parts)
+        publish(
+            FOLDER,
+            "What holds, and what does not",
+            answers(rows, more, whole),
+            shown,
+            differences(),
+            pictures,
+        )
     return Found(rows, more, example, whole, pictures)
 
 

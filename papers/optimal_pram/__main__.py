@@ -24,7 +24,7 @@ from papers.optimal_pram.measure import (
 )
 from papers.optimal_pram.paper import KS
 from papers.optimal_pram.report import answers, grids
-from papers.page import listed, rewrite
+from papers.page import publish
 
 FOLDER = Path(__file__).parent
 RUNS, SEEDS = 100, 20
@@ -51,17 +51,9 @@ def main(quick: bool = False) -> Found:
         show(grid.title + words, grid.headers, grid.lines)
     pictures = figures(cases(), rows)
     if not quick:
-        said, claims = answers(rows, backs, estimates, others), differences()
-        print(*said, *claims, sep="\n\n")
-        for name, picture in pictures.items():
-            (FOLDER / name).write_text(picture)
-        parts = [
-            "### Which PRAM?\n\n" + listed(said),
-            *(grid.markdown() for grid in shown),
-            "### Where the paper slips, and what is right\n\nEach was checked by code in the run that wrote this page.\n\n"
-            + listed(claims),
-        ]
-        rewrite(FOLDER / "README.md", parts)
+        publish(
+            FOLDER, "Which PRAM?", answers(rows, backs, estimates, others), shown, differences(), pictures
+        )
     return Found(rows, backs, estimates, others, pictures)
 
 

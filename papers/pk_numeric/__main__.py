@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.common import show
-from papers.page import listed, rewrite
+from papers.page import publish
 from papers.pk_numeric.differences import differences
 from papers.pk_numeric.figures import figures
 from papers.pk_numeric.measure import COLUMNS, MECHANISMS, Row, row
@@ -34,17 +34,7 @@ def main(quick: bool = False) -> Found:
         show(grid.title, grid.headers, grid.lines)
     pictures = figures(rows)
     if not quick:
-        said, claims = answers(rows), differences()
-        print(*said, *claims, sep="\n\n")
-        for name, picture in pictures.items():
-            (FOLDER / name).write_text(picture + "\n")
-        parts = [
-            "### Which mechanism?\n\n" + listed(said),
-            *(grid.markdown() for grid in shown),
-            "### Where the paper slips, and what is right\n\nEach was checked by code in the run that wrote this page.\n\n"
-            + listed(claims),
-        ]
-        rewrite(FOLDER / "README.md", parts)
+        publish(FOLDER, "Which mechanism?", answers(rows), shown, differences(), pictures)
     return Found(theorems, rows, pictures)
 
 

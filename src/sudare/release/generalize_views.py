@@ -161,7 +161,10 @@ def _told(seen: ViewedBy, requirement: MultiViewDiversity) -> Earlier:
 
 
 def _refuse_what_is_gone(
-    seen: ViewedBy, requirement: MultiViewDiversity, problem: ViewsProblem, earlier: Sequence[history.Earlier]
+    seen: ViewedBy,
+    requirement: MultiViewDiversity,
+    problem: ViewsProblem,
+    earlier: Sequence[history.Recorded],
 ) -> None:
     """Refuse what earlier releases leave no room for, and say what could still be given."""
     left = requirement.measure(seen)
@@ -188,7 +191,7 @@ def _release(
     table: Table,
     plan: ViewsPlan,
     requirement: MultiViewDiversity,
-    earlier: Sequence[Sequence[history.Earlier]],
+    earlier: Sequence[Sequence[history.Recorded]],
 ) -> Release:
     """Apply a plan, verify the views together, and certify them."""
     frames, sensitive = plan.apply(table), plan.problem.sensitive
@@ -223,7 +226,7 @@ def _release(
     return Release(data, plan, certificate, [requirement], table.schema, report, salt, table, row_blocks)
 
 
-def _earlier_blocks(releases: Sequence[history.Earlier], sensitive: str) -> list[pl.Series]:
+def _earlier_blocks(releases: Sequence[history.Recorded], sensitive: str) -> list[pl.Series]:
     return [pl.Series(found).replace(-1, None) for one in releases for found in one.blocks_with(sensitive)]
 
 
@@ -261,7 +264,7 @@ def _raw(table: Table, plan: ViewsPlan) -> dict[str, Any]:
     }
 
 
-def _caveats(earlier: Mapping[int, history.Earlier]) -> list[str]:
+def _caveats(earlier: Mapping[int, history.Recorded]) -> list[str]:
     found = [
         "Sets and counts of values are followed person by person. Who knows other people's values, or solves for "
         "all people at once, may rule out more."

@@ -80,7 +80,7 @@ def _unpacked(text: str) -> Ints:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class Recorded:
     """A release in the ledger: who received it, its columns, promises and blocks, and the epsilon it spent."""
 
     seq: int
@@ -132,14 +132,14 @@ def exact(number: float | str | Fraction) -> Fraction:
 
 def combined(
     entries: Sequence[Entry], source: str, receiver: str | None, *, everybody: bool = False
-) -> list[list[Earlier]]:
+) -> list[list[Recorded]]:
     """Return the sets of releases of a source that somebody may put together with a new one for this receiver.
 
     Whoever received something of the public is told nothing apart from the others by it: each set has the releases
     of receivers of whom no two were declared apart, and is as large as possible. With `everybody`, all are one set.
     """
     releases = [
-        Earlier(entry.seq, entry.body)
+        Recorded(entry.seq, entry.body)
         for entry in entries
         if entry.kind == "release" and entry.body["certificate"]["input"]["source"] == source
     ]
@@ -211,7 +211,7 @@ def budget_of(entries: Sequence[Entry], source: str, receiver: str | None = None
     return Budget(source, Fraction(given[-1]), max(sums))
 
 
-def _refuse_overspending(entries: Sequence[Entry], new: Earlier) -> None:
+def _refuse_overspending(entries: Sequence[Entry], new: Recorded) -> None:
     budget = budget_of(entries, new.source, new.receiver)
     if budget is not None and new.epsilon > budget.remaining:
         over = new.epsilon - budget.remaining
@@ -227,13 +227,13 @@ def _refuse_overspending(entries: Sequence[Entry], new: Earlier) -> None:
 
 def refuse(entries: Sequence[Entry], body: Mapping[str, JSON], table: Table | None) -> None:
     """Raise an error if a new release would overspend, or break a promise together with earlier ones."""
-    new = Earlier(len(entries) + 1, dict(body))
+    new = Recorded(len(entries) + 1, dict(body))
     _refuse_overspending(entries, new)
     for releases in combined(entries, new.source, new.receiver):
         _refuse_together([release for release in releases if release.has_blocks], new, table)
 
 
-def _refuse_together(releases: Sequence[Earlier], new: Earlier, table: Table | None) -> None:
+def _refuse_together(releases: Sequence[Recorded], new: Recorded, table: Table | None) -> None:
     if not releases or not new.has_blocks:
         return
     if table is None:
@@ -251,15 +251,15 @@ def _refuse_together(releases: Sequence[Earlier], new: Earlier, table: Table | N
             _refuse_broken([*telling, new], attribute, promises, table)
 
 
-def _promises(releases: Sequence[Earlier]) -> dict[str, list[tuple[Earlier, dict[str, Any]]]]:
-    found: dict[str, list[tuple[Earlier, dict[str, Any]]]] = {}
+def _promises(releases: Sequence[Recorded]) -> dict[str, list[tuple[Recorded, dict[str, Any]]]]:
+    found: dict[str, list[tuple[Recorded, dict[str, Any]]]] = {}
     for release in releases:
         for promise in release.body.get("promises", []):
             found.setdefault(promise["attribute"], []).append((release, promise))
     return found
 
 
-def _refuse_other_states(releases: Sequence[Earlier], table: Table) -> None:
+def _refuse_other_states(releases: Sequence[Recorded], table: Table) -> None:
     digest = table.digest() if releases else ""
     for release in releases:
         if not release.is_of(digest):
@@ -270,7 +270,7 @@ def _refuse_other_states(releases: Sequence[Earlier], table: Table) -> None:
             )
 
 
-def _refuse_joinable(releases: Sequence[Earlier], attribute: str) -> None:
+def _refuse_joinable(releases: Sequence[Recorded], attribute: str) -> None:
     """Refuse columns that two releases have and one of them shows as they are: they would join rows together."""
     for one, other in combinations(releases, 2):
         for a, b in ((one, other), (other, one)):
@@ -284,9 +284,9 @@ def _refuse_joinable(releases: Sequence[Earlier], attribute: str) -> None:
 
 
 def _refuse_broken(
-    releases: Sequence[Earlier],
+    releases: Sequence[Recorded],
     attribute: str,
-    promises: Sequence[tuple[Earlier, dict[str, Any]]],
+    promises: Sequence[tuple[Recorded, dict[str, Any]]],
     table: Table,
 ) -> None:
     seen = seen_in(releases, attribute, table)
@@ -307,19 +307,19 @@ def _refuse_broken(
             )
 
 
-def seen_in(releases: Sequence[Earlier], attribute: str, table: Table) -> ViewedBy:
+def seen_in(releases: Sequence[Recorded], attribute: str, table: Table) -> ViewedBy:
     """Return what releases of this very table tell together about every row's value of an attribute."""
     blocks = [found for release in releases for found in release.blocks_with(attribute)]
     return ViewedBy.of(blocks, table[attribute].codes.astype(np.int64), np.ones(len(table), dtype=np.int64))
 
 
-def named(releases: Sequence[Earlier]) -> str:
+def named(releases: Sequence[Recorded]) -> str:
     """Name releases by their number in the ledger."""
     numbers = [str(release.seq) for release in releases]
     return f"release {numbers[0]}" if len(numbers) == 1 else f"releases {', '.join(numbers)}"
 
 
-def telling_of(releases: Sequence[Earlier], attribute: str, table: Table) -> list[Earlier]:
+def telling_of(releases: Sequence[Recorded], attribute: str, table: Table) -> list[Recorded]:
     """Return the releases that tell something about an attribute of this very table."""
     telling = [release for release in releases if release.tells_of(attribute)]
     _refuse_other_states(telling, table)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sudare.errors import InputError
 from sudare.release import history
 from sudare.release.chain import Chain, Entry
-from sudare.release.history import Budget, Earlier
+from sudare.release.history import Budget, Recorded
 
 
 class Ledger(Chain):
@@ -40,6 +40,6 @@ class Ledger(Chain):
 
     def releases(
         self, source: str, receiver: str | None = None, *, everybody: bool = False
-    ) -> list[list[Earlier]]:
+    ) -> list[list[Recorded]]:
         """Return the sets of releases of a source that somebody may put together with one for this receiver."""
         return history.combined(self.entries(), source, receiver, everybody=everybody)
