@@ -8,10 +8,10 @@ import shutil
 import subprocess
 from itertools import chain
 
-import numba
 import numpy as np
 import pytest
 
+import sudare.threads
 from sudare.errors import ParameterError, SudareError
 from sudare.noise._kernels import BLOCK, BUFFER, LANES, fill, fill_words, take, tap
 from sudare.noise.keystream import PIECE, Keystream
@@ -161,7 +161,7 @@ def test_words_are_the_streams_piece_by_piece() -> None:
 @pytest.mark.parametrize("threads", [1, 3, 8])
 def test_words_do_not_depend_on_threads(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = Keystream.unsafe(1).words(5 * PIECE + 1)
-    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
+    monkeypatch.setattr(sudare.threads, "CORES", threads)
     assert np.array_equal(Keystream.unsafe(1).words(5 * PIECE + 1), expected)
 
 

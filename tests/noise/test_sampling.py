@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-import numba
 import numpy as np
 import opendp.prelude as dp
 import pytest
 from scipy import stats
 
+import sudare.threads
 from sudare.errors import ParameterError
 from sudare.noise import _kernels
 from sudare.noise.keystream import PIECE, Keystream
@@ -361,7 +361,7 @@ def test_threads_do_not_matter(
 ) -> None:
     expected = sample(5 * PIECE + 7, Keystream.unsafe(8))
     for threads in (1, 2, 7):
-        monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
+        monkeypatch.setattr(sudare.threads, "CORES", threads)
         assert np.array_equal(sample(5 * PIECE + 7, Keystream.unsafe(8)), expected)
 
 

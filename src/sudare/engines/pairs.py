@@ -5,16 +5,15 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numba import config
 from numpy.typing import NDArray
 
 from sudare.engines._kernels import LANES, UNROLLED, bundle, search
 from sudare.errors import MissingExtraError, ParameterError
+from sudare.threads import CORES, in_threads, pieces
 
 Device = Literal["cpu", "gpu"]
 
@@ -123,14 +122,11 @@ def _most_alike(
     start, size = _spans(value[order])
     bundles = bundle(*_narrow(marks.codes[order], marks.gains // unit), start, size)
     weights, value = weights[order], value[order[start]]
-    workers: int = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    piece = -(-len(marks) // (4 * workers))
 
-    def work(low: int) -> None:
-        search(bundles, weights, value, low, min(low + piece, len(marks)), best)
+    def work(piece: slice) -> None:
+        search(bundles, weights, value, piece.start, piece.stop, best)
 
-    with ThreadPoolExecutor(workers) as threads:
-        list(threads.map(work, range(0, len(marks), piece)))
+    in_threads(work, pieces(len(marks), -(-len(marks) // (4 * CORES))))
     result = np.empty_like(best)
     result[order] = np.where(best > 0, best * np.int32(unit), best)
     return result

@@ -120,7 +120,8 @@ def tap(key: Array, stream: np.uint64) -> Array:  # pragma: no cover
     """
     fresh = np.empty(BUFFER + 7, dtype=np.uint64)
     fresh[TAKEN], fresh[AFTER], fresh[STREAM] = BUFFER, 0, stream
-    fresh[KEY:].view(np.uint32)[:] = key
+    for k in range(4):
+        fresh[KEY + k] = np.uint64(key[2 * k]) | (np.uint64(key[2 * k + 1]) << HALF)
     return fresh
 
 
@@ -169,7 +170,8 @@ def fill_words(key: Array, stream: np.uint64, out: Array) -> None:  # pragma: no
     fill(key, stream, ZERO, out[:whole])
     rest = np.empty(LANES * BLOCK, dtype=np.uint64)
     fill(key, stream, np.uint64(whole // BLOCK), rest)
-    out[whole:] = rest[: out.size - whole]
+    for i in range(whole, out.size):
+        out[i] = rest[i - whole]
 
 
 @njit(cache=True, nogil=True)

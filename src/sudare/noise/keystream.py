@@ -6,17 +6,16 @@ import hashlib
 import os
 import secrets
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import NoReturn
 
 import numpy as np
-from numba import config
 from numpy.typing import NDArray
 
 from sudare.errors import SudareError
 from sudare.noise._kernels import fill_words
 from sudare.privacy.requirement import whole_number
+from sudare.threads import in_threads, pieces
 
 PIECE = 2**16
 """Draws that one stream serves. It is fixed, so that what is drawn does not depend on how many threads draw."""
@@ -69,19 +68,9 @@ class Keystream:
 
     def draw(self, size: int, work: Work) -> None:
         """Let threads do the work part by part, each part with a fresh stream."""
-        pieces = -(-size // PIECE)
-        first = self._take(pieces)
-
-        def piece(p: int) -> None:
-            work(self._key, np.uint64(first + p), slice(p * PIECE, min((p + 1) * PIECE, size)))
-
-        workers: int = min(config.NUMBA_NUM_THREADS, pieces)  # type: ignore[attr-defined]
-        if workers <= 1:
-            for p in range(pieces):
-                piece(p)
-            return
-        with ThreadPoolExecutor(workers) as threads:
-            list(threads.map(piece, range(pieces)))
+        parts = pieces(size, PIECE)
+        first = self._take(len(parts))
+        in_threads(lambda p: work(self._key, np.uint64(first + p), parts[p]), range(len(parts)))
 
     def _take(self, streams: int) -> int:
         """Return the first of so many streams that nobody has had and nobody else will get."""

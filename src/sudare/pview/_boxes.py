@@ -5,38 +5,47 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 Array = np.ndarray[Any, Any]
 
 GROUP = 64  # neighbouring boxes with a common bound, so that a query need not touch them all
+STEPS = 256
 
 
 @njit(cache=True, nogil=True)
 def arrange(low: Array, high: Array, sizes: Array) -> Array:  # pragma: no cover
     """Order boxes so that neighbours lie together: halve them again and again along the axis on which they spread most."""
     n, axes = low.shape
-    order = np.arange(n)
+    order, sorted_part = np.arange(n), np.empty(n, np.int64)
     starts, stops = [0], [n]
     while len(starts) > 0:
         start, stop = starts.pop(), stops.pop()
         if stop - start <= GROUP:
             continue
-        widest, spread = 0, -1.0
+        widest, spread, least = 0, 0.0, 0
         for a in range(axes):
-            first, last = np.inf, -np.inf
+            first, last = np.int64(2) * sizes[a], np.int64(0)  # twice the middles
             for i in range(start, stop):
-                middle = (low[order[i], a] + high[order[i], a]) / 2
+                middle = np.int64(low[order[i], a]) + high[order[i], a]
                 first, last = min(first, middle), max(last, middle)
             if (last - first) / sizes[a] > spread:
-                widest, spread = a, (last - first) / sizes[a]
+                widest, spread, least = a, (last - first) / sizes[a], first
         if spread <= 0:
             continue
-        part = order[start:stop].copy()
-        middles = np.empty(part.size)
-        for i in range(part.size):
-            middles[i] = (low[part[i], widest] + high[part[i], widest]) / 2
-        order[start:stop] = part[np.argsort(middles, kind="mergesort")]
+        # In as many steps as are worth telling apart; within a step they stay as they are.
+        scale = STEPS / (spread * sizes[widest] + 1)
+        ends = np.zeros(STEPS + 1, np.int64)
+        for i in range(start, stop):
+            ends[int((np.int64(low[order[i], widest]) + high[order[i], widest] - least) * scale) + 1] += 1
+        for step in range(STEPS):
+            ends[step + 1] += ends[step]
+        for i in range(start, stop):
+            step = int((np.int64(low[order[i], widest]) + high[order[i], widest] - least) * scale)
+            sorted_part[ends[step]] = order[i]
+            ends[step] += 1
+        for i in range(start, stop):
+            order[i] = sorted_part[i - start]
         half = start + max((stop - start) // 2 // GROUP, 1) * GROUP
         starts.append(start)
         stops.append(half)
@@ -55,22 +64,43 @@ def bounds(low: Array, high: Array, weights: Array) -> tuple[Array, Array, Array
     for g in range(groups):
         begin, end = g * GROUP, min((g + 1) * GROUP, n)
         for a in range(axes):
-            first[g, a], last[g, a] = low[begin:end, a].min(), high[begin:end, a].max()
-        sums[g] = weights[begin:end].sum()
+            first[g, a], last[g, a] = low[begin, a], high[begin, a]
+        for i in range(begin, end):
+            sums[g] += weights[i]
+            for a in range(axes):
+                first[g, a], last[g, a] = min(first[g, a], low[i, a]), max(last[g, a], high[i, a])
     return first, last, sums
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def count(
-    low: Array, high: Array, weights: Array, first: Array, last: Array, sums: Array, lows: Array, highs: Array
-) -> Array:  # pragma: no cover
-    """Return for every query box how much of the weights lies in it, each spread evenly over its own box."""
-    found = np.zeros(lows.shape[0])
-    for q in prange(lows.shape[0]):
+    low: Array,
+    high: Array,
+    weights: Array,
+    first: Array,
+    last: Array,
+    sums: Array,
+    tops: Array,
+    points: bool,
+    lows: Array,
+    highs: Array,
+    found: Array,
+) -> None:  # pragma: no cover
+    """Find for every query box how much of the weights lies in it, each spread evenly over its own box.
+
+    `tops` is the largest code of every axis: axes asked for from 0 to there need no looking at.
+    """
+    axes, shares = np.empty(tops.size, np.int64), np.empty(GROUP)
+    for q in range(lows.shape[0]):
+        asked = 0
+        for a in range(tops.size):
+            if lows[q, a] > 0 or highs[q, a] < tops[a]:
+                axes[asked] = a
+                asked += 1
         total = 0.0
         for g in range(first.shape[0]):
             apart, inside = False, True
-            for a in range(lows.shape[1]):
+            for a in axes[:asked]:
                 if last[g, a] < lows[q, a] or first[g, a] > highs[q, a]:
                     apart = True
                     break
@@ -80,19 +110,23 @@ def count(
             if inside:
                 total += sums[g]
                 continue
-            for i in range(g * GROUP, min((g + 1) * GROUP, low.shape[0])):
-                share = weights[i]
-                for a in range(lows.shape[1]):
-                    begin, end = max(low[i, a], lows[q, a]), min(high[i, a], highs[q, a])
-                    if end < begin:
-                        share = 0.0
-                        break
-                    own = np.int64(high[i, a]) - np.int64(low[i, a]) + 1
-                    if own > 1:
-                        share *= (np.int64(end) - np.int64(begin) + 1) / own
-                total += share
+            begin, end = g * GROUP, min((g + 1) * GROUP, low.shape[0])
+            for i in range(begin, end):
+                shares[i - begin] = weights[i]
+            for a in axes[:asked]:
+                if lows[q, a] > first[g, a] or last[g, a] > highs[q, a]:
+                    least, most = np.int32(lows[q, a]), np.int32(highs[q, a])
+                    if points:
+                        for i in range(begin, end):
+                            shares[i - begin] *= (low[i, a] >= least) & (low[i, a] <= most)
+                    else:
+                        for i in range(begin, end):
+                            own = high[i, a] - low[i, a] + np.int32(1)
+                            common = min(high[i, a], most) - max(low[i, a], least) + np.int32(1)
+                            shares[i - begin] *= max(common, np.int32(0)) / own
+            for i in range(end - begin):
+                total += shares[i]
         found[q] = total
-    return found
 
 
 @njit(cache=True, nogil=True)
@@ -137,18 +171,17 @@ def put(points: Array, weights: Array, strides: Array, cells: Array) -> None:  #
         cells[place] += weights[i]
 
 
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def errors(
-    low: Array, high: Array, weights: Array, squares: Array, lows: Array, highs: Array
-) -> Array:  # pragma: no cover
-    """Return for every query box the standard error of its count: noise, and where in their boxes records lie.
+    low: Array, high: Array, weights: Array, squares: Array, lows: Array, highs: Array, found: Array
+) -> None:  # pragma: no cover
+    """Find for every query box the standard error of its count: noise, and where in their boxes records lie.
 
     Of a box of weight w a share f is asked for. Its noise adds f^2 times its variance. Its records may all lie in one
     place, within what is asked for with probability f: on average that errs by 2 f (1 - f) w. Boxes err alike, since
     records crowd at the same values in all of them, so these errors are added and not their squares.
     """
-    found = np.zeros(lows.shape[0])
-    for q in prange(lows.shape[0]):
+    for q in range(lows.shape[0]):
         noise, crowded = 0.0, 0.0
         for i in range(low.shape[0]):
             share = 1.0
@@ -162,4 +195,3 @@ def errors(
             noise += share * share * squares[i]
             crowded += 2 * share * (1 - share) * weights[i]
         found[q] = np.sqrt(noise) + crowded
-    return found

@@ -1,37 +1,24 @@
-"""Compiled: two-way tables of records and of weighted points, drawing points, raking their weights."""
+"""Compiled: two-way tables, drawing points, raking their weights."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True, parallel=True)
-def count_pairs(groups: Array, pairs: Array, bins: Array, cells: int) -> Array:  # pragma: no cover
-    """Count records by two attributes' groups (attributes x records), for every pair: pairs x cells."""
-    out = np.zeros((len(pairs), cells), dtype=np.int64)
-    for p in prange(len(pairs)):
-        one, other, width = groups[pairs[p, 0]], groups[pairs[p, 1]], bins[pairs[p, 1]]
-        for r in range(groups.shape[1]):
-            out[p, np.int64(one[r]) * width + other[r]] += 1
-    return out
-
-
-@njit(cache=True, nogil=True, parallel=True)
+@njit(cache=True, nogil=True)
 def weigh_pairs(
-    groups: Array, weights: Array, pairs: Array, bins: Array, cells: int
-) -> Array:  # pragma: no cover
-    """Add up the weights of points in the same way."""
-    out = np.zeros((len(pairs), cells))
-    for p in prange(len(pairs)):
+    groups: Array, weights: Array, pairs: Array, bins: Array, out: Array
+) -> None:  # pragma: no cover
+    """Add up the weights of records or points by two attributes' groups (attributes x points), for every pair: pairs x cells."""
+    for p in range(len(pairs)):
         one, other, width = groups[pairs[p, 0]], groups[pairs[p, 1]], bins[pairs[p, 1]]
         for r in range(groups.shape[1]):
             out[p, np.int64(one[r]) * width + other[r]] += weights[r]
-    return out
 
 
 @njit(cache=True, nogil=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.pview import _boxes
 from sudare.tables.column import smallest
+from sudare.threads import in_threads, pieces
 
 MOST_CELLS = 10**8
+QUERIES = 64  # that a thread answers at a time
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
@@ -41,9 +43,15 @@ class Boxes:
     @classmethod
     def of(cls, low: Codes, high: Codes, weights: Floats, sizes: Sequence[int]) -> Boxes:
         """Put boxes into an order in which neighbours stand together. Points are given as low = high, one array."""
-        order = _boxes.arrange(low, high, np.array(sizes))
+        order = neighbours(low, high, sizes)
         first = low[order]
-        return cls(first, first if low is high else high[order], weights[order], tuple(sizes))
+        return cls.in_order(first, first if low is high else high[order], weights[order], sizes)
+
+    @classmethod
+    def in_order(cls, low: Codes, high: Codes, weights: Floats, sizes: Sequence[int]) -> Boxes:
+        """Take boxes in the order they have."""
+        first = _codes(low)
+        return cls(first, first if low is high else _codes(high), weights, tuple(sizes))
 
     def frame(self) -> pl.DataFrame:
         """Return the boxes as columns, in their order: a column per axis for points, else two, and the weight."""
@@ -64,14 +72,10 @@ class Boxes:
             column.null_count() for column in frame
         ):
             raise InputError("The columns are not those of weighted boxes.")
-        dtype = smallest(max(sizes))
-        low, high = (
-            np.stack([frame[f"{end}{a}"].to_numpy().astype(dtype, copy=False) for a in axes], axis=1)
-            for end in (ends[0], ends[-1])
-        )
+        low, high = (np.stack([frame[f"{end}{a}"].to_numpy() for a in axes]).T for end in (ends[0], ends[-1]))
         if (high >= np.array(sizes)).any() or (low > high).any():
             raise InputError("A box reaches beyond the domain.")
-        return cls(low, low if len(ends) == 1 else high, frame["weight"].to_numpy(), tuple(sizes))
+        return cls.in_order(low, low if len(ends) == 1 else high, frame["weight"].to_numpy(), sizes)
 
     @property
     def points(self) -> bool:
@@ -84,7 +88,9 @@ class Boxes:
 
     def counts(self, low: Codes, high: Codes) -> Floats:
         """Return how many records lie in each of some boxes."""
-        return np.asarray(_boxes.count(self.low, self.high, self.weights, *self._bounds, low, high))
+        tops = np.array(self.sizes) - 1
+        given = self.low, self.high, self.weights, *self._bounds, tops, self.points
+        return answer(_boxes.count, given, low, high)
 
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
         """Count by all cells of some axes, where the cells of any axes weigh as much as is given."""
@@ -135,3 +141,21 @@ class Boxes:
         if self.points:
             return low
         return np.asarray(low + np.floor((high - low + 1) * rng.random(low.shape)).astype(np.int64))
+
+
+def answer(kernel: Callable[..., None], given: tuple[Any, ...], low: Codes, high: Codes) -> Floats:
+    """Let threads find an answer for each of some boxes."""
+    found = np.empty(len(low))
+    in_threads(lambda part: kernel(*given, low[part], high[part], found[part]), pieces(len(low), QUERIES))
+    return found
+
+
+def neighbours(low: Codes, high: Codes, sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Return an order of boxes in which neighbours stand together."""
+    first = _codes(low)
+    return np.asarray(_boxes.arrange(first, first if low is high else _codes(high), np.array(sizes)))
+
+
+def _codes(found: Codes) -> Codes:
+    """Keep the codes of one axis side by side, and of one type, for which alone kernels need be compiled."""
+    return np.asarray(found, dtype=np.int32, order="F")

@@ -15,7 +15,7 @@ from sudare.errors import InputError
 from sudare.pview import _boxes
 from sudare.pview.baselines import Product
 from sudare.pview.blocks import Blocks, Cells
-from sudare.pview.boxes import MOST_CELLS, Boxes
+from sudare.pview.boxes import MOST_CELLS, Boxes, answer, neighbours
 
 Codes = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -34,8 +34,8 @@ class BlocksModel:
     @classmethod
     def of(cls, blocks: Blocks, sizes: Sequence[int]) -> Self:
         """Put the blocks into an order in which neighbours stand together."""
-        order = _boxes.arrange(blocks.low, blocks.high, np.array(sizes))
-        boxes = Boxes(blocks.low[order], blocks.high[order], blocks.counts[order], tuple(sizes))
+        order = neighbours(blocks.low, blocks.high, sizes)
+        boxes = Boxes.in_order(blocks.low[order], blocks.high[order], blocks.counts[order], sizes)
         return cls(boxes, blocks.deviations[order] ** 2)
 
     def counts(self, low: Codes, high: Codes) -> Floats:
@@ -45,7 +45,7 @@ class BlocksModel:
     def errors(self, low: Codes, high: Codes) -> Floats:
         """Return the standard errors of these counts."""
         boxes = self.boxes
-        return np.asarray(_boxes.errors(boxes.low, boxes.high, boxes.weights, self.squares, low, high))
+        return answer(_boxes.errors, (boxes.low, boxes.high, boxes.weights, self.squares), low, high)
 
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
         """Count by all cells of some axes, where cells weigh as much as is given."""

@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.pview._pairs import count_pairs, draw_given, keys_of, rake, weigh_pairs
+from sudare.pview._pairs import draw_given, keys_of, rake, weigh_pairs
 from sudare.pview.account import Account
 from sudare.pview.blocks import project
 from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
+from sudare.threads import CORES, in_threads, pieces
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.uint8]
@@ -215,7 +216,7 @@ class Tables:
         pairs = all_pairs(len(groups) if plan.pairs else 0)
         cells = int(bins[pairs].prod(axis=1).max()) if len(pairs) else 1
         grouped = np.stack([g[codes[:, a]] for a, g in enumerate(groups)])
-        return cls(account, plan, ones, groups, bins, pairs, count_pairs(grouped, pairs, bins, cells))
+        return cls(account, plan, ones, groups, bins, pairs, counted(grouped, pairs, bins, cells))
 
     @cached_property
     def margins(self) -> list[Floats]:
@@ -265,6 +266,25 @@ class Tables:
 def all_pairs(attributes: int) -> NDArray[np.int64]:
     """Return all pairs of different attributes."""
     return np.array([(i, j) for i in range(attributes) for j in range(i)], dtype=np.int64).reshape(-1, 2)
+
+
+def counted(
+    groups: Groups, pairs: NDArray[np.int64], bins: NDArray[np.int64], cells: int
+) -> NDArray[np.int64]:
+    """Return the two-way tables of records (attributes x records): pairs x cells."""
+    return weighed(groups, np.ones(groups.shape[1]), pairs, bins, cells).astype(np.int64)
+
+
+def weighed(
+    groups: Groups, weights: Floats, pairs: NDArray[np.int64], bins: NDArray[np.int64], cells: int
+) -> Floats:
+    """Return the two-way tables of weighted points in the same way."""
+    out = np.zeros((len(pairs), cells))
+    in_threads(
+        lambda part: weigh_pairs(groups, weights, pairs[part], bins, out[part]),
+        pieces(len(pairs), -(-len(pairs) // CORES) or 1),
+    )
+    return out
 
 
 def misfit(true: NDArray[np.int64], model: Floats) -> Floats:
@@ -358,7 +378,7 @@ class Weights:
     def model(self) -> Floats:
         """Return all two-way tables of the points."""
         t = self.tables
-        return np.asarray(weigh_pairs(self.groups, self.weights, t.pairs, t.bins, t.true.shape[1]))
+        return weighed(self.groups, self.weights, t.pairs, t.bins, t.true.shape[1])
 
     def rake_pairs(self) -> None:
         """Rake to the measured two-way tables, the latest first."""

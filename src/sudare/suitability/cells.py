@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numba import get_num_threads
 from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
 from sudare.suitability import _cells
 from sudare.suitability.costs import Costs, Need
+from sudare.threads import CORES, in_threads
 
 MOST = 300_000_000  # units times choices of levels: some seconds
 
@@ -41,16 +40,14 @@ def cell_costs(problem: Problem, costs: Costs, needs: Sequence[Need]) -> NDArray
     """
     levels, cost = _levels(problem, costs)
     wanted = np.array([need.records for need in needs]), np.array([need.values for need in needs])
-    parts = get_num_threads()
 
     def work(part: int) -> NDArray[np.int64]:
         best = np.full((len(needs), len(problem.units)), costs.whole, dtype=np.int64)
         given = problem.units, problem.weights, problem.sensitive, problem.values, problem.trees
-        _cells.cheapest(*given, levels[part::parts], cost[part::parts], *wanted, best)
+        _cells.cheapest(*given, levels[part::CORES], cost[part::CORES], *wanted, best)
         return best
 
-    with ThreadPoolExecutor(parts) as threads:
-        return np.asarray(np.minimum.reduce(list(threads.map(work, range(parts)))))
+    return np.asarray(np.minimum.reduce(in_threads(work, range(CORES))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-from numba import get_num_threads
 from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
 from sudare.suitability._search import search
 from sudare.suitability.costs import Costs, Need
+from sudare.threads import CORES, in_threads
 
 STEPS = 300_000  # joins to look at for one record
 
@@ -42,14 +40,12 @@ def _searched(
     codes = np.ascontiguousarray(marks.codes[unit])
     word, bit, gain = _packed(marks.gains)
     start = np.unique(unit, return_index=True)[1]
-    parts = get_num_threads()
     found = np.empty(len(start), dtype=np.int64)
 
     def work(part: int) -> None:
-        found[part::parts] = search(codes, word, bit, gain, kind, start[part::parts], company - 1, steps)[0]
+        found[part::CORES] = search(codes, word, bit, gain, kind, start[part::CORES], company - 1, steps)[0]
 
-    with ThreadPoolExecutor(parts) as threads:
-        list(threads.map(work, range(parts)))
+    in_threads(work, range(CORES))
     return found
 
 
