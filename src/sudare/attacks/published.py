@@ -145,6 +145,11 @@ def frame_of(output: Output) -> pl.DataFrame:
 
 def _refuse_views(folder: Path) -> None:
     names = [path.name for path in sorted(folder.glob("*.parquet"))]
+    if names == ["view.parquet"]:
+        raise InputError(
+            f"{folder}: this is a differentially private view. It has no records to attack; what it promises is verified by "
+            f"sudare verify {folder} --epsilon EPSILON."
+        )
     if names not in ([], ["data.parquet"]):
         raise InputError(
             f"{folder}: this folder has views, {listed(names)}, which are attacked together. Say whose values an outsider "

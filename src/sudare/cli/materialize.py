@@ -24,6 +24,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.view import PView
 from sudare.release.materialize import materialize as materialize_table
 from sudare.release.view_page import write_view_page
+from sudare.release.view_promise import shares
 from sudare.release.view_report import write_view_report
 from sudare.tables.atomic import write_file
 from sudare.tables.reading import read
@@ -120,13 +121,10 @@ def _refuse(output: Path, pages: _Pages, *, force: bool) -> None:
 def _show(view: PView, output: Path, pages: _Pages) -> None:
     budget, certificate = view.facts["budget"], view.facts["certificate"]
     say(f"[b]{escape(certificate['requirements'][0])}[/], by the method {certificate['method']}")
+    whole = Fraction(budget["whole"])
     rows = [
-        [
-            escape(what),
-            f"{float(Fraction(part)):.4g}",
-            f"{float(Fraction(part) / Fraction(budget['whole'])):.1%}",
-        ]
-        for what, part in budget["shares"].items()
+        [escape(what), f"{float(part * whole):.4g}", f"{float(part):.1%}"]
+        for what, part in shares(budget).items()
     ]
     print_table("Where the budget went", ["for", budget["unit"], "share"], rows)
     say(

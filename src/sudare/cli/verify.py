@@ -21,16 +21,18 @@ from sudare.cli.arguments import (
     requirements_of,
 )
 from sudare.cli.output import Json, print_json, say, working
+from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
-from sudare.release.verify import Promise
+from sudare.release.verify import Promise, is_private_view
 from sudare.release.verify import verify as verify_output
 from sudare.tables.schema import Schema
 
 
 def verify(
     output: Annotated[
-        Path, typer.Argument(help="A release folder, or a published file.", show_default=False)
+        Path,
+        typer.Argument(help="A release folder, a private view, or a published file.", show_default=False),
     ],
     k: K = None,
     l: L = None,
@@ -42,7 +44,10 @@ def verify(
     pk: Annotated[
         float | None, typer.Option(help="The k of Pk-anonymity of a randomized table.", min=1)
     ] = None,
-    epsilon: Annotated[float | None, typer.Option(help="The epsilon of a randomized table.", min=0)] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="The epsilon of a randomized table or a private view.", min=0)
+    ] = None,
+    delta: Annotated[float, typer.Option(help="The delta of a private view.", min=0)] = 0.0,
     schema: SchemaPath = Path(SCHEMA_FILE),
     json: Json = False,
 ) -> None:
@@ -50,12 +55,17 @@ def verify(
     asked: list[Promise] = []
     if pk is not None:
         asked.append(PkAnonymity(pk))
+    view = is_private_view(output)
+    if view and epsilon is None:
+        raise InputError(
+            f"{output}: this is a differentially private view. Give its --epsilon, and --delta if it has one."
+        )
     if epsilon is not None:
-        asked.append(DifferentialPrivacy(epsilon, per="record"))
+        asked.append(DifferentialPrivacy(epsilon, delta, per="table" if view else "record"))
     if not asked or not (k is None and l is None and t is None):
         asked += requirements_of(k, l, diversity, c, t, distance, sensitive)
     with working(f"Verifying {output}"):
-        found = verify_output(output, asked, Schema.from_toml(existing_schema(schema)))
+        found = verify_output(output, asked, None if view else Schema.from_toml(existing_schema(schema)))
     if json:
         print_json({"holds": found.holds, "measured": found.measured, "worst": found.worst})
     else:

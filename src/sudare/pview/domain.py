@@ -269,8 +269,8 @@ class Domain:
         schema = table.schema
         if open_ := [name for name in names if schema[name].domain is None and schema[name].bounds is None]:
             raise InputError(
-                f"{listed(open_)}: no domain is declared. Give each a domain or bounds in the schema that are public, or "
-                "leave it out; what is read off the data would tell about them."
+                f"{listed(open_)}: no domain is declared. Give each a domain or bounds in the schema that are public (what "
+                'is read off the data would tell about them), or drop it: role = "identifier".'
             )
         missing = table.schema.missing == "own value"
         return cls(tuple(Axis.of(table[name], table.schema[name], missing=missing) for name in names))

@@ -1,6 +1,9 @@
 """Recounting a budget: that the shares of a view add up to no more than was promised.
 
 Written anew from the definitions; nothing here comes from `pview`.
+
+Epsilons add up. Of rhos, the sum rho promises (epsilon, delta) if, for some order a > 1,
+(a rho - epsilon) (a - 1) + a log(1 - 1/a) - log(a - 1) <= log delta.
 """
 
 from __future__ import annotations
@@ -15,22 +18,42 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 
 
 def refuse_overspent(budget: Mapping[str, Any], promise: DifferentialPrivacy) -> None:
-    """Raise a RequirementError if the shares exceed the promise.
-
-    Epsilons add up. Of rhos, the sum rho promises (epsilon, delta) if, for some order a > 1,
-    (a rho - epsilon) (a - 1) + a log(1 - 1/a) - log(a - 1) <= log delta.
-    """
-    spent = sum((Fraction(part) for part in budget["shares"].values()), Fraction(0))
-    if budget["unit"] == "epsilon":
-        holds = promise.delta == 0 and spent <= Fraction(str(promise.epsilon))
-    else:
-        holds = (
-            promise.delta > 0 and _log_delta(float(spent), promise.epsilon) <= math.log(promise.delta) + 1e-9
-        )
-    if not holds or any(Fraction(part) < 0 for part in budget["shares"].values()):
+    """Raise a RequirementError if the shares exceed the promise."""
+    if not keeps(budget, promise):
+        spent = float(_spent(budget))
         raise RequirementError(
-            f"The view spent {float(spent):g} of {budget['unit']}, more than {promise} allows. Nothing was made."
+            f"The view spent {spent:g} of {budget['unit']}, more than {promise} allows. Nothing was made."
         )
+
+
+def keeps(budget: Mapping[str, Any], promise: DifferentialPrivacy) -> bool:
+    """Say whether the shares keep to the promise."""
+    if any(Fraction(part) < 0 for part in budget["shares"].values()):
+        return False
+    spent = _spent(budget)
+    if budget["unit"] == "epsilon":
+        return spent <= Fraction(str(promise.epsilon))
+    return promise.delta > 0 and _log_delta(float(spent), promise.epsilon) <= math.log(promise.delta) + 1e-9
+
+
+def epsilon_spent(budget: Mapping[str, Any], delta: float) -> float:
+    """Return the epsilon that the shares come to at a delta: infinite if there is none."""
+    spent = float(_spent(budget))
+    if budget["unit"] == "epsilon":
+        return spent
+    if not delta > 0:
+        return math.inf
+    low, high = 0.0, 1.0
+    while _log_delta(spent, high) > math.log(delta):
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _log_delta(spent, middle) > math.log(delta) else (low, middle)
+    return high
+
+
+def _spent(budget: Mapping[str, Any]) -> Fraction:
+    return sum((Fraction(part) for part in budget["shares"].values()), Fraction(0))
 
 
 def _log_delta(rho: float, epsilon: float) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import polars as pl
 
@@ -24,7 +24,8 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import TCloseness
-from sudare.release import _recount, _recount_laws
+from sudare.pview.view import PView
+from sudare.release import _recount, _recount_budget, _recount_laws
 from sudare.release._recount import Blocks, Sensitive
 from sudare.tables.schema import Attribute, Role, Schema
 from sudare.tables.text import listed
@@ -82,7 +83,7 @@ class Verification:
 def verify(
     output: pl.DataFrame | str | Path,
     requirements: Promise | Sequence[Promise],
-    schema: Schema,
+    schema: Schema | None = None,
     *,
     plan: Mapping[str, Any] | None = None,
 ) -> Verification:
@@ -95,6 +96,8 @@ def verify(
     from the sensitive column of the whole output, without records that were left out. Likewise, a hierarchy that
     the schema gives by a recipe is built from the output's values (or the declared domain).
 
+    What a differentially private view promises is a property of its noise: its budget is added up again.
+
     Findings are named k, l_distinct, l_entropy, l_recursive and t. Several of one name are told apart by what
     they differ in: l_distinct:illness, t:ordered, l_recursive:c=3.
 
@@ -105,10 +108,16 @@ def verify(
     >>> verify(output, [LDiversity(2), TCloseness(0.3)], schema).measured
     {'l_distinct': 2, 't': 0.2}
     """
-    frame, from_csv = _frame(output)
     promised = list(requirements) if isinstance(requirements, Sequence) else [requirements]
     if not promised:
         raise ParameterError("verify needs at least one requirement, such as KAnonymity(5).")
+    if is_private_view(output):
+        return Verification(tuple(_find_in_view(promised, Path(output))))
+    if schema is None:
+        raise ParameterError(
+            "verify needs the schema of the table; only a differentially private view has its own."
+        )
+    frame, from_csv = _frame(output)
     if identifiers := [name for name in schema.names(Role.identifier) if name in frame.columns]:
         raise RequirementError(f"The output still has the identifier '{identifiers[0]}'. It must be dropped.")
     if absent := [name for name in schema.names(Role.quasi) if name not in frame.columns]:
@@ -151,13 +160,47 @@ def _frame(output: pl.DataFrame | str | Path) -> tuple[pl.DataFrame, bool]:
     if isinstance(output, pl.DataFrame):
         return output, False
     path = Path(output)
-    path = path / "data.parquet" if path.is_dir() else path
+    if path.is_dir():
+        _refuse_views(path)
+        path = path / "data.parquet"
     try:
         if path.suffix == ".parquet":
             return pl.read_parquet(path), False
         return pl.read_csv(path, infer_schema=False), True
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{path}: the output cannot be read: {str(error).strip()}.") from None
+
+
+def is_private_view(output: object) -> TypeGuard[str | Path]:
+    """Say whether this is the folder of a differentially private view."""
+    return isinstance(output, str | Path) and all(
+        (Path(output) / name).is_file() for name in ("view.parquet", "manifest.json")
+    )
+
+
+def _refuse_views(folder: Path) -> None:
+    views = sorted(path.name for path in folder.glob("*.parquet"))
+    if len(views) > 1:
+        raise InputError(
+            f"{folder}: this folder has several views, {listed(views)}, that were verified together when they were made. "
+            f"Attack them together: sudare attack {folder} --known PEOPLE."
+        )
+
+
+def _find_in_view(promised: Sequence[object], folder: Path) -> Iterator[Finding]:
+    """Add up the budget of a view, if its files are as they were written."""
+    PView.open(folder)
+    budget = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["facts"]["budget"]
+    most = max(budget["shares"], key=lambda what: Fraction(budget["shares"][what]))
+    for promise in promised:
+        if not isinstance(promise, DifferentialPrivacy) or promise.per != "table":
+            raise ParameterError(
+                f"{folder}: this is a differentially private view, of which {promise} cannot be verified. "
+                "Ask for its epsilon (and delta)."
+            )
+        epsilon = _recount_budget.epsilon_spent(budget, promise.delta)
+        holds = _recount_budget.keeps(budget, promise)
+        yield Finding(str(promise), "epsilon", epsilon, holds, {"largest share": most})
 
 
 def _plan_beside(output: pl.DataFrame | str | Path) -> Mapping[str, Any]:

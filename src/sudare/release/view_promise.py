@@ -74,22 +74,25 @@ def rows(found: Mapping[str, str]) -> str:
 def spending(budget: Mapping[str, Any]) -> str:
     """Draw what the budget was spent on; many things of one kind are taken together."""
     unit, whole = budget["unit"], Fraction(budget["whole"])
-    parts = {what: Fraction(part) / whole for what, part in budget["shares"].items()}
-    if len(parts) > MOST:
-        parts = _together(parts)
+    parts = shares(budget)
     left = Fraction(budget["remaining"]) / whole
     words = {
         "epsilon": f"The budget is epsilon = {float(whole):g}; what is spent adds up.",
         "rho": f"Epsilon and delta together allow rho = {float(whole):.4g} (zero-concentrated differential privacy); rhos add up.",
     }[unit]
     rest = f" {float(left):.1%} was not needed, and stays unspent." if left else " All of it was spent."
-    shares = [float(part) for part in parts.values()]
+    drawn = [float(part) for part in parts.values()]
     return f"<p>{words}{rest} What gets more has less noise.</p>" + charts.shares(
-        list(parts), shares, top=max(shares, default=1.0)
+        list(parts), drawn, top=max(drawn, default=1.0)
     )
 
 
-def _together(parts: Mapping[str, Fraction]) -> dict[str, Fraction]:
+def shares(budget: Mapping[str, Any]) -> dict[str, Fraction]:
+    """Return what share of the budget went to what; if there are many, those of one kind together."""
+    whole = Fraction(budget["whole"])
+    parts = {what: Fraction(part) / whole for what, part in budget["shares"].items()}
+    if len(parts) <= MOST:
+        return parts
     kinds: dict[str, list[Fraction]] = {}
     for what, part in parts.items():
         kinds.setdefault(what.split(" of ")[0].rstrip("0123456789 "), []).append(part)

@@ -106,7 +106,7 @@ def _unusual(csv: CsvFormat) -> dict[str, Any]:
     return {key: value for key, value in csv.model_dump().items() if value != getattr(plain, key)}
 
 
-FEW = 20  # values that are listed in a draft
+FEW = 60  # values that are listed in a draft
 
 
 def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
