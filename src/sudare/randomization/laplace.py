@@ -12,7 +12,6 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.signal import lfilter
 
 from sudare.errors import ParameterError
 from sudare.randomization.channel import Floats, counted
@@ -105,6 +104,8 @@ class LaplaceChannel:
     def _smoothed(self, found: Floats) -> Floats:
         """Return K v, from the left and from the right."""
         a = self._a
+        from scipy.signal import lfilter  # it takes long to load
+
         right = lfilter([1.0], [1.0, -a], found)
         left = lfilter([1.0], [1.0, -a], found[..., ::-1])[..., ::-1]
         return np.asarray((1 - a) / (1 + a) * (right + left - found))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from sudare.engines.pairs import Marks
 from sudare.generalization.problem import Problem
@@ -26,6 +25,8 @@ def matched_costs(problem: Problem, costs: Costs) -> NDArray[np.int64]:
     """
     distance = _distances(costs.marks(problem))
     np.fill_diagonal(distance, np.where(problem.weights > 1, 0, costs.whole))
+    from scipy.optimize import linear_sum_assignment  # it takes long to load
+
     unit, partner = linear_sum_assignment(distance)
     return np.asarray(distance[unit, partner], dtype=np.int64)
 

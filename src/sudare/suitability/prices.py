@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.sparse import csr_matrix, vstack
 
 from sudare.generalization.problem import Problem
@@ -91,5 +90,7 @@ def _solved(
     """Return the best prices under the constraints so far; None if the solver gives up."""
     if not rows.shape[0]:
         return np.ones(len(weights))
+    from scipy.optimize import linprog  # it takes long to load
+
     result = linprog(-weights.astype(np.float64), A_ub=rows, b_ub=limits, bounds=(0, 1), method="highs-ipm")
     return None if result.x is None else np.asarray(np.clip(result.x, 0.0, 1.0))
