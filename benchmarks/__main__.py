@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import generalization, pairs, pram, pviews, sampling, tables, views
+from benchmarks import audits, generalization, pairs, pram, pviews, sampling, tables, views
 
-BENCHMARKS = (tables, generalization, pairs, sampling, pram, views, pviews)
+BENCHMARKS = (tables, generalization, pairs, sampling, pram, views, pviews, audits)
 
 if __name__ == "__main__":
     for benchmark in BENCHMARKS:

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import generalization, pairs, pram, pviews, sampling, tables, views
+from benchmarks import audits, generalization, pairs, pram, pviews, sampling, tables, views
 from sudare.randomization.pram import Pram, optimal_pram
+from sudare.release.materialize import METHODS
 
 
 def test_tables_quick(capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,6 +63,13 @@ def test_pviews_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "sd.materialize, epsilon = 1" in printed
     assert "2,000 rows, 10^10 cells" in printed
     assert "RMSE on Adult's numbers and income (500 rows)" in printed
+
+
+def test_audits_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    audits.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "Audits of whole methods on two neighbouring tables" in printed
+    assert all(printed.count(method) == 2 for method in METHODS)
 
 
 @pytest.mark.skipif(pram.clarabel is None, reason="Clarabel is not installed")

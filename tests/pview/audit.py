@@ -26,21 +26,21 @@ def audit(
     found = []  # (runs in the event, all runs) for both tables
     for mine, other in zip(first, second, strict=True):
         for a, b in ((mine, other), (other, mine)):
-            for event in _events(a[::2], b[::2]):
+            for event in _events(a[::2], b[::2], delta):
                 found.append([(int(np.isin(x[1::2], event).sum()), len(x[1::2])) for x in (a, b)])
     alpha = (1 - confidence) / max(2 * len(found), 1)
     return max((_bound(*pair, alpha=alpha, delta=delta) for pair in found), default=0.0)
 
 
-def _events(a: Labels, b: Labels) -> list[Labels]:
-    """Return sets of labels that are likelier in a than in b, the most telling first."""
+def _events(a: Labels, b: Labels, delta: float) -> list[Labels]:
+    """Return sets of labels that are likelier in a than in b, the most telling first: beyond what delta excuses."""
     labels, places = np.unique(np.concatenate([a, b]), return_inverse=True)
     n, m = (np.bincount(p, minlength=len(labels)) for p in np.split(places, [len(a)]))
     order = np.argsort(
         (m + 1.0) / (n + 1.0), kind="stable"
     )  # one more, so that rare labels are not thought extreme
     n, m = np.cumsum(n[order]), np.cumsum(m[order])
-    worth = _lower(n, len(a), 1e-3) / _upper(m, len(b), 1e-3)
+    worth = (_lower(n, len(a), 1e-3) - delta) / _upper(m, len(b), 1e-3)
     return [labels[order[: k + 1]] for k in np.argsort(-worth, kind="stable")[:EVENTS]]
 
 

@@ -1,6 +1,7 @@
 """Whether the methods keep their epsilon, by what their outputs tell; and whether such a test would notice if not."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,8 +21,28 @@ from tests.pview.audit import audit, joined, labels_of
 RUNS = 200_000
 
 
-def account(epsilon, seed):
-    return Account(DifferentialPrivacy(epsilon), Keystream.unsafe(seed))
+def account(promise, seed, times=1):
+    """Return an account; one that gives out its budget several times is broken, and to be caught."""
+    made = Account(promise, Keystream.unsafe(seed))
+    made.whole *= times
+    return made
+
+
+def pure_and_gaussian(epsilon, delta=1e-2):
+    promises = [DifferentialPrivacy(epsilon), DifferentialPrivacy(epsilon, delta)]
+    return pytest.mark.parametrize("promise", promises, ids=["pure", "gaussian"])
+
+
+def with_one_more(table, target):
+    """Number two neighbouring tables of counts."""
+    more = table.copy()
+    more[target] += 1
+    return enumerate((table, more))
+
+
+def share_found(promise, first, second):
+    """Return how much of the promised epsilon the audit finds. Above 1, the promise is broken."""
+    return audit(first, second, delta=promise.delta) / promise.epsilon
 
 
 def bins(counts):
@@ -33,7 +54,7 @@ def bins(counts):
 
 
 def laplace_runs(value, epsilon, seed):
-    return [value + account(epsilon, seed).noise(RUNS, Fraction(str(epsilon)))]
+    return [value + account(DifferentialPrivacy(epsilon), seed).noise(RUNS, Fraction(str(epsilon)))]
 
 
 def test_the_audit_nearly_finds_a_known_epsilon_and_never_more():
@@ -92,9 +113,9 @@ def forest(
     return found
 
 
-def mondrian_runs(table, target, epsilon, seed, *, theta, tree_share, beta, gamma, slip=1.0, runs=RUNS):
+def mondrian_runs(table, target, promise, seed, *, theta, tree_share, beta, gamma, slip=1.0, times=1):
     """Run the method as `learn_mondrian` does, but for the last step, which uses nothing but the noisy counts."""
-    budget = account(epsilon, seed)
+    budget = account(promise, seed, times)
     shares = spend(table.shape, budget, tree_share, beta, gamma)
     converge, cut = strengths(shares, budget)
     counts = table[table > 0]
@@ -111,7 +132,7 @@ def mondrian_runs(table, target, epsilon, seed, *, theta, tree_share, beta, gamm
         np.uint64(slip * converge),
         cut,
         np.array(target),
-        runs,
+        RUNS,
     )
     blocks, tree, box, depth, tested = (found[:, i] for i in (0, 1, 2, 4, 5))
     noisy = bins(perturb(found[:, 3:], shares, budget)[0])
@@ -135,15 +156,16 @@ TABLES = [
 ]
 
 
+def mondrian_pair(table, target, promise, **change):
+    tables = with_one_more(table, target)
+    return [mondrian_runs(x, target, promise, s, **SETTINGS | change) for s, x in tables]
+
+
+@pure_and_gaussian(1.5)
 @pytest.mark.parametrize("change", [{}, {"theta": 2.0, "gamma": 0.99}, {"gamma": 0.1}])
 @pytest.mark.parametrize(("table", "target"), TABLES)
-def test_mondrian_keeps_its_epsilon(table, target, change):
-    more = table.copy()
-    more[target] += 1
-    epsilon = 1.5
-    runs = [mondrian_runs(x, target, epsilon, s, **SETTINGS | change) for s, x in enumerate((table, more))]
-    found = audit(*runs)
-    assert 0.15 * epsilon < found <= epsilon
+def test_mondrian_keeps_its_promise(table, target, change, promise):
+    assert 0.15 < share_found(promise, *mondrian_pair(table, target, promise, **change)) <= 1
 
 
 LONG = {"theta": 2.0, "tree_share": Fraction(99, 100), "beta": 1.0, "gamma": 0.99}
@@ -152,12 +174,9 @@ LONG = {"theta": 2.0, "tree_share": Fraction(99, 100), "beta": 1.0, "gamma": 0.9
 @pytest.mark.parametrize(("slip", "kept"), [(1.0, True), (2.0, False)])
 def test_the_paper_s_printed_noise_is_caught(slip, kept):
     # Lap(1/epsilon_conv), where Delta_AE is nearly 2, is as if epsilon_conv were twice as much.
-    table = np.zeros(16, dtype=np.int64)
-    more = table.copy()
-    more[5] += 1
-    runs = [mondrian_runs(x, (5,), 2.0, s, **LONG, slip=slip) for s, x in enumerate((table, more))]
-    found = audit(*runs)
-    assert found <= 2.0 if kept else found > 2.5
+    promise, table = DifferentialPrivacy(2.0), np.zeros(16, dtype=np.int64)
+    found = share_found(promise, *mondrian_pair(table, (5,), promise, **LONG, slip=slip))
+    assert found <= 1 if kept else found > 1.25
 
 
 # -- Identity and independent histograms: many runs at once, as parts of one large domain --------------------
@@ -169,32 +188,40 @@ def repeated(codes, sizes):
     return (codes + shift).reshape(-1, len(sizes)).astype(np.int32)
 
 
-def identity_runs(counts, epsilon, seed):
+def identity_runs(counts, promise, seed, times=1):
     codes = np.repeat(np.arange(len(counts)), counts)
     runs = np.repeat(np.arange(RUNS), len(codes))
     both = np.stack([runs, np.tile(codes, RUNS)], axis=1).astype(np.int32)
-    noisy = bins(learn_identity(both, (RUNS, len(counts)), account(epsilon, seed)).table)
+    noisy = bins(learn_identity(both, (RUNS, len(counts)), account(promise, seed, times)).table)
     return [noisy[:, 0], joined(*noisy.T)]
 
 
-def test_identity_keeps_its_epsilon():
-    found = audit(identity_runs([2, 0, 1], 1.0, 1), identity_runs([3, 0, 1], 1.0, 2))
-    assert 0.8 < found <= 1.0
+def identity_pair(promise, times=1):
+    return [identity_runs(x, promise, s, times) for s, x in with_one_more(np.array([2, 0, 1]), 0)]
 
 
-def independent_runs(codes, sizes, epsilon, seed):
-    budget = account(epsilon, seed)
+@pure_and_gaussian(1.0)
+def test_identity_keeps_its_promise(promise):
+    least = 0.6 if promise.delta else 0.8
+    assert least < share_found(promise, *identity_pair(promise)) <= 1
+
+
+def independent_runs(codes, sizes, promise, seed, times=1):
+    budget = account(promise, seed, times)
     found, _ = noisy_histograms(repeated(codes, sizes), [RUNS * s for s in sizes], budget)
     assert budget.remaining == 0
     first, second = (bins(h.reshape(RUNS, -1)) for h in found)
     return [first[:, 0], joined(first[:, 0], second[:, 1]), joined(first[:, 0], first[:, 1], second[:, 1])]
 
 
-def test_independent_histograms_keep_their_epsilon():
-    codes = np.array([[0, 0], [1, 1], [1, 2]])
-    more = np.vstack([codes, [0, 1]])
-    found = audit(*(independent_runs(x, (2, 3), 1.5, s) for s, x in enumerate((codes, more))))
-    assert 0.6 * 1.5 < found <= 1.5
+def independent_pair(promise, times=1):
+    codes = np.array([[0, 1], [0, 0], [1, 1], [1, 2]])
+    return [independent_runs(x, (2, 3), promise, s, times) for s, x in enumerate((codes[1:], codes))]
+
+
+@pure_and_gaussian(1.5)
+def test_independent_histograms_keep_their_promise(promise):
+    assert 0.6 < share_found(promise, *independent_pair(promise)) <= 1
 
 
 # -- DAWA -----------------------------------------------------------------------------------------------
@@ -215,8 +242,8 @@ def dawa_partitions(source, errors, scales, each, counts, target, runs):  # prag
     return found
 
 
-def dawa_runs(counts, target, epsilon, seed, *, scale=lambda scales: scales, share=Fraction(1, 2)):
-    budget = account(epsilon, seed)
+def dawa_runs(counts, target, promise, seed, *, scale=np.copy, share=Fraction(1, 2), times=1):
+    budget = account(promise, seed, times)
     first, second = share * budget.whole, (1 - share) * budget.whole
     scales, _ = noise_of_costs(counts.size, budget, first, second)
     each = 2 * _mondrian.STEPS  # less than usual, so that partitions are about equally likely
@@ -234,11 +261,15 @@ ROWS = [
 ]
 
 
+def dawa_pair(counts, target, promise, **change):
+    return [dawa_runs(x, target, promise, s, **change) for s, x in with_one_more(counts, target)]
+
+
+@pure_and_gaussian(2.0)
 @pytest.mark.parametrize(("counts", "target"), ROWS)
-def test_dawa_keeps_its_epsilon(counts, target):
-    more = counts + (np.arange(counts.size) == target)
-    found = audit(*(dawa_runs(x, target, 2.0, s) for s, x in enumerate((counts, more))))
-    assert 0.8 < found <= 2.0
+def test_dawa_keeps_its_promise(counts, target, promise):
+    least = 0.3 if promise.delta else 0.4
+    assert least < share_found(promise, *dawa_pair(counts, target, promise)) <= 1
 
 
 def half_of(scales):
@@ -247,40 +278,37 @@ def half_of(scales):
 
 @pytest.mark.parametrize(("scale", "kept"), [(np.copy, True), (half_of, False)])
 def test_half_of_dawa_s_noise_and_none_for_single_cells_is_caught(scale, kept):
-    counts = np.array([1, 1, 0, 1, 1, 1])
-    most = {"share": Fraction(99, 100), "scale": scale}
-    found = audit(
-        *(dawa_runs(x, 2, 1.0, s, **most) for s, x in enumerate((counts, counts + (np.arange(6) == 2))))
-    )
-    assert found <= 1.0 if kept else found > 1.2
+    promise = DifferentialPrivacy(1.0)
+    found = share_found(promise, *dawa_pair(*ROWS[1], promise, share=Fraction(99, 100), scale=scale))
+    assert found <= 1 if kept else found > 1.2
 
 
 # -- The default method ---------------------------------------------------------------------------------
 
 
-def measured_by_pairs(rows, promise, seed, runs):
+def measured_by_pairs(rows, promise, seed, times=1, runs=RUNS // 2):
     """Play what the default method does with its budget, on two attributes of two values, many times at once.
 
     The same shares, the same order, the same noise and choices: the total, the one-way tables, a choice between two
     pairs by their misfit, and the chosen table. (The points and weights only depend on these.)
     """
-    account = Account(promise, Keystream.unsafe(seed))
+    budget = account(promise, seed, times)
     plan = Design(pairs=1, bins=2, ones=Fraction(24, 64), choices=Fraction(5, 64), tables=Fraction(34, 64))
     codes = np.array(rows, dtype=np.int64)
-    total = len(codes) + account.noise(runs, account.spend("total", Fraction(1, 64)))
+    total = len(codes) + budget.noise(runs, budget.spend("total", Fraction(1, 64)))
     ones = []
     for a in range(2):
-        part = account.spend(f"one-way table {a}", plan.ones / 2)
-        ones.append(np.bincount(codes[:, a], minlength=2) + account.noise(2 * runs, part).reshape(runs, 2))
+        part = budget.spend(f"one-way table {a}", plan.ones / 2)
+        ones.append(np.bincount(codes[:, a], minlength=2) + budget.noise(2 * runs, part).reshape(runs, 2))
     table = np.bincount(2 * codes[:, 0] + codes[:, 1], minlength=4)
-    part = account.spend("choice", plan.choices)
+    part = budget.spend("choice", plan.choices)
     model = np.stack(
         [np.full(4, 1.0), np.array([2.0, 0.0, 0.0, 2.0])]
     )  # two candidates the same for both tables
     scores = misfit(np.stack([table, table[::-1]]), model)
-    chosen = np.array([account.choose(scores, MISFIT_SENSITIVITY, part) for _ in range(runs)])
-    noisy = table + account.noise(4 * runs, account.spend("two-way table", plan.tables)).reshape(runs, 4)
-    assert account.remaining == 0
+    chosen = np.array([budget.choose(scores, MISFIT_SENSITIVITY, part) for _ in range(runs)])
+    noisy = table + budget.noise(4 * runs, budget.spend("two-way table", plan.tables)).reshape(runs, 4)
+    assert budget.remaining == 0
     place = np.argmax(noisy, axis=1)
     return [
         bins(total),
@@ -291,19 +319,14 @@ def measured_by_pairs(rows, promise, seed, runs):
     ]
 
 
-@pytest.mark.parametrize(
-    "promise", [DifferentialPrivacy(3.0), DifferentialPrivacy(3.0, 1e-3)], ids=["pure", "gaussian"]
-)
+def pairs_pair(promise, times=1):
+    rows = [(0, 0), (1, 1), (0, 1), (0, 0)]
+    return [measured_by_pairs(x, promise, s, times) for s, x in enumerate((rows[:3], rows))]
+
+
+@pure_and_gaussian(3.0, 1e-3)
 def test_the_default_keeps_its_promise(promise):
-    rows = [(0, 0), (1, 1), (0, 1)]
-    first, second = (
-        measured_by_pairs(table, promise, seed, RUNS // 2)
-        for seed, table in enumerate((rows, [*rows, (0, 0)]))
-    )
-    found = audit(first, second, delta=promise.delta)
-    assert found <= promise.epsilon
-    if promise.delta == 0:
-        assert found > 0.4 * promise.epsilon, "the audit sees a good part of it"
+    assert 0.4 < share_found(promise, *pairs_pair(promise)) <= 1
 
 
 def test_a_misfit_thought_too_little_sensitive_would_be_caught():
@@ -320,16 +343,31 @@ def test_a_misfit_thought_too_little_sensitive_would_be_caught():
     assert audit(*runs) > 1.0
 
 
-def gaussian_runs(value, promise, seed):
-    account = Account(promise, Keystream.unsafe(seed))
-    return [value + account.noise(RUNS, account.spend("all", Fraction(1)))]
+# -- Gaussian noise by itself, and what would be caught -------------------------------------------------------
+
+
+def gaussian_pair(promise, times=1):
+    budgets = [account(promise, seed, times) for seed in (1, 2)]
+    return [[value + b.noise(RUNS, b.spend("all", Fraction(1)))] for value, b in enumerate(budgets)]
 
 
 @pytest.mark.parametrize("promise", [DifferentialPrivacy(1.0, 1e-2), DifferentialPrivacy(3.0, 1e-3)])
 def test_gaussian_noise_keeps_its_epsilon_and_delta(promise):
-    assert (
-        audit(gaussian_runs(0, promise, 1), gaussian_runs(1, promise, 2), delta=promise.delta)
-        <= promise.epsilon
-    )
-    without = audit(gaussian_runs(0, promise, 1), gaussian_runs(1, promise, 2))
-    assert without > 0.3 * promise.epsilon
+    assert 0.4 < share_found(promise, *gaussian_pair(promise)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("pair", "times"),
+    [
+        (gaussian_pair, 2),
+        (identity_pair, 2),
+        (independent_pair, 4),
+        (partial(mondrian_pair, *TABLES[2]), 4),
+        (partial(dawa_pair, *ROWS[1]), 4),
+        (pairs_pair, 4),
+    ],
+    ids=["noise", "identity", "independent", "dp-mondrian", "dawa", "pairs"],
+)
+def test_a_rho_given_out_several_times_is_caught(pair, times):
+    promise = DifferentialPrivacy(2.0, 1e-2)
+    assert share_found(promise, *pair(promise, times=times)) > 1
