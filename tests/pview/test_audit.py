@@ -14,8 +14,9 @@ from sudare.pview import _dawa, _mondrian
 from sudare.pview.account import Account
 from sudare.pview.baselines import learn_identity, noisy_histograms
 from sudare.pview.dawa import deviations, noise_of_costs
+from sudare.pview.design import Design
 from sudare.pview.mondrian import perturb, spend, strengths
-from sudare.pview.pairs import MISFIT_SENSITIVITY, Design, misfit
+from sudare.pview.two_ways import MISFIT_SENSITIVITY, misfit
 from tests.pview.audit import audit, joined, labels_of
 
 RUNS = 200_000

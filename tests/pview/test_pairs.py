@@ -19,19 +19,10 @@ from sudare.pview import _pairs
 from sudare.pview.account import Account
 from sudare.pview.blocks import project
 from sudare.pview.cloud import Cloud
-from sudare.pview.pairs import (
-    MISFIT_SENSITIVITY,
-    all_pairs,
-    believe,
-    counted,
-    design,
-    fit,
-    group_values,
-    learn_pairs,
-    misfit,
-    settle,
-    weighed,
-)
+from sudare.pview.design import design
+from sudare.pview.one_ways import group_values, settle
+from sudare.pview.pairs import learn_pairs
+from sudare.pview.two_ways import MISFIT_SENSITIVITY, all_pairs, believe, counted, fit, misfit, weighed
 
 PURE, GAUSSIAN = DifferentialPrivacy(1.0), DifferentialPrivacy(1.0, 1e-9)
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ FINE = 2**30  # parts of an epsilon or a rho
 ROUNDING = 2.0**-30  # by which the rounding of losses may raise the epsilon of a choice
 
 
+@cache
 def rho_for(epsilon: float, delta: float) -> Fraction:
     """Return the largest rho, in fine steps, whose guarantee is at least (epsilon, delta).
 
