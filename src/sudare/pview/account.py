@@ -28,6 +28,7 @@ from sudare.noise.sampling import (
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 
 FINE = 2**30  # parts of an epsilon or a rho
+LEAST_DEVIATION = 1e-9
 ROUNDING = 2.0**-30  # by which the rounding of losses may raise the epsilon of a choice
 
 
@@ -105,10 +106,10 @@ class Account:
         return sample_discrete_gaussian(size, math.ceil(1 / (2 * part)), self.source)
 
     def deviation(self, part: Fraction) -> float:
-        """Return the standard deviation of that noise."""
+        """Return the standard deviation of that noise; never 0, as others divide by it."""
         if self._is_laplace(part):
             a = math.exp(-float(1 / self._scale(part)))
-            return math.sqrt(2 * a) / (1 - a)
+            return max(math.sqrt(2 * a) / (1 - a), LEAST_DEVIATION)
         return math.sqrt(math.ceil(1 / (2 * part)))
 
     def _is_laplace(self, part: Fraction) -> bool:

@@ -81,7 +81,7 @@ def learn_mondrian(
     (True, Fraction(0, 1))
     """
     sizes = check_codes(codes, sizes, "learn_mondrian")
-    number(theta, "theta", "learn_mondrian", "a number of 0 or more", low=0)
+    number(theta, "theta", "dp-mondrian", "a number of 0 or more", low=0)
     shares = spend(sizes, account, tree_share, beta, gamma)
     low, high, facts = _bisect(codes, sizes, account, theta, shares)
     noisy, deviations = perturb(facts, shares, account)
@@ -93,9 +93,9 @@ def spend(sizes: Sequence[int], account: Account, tree_share: Fraction, beta: fl
     """Divide the budget: epsilon_r for the tree, by its depth, and epsilon_p for the counts."""
     for value, name in ((tree_share, "tree_share"), (gamma, "gamma")):
         if not 0 < value < 1:
-            raise refused(value, name, "learn_mondrian", "a number between 0 and 1, neither included")
+            raise refused(value, name, "dp-mondrian", "a number between 0 and 1, neither included")
     if not 0 < beta <= 100:
-        raise refused(beta, "beta", "learn_mondrian", "a number above 0, and 100 at most")
+        raise refused(beta, "beta", "dp-mondrian", "a number above 0, and 100 at most")
     kappa = max(math.ceil(beta * math.log2(math.prod(sizes))), 1)
     tree = account.spend("tree", tree_share)
     whole = tree + account.spend("counts", 1 - tree_share)
