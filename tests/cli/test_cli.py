@@ -171,12 +171,12 @@ def test_shift_jis_is_found_out_and_written_down(run: Run) -> None:
     assert run("check", "people.csv").code == 0
 
 
-def test_version_and_help_start_without_a_table() -> None:
-    for argument, text in (("--version", sd.__version__), ("--help", "init")):
-        done = subprocess.run(
-            [sys.executable, "-c", "from sudare.cli import main; main()", argument],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert text in done.stdout
+def test_version_and_help_start_without_a_table(run: Run) -> None:
+    assert "init" in run("--help").out
+    done = subprocess.run(
+        [sys.executable, "-c", "from sudare.cli import main; main()", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert sd.__version__ in done.stdout

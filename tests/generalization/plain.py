@@ -217,6 +217,11 @@ class Costs:
 
     def __init__(self, problem: Problem, rule: Rule) -> None:
         self.problem, self.step = problem, problem.trees.step.tolist()
+        # What each pair of units must climb to meet, attribute by attribute.
+        climbs = [
+            (step * h.meet(units[:, None], units)).tolist()
+            for step, h, units in zip(self.step, problem.hierarchies, problem.units.T, strict=True)
+        ]
 
         @cache
         def meets(units: frozenset[int]) -> bool:
@@ -227,12 +232,9 @@ class Costs:
             """The cost of one record, times how many there are."""
             if not units:
                 return 0.0
-            members = sorted(units)
-            climbed = sum(
-                step * int(h.meet(problem.units[members, a], problem.units[members[0], a]).max())
-                for a, (step, h) in enumerate(zip(self.step, problem.hierarchies, strict=True))
-            )
-            return climbed * int(problem.weights[members].sum())
+            first = min(units)
+            climbed = sum(max(climb[first][u] for u in units) for climb in climbs)
+            return climbed * int(problem.weights[list(units)].sum())
 
         self.meets, self.cost = meets, cost
 

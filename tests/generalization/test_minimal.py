@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -221,6 +222,25 @@ def test_a_table_too_large_to_compare_all_pairs_is_cut_by_mondrian() -> None:
 
 # -- how good it is --------------------------------------------------------------------------------
 
+# Tables take longer to make than to publish, so each is made once for all tests and all paths.
+
+
+@cache
+def any_case(seed: int) -> Case:
+    return random_case(Random(seed))
+
+
+@cache
+def small_case(seed: int) -> Case:
+    r = Random(seed)
+    return random_case(r, r.randint(6, 16))
+
+
+@cache
+def eight_rows(seed: int) -> sd.Table:
+    r = Random(seed)
+    return random_table(r, 8, attributes=r.randint(2, 3))
+
 
 def final_blocks(case: Case, path: str, *, cut: bool = True) -> tuple[Costs, Partition]:
     problem = Problem.of(case.table, case.requirements)
@@ -254,8 +274,7 @@ def test_units_move_until_no_move_saves(r: Random, path: str) -> None:
 def test_no_unit_can_move_for_less(path: str) -> None:
     found = {}
     for seed in range(300):
-        r = Random(seed)
-        if moves := list(moves_that_save(*final_blocks(random_case(r, r.randint(6, 16)), path))):
+        if moves := list(moves_that_save(*final_blocks(small_case(seed), path))):
             found[seed] = moves
     assert not found
 
@@ -264,7 +283,7 @@ def test_no_unit_can_move_for_less(path: str) -> None:
 def test_no_block_can_be_cut_strictly(path: str) -> None:
     """What the paper calls a minimal solution."""
     for seed in range(150):
-        case = random_case(Random(seed))
+        case = any_case(seed)
         problem = Problem.of(case.table, case.requirements)
         with taking(path):
             recoding = learn_minimal(problem)
@@ -307,8 +326,7 @@ def test_hardly_a_block_can_be_dissolved_for_less() -> None:
     """
     seen = missed = 0
     for seed, path in itertools.product(range(200), ("sweep", "grow")):
-        r = Random(seed)
-        costs, blocks = final_blocks(random_case(r, r.randint(6, 16)), path)
+        costs, blocks = final_blocks(small_case(seed), path)
         for block in blocks:
             others = sorted(blocks - {block}, key=min)
             if not others or costs.cost(block) == 0 or len(others) ** len(block) > 1_000:
@@ -345,8 +363,7 @@ def test_gap_to_the_optimum(name: str) -> None:
     requirement, bounds = GAPS[name]
     gaps: dict[str, list[float]] = {path: [] for path in bounds}
     for seed in range(150):
-        r = Random(seed)
-        table = random_table(r, 8, attributes=r.randint(2, 3))
+        table = eight_rows(seed)
         rule = Rule(table, [requirement])
         if not rule.possible:
             continue

@@ -1,6 +1,6 @@
-"""Work in a child that kills itself at a chosen step: for tests that a run killed at any step does no harm.
+"""Work in children: in one that kills itself at a chosen step, or in several at once.
 
-A step is a line of one of the given modules, or the way into or out of a function that can reach the disk,
+The first is for tests that a run killed at any step does no harm. A step is a line of one of the given modules, or the way into or out of a function that can reach the disk,
 wherever it is called from. One process forks a child for step 1, 2, 3, ... until a child comes to its end.
 Such a process should be a light one, for a fork copies only one of its threads: start it with `forker`.
 """
@@ -13,13 +13,13 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, ModuleType
 from typing import IO, Any
 
-_LONGEST_RUN = 60  # seconds; a child that hangs is ended by the system, and then the test fails
+_LONGEST_RUN = 120  # seconds; a child that hangs is ended by the system, and then the test fails
 
 # Libraries that would start threads as they are imported are told not to; whatever else waits for a signal
 # there (such as polars' cleaner) holds no lock.
@@ -47,6 +47,19 @@ def forker(module: str, *arguments: str) -> Iterator[IO[str]]:
 
 def survives(work: Callable[[], object]) -> bool:
     """Do the work in a child. False if it was killed on the way."""
+    code = _exit_code(_start(work))
+    assert code in (0, -signal.SIGKILL), f"the child failed by itself: exit code {code}"
+    return code == 0
+
+
+def at_once(works: Iterable[Callable[[], object]]) -> None:
+    """Do each work in a child of its own, all at the same time; each must come to a good end."""
+    children = [_start(work) for work in works]
+    codes = [_exit_code(child) for child in children]
+    assert not any(codes), f"exit codes {codes}"
+
+
+def _start(work: Callable[[], object]) -> int:
     child = os.fork()
     if child == 0:
         try:
@@ -57,9 +70,11 @@ def survives(work: Callable[[], object]) -> bool:
             traceback.print_exc()
         finally:
             os._exit(1)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert code in (0, -signal.SIGKILL), f"the child failed by itself: exit code {code}"
-    return code == 0
+    return child
+
+
+def _exit_code(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def die_at(step: int, *modules: ModuleType) -> None:

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from sudare.errors import LedgerError, ParameterError
 from sudare.release import chain as ledger_module
 from sudare.release.chain import GENESIS, Entry
 from sudare.release.chain import Chain as Ledger
+from tests.release.killing import at_once, forker
 
 BODIES: list[dict[str, Any]] = [{"rows": 3, "table": "adult"}, {"epsilon": 0.5}, {"note": "簾"}]
 
@@ -408,16 +410,17 @@ def places(content: bytes, entry: Entry) -> range:
 
 
 class TestAtOnce:
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
     def test_processes(self, path: Path) -> None:
         # The ledger does not exist yet: they also create it at once.
-        children = [start("append_many", path, str(worker)) for worker in range(4)]
-        assert [child.wait(timeout=60) for child in children] == [0] * 4
+        with forker(__name__, "append_at_once", str(path)):
+            pass
         ledger = Ledger(path, create=False)
         ledger.verify()
         entries = ledger.entries()
-        assert [entry.seq for entry in entries] == list(range(1, 201))
+        assert [entry.seq for entry in entries] == list(range(1, 1001))
         for worker in range(4):
-            assert [e.body["n"] for e in entries if e.body["worker"] == worker] == list(range(50))
+            assert [e.body["n"] for e in entries if e.body["worker"] == worker] == list(range(250))
 
     def test_threads(self, path: Path) -> None:
         ledger = Ledger(path)
@@ -437,7 +440,8 @@ class TestAtOnce:
             connection.execute("BEGIN IMMEDIATE")
             Ledger(ledger.path)
             ledger.entries()
-            assert start("try_to_lock", ledger.path).wait(timeout=60) == 3
+            locked = subprocess.run([sys.executable, "-c", TRY_TO_LOCK, ledger.path], timeout=60)
+            assert locked.returncode == 3
 
     @pytest.mark.parametrize("ours", [True, False])
     def test_another_process_is_first(self, path: Path, monkeypatch: pytest.MonkeyPatch, ours: bool) -> None:
@@ -470,44 +474,47 @@ class TestAtOnce:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="follows the child by ptrace")
-@pytest.mark.parametrize(("entries", "possible"), [(2, [2, 3]), (0, [0, 1])])
-def test_killed_at_every_system_call(tmp_path: Path, entries: int, possible: list[int]) -> None:
-    child = start("kill_at_every_system_call", tmp_path, str(entries), stdout=subprocess.PIPE)
-    output, _ = child.communicate(timeout=120)
-    assert child.returncode == 0
-    found = json.loads(output)
-    assert [count for count, _ in itertools.groupby(found["entries"])] == possible
-    assert found["journals"] > 5  # so many times the next to open the ledger had something to undo
+def test_killed_at_every_system_call(tmp_path: Path) -> None:
+    with forker(__name__, "kill_at_every_system_call", str(tmp_path)) as output:
+        cases = [json.loads(line) for line in output]
+    for found, possible in zip(cases, [[2, 3], [0, 1]], strict=True):
+        assert [count for count, _ in itertools.groupby(found["entries"])] == possible
+        assert found["journals"] > 5  # so many times the next to open the ledger had something to undo
 
 
-# What follows runs in child processes, which run this file.
+# What follows runs in child processes, most of which run this file.
+
+TRY_TO_LOCK = """
+import sqlite3, sys
+try:
+    sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None).execute("BEGIN IMMEDIATE")
+except sqlite3.OperationalError:
+    sys.exit(3)
+"""
 
 
-def start(task: str, *arguments: object, stdout: int | None = None) -> subprocess.Popen[bytes]:
-    command = [sys.executable, __file__, task, *(str(argument) for argument in arguments)]
-    return subprocess.Popen(command, stdout=stdout)
+def append_at_once(path: str) -> None:
+    at_once(partial(append_many, path, worker) for worker in range(4))
 
 
-def append_many(path: str, worker: str) -> None:
-    for n in range(50):
-        Ledger(path).append("release", {"worker": int(worker), "n": n})
+def append_many(path: str, worker: int) -> None:
+    for n in range(250):
+        Ledger(path).append("release", {"worker": worker, "n": n})
 
 
-def try_to_lock(path: str) -> None:
-    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as connection:
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError:
-            sys.exit(3)
+def kill_at_every_system_call(base: str) -> None:
+    """Once as an entry is added to two, once as a ledger is created with its first."""
+    for entries in (2, 0):
+        print(json.dumps(left_by_kills(Path(base), entries)))
 
 
-def kill_at_every_system_call(base: str, entries: str) -> None:
+def left_by_kills(base: Path, entries: int) -> dict[str, Any]:
     found: dict[str, Any] = {"entries": [], "journals": 0}
     for stop in itertools.count(1):
-        path = Path(base) / f"{stop}.sqlite"
-        if int(entries):
+        path = base / f"{entries}-{stop}.sqlite"
+        if entries:
             ledger = Ledger(path)
-            for _ in range(int(entries)):
+            for _ in range(entries):
                 ledger.append("release", {})
         # The body is larger than a page, so that the file grows while the entry is written.
         killed = killed_at(stop, lambda path=path: Ledger(path).append("release", {"x": "x" * 9000}))  # type: ignore[misc]
@@ -518,8 +525,8 @@ def kill_at_every_system_call(base: str, entries: str) -> None:
         ledger.append("release", {})
         ledger.verify()
         if not killed:
-            print(json.dumps(found))
-            return
+            break
+    return found
 
 
 def killed_at(stop: int, action: Callable[[], object]) -> bool:
@@ -546,8 +553,13 @@ PTRACE_TRACEME = 0
 PTRACE_SYSCALL = 24
 
 
+@cache
+def libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def ptrace(request: int, process: int) -> None:
-    call = ctypes.CDLL(None, use_errno=True).ptrace
+    call = libc().ptrace
     call.restype = ctypes.c_long
     if call(ctypes.c_long(request), ctypes.c_long(process), ctypes.c_long(0), ctypes.c_long(0)) == -1:
         raise OSError(ctypes.get_errno(), "ptrace")

@@ -39,17 +39,30 @@ def pixels(png: bytes) -> np.ndarray:
         data += png[at + 8 : at + 8 + size] if png[at + 4 : at + 8] == b"IDAT" else b""
         at += size + 12
     rows = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, 1 + width * channels)
-    image = np.zeros((height + 1, width + 1, channels), np.int64)  # a row and a column of 0 before the first
-    for y, row in enumerate(rows, start=1):
-        for x, byte in enumerate(row[1:].reshape(width, channels).astype(np.int64), start=1):
-            left, up, corner = image[y, x - 1], image[y - 1, x], image[y - 1, x - 1]
-            guess = left + up - corner
-            far = np.abs(guess - np.stack([left, up, corner]))
-            paeth = np.where(
-                (far[0] <= far[1]) & (far[0] <= far[2]), left, np.where(far[1] <= far[2], up, corner)
-            )
-            image[y, x] = (byte + (0, left, up, (left + up) // 2, paeth)[row[0]]) % 256
-    return image[1:, 1:, :3]
+    image = np.zeros(
+        (height + 1, (width + 1) * channels), np.uint8
+    )  # a row and a pixel of 0 before the first
+    for y, (kind, *row) in enumerate(rows.tolist(), start=1):
+        above, line = image[y - 1].tolist(), [0] * channels
+        for at, byte in enumerate(row):
+            left, up, corner = line[at], above[at + channels], above[at]
+            line.append((byte + FILTERS[kind](left, up, corner)) % 256)
+        image[y] = line
+    return image.reshape(height + 1, width + 1, channels)[1:, 1:, :3]
+
+
+def paeth(left: int, up: int, corner: int) -> int:
+    """Whichever is nearest to left + up - corner; of equals, the first."""
+    return min(left, up, corner, key=lambda one: abs(left + up - corner - one))
+
+
+FILTERS = (
+    lambda left, up, corner: 0,
+    lambda left, up, corner: left,
+    lambda left, up, corner: up,
+    lambda left, up, corner: (left + up) // 2,
+    paeth,
+)
 
 
 @pytest.mark.parametrize(

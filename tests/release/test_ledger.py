@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import os
+import sys
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
+from tests.release.killing import at_once, forker
 
 SCHEMA = sd.Schema.from_roles(
     quasi=["age", "height", "town"],
@@ -334,50 +337,29 @@ class TestEveryOrder:
                 second.write(tmp_path / f"second{i}", ledger=ledger)
 
 
-def _write_many(path: Path, many: int, name: str) -> None:
-    ledger = sd.Ledger(path)
-    for i in range(many):
-        ledger.append("note", {"by": name, "number": i})
-
-
-def test_a_thousand_appends_of_several_processes_lose_nothing(tmp_path: Path) -> None:
-    path, writers, each = tmp_path / "releases.db", 4, 250
-    sd.Ledger(path)
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_write_many, args=(path, each, str(n))) for n in range(writers)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    assert [process.exitcode for process in processes] == [0] * writers
-    entries = sd.Ledger(path).entries()
-    assert len(entries) == writers * each
-    for name in map(str, range(writers)):
-        assert [e.body["number"] for e in entries if e.body["by"] == name] == list(range(each))
-
-
-def _spend(path: Path, folder: Path, name: str) -> None:
+def _spend(path: Path, name: str) -> None:
     table = sd.read(people(), SCHEMA)
     for i in range(3):
         try:
             sd.randomize(table, sd.DifferentialPrivacy(1, per="record")).write(
-                folder / f"{name}{i}", ledger=sd.Ledger(path)
+                path.parent / f"{name}{i}", ledger=sd.Ledger(path)
             )
         except sd.LedgerError:
             return
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_processes_that_spend_at_once_do_not_overspend(tmp_path: Path) -> None:
     path = tmp_path / "releases.db"
     source = sd.read(people(), SCHEMA).source.name
     sd.Ledger(path).set_budget(source, 4)
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=_spend, args=(path, tmp_path, name)) for name in "abc"]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
+    with forker(__name__, str(path)):
+        pass
     budget = sd.Ledger(path).budget(source)
     assert budget is not None
     assert float(budget.spent) == pytest.approx(4)
     assert len([e for e in sd.Ledger(path).entries() if e.kind == "release"]) == 4
+
+
+if __name__ == "__main__":
+    at_once(partial(_spend, Path(sys.argv[1]), name) for name in "abc")

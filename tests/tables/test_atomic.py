@@ -358,16 +358,16 @@ def state(folder: Path) -> str:
 
 
 def states_after_kills(base: Path, scenario: str) -> list[str]:
-    if scenario == "force without exchange":
-        atomic._rename = refuse_flags
     states = []
     for step in itertools.count(1):
-        folder = base / str(step) / "release"
-        folder.parent.mkdir()
+        folder = base / scenario / str(step) / "release"
+        folder.parent.mkdir(parents=True)
         if scenario != "fresh":
             put(folder, OLD)
 
         def write(folder: Path = folder, step: int = step) -> None:
+            if scenario == "force without exchange":
+                atomic._rename = refuse_flags
             files = writers(NEW)
             die_at(step, atomic, shutil)  # shutil removes
             write_folder(folder, files, force=scenario != "fresh")
@@ -379,24 +379,25 @@ def states_after_kills(base: Path, scenario: str) -> list[str]:
     raise AssertionError
 
 
+# Each state is seen, in this order, and no other: what was there before, then at once the whole new.
+IN_ORDER = {
+    "fresh": ["nothing", "new"],
+    "force": ["old", "new"],
+    "force without exchange": ["old", "old aside", "new"],
+}
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize(
-    ("scenario", "in_order"),
-    [
-        ("fresh", ["nothing", "new"]),
-        ("force", ["old", "new"]),
-        ("force without exchange", ["old", "old aside", "new"]),
-    ],
-)
-def test_killed_at_every_step(tmp_path: Path, scenario: str, in_order: list[str]) -> None:
-    if scenario == "force" and sys.platform not in atomic._CALL:
-        pytest.skip("this system has no exchange")
-    with forker(__name__, str(tmp_path), scenario) as output:
-        states = json.load(output)
-    # Each state was seen, in this order, and no other: what was there before, then at once the whole new.
-    assert [state for state, _ in itertools.groupby(states)] == in_order
-    assert len(states) > 100
+def test_killed_at_every_step(tmp_path: Path) -> None:
+    scenarios = [name for name in IN_ORDER if name != "force" or sys.platform in atomic._CALL]
+    with forker(__name__, str(tmp_path), *scenarios) as output:
+        found = json.load(output)
+    for scenario in scenarios:
+        states = found[scenario]
+        assert [state for state, _ in itertools.groupby(states)] == IN_ORDER[scenario]
+        assert len(states) > 100
 
 
 if __name__ == "__main__":
-    print(json.dumps(states_after_kills(Path(sys.argv[1]), sys.argv[2])))
+    _, base, *scenarios = sys.argv
+    print(json.dumps({scenario: states_after_kills(Path(base), scenario) for scenario in scenarios}))
