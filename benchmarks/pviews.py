@@ -1,7 +1,8 @@
 """Private views: what one costs to make, to ask, to save and to open, and how it stands beside peers.
 
-`python -m benchmarks.pviews [--quick]`. Peers (MST and AIM of OpenDP with mbi) are not dependencies of the
-project: if they are not installed, their rows say so; SUDARE_PEERS may name an interpreter that has them (opendp[mbi] and pandas).
+`python -m benchmarks.pviews [--quick]`. Peers (MST and AIM of OpenDP with mbi, PrivBayes of DataSynthesizer) are not
+dependencies of the project: if they are not installed, their rows say so; SUDARE_PEERS may name an interpreter that has
+them (opendp[mbi], DataSynthesizer and pandas).
 """
 
 from __future__ import annotations
@@ -185,10 +186,40 @@ def run_mbi(folder: str, algorithm: str = "MST") -> dict:
     return {"seconds": taken}
 
 
+def run_privbayes(folder: str) -> dict:
+    import json
+    import time
+
+    import pandas as pd
+    from DataSynthesizer.DataDescriber import DataDescriber
+    from DataSynthesizer.DataGenerator import DataGenerator
+
+    source, described = f"{folder}/codes.csv", f"{folder}/described.json"
+    told = json.load(open(f"{folder}/told.json"))  # noqa: SIM115, PTH123
+    frame = pd.read_csv(source)
+    start = time.perf_counter()
+    describer = DataDescriber(category_threshold=max(told["sizes"]))
+    describer.describe_dataset_in_correlated_attribute_mode(
+        source,
+        epsilon=1.0,
+        k=1,  # with more parents its version 0.1.13 fails beside numpy 2
+        attribute_to_is_categorical=dict.fromkeys(frame.columns, True),
+        attribute_to_datatype=dict.fromkeys(frame.columns, "Integer"),
+        seed=1,
+    )
+    describer.save_dataset_description_to_file(described)
+    generator = DataGenerator()
+    generator.generate_dataset_in_correlated_attribute_mode(len(frame), described, seed=1)
+    taken = time.perf_counter() - start
+    generator.synthetic_dataset.astype(int).to_csv(f"{folder}/rows.csv", index=False)
+    return {"seconds": taken}
+
+
 Peer = tuple[str, Callable[..., dict], list[str]]
 PEERS: list[Peer] = [
     ("OpenDP's MST, ρ = 0.015", run_mbi, ["MST"]),
     ("OpenDP's AIM, ρ = 0.015", run_mbi, ["AIM"]),
+    ("DataSynthesizer's PrivBayes, ε = 1", run_privbayes, []),
 ]
 
 
