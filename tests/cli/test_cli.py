@@ -172,7 +172,9 @@ def test_shift_jis_is_found_out_and_written_down(run: Run) -> None:
 
 
 def test_version_and_help_start_without_a_table(run: Run) -> None:
-    assert "init" in run("--help").out
+    done = run("--help")
+    assert done.code == 0
+    assert "init" in done.out
     done = subprocess.run(
         [sys.executable, "-c", "from sudare.cli import main; main()", "--version"],
         capture_output=True,

@@ -143,7 +143,7 @@ def test_a_solver_that_gives_up_costs_only_tightness() -> None:
     class GaveUp:
         x, fun, status, success, message = None, None, 4, False, "numerical difficulties"
 
-    with patch.object(prices, "linprog", lambda *_, **__: GaveUp()):
+    with patch("scipy.optimize.linprog", lambda *_, **__: GaveUp()):
         _, of_record = priced(plain, Need(2))
     for block, cost in possible_blocks(plain, Need(2)).items():
         assert sum(Fraction(of_record[row]) for row in block) <= cost

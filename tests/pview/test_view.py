@@ -1,0 +1,618 @@
+"""What analysts ask of a view: counts, tables, SQL, intervals, synthetic rows and files, as the specification says."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sudare as sd
+
+METHODS = ["pairs", "dp-mondrian", "identity", "independent"]
+PURE, GAUSSIAN = sd.DifferentialPrivacy(1.0), sd.DifferentialPrivacy(1.0, 1e-6)
+REACH = 1.959964
+DAY = dt.date(2024, 1, 1)
+SCHOOLS = ["Primary", "High", "Masters", "Doctorate"]
+
+
+def table_of(frame: pl.DataFrame, **declared: Any) -> sd.Table:
+    declared = {"missing": "refuse"} | declared
+    names = [name for name in frame.columns if name != "name"]
+    identifier = ["name"] if "name" in frame.columns else []
+    return sd.read(frame, sd.Schema.from_roles(quasi=names, identifier=identifier, **declared))
+
+
+# -- A small table that every method can take, and one with every type ------------------------------
+
+
+def small_frame(n: int = 4000) -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    age = rng.integers(20, 60, n)
+    school = np.clip(np.rint((age - 20) / 15 + rng.normal(0, 0.7, n)), 0, 3).astype(int)
+    ill = np.where(rng.random(n) < (age - 10) / 80, "yes", "no")
+    sex = rng.choice(["Female", "Male"], n)
+    names = [f"person {i}" for i in range(n)]
+    return pl.DataFrame(
+        {"name": names, "age": age, "sex": sex, "education": [SCHOOLS[i] for i in school], "ill": ill}
+    )
+
+
+SMALL = {
+    "bounds": {"age": (20, 59)},
+    "domains": {"sex": ["Female", "Male"], "education": SCHOOLS, "ill": ["yes", "no"]},
+}
+
+
+@pytest.fixture(scope="module")
+def views() -> dict[str, sd.PView]:
+    table = table_of(small_frame(), **SMALL)
+    return {method: sd.materialize(table, PURE, method, unsafe_seed=1) for method in METHODS}
+
+
+@pytest.fixture(params=METHODS)
+def view(request: pytest.FixtureRequest, views: dict[str, sd.PView]) -> sd.PView:
+    return views[request.param]
+
+
+def mixed_frame(n: int = 3000) -> pl.DataFrame:
+    rng = np.random.default_rng(2)
+    age = rng.integers(18, 68, n)
+    return pl.DataFrame(
+        {
+            "age": np.where(rng.random(n) < 0.1, -1, age),
+            "income": np.round(np.clip(age * 20 + rng.normal(0, 200, n), 0, 2000), 2),
+            "town": rng.choice(["Rome", "Oslo", "Kyōto"], n),
+            "born": [DAY + dt.timedelta(int(i)) for i in rng.integers(0, 3000, n)],
+            "seen": [
+                dt.datetime(2024, 1, 1) + dt.timedelta(minutes=int(i)) for i in rng.integers(0, 2000, n)
+            ],
+            "well": rng.random(n) < age / 80,
+            "rate": rng.choice([0.1, 0.5, 2.0], n),
+        }
+    ).with_columns(pl.col("age").replace(-1, None))
+
+
+MIXED = {
+    "bounds": {
+        "age": (18, 67),
+        "income": (0, 2000),
+        "born": (DAY, DAY + dt.timedelta(2999)),
+        "seen": (dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 3)),
+    },
+    "bins": {"income": 20, "born": 30, "seen": 8},
+    "domains": {"town": ["Rome", "Oslo", "Kyōto", "Lima"], "well": [True, False], "rate": [0.1, 0.5, 2.0]},
+    "missing": "own value",
+}
+
+
+@pytest.fixture(scope="module")
+def mixed() -> sd.PView:
+    return sd.materialize(table_of(mixed_frame(), **MIXED), sd.DifferentialPrivacy(5.0), unsafe_seed=1)
+
+
+# -- Counting ---------------------------------------------------------------------------------------
+
+
+def test_an_answer_lies_in_its_interval_and_near_the_truth(view: sd.PView) -> None:
+    found = view.count(age=(20, 39), sex="Female", education=["Masters", "Doctorate"])
+    assert 0 <= found.low < found.value < found.high
+    true = small_frame().filter(
+        pl.col("age").is_between(20, 39), pl.col("sex") == "Female", pl.col("education").is_in(SCHOOLS[2:])
+    )
+    assert found.low <= true.height <= found.high
+
+
+def test_no_condition_counts_everybody(view: sd.PView) -> None:
+    assert view.count().value == pytest.approx(view.total)
+    assert view.count(age=(None, None), sex=["Male", "Female"]).value == pytest.approx(view.total)
+    assert view.total == pytest.approx(4000, abs=500)
+
+
+def test_parts_add_up_to_the_whole(view: sd.PView) -> None:
+    ages = [20, 28, 35, 50, 60]
+    parts = [
+        view.count(age=(a, b - 1), sex=sex, ill=ill).value
+        for a, b in pairwise(ages)
+        for sex in ("Female", "Male")
+        for ill in ("yes", "no")
+    ]
+    assert min(parts) > 0
+    assert sum(parts) == pytest.approx(view.total)
+    women = view.count(sex="Female").value
+    assert view.count(sex="Male").value == pytest.approx(view.total - women)
+
+
+def test_a_list_is_the_sum_of_its_values_and_a_range_the_list_of_all(view: sd.PView) -> None:
+    each = [view.count(education=school).value for school in SCHOOLS]
+    assert view.count(education=SCHOOLS[1:3]).value == pytest.approx(sum(each[1:3]))
+    assert view.count(education=[*SCHOOLS[1:3], SCHOOLS[1]]).value == pytest.approx(sum(each[1:3]))
+    assert view.count(age=list(range(25, 46))).value == pytest.approx(view.count(age=(25, 45)).value)
+
+
+@pytest.mark.parametrize("names", [["age"], ["education", "sex"], ["sex", "age", "ill"]], ids=str)
+def test_a_marginal_sums_to_the_total_and_to_smaller_marginals(view: sd.PView, names: list[str]) -> None:
+    table = view.marginal(names)
+    assert table.columns == [*names, "count"]
+    assert table.height == np.prod(
+        [40 if name == "age" else 4 if name == "education" else 2 for name in names]
+    )
+    assert table["count"].sum() == pytest.approx(view.total)
+    summed = table.group_by(names[0], maintain_order=True).agg(pl.col("count").sum())
+    own = view.marginal(names[0])
+    assert summed[names[0]].to_list() == own[names[0]].to_list()
+    np.testing.assert_allclose(summed["count"], own["count"], atol=1e-6)
+
+
+def test_marginals_are_counts(view: sd.PView) -> None:
+    for age, sex, count in view.marginal(["age", "sex"]).rows():
+        assert view.count(age=int(age), sex=sex).value == pytest.approx(max(count, 0.0), abs=1e-9)
+
+
+def test_the_order_of_a_marginals_attributes_is_the_one_asked_for(view: sd.PView) -> None:
+    one = view.marginal(["sex", "education", "ill"])
+    other = view.marginal(["ill", "sex", "education"]).select(one.columns)
+    joined = one.join(other, on=["sex", "education", "ill"], validate="1:1")
+    assert joined.height == 16
+    np.testing.assert_allclose(joined["count"], joined["count_right"])
+
+
+def test_sql_says_what_count_says(view: sd.PView) -> None:
+    asked = view.sql(
+        "SELECT COUNT(*) FROM view WHERE age BETWEEN 25 AND 44 AND sex = 'Female' AND education IN ('High', 'Masters')"
+    ).row(0, named=True)
+    found = view.count(age=(25, 44), sex="Female", education=["High", "Masters"])
+    assert (asked["count"], asked["count_low"], asked["count_high"]) == pytest.approx(
+        (found.value, found.low, found.high)
+    )
+
+
+def test_sql_says_what_a_marginal_says(view: sd.PView) -> None:
+    asked = view.sql("SELECT education, ill, COUNT(*) AS n FROM view GROUP BY education, ill")
+    table = view.marginal(["education", "ill"])
+    assert asked.select("education", "ill").equals(table.select("education", "ill"))
+    np.testing.assert_allclose(asked["n"], table["count"].clip(0.0))
+
+
+def random_boxes(sizes: tuple[int, ...], queries: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    ends = np.sort(np.random.default_rng(seed).integers(0, sizes, (2, queries, len(sizes))), axis=0)
+    return ends[0], ends[1]
+
+
+def test_boxes_of_codes_are_counts(view: sd.PView) -> None:
+    low, high = random_boxes(view.domain.sizes, 25)
+    counts, errors = view.counts(low, high), view.errors(low, high)
+    for (a, b, c, d), (e, f, g, h), count, error in zip(low, high, counts, errors, strict=True):
+        found = view.count(
+            age=(20 + int(a), 20 + int(e)),
+            sex=["Female", "Male"][b : f + 1],
+            education=SCHOOLS[c : g + 1],
+            ill=["yes", "no"][d : h + 1],
+        )
+        assert found.value == pytest.approx(max(count, 0.0), abs=1e-6)
+        assert found.high == pytest.approx(max(count + REACH * error, 0.0), rel=1e-4, abs=1e-6)
+
+
+def test_thousands_of_boxes_at_once_are_sums_of_cells(view: sd.PView) -> None:
+    cells = view.marginal(view.domain.names)["count"].to_numpy().reshape(view.domain.sizes)
+    low, high = random_boxes(view.domain.sizes, 3000)
+    expected = [
+        cells[tuple(slice(a, b + 1) for a, b in zip(*ends, strict=True))].sum()
+        for ends in zip(low, high, strict=True)
+    ]
+    np.testing.assert_allclose(view.counts(low, high), expected, atol=1e-6)
+
+
+def test_no_boxes_have_no_counts(view: sd.PView) -> None:
+    assert view.counts(np.empty((0, 4), int), np.empty((0, 4), int)).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "pairs",
+        "dp-mondrian",
+        "independent",
+        pytest.param(
+            "identity",
+            marks=pytest.mark.xfail(strict=True, reason="cells stay below 0: baselines.learn_identity"),
+        ),
+    ],
+)
+def test_no_cell_counts_less_than_nobody(views: dict[str, sd.PView], method: str) -> None:
+    assert views[method].marginal(views[method].domain.names)["count"].min() >= -1e-9
+
+
+def test_bins_are_taken_in_part_and_add_up(mixed: sd.PView) -> None:
+    whole = mixed.count(income=(None, None)).value
+    parts = [mixed.count(income=ends).value for ends in ((0, 333.3), (333.3, 1234.5), (1234.5, 2000))]
+    assert sum(parts) == pytest.approx(whole)
+    first, last = DAY + dt.timedelta(40), DAY + dt.timedelta(1111)
+    days = [(None, first - dt.timedelta(1)), (first, last), (last + dt.timedelta(1), None)]
+    assert sum(mixed.count(born=ends).value for ends in days) == pytest.approx(
+        mixed.count(born=(None, None)).value
+    )
+
+
+def test_missing_values_are_asked_for_with_none(mixed: sd.PView) -> None:
+    missing = mixed.count(age=None)
+    assert missing.value == pytest.approx(mixed_frame()["age"].null_count(), abs=60)
+    assert mixed.count(age=(None, None)).value + missing.value == pytest.approx(mixed.total)
+    assert mixed.sql("SELECT COUNT(*) FROM view WHERE age IS NULL")["count"][0] == pytest.approx(
+        missing.value
+    )
+
+
+def test_dates_times_and_truth_values_are_asked_for_as_themselves(mixed: sd.PView) -> None:
+    frame = mixed_frame()
+    until = DAY + dt.timedelta(1499)
+    noon = dt.datetime(2024, 1, 1, 12)
+    for found, condition in (
+        (mixed.count(born=(DAY, until)), pl.col("born") <= until),
+        (mixed.count(seen=(dt.datetime(2024, 1, 1), noon)), pl.col("seen") <= noon),
+        (mixed.count(well=True), pl.col("well")),
+        (mixed.count(rate=(0.1, 0.5)), pl.col("rate") <= 0.5),
+    ):
+        assert found.value == pytest.approx(frame.filter(condition).height, abs=60)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "says"),
+    [
+        ({"height": 3}, "no attribute 'height'. There are 'age', 'sex'"),
+        ({"name": "person 1"}, "no attribute 'name'"),
+        ({"age": (39, 20)}, r"'age': the range \(39, 20\) is the wrong way round"),
+        ({"age": (70, 80)}, "'age': 70 is outside its domain, 20 to 59"),
+        ({"age": [30, 10]}, "'age': 10 is outside its domain"),
+        ({"age": (20, 30, 40)}, r"'age': a range is a pair \(low, high\)"),
+        ({"age": "old"}, "'age': 'old' is not of its type"),
+        ({"age": None}, "'age' has no missing values"),
+        ({"sex": "female"}, "'sex' has no value 'female'. There are 'Female', 'Male'"),
+        ({"sex": ["Male", "Other"]}, "'sex' has no value 'Other'"),
+        ({"sex": ("Female", "Male")}, "'sex' has no order. Ask for its values one by one"),
+    ],
+    ids=str,
+)
+def test_conditions_that_make_no_sense(view: sd.PView, conditions: dict[str, Any], says: str) -> None:
+    with pytest.raises(sd.InputError, match=says):
+        view.count(**conditions)
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [([], "one attribute or several"), (["age", "age"], "different"), ("name", "no attribute 'name'")],
+)
+def test_marginals_that_make_no_sense(view: sd.PView, names: Any, says: str) -> None:
+    with pytest.raises(sd.InputError, match=says):
+        view.marginal(names)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(lambda view: view.marginal(None), id="no names"),
+        pytest.param(lambda view: view.counts([[0] * 4, [0]], [[0] * 4, [0]]), id="ragged boxes"),
+        pytest.param(lambda view: view.sample(3, seed=-1), id="a seed below 0"),
+    ],
+)
+@pytest.mark.xfail(
+    strict=True,
+    reason="refused by numpy or Python, not by a SudareError: PView.marginal, PView.sample, Domain.boxes",
+)
+def test_odd_arguments_are_refused_in_plain_words(
+    views: dict[str, sd.PView], ask: Callable[[sd.PView], Any]
+) -> None:
+    with pytest.raises(sd.SudareError):
+        ask(views["independent"])
+
+
+@pytest.mark.xfail(strict=True, reason="count answers 0 (0 to 0) where sql refuses: Axis._between")
+def test_a_range_without_any_value_of_a_list_is_refused_as_in_sql(mixed: sd.PView) -> None:
+    with pytest.raises(sd.InputError):
+        mixed.sql("SELECT COUNT(*) FROM view WHERE rate BETWEEN 3 AND 4")
+    with pytest.raises(sd.InputError):
+        mixed.count(rate=(3, 4))
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="'has no value '(missing)'. There are ..., '(missing)'' contradicts itself: Axis.outside",
+)
+def test_what_the_message_lists_can_be_asked_for(mixed: sd.PView) -> None:
+    with pytest.raises(sd.InputError) as refused:
+        mixed.count(town="Paris")
+    assert "'(missing)'" not in str(refused.value) or mixed.count(town="(missing)").value >= 0
+
+
+# -- Intervals --------------------------------------------------------------------------------------
+
+SIZES = (50, 4, 20, 2)
+
+
+def coded(n: int, *, dependent: bool) -> np.ndarray:
+    """Four attributes, each of which depends on the one before it, or on none."""
+    rng = np.random.default_rng(0)
+    age = np.clip(np.rint(rng.gamma(6, 7, n)), 18, 67).astype(int)
+    cause = (age - 40) / 15 if dependent else rng.normal(size=n)
+    edu = np.digitize(cause * 0.8 + rng.normal(size=n), [-1, 0, 1.2])
+    cause = edu - 1.5 if dependent else rng.normal(size=n)
+    income = np.clip(np.rint(10 + 4 * cause + 3 * rng.normal(size=n)), 0, 19).astype(int)
+    cause = (income - 10) / 5 if dependent else rng.normal(size=n)
+    ill = (rng.random(n) < 1 / (1 + np.exp(cause + 1))).astype(int)
+    return np.stack([age - 18, edu, income, ill], axis=1)
+
+
+def coded_table(codes: np.ndarray, **declared: Any) -> sd.Table:
+    names = [f"x{a}" for a in range(codes.shape[1])]
+    bounds = {name: (0, size - 1) for name, size in zip(names, SIZES, strict=False)}
+    return table_of(pl.DataFrame(codes, schema=names), bounds=bounds, **declared)
+
+
+def asked_of(attributes: int, queries: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Ranges and single cells of one attribute, of two, and so on; and everybody."""
+    rng = np.random.default_rng(7)
+    tops = np.array(SIZES[:attributes]) - 1
+    yield "total", np.zeros((1, attributes), int), tops[None]
+    for several in range(1, attributes + 1):
+        for kind in ("range", "cell"):
+            low, high = np.zeros((queries, attributes), int), np.tile(tops, (queries, 1))
+            for q in range(queries):
+                for a in rng.choice(attributes, several, replace=False):
+                    ends = np.sort(rng.integers(0, SIZES[a], 2))
+                    low[q, a], high[q, a] = ends[0], ends[0] if kind == "cell" else ends[1]
+            yield f"{kind} of {several}", low, high
+
+
+def covered(
+    codes: np.ndarray, promise: sd.DifferentialPrivacy, method: str, seeds: int
+) -> dict[str, tuple[float, float]]:
+    """Return the share of intervals that hold the true count, and their width over the needed one, by kind of query."""
+    asked = list(asked_of(codes.shape[1], 40))
+    true = {
+        kind: np.array(
+            [((codes >= a) & (codes <= b)).all(axis=1).sum() for a, b in zip(low, high, strict=True)]
+        )
+        for kind, low, high in asked
+    }
+    table, hits, errors, off = coded_table(codes), {}, {}, {}
+    for seed in range(seeds):
+        view = sd.materialize(table, promise, method, unsafe_seed=seed)
+        for kind, low, high in asked:
+            count, error = view.counts(low, high), view.errors(low, high)
+            first, last = (np.maximum(count + sign * REACH * error, 0.0) for sign in (-1, 1))
+            hits.setdefault(kind, []).append((first <= true[kind] + 1e-9) & (true[kind] <= last + 1e-9))
+            errors.setdefault(kind, []).append(error)
+            off.setdefault(kind, []).append((np.maximum(count, 0.0) - true[kind]) ** 2)
+    found = {
+        kind: (float(np.mean(hits[kind])), float(np.mean(errors[kind]) / np.sqrt(np.mean(off[kind]))))
+        for kind in hits
+    }
+    return found | {"all": (float(np.mean(np.concatenate([np.ravel(h) for h in hits.values()]))), 0.0)}
+
+
+@pytest.mark.parametrize("promise", [PURE, GAUSSIAN], ids=["pure", "gaussian"])
+@pytest.mark.parametrize(
+    ("method", "dependent", "attributes"),
+    [
+        ("pairs", True, 4),
+        ("identity", True, 4),
+        ("dp-mondrian", True, 4),
+        ("independent", True, 4),
+        ("independent", False, 4),
+        ("dawa", True, 2),
+        ("pairs", True, 2),
+    ],
+)
+def test_intervals_cover_what_is_true(
+    method: str, dependent: bool, attributes: int, promise: sd.DifferentialPrivacy
+) -> None:
+    codes = coded(4000, dependent=dependent)[:, :attributes]
+    found = covered(codes, promise, method, seeds=6 if method == "pairs" else 12)
+    assert found["all"][0] >= 0.92, found
+    assert all(share >= 0.85 for kind, (share, _) in found.items() if kind != "total"), found
+    # A range of one attribute is what the noise alone makes uncertain: there, intervals are as wide as they must be.
+    if method in ("pairs", "identity", "independent"):
+        assert 0.7 < found["range of 1"][1] < 1.6, found
+
+
+@pytest.mark.xfail(
+    strict=True, reason="pairs leaves the chance of single records out of its errors: Cloud.errors"
+)
+def test_intervals_of_pairs_cover_where_attributes_do_not_depend_on_each_other() -> None:
+    found = covered(coded(4000, dependent=False), PURE, "pairs", seeds=5)
+    assert all(found[kind][0] >= 0.85 for kind in ("cell of 2", "cell of 3", "cell of 4")), found
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the one cell below the noise gets the noise of all others: one_ways.settle"
+)
+def test_intervals_of_pairs_cover_nobody_who_is_missing() -> None:
+    table = coded_table(coded(4000, dependent=True), missing="own value")
+    views = [sd.materialize(table, sd.DifferentialPrivacy(5.0), unsafe_seed=seed) for seed in range(10)]
+    lows = [view.count(**{name: None}).low for view in views for name in ("x0", "x2")]
+    assert np.mean(np.array(lows) == 0) >= 0.85, lows
+
+
+@pytest.mark.parametrize("method", ["pairs", "identity", "independent", "dawa", "dp-mondrian"])
+@pytest.mark.xfail(strict=True, reason="a bin taken in part is thought to be exactly even: PView.cell_errors")
+def test_intervals_cover_within_bins(method: str) -> None:
+    rng = np.random.default_rng(0)
+    values = np.clip(np.rint(rng.gamma(2, 60, 4000)), 0, 499).astype(int)
+    table = table_of(pl.DataFrame({"x": values}), bounds={"x": (0, 499)}, bins={"x": 20})
+    hits = []
+    for seed in range(3):
+        view = sd.materialize(table, PURE, method, unsafe_seed=seed)
+        for start in rng.integers(0, 250, 40).tolist():
+            found = view.count(x=(start, start + 9))
+            hits.append(found.low <= ((values >= start) & (values <= start + 9)).sum() <= found.high)
+    assert np.mean(hits) >= 0.85
+
+
+@pytest.mark.xfail(strict=True, reason="a total of 0 makes every error 0: Product.errors")
+def test_independent_is_not_sure_that_there_is_nobody() -> None:
+    table = table_of(pl.DataFrame({"x": [3], "y": [1]}), bounds={"x": (0, 9), "y": (0, 1)})
+    views = [sd.materialize(table, PURE, "independent", unsafe_seed=seed) for seed in range(20)]
+    assert np.mean([view.count().high >= 1 for view in views]) >= 0.85
+
+
+# -- Synthetic rows ---------------------------------------------------------------------------------
+
+
+def test_rows_have_the_tables_types_in_its_order(mixed: sd.PView) -> None:
+    rows = mixed.sample(5000)
+    assert rows.schema == mixed_frame().schema
+    assert rows["age"].null_count() > 0
+    again = table_of(rows, **MIXED)  # it would refuse any value outside the domain
+    assert list(again.columns) == rows.columns
+
+
+def test_rows_without_the_identifier(view: sd.PView) -> None:
+    assert view.sample(3).columns == ["age", "sex", "education", "ill"]
+
+
+@pytest.mark.parametrize("n", [0, 1, 20_000])
+def test_as_many_rows_as_wanted(view: sd.PView, mixed: sd.PView, n: int) -> None:
+    assert view.sample(n).shape == (n, 4)
+    assert mixed.sample(n).schema == mixed_frame().schema
+
+
+def test_samples_differ_unless_they_have_the_same_seed(view: sd.PView) -> None:
+    assert not view.sample(200).equals(view.sample(200))
+    assert view.sample(200, seed=5).equals(view.sample(200, seed=5))
+    assert not view.sample(200, seed=5).equals(view.sample(200, seed=6))
+
+
+def assert_shares_of_rows(view: sd.PView, tables: list[list[str]], n: int = 20_000) -> None:
+    rows = view.sample(n, seed=1).cast(pl.String)
+    for names in tables:
+        table = view.marginal(names)
+        found = table.join(rows.group_by(names).len(), on=names, how="left")["len"].fill_null(0).to_numpy()
+        share = table["count"].clip(0.0).to_numpy() / view.total
+        off = np.abs(found / n - share)
+        assert (off < 5 * np.sqrt(share * (1 - np.minimum(share, 1)) / n) + 1e-3).all(), (names, off.max())
+
+
+def test_shares_of_rows_are_the_views_own(view: sd.PView) -> None:
+    assert_shares_of_rows(view, [["sex", "ill"], ["education"], ["ill", "education"], ["age"]])
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="identity's cells below 0 count as 0 in samples only, the noise above 0 as people: Cells.sample",
+)
+def test_shares_of_rows_are_the_views_own_where_most_cells_are_empty() -> None:
+    view = sd.materialize(coded_table(coded(4000, dependent=True)), PURE, "identity", unsafe_seed=1)
+    assert_shares_of_rows(view, [["x3"], ["x1"]])
+
+
+@pytest.mark.xfail(
+    strict=True, reason="refused even for no rows: Product.sample, Boxes.sample and Cells.sample"
+)
+def test_no_rows_can_be_drawn_from_a_view_that_counts_nobody() -> None:
+    table = table_of(pl.DataFrame({"x": [3], "y": [1]}), bounds={"x": (0, 9), "y": (0, 1)})
+    views = [sd.materialize(table, PURE, "independent", unsafe_seed=seed) for seed in range(8)]
+    nobody = next(view for view in views if view.total == 0)
+    assert nobody.sample(0).shape == (0, 2)
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "many", None])
+def test_numbers_of_rows_that_make_no_sense(view: sd.PView, n: Any) -> None:
+    with pytest.raises(
+        sd.ParameterError, match="'n' parameter of sample must be a whole number of 0 or more"
+    ):
+        view.sample(n)
+
+
+@pytest.mark.xfail(strict=True, reason="bounds that are dates end at midnight of the last day: Axis.of")
+def test_times_on_the_last_day_keep_their_time() -> None:
+    evening = dt.datetime(2024, 1, 2, 18)
+    table = table_of(
+        pl.DataFrame({"x": [evening] * 300}), bounds={"x": (DAY, dt.date(2024, 1, 2))}, bins={"x": 8}
+    )
+    view = sd.materialize(table, sd.DifferentialPrivacy(100.0), "identity", unsafe_seed=1)
+    assert view.sample(1)["x"][0].date() == evening.date()
+
+
+# -- Files ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_view_opens_with_the_same_answers_and_facts(
+    views: dict[str, sd.PView], method: str, tmp_path: Path
+) -> None:
+    view = views[method]
+    again = sd.PView.open(view.save(tmp_path / "view"))
+    assert again.facts == view.facts
+    assert again.total == view.total
+    assert again.count(age=(30, 44), ill="yes") == view.count(age=(30, 44), ill="yes")
+    assert again.marginal(["education", "age"]).equals(view.marginal(["education", "age"]))
+    query = "SELECT sex, COUNT(*) FROM view WHERE age > 40 OR ill = 'no' GROUP BY sex"
+    assert again.sql(query).equals(view.sql(query))
+    boxes = random_boxes(view.domain.sizes, 100)
+    np.testing.assert_array_equal(again.counts(*boxes), view.counts(*boxes))
+    np.testing.assert_array_equal(again.errors(*boxes), view.errors(*boxes))
+    assert again.sample(100, seed=4).equals(view.sample(100, seed=4))
+
+
+def test_every_type_survives_the_files(mixed: sd.PView, tmp_path: Path) -> None:
+    again = sd.PView.open(mixed.save(tmp_path / "view"))
+    assert again.sample(300, seed=1).equals(mixed.sample(300, seed=1))
+    for name in mixed_frame().columns:
+        assert again.marginal(name).equals(mixed.marginal(name))
+
+
+@pytest.mark.parametrize(
+    ("values", "declared"),
+    [
+        (pl.Series(["a", "b"], dtype=pl.Categorical), {"domains": {"x": ["a", "b"]}}),
+        (pl.Series(["a", "b"], dtype=pl.Enum(["a", "b"])), {"domains": {"x": ["a", "b"]}}),
+        (pl.Series([Decimal("1.50"), Decimal("2.25")]), {"bounds": {"x": (0, 5)}, "bins": {"x": 5}}),
+        (
+            pl.Series([dt.datetime(2024, 1, 1, h, tzinfo=dt.UTC) for h in (1, 2)]),
+            {
+                "bounds": {
+                    "x": (dt.datetime(2024, 1, 1, tzinfo=dt.UTC), dt.datetime(2024, 1, 2, tzinfo=dt.UTC))
+                }
+            },
+        ),
+    ],
+    ids=["categorical", "enum", "decimal", "with a time zone"],
+)
+@pytest.mark.xfail(
+    strict=True, reason="saved, but cannot be opened again (KeyError): DTYPES and Axis.from_json"
+)
+def test_a_view_that_can_be_saved_can_be_opened(
+    values: pl.Series, declared: dict[str, Any], tmp_path: Path
+) -> None:
+    view = sd.materialize(table_of(pl.DataFrame({"x": values}), **declared), PURE, "identity", unsafe_seed=1)
+    assert sd.PView.open(view.save(tmp_path / "view")).total == view.total
+
+
+@pytest.mark.parametrize("name", ["view.parquet", "manifest.json"])
+def test_a_damaged_file_is_refused(views: dict[str, sd.PView], name: str, tmp_path: Path) -> None:
+    path = views["independent"].save(tmp_path / "view") / name
+    content = bytearray(path.read_bytes())
+    at = content.index(b"Female") if name == "manifest.json" else len(content) // 2
+    content[at] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(sd.InputError, match=rf"{name} is damaged.*Copy the whole folder again"):
+        sd.PView.open(path.parent)
+
+
+def test_what_is_no_view_is_refused_and_a_view_not_overwritten(
+    views: dict[str, sd.PView], tmp_path: Path
+) -> None:
+    with pytest.raises(sd.InputError, match="Give the folder of a view that was saved"):
+        sd.PView.open(tmp_path / "nowhere")
+    folder = views["independent"].save(tmp_path / "view")
+    with pytest.raises(sd.InputError):
+        sd.PView.open(folder / "view.parquet")
+    with pytest.raises(sd.InputError, match="exists already"):
+        views["identity"].save(folder)
+    assert sd.PView.open(folder).total == views["independent"].total
