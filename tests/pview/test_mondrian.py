@@ -198,4 +198,4 @@ def test_codes_outside_the_domain_are_refused():
 
 def test_an_epsilon_that_leaves_nothing_per_depth_is_refused():
     with pytest.raises(ParameterError, match="larger epsilon"):
-        learn_mondrian(np.zeros((3, 1), dtype=np.int32), (2**20,), account(1e-9))
+        learn_mondrian(np.zeros((3, 120), dtype=np.int32), (100,) * 120, account(1e-6))

@@ -301,10 +301,6 @@ def test_marginals_that_make_no_sense(view: sd.PView, names: Any, says: str) -> 
         pytest.param(lambda view: view.sample(3, seed=-1), id="a seed below 0"),
     ],
 )
-@pytest.mark.xfail(
-    strict=True,
-    reason="refused by numpy or Python, not by a SudareError: PView.marginal, PView.sample, Domain.boxes",
-)
 def test_odd_arguments_are_refused_in_plain_words(
     views: dict[str, sd.PView], ask: Callable[[sd.PView], Any]
 ) -> None:
@@ -421,17 +417,11 @@ def test_intervals_cover_what_is_true(
         assert 0.7 < found["range of 1"][1] < 1.6, found
 
 
-@pytest.mark.xfail(
-    strict=True, reason="pairs leaves the chance of single records out of its errors: Cloud.errors"
-)
 def test_intervals_of_pairs_cover_where_attributes_do_not_depend_on_each_other() -> None:
     found = covered(coded(4000, dependent=False), PURE, "pairs", seeds=5)
     assert all(found[kind][0] >= 0.85 for kind in ("cell of 2", "cell of 3", "cell of 4")), found
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the one cell below the noise gets the noise of all others: one_ways.settle"
-)
 def test_intervals_of_pairs_cover_nobody_who_is_missing() -> None:
     table = coded_table(coded(4000, dependent=True), missing="own value")
     views = [sd.materialize(table, sd.DifferentialPrivacy(5.0), unsafe_seed=seed) for seed in range(10)]
@@ -440,7 +430,6 @@ def test_intervals_of_pairs_cover_nobody_who_is_missing() -> None:
 
 
 @pytest.mark.parametrize("method", ["pairs", "identity", "independent", "dawa", "dp-mondrian"])
-@pytest.mark.xfail(strict=True, reason="a bin taken in part is thought to be exactly even: PView.cell_errors")
 def test_intervals_cover_within_bins(method: str) -> None:
     rng = np.random.default_rng(0)
     values = np.clip(np.rint(rng.gamma(2, 60, 4000)), 0, 499).astype(int)
@@ -454,7 +443,6 @@ def test_intervals_cover_within_bins(method: str) -> None:
     assert np.mean(hits) >= 0.85
 
 
-@pytest.mark.xfail(strict=True, reason="a total of 0 makes every error 0: Product.errors")
 def test_independent_is_not_sure_that_there_is_nobody() -> None:
     table = table_of(pl.DataFrame({"x": [3], "y": [1]}), bounds={"x": (0, 9), "y": (0, 1)})
     views = [sd.materialize(table, PURE, "independent", unsafe_seed=seed) for seed in range(20)]

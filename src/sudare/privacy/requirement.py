@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Protocol
 
 import numpy as np
@@ -125,9 +126,9 @@ def settled(value: float) -> float:
 
 def whole_number(value: object, name: str, owner: str, least: int) -> int:
     """Check a parameter that must be a whole number of at least `least`."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise refused(value, name, owner, f"a whole number of {least} or more")
-    return value
+    return int(value)
 
 
 def number(value: object, name: str, owner: str, must_be: str, low: float, high: float = math.inf) -> float:

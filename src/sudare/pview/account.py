@@ -8,7 +8,7 @@ rhos add up; a count gets discrete Gaussian noise of variance 1/(2 rho), and rho
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -29,6 +29,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 
 FINE = 2**30  # parts of an epsilon or a rho
 LEAST_DEVIATION = 1e-9
+LEAST_EPSILON, MOST_EPSILON = 1e-6, 1e6
 ROUNDING = 2.0**-30  # by which the rounding of losses may raise the epsilon of a choice
 
 
@@ -68,10 +69,15 @@ class Account:
     promise: DifferentialPrivacy
     source: Keystream
     spent: list[tuple[str, Fraction]] = field(default_factory=list)
+    opening: Callable[[], None] | None = None
+    """What is done before anything is spent: a ledger is charged, or refuses."""
 
     def __post_init__(self) -> None:
-        if not self.promise.epsilon > 0:
-            raise ParameterError("A view needs an epsilon above 0: with 0 it could tell nothing.")
+        if not LEAST_EPSILON <= self.promise.epsilon <= MOST_EPSILON:
+            raise ParameterError(
+                f"A view needs an epsilon above 0, from {LEAST_EPSILON:g} to {MOST_EPSILON:g}: with less it could tell nothing, "
+                f"and more promises nothing. Got {self.promise.epsilon:g} instead."
+            )
         self.pure = self.promise.delta == 0
         self.whole = (
             Fraction(str(self.promise.epsilon))
@@ -96,6 +102,8 @@ class Account:
             raise ParameterError(
                 f"'{what}' would take {float(part):g} of {self.unit}, where {float(self.remaining):g} remains."
             )
+        if self.opening is not None and not self.spent:
+            self.opening()
         self.spent.append((what, part))
         return part
 

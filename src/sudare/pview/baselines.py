@@ -83,7 +83,9 @@ class Product:
         return np.asarray(self.deviation * np.sqrt(square))
 
     def _shares(self, low: Codes, high: Codes) -> Floats:
-        """Return the share of each attribute's range."""
+        """Return the share of each attribute's range; if nobody was found, as if they were spread evenly."""
+        if not self.total > 0:
+            return np.array([(high[:, a] - low[:, a] + 1) / len(m) for a, m in enumerate(self.marginals)])
         sums = [np.append(0.0, np.cumsum(m)) / max(self.total, 1e-300) for m in self.marginals]
         return np.array([s[high[:, a] + 1] - s[low[:, a]] for a, s in enumerate(sums)])
 

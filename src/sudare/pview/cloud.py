@@ -74,7 +74,7 @@ class Cloud:
         loose = math.sqrt(self.total_variance)
         whole = (found + most.prod(axis=1) * loose) / (total + loose)
         share = np.minimum(found / total, 1.0)
-        missed = total**2 * self._missed(most)
+        missed = total**2 * self._missed(most, np.maximum(share, most.prod(axis=1)))
         drawn = ((noise > 0).sum(axis=1) > 1) * share * (1 - share) * (self.weights**2).sum()
         in_box = noise * _given(share, shares, slack, most) ** 2
         return np.asarray(np.sqrt((whole * loose) ** 2 + in_box.sum(axis=1) + missed + drawn))
@@ -89,18 +89,20 @@ class Cloud:
         noise = SETTLED * self.variances * cells * (1 - cells / np.array(self.boxes.sizes))
         return np.clip(shares, 0.0, 1.0), noise
 
-    def _missed(self, shares: Floats) -> Floats:
+    def _missed(self, shares: Floats, share: Floats) -> Floats:
         """Return the square of the share of records that correlations between ranges, left out, may move.
 
         A correlation t of two ranges with shares p and q moves t sqrt(p (1-p) q (1-q)), and the other ranges their shares
-        of that. So for more than two; what is left there nobody has measured: a part of what is left of pairs.
+        of that. So for more than two; what is left there nobody has measured: a part of what is left of pairs. And
+        if nothing is left, there is the chance by which single records fall into the box or beside it.
         """
         # With s = (1 - p) / p and the product of p^2 in front, sets of ranges are products of their s.
         s, front = (1 - shares) / shares, (shares**2).prod(axis=1)
         pairs = np.einsum("qa,ab,qb->q", s, np.triu(self.leftover, 1), s)
         two = (s.sum(axis=1) ** 2 - (s**2).sum(axis=1)) / 2
         more = np.maximum((1 + s).prod(axis=1) - 1 - s.sum(axis=1) - two, 0.0)
-        return np.asarray(front * (pairs + HIGHER * self.leftover.min() * more))
+        chance = share / shares.prod(axis=1) * (two + more) / max(self.total, 1.0)
+        return np.asarray(front * (pairs + HIGHER * self.leftover.min() * more + chance))
 
     @cached_property
     def _one_ways(self) -> list[Floats]:

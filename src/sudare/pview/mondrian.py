@@ -37,6 +37,7 @@ from sudare.pview.blocks import Blocks, Codes, Floats, check_codes, project
 from sudare.tables.counts import count
 
 Facts = NDArray[np.int64]
+MOST_THETA = 2**62  # more than any block's
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def learn_mondrian(
     account: Account,
     *,
     theta: float = 0.0,
-    tree_share: Fraction = Fraction(9, 10),
+    tree_share: float | Fraction = Fraction(9, 10),
     beta: float = 1.2,
     gamma: float = 0.9,
 ) -> Blocks:
@@ -89,18 +90,27 @@ def learn_mondrian(
     return Blocks(low, high, project(noisy, noisy.sum()), deviations)
 
 
-def spend(sizes: Sequence[int], account: Account, tree_share: Fraction, beta: float, gamma: float) -> Shares:
+def spend(
+    sizes: Sequence[int], account: Account, tree_share: float | Fraction, beta: float, gamma: float
+) -> Shares:
     """Divide the budget: epsilon_r for the tree, by its depth, and epsilon_p for the counts."""
-    for value, name in ((tree_share, "tree_share"), (gamma, "gamma")):
-        if not 0 < value < 1:
-            raise refused(value, name, "dp-mondrian", "a number between 0 and 1, neither included")
-    if not 0 < beta <= 100:
-        raise refused(beta, "beta", "dp-mondrian", "a number above 0, and 100 at most")
+    for_tree, test = _share(tree_share, "tree_share"), _share(gamma, "gamma")
+    number(beta, "beta", "dp-mondrian", "a number above 0, and 100 at most", low=math.ulp(0), high=100)
     kappa = max(math.ceil(beta * math.log2(math.prod(sizes))), 1)
-    tree = account.spend("tree", tree_share)
-    whole = tree + account.spend("counts", 1 - tree_share)
-    test = Fraction(str(gamma))
-    return Shares(test * tree / kappa, (1 - test) * tree / kappa, whole, kappa)
+    tree = for_tree * account.whole
+    shares = Shares(test * tree / kappa, (1 - test) * tree / kappa, account.whole, kappa)
+    strengths(shares, account)  # what would leave nothing is refused before it is spent
+    account.spend("tree", for_tree)
+    account.spend("counts", 1 - for_tree)
+    return shares
+
+
+def _share(value: object, name: str) -> Fraction:
+    """Return a share as it is written: 0.9 is nine tenths."""
+    fits = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
+    if not fits or not 0 < value < 1:  # type: ignore[operator]
+        raise refused(value, name, "dp-mondrian", "a number between 0 and 1, neither included")
+    return Fraction(str(value))
 
 
 def strengths(shares: Shares, account: Account) -> tuple[np.uint64, float]:
@@ -133,7 +143,7 @@ def _bisect(
                 -levels,
                 np.array(sizes, dtype=np.int64),
                 shares.kappa,
-                math.floor(theta * _mondrian.STEPS),
+                min(math.floor(theta * _mondrian.STEPS), MOST_THETA),
                 converge,
                 cut,
             )

@@ -70,13 +70,18 @@ def measure_ones(
 def settle(table: NDArray[np.int64], total: float, deviation: float) -> Floats:
     """Return a one-way table without negative cells that sums to the total.
 
-    Cells well above the noise stay; the rest share what these leave. (If all gave way alike, the noise of many empty cells
-    would be paid for by the few full ones.)
+    Cells well above the noise stay; the rest share what these leave, or what they have themselves, whichever has less noise.
+    (If all gave way alike, the noise of many empty cells would be paid for by the few full ones.)
     """
     sure = table > SURE * deviation
-    out = np.where(sure, table, 0).astype(np.float64)
-    if not sure.all():
-        out[~sure] = project(table[~sure].astype(np.float64), max(total - out.sum(), 0.0))
+    out = table.astype(np.float64)
+    if sure.any() and not sure.all():
+        few = (~sure).mean()
+        # Either has the weight that the other's noise gives it.
+        rest = few * (total - out[sure].sum()) + (1 - few) * out[~sure].sum()
+        rest = min(max(rest, 0.0), total)
+        out[~sure] = project(out[~sure], rest)
+        out[sure] = project(out[sure], total - rest)
     return project(out, total)
 
 

@@ -115,6 +115,8 @@ class PView:
 
     def marginal(self, names: str | Sequence[str]) -> pl.DataFrame:
         """Count by all combinations of the values of some attributes."""
+        if not isinstance(names, str | Sequence):
+            raise InputError(f"A marginal needs the names of attributes. Got {names!r} instead.")
         chosen = [names] if isinstance(names, str) else list(names)
         axes = [self.domain.place(name) for name in chosen]
         if not axes or len(set(axes)) < len(axes):
@@ -145,7 +147,8 @@ class PView:
     def cell_errors(self, parts: Sequence[Mapping[int, Floats]], axes: Sequence[int], cells: Codes) -> Floats:
         """Return the standard errors of counts in some cells of some axes (one row each), added up over disjoint parts.
 
-        A count has the error of the boxes it is made of, as if each erred on its own.
+        A count has the error of the boxes it is made of, as if each erred on its own. Of bins that are asked for in part
+        nobody knows where in them the records are: that is left to chance, and density may rise evenly from nothing.
         """
         variances = np.zeros(len(cells))
         most = min(MOST_BOXES, MOST_ERRORS // max(len(cells), 1) + 1)
@@ -156,6 +159,10 @@ class PView:
             lows[:, :, axes] = highs[:, :, axes] = cells[:, None, :]
             shape = (-1, len(self.domain.sizes))
             errors = self.model.errors(lows.reshape(shape), highs.reshape(shape)).reshape(lows.shape[:2])
+            if (share < 1).any():
+                held = self.model.counts(lows.reshape(shape), highs.reshape(shape)).reshape(lows.shape[:2])
+                cut = share * (1 - share) * np.maximum(held, 0.0)
+                errors = np.sqrt(errors**2 + (cut + cut**2) / share**2)
             within = [weights[axis][cells[:, i]] for i, axis in enumerate(axes) if axis in weights]
             variances += ((errors * share) ** 2).sum(axis=1) * np.prod(within, axis=0) ** 2
         return np.sqrt(variances)
@@ -165,6 +172,8 @@ class PView:
     def sample(self, n: int, *, seed: int | None = None) -> pl.DataFrame:
         """Draw synthetic rows in the table's own types: as many as wanted, at no cost."""
         whole_number(n, "n", "sample", least=0)
+        if seed is not None:
+            whole_number(seed, "seed", "sample", least=0)
         rng = np.random.default_rng(seed)  # it draws from what is public, and protects nobody
         return self.domain.decode(self.model.sample(n, rng), rng)
 

@@ -66,7 +66,7 @@ def materialize(
     added or removed; with a delta, noise is Gaussian. `method` is "pairs" (a cloud of points that agrees with noisy
     tables of single attributes and of the pairs that matter most), "dp-mondrian" (the paper's, with its parameters
     theta, tree_share, beta and gamma), or a baseline: "independent", "identity" or "dawa". A ledger is charged before
-    anything is counted, and refuses what would overspend.
+    anything is measured, and refuses what would overspend; what is refused for another reason costs nothing.
 
     >>> import polars as pl, sudare as sd
     >>> table = sd.read(pl.DataFrame({"ill": ["yes"] * 300 + ["no"] * 700}), sd.Schema.from_roles(
@@ -75,14 +75,15 @@ def materialize(
     >>> 250 < view.count(ill="yes").value < 350
     True
     """
-    _refuse(requirement, method, parameters)
+    _refuse(table, requirement, method, parameters, ledger)
     domain = Domain.of(table)
     codes = domain.codes(table)
     source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
-    account = Account(requirement, source)
     certificate, salt = _certificate(table, requirement, method, source)
+    account = Account(requirement, source)
+    refuse_overspent({"unit": account.unit, "shares": {"all": account.whole}}, requirement)
     if ledger is not None:
-        _charge(ledger, receiver, table, certificate, salt)
+        account.opening = _charging(ledger, receiver, table, certificate, salt)
     model = METHODS[method](codes, domain, account, **parameters)
     refuse_overspent(account.to_json(), requirement)
     certificate = certificate.model_copy(update={"utility": _size(model, domain)})
@@ -93,7 +94,17 @@ def materialize(
     return PView(domain, model, facts)
 
 
-def _refuse(requirement: object, method: str, parameters: dict[str, Any]) -> None:
+def _refuse(
+    table: object, requirement: object, method: str, parameters: dict[str, Any], ledger: object
+) -> None:
+    if not isinstance(table, Table):
+        raise ParameterError(
+            f"materialize needs a table that was read: sd.read(...). Got {type(table).__name__} instead."
+        )
+    if not isinstance(ledger, Ledger | None):
+        raise ParameterError(
+            f"'ledger' must be a ledger, such as sd.Ledger('releases.db'). Got {ledger!r} instead."
+        )
     one_of(method, "method", "materialize", list(METHODS))
     if not isinstance(requirement, DifferentialPrivacy) or requirement.per != "table":
         raise ParameterError(
@@ -106,22 +117,27 @@ def _refuse(requirement: object, method: str, parameters: dict[str, Any]) -> Non
 
 
 def _named(budget: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Name the attributes that shares were spent on; methods only know their numbers."""
+    """Name the attributes that shares were spent on, in quotes: methods only know their numbers."""
 
     def named(what: str) -> str:
-        what = re.sub(r"^one-way table (\d+)$", lambda m: f"table of {names[int(m[1])]}", what)
-        what = re.sub(r"^histogram (\d+)$", lambda m: f"table of {names[int(m[1]) - 1]}", what)
+        what = re.sub(r"^one-way table (\d+)$", lambda m: f"table of {names[int(m[1])]!r}", what)
+        what = re.sub(r"^histogram (\d+)$", lambda m: f"table of {names[int(m[1]) - 1]!r}", what)
         return re.sub(
             r"^two-way table \((\d+), (\d+)\)$",
-            lambda m: f"pair of {names[int(m[1])]} and {names[int(m[2])]}",
+            lambda m: f"pair of {names[int(m[1])]!r} and {names[int(m[2])]!r}",
             what,
         )
 
     return budget | {"shares": {named(what): part for what, part in budget["shares"].items()}}
 
 
-def _charge(ledger: Ledger, receiver: str | None, table: Table, certificate: Certificate, salt: str) -> None:
-    """Record the view before the data are looked at: the budget is spent even if something fails then."""
+def _charging(
+    ledger: Ledger, receiver: str | None, table: Table, certificate: Certificate, salt: str
+) -> Callable[[], None]:
+    """Return what records the view when its first share is spent, and is so even if something fails then.
+
+    What the ledger would refuse it refuses at once, before anything is counted.
+    """
     body: dict[str, Any] = {
         "folder": "a view",
         "receiver": receiver,
@@ -130,7 +146,12 @@ def _charge(ledger: Ledger, receiver: str | None, table: Table, certificate: Cer
         "views": {},
         "promises": [],
     }
-    ledger.append("release", body, check=lambda entries: history.refuse(entries, body, table))
+    history.refuse(ledger.entries(), body, table)
+
+    def charge() -> None:
+        ledger.append("release", body, check=lambda entries: history.refuse(entries, body, table))
+
+    return charge
 
 
 def _certificate(

@@ -106,6 +106,7 @@ def _unusual(csv: CsvFormat) -> dict[str, Any]:
     return {key: value for key, value in csv.model_dump().items() if value != getattr(plain, key)}
 
 
+RANGED = ("integer", "number", "date", "datetime")
 FEW = 60  # values that are listed in a draft
 
 
@@ -118,7 +119,7 @@ def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
             *attribute_lines(guess.attribute),
         )
         values = table[name].values
-        if guess.attribute.type in ("integer", "number") and guess.attribute.role != Role.identifier:
+        if guess.attribute.type in RANGED and guess.attribute.role != Role.identifier:
             low, high = text_of(values.min()), text_of(values.max())
             yield f"# bounds = [{low}, {high}]   # the data's own range; declare one that is public"
         elif guess.attribute.role != Role.identifier and len(values) <= FEW:
