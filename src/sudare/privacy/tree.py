@@ -38,4 +38,6 @@ class Tree(NamedTuple):
             parent[nodes[level]] = nodes[level + 1]
         parent[-1] = -1
         climb = np.repeat(hierarchy.cost(np.arange(len(widths))), widths)
-        return cls(nodes[0], parent, climb)
+        return cls(
+            np.ascontiguousarray(nodes[0]), parent, climb
+        )  # one layout, for which alone kernels are compiled
