@@ -277,6 +277,13 @@ def test_views_spend_one_budget_to_the_last_bit(table: sd.Table, ledger: sd.Ledg
     assert ledger.entries() == before
 
 
+def test_deltas_add_up_in_the_ledger(table: sd.Table, ledger: sd.Ledger) -> None:
+    for delta in (1e-6, 0, 2e-6):
+        sd.materialize(table, sd.DifferentialPrivacy(0.1, delta), "independent", ledger=ledger)
+    assert ledger.budget(SOURCE).delta == Fraction("3e-6")
+    assert "0.3 spent, 0.7 remain; deltas add up to 3e-06" in str(ledger.budget(SOURCE))
+
+
 def test_a_view_that_would_overspend_is_refused_and_a_smaller_one_is_not(
     table: sd.Table, ledger: sd.Ledger
 ) -> None:

@@ -62,8 +62,8 @@ def budget(
     if found is None:
         raise InputError(f"{ledger}: no budget was set for '{source}'. Set one with --epsilon.")
     if json:
-        numbers = {"epsilon": found.epsilon, "spent": found.spent, "remaining": found.remaining}
-        print_json({"source": source, **{name: float(value) for name, value in numbers.items()}})
+        names = ("epsilon", "spent", "remaining", "delta")
+        print_json({"source": source, **{name: float(getattr(found, name)) for name in names}})
         return
     say(str(found))
 

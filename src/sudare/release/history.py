@@ -103,6 +103,11 @@ class Recorded:
         return exact(self.body["certificate"]["measured"].get("epsilon", 0))
 
     @property
+    def delta(self) -> Fraction:
+        """The probability with which that may fail."""
+        return exact(self.body["certificate"]["measured"].get("delta", 0))
+
+    @property
     def has_blocks(self) -> bool:
         """Whether it published rows in blocks."""
         return any("blocks" in view for view in self.body.get("views", {}).values())
@@ -186,6 +191,8 @@ class Budget:
     source: str
     epsilon: Fraction
     spent: Fraction
+    delta: Fraction = Fraction(0)
+    """The deltas of the same releases, added up: the probability with which the promise may fail."""
 
     @property
     def remaining(self) -> Fraction:
@@ -194,21 +201,22 @@ class Budget:
 
     def __str__(self) -> str:
         whole, spent, left = (f"{float(x):g}" for x in (self.epsilon, self.spent, self.remaining))
-        return f"{self.source}: epsilon {whole} in all, {spent} spent, {left} remain"
+        failing = f"; deltas add up to {float(self.delta):g}" if self.delta else ""
+        return f"{self.source}: epsilon {whole} in all, {spent} spent, {left} remain{failing}"
 
 
 def budget_of(entries: Sequence[Entry], source: str, receiver: str | None = None) -> Budget | None:
     """Return the budget of a source as it stands; None if none was set.
 
-    Releases compose: what a receiver can put together has the sum of their epsilons.
+    Releases compose: what a receiver can put together has the sum of their epsilons, and of their deltas.
     """
     given = [e.body["epsilon"] for e in entries if e.kind == "budget" and e.body["source"] == source]
     if not given:
         return None
-    sums = [
-        sum((e.epsilon for e in releases), Fraction(0)) for releases in combined(entries, source, receiver)
-    ]
-    return Budget(source, Fraction(given[-1]), max(sums))
+    together = combined(entries, source, receiver)
+    spent = max(sum((e.epsilon for e in releases), Fraction(0)) for releases in together)
+    delta = max(sum((e.delta for e in releases), Fraction(0)) for releases in together)
+    return Budget(source, Fraction(given[-1]), spent, delta)
 
 
 def _refuse_overspending(entries: Sequence[Entry], new: Recorded) -> None:
