@@ -1,4 +1,5 @@
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -134,4 +135,4 @@ def test_what_it_cannot_do_is_refused():
     with pytest.raises(ParameterError, match="partition_share"):
         learn_dawa(np.zeros((1, 1), dtype=np.int32), (4,), account(), partition_share=1)
     with pytest.raises(ParameterError, match="larger epsilon"):
-        learn_dawa(np.zeros((1, 1), dtype=np.int32), (4,), account(1e-9))
+        learn_dawa(np.zeros((1, 1), dtype=np.int32), (4,), account(1e-6), partition_share=Fraction(1, 10**4))

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.pview.view import REACH
 from sudare.release import charts, view_report
 from sudare.release.view_errors import measure_errors, truth_of
 from sudare.release.view_groups import Groups, dependence, errors_of, strongest
 from sudare.release.view_report import write_view_report
+from sudare.utility.intervals import REACH
 from tests.release.view_cases import people, seen, survey, text_of_well_formed
 
 SVG = "{http://www.w3.org/2000/svg}"

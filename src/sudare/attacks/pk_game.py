@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.utility.intervals import REACH
+
 Codes = NDArray[Any]
 
 
@@ -55,7 +57,7 @@ def pk_game(
     chosen = rng.permutation(records)[:targets]
     wins = np.array([_win(int(i), original, randomized, laws) for i in chosen])
     rate = float(wins.mean())
-    reach = 1.96 * float(wins.std(ddof=1)) / math.sqrt(len(wins)) if len(wins) > 1 else 0.0
+    reach = REACH * float(wins.std(ddof=1)) / math.sqrt(len(wins)) if len(wins) > 1 else 0.0
     return PkGame(rate, max(0.0, rate - reach), min(1.0, rate + reach), limit, len(wins))
 
 

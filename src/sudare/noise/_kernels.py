@@ -344,7 +344,7 @@ def fill_gaussian(key: Array, stream: np.uint64, variance: np.uint64, out: Array
     draw = np.empty(1, dtype=np.int64)
     for i in range(out.size):
         while True:
-            _laplace_of(source, t, draw)
+            laplace_of(source, t, draw)
             size = np.uint64(abs(draw[0]))
             if size > np.uint64(16) * t:  # it would stay with a probability below e^-100
                 continue
@@ -356,7 +356,7 @@ def fill_gaussian(key: Array, stream: np.uint64, variance: np.uint64, out: Array
 
 
 @njit(cache=True, nogil=True)
-def _laplace_of(source: Array, t: np.uint64, out: Array) -> None:  # pragma: no cover
+def laplace_of(source: Array, t: np.uint64, out: Array) -> None:  # pragma: no cover
     """Draw one integer of probability proportional to exp(-|z| / t)."""
     while True:
         u = below(source, t) if t > ONE else ZERO

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sudare.noise._kernels import _laplace_of
+from sudare.noise._kernels import laplace_of
 from sudare.pview._mondrian import steps, tally_add, tally_error
 
 Array = np.ndarray[Any, Any]
@@ -60,7 +60,7 @@ def cheapest(source: Array, errors: Array, scales: Array, each: int) -> Array:  
             start = i + 1 - 2**l
             if start < 0:
                 break
-            _laplace_of(source, scales[l], draw)
+            laplace_of(source, scales[l], draw)
             now = cost[start] + steps(errors[l, i]) + each + draw[0]
             if l == 0 or now < cost[i + 1]:
                 cost[i + 1], begin[i + 1] = now, start

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sudare.noise._kernels import _laplace_of, below, choose
+from sudare.noise._kernels import below, choose, laplace_of
 
 Array = np.ndarray[Any, Any]
 
@@ -207,7 +207,7 @@ def random_converge(
 ) -> bool:  # pragma: no cover
     """Tell whether AE + Lap(Delta_AE/epsilon_conv) <= theta (equation 9), in steps; the scale is rounded up."""
     scale = (np.uint64(sensitivity(volume)) * FINE + converge - np.uint64(1)) // converge
-    _laplace_of(source, scale, draw)
+    laplace_of(source, scale, draw)
     return bool(steps(aggregation_error(counts, volume)) + draw[0] <= theta)
 
 

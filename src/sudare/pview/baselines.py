@@ -91,6 +91,8 @@ class Product:
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw the cells of so many records."""
+        if n == 0:
+            return np.empty((0, len(self.marginals)), np.int32)
         if not self.total > 0:
             raise InputError("The view counts nobody; there is nothing to draw from.")
         columns = [rng.choice(len(m), size=n, p=m / m.sum()) for m in self.marginals]

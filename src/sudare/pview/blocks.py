@@ -71,8 +71,10 @@ class Cells:
         return float(((inside / np.bincount(self.bucket.ravel())) ** 2).sum())
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
-        """Draw the cells of so many records. What is below 0 counts as 0."""
-        sums = np.cumsum(np.maximum(self.table, 0).ravel())
+        """Draw the cells of so many records, from the nearest table of the same total without cells below 0."""
+        if n == 0:
+            return np.empty((0, self.table.ndim), np.int32)
+        sums = np.cumsum(project(self.table.ravel(), float(self.table.sum())))
         if not sums[-1] > 0:
             raise InputError("The view counts nobody; there is nothing to draw from.")
         places = np.searchsorted(sums, rng.random(n) * sums[-1], side="right")

@@ -128,6 +128,8 @@ class Boxes:
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw cells, each as often as its records."""
+        if n == 0:
+            return np.empty((0, len(self.sizes)), np.int64)
         total = self.weights.sum()
         if total <= 0:
             raise InputError("The view counts nobody; there is nothing to draw from.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,14 +16,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.tables.checking import innermost, moment_of
 from sudare.tables.column import Column
 from sudare.tables.numbers import number_of, numbers_of
-from sudare.tables.schema import Attribute, Role
-from sudare.tables.table import Table
+from sudare.tables.schema import Attribute, Bound, Role, Type
+from sudare.tables.table import Source, Table
 from sudare.tables.text import listed, shown, spellings, text_of
 
 ONE_BY_ONE = 1000  # whole numbers or days that are cells of their own, if no bins are declared
 BINS = 100  # otherwise
+FARTHEST = 2**53  # beyond it, floats no longer tell whole numbers apart
+JSON_LINES = (".jsonl", ".ndjson")
 
 Floats = NDArray[np.float64]
 DTYPES: dict[str, pl.DataType] = {
@@ -29,9 +34,22 @@ DTYPES: dict[str, pl.DataType] = {
     for dtype in (
         pl.Int8(), pl.Int16(), pl.Int32(), pl.Int64(), pl.UInt8(), pl.UInt16(), pl.UInt32(), pl.UInt64(),
         pl.Float32(), pl.Float64(), pl.String(), pl.Boolean(), pl.Date(), pl.Datetime("us"), pl.Datetime("ms"),
-        pl.Datetime("ns"),
+        pl.Datetime("ns"), pl.Int128(), pl.Categorical(),
     )
 }  # fmt: skip
+TYPED: dict[str, pl.DataType] = {
+    "integer": pl.Int64(),
+    "number": pl.Float64(),
+    "date": pl.Date(),
+    "datetime": pl.Datetime("us"),
+}
+KINDS: dict[Type, set[type]] = {
+    "integer": {int},
+    "number": {int, float},
+    "date": {dt.date},
+    "datetime": {dt.date, dt.datetime},
+}
+PARAMETRIC: dict[str, Any] = {"Datetime": pl.Datetime, "Decimal": pl.Decimal, "Enum": pl.Enum}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,19 +70,33 @@ class Axis:
     def of(cls, column: Column, attribute: Attribute, *, missing: bool) -> Axis:
         """Take an attribute's declared domain, or lay bins between its declared bounds."""
         dtype = column.values.dtype
+        if not _can_be_saved(dtype):
+            raise InputError(
+                f"'{column.name}': a view has no values of the type {dtype}. Convert them to text, numbers or dates, or "
+                'drop it: role = "identifier".'
+            )
         if attribute.domain is not None:
             return cls(column.name, dtype, tuple(column.values.to_list()), missing=missing)
         assert attribute.bounds is not None  # refused before
-        low, high = (number_of(end, dtype) for end in attribute.bounds)
-        if _is_whole(dtype):
-            low, high = float(math.ceil(low)), float(math.floor(high)) + 1
-        if high <= low:
-            raise InputError(
-                f"'{column.name}': its bounds leave nothing to count. Drop it, or declare wider ones."
-            )
+        low, high = _ends(attribute.bounds, dtype, column.name)
         most = int(high - low) if _is_whole(dtype) else math.inf
         bins = min(attribute.bins or (int(most) if most <= ONE_BY_ONE else BINS), most)
-        return cls(column.name, dtype, None, low, high, int(bins), missing)
+        found = cls(column.name, dtype, None, low, high, int(bins), missing)
+        found._check_bins()
+        return found
+
+    def _check_bins(self) -> None:
+        """Refuse bins that have no width, or ends that the type cannot hold."""
+        if not (np.diff(self.edges()) > 0).all():
+            raise InputError(
+                f"'{self.name}': its bounds are too close together for {self.bins} bins. Declare fewer bins, or wider bounds."
+            )
+        try:
+            self.labels()
+        except (OverflowError, ValueError, pl.exceptions.PolarsError):
+            raise InputError(
+                f"'{self.name}': its bounds reach beyond what can be written as {self.dtype}. Declare narrower ones."
+            ) from None
 
     @cached_property
     def size(self) -> int:
@@ -102,7 +134,9 @@ class Axis:
         elif self.single:
             found = [text_of(v) for v in self._typed(self.edges()[:-1]).to_list()]
         else:
-            ends = [text_of(v) for v in self._typed(self.edges()).to_list()]
+            # The last bin ends one above the largest whole number, which its type may not hold: 256 is no byte.
+            wide = replace(self, dtype=pl.Int64()) if self.dtype.is_integer() else self
+            ends = [text_of(v) for v in wide._typed(self.edges()).to_list()]
             found = [f"[{a}, {b})" for a, b in pairwise(ends)]
         return [*found, "(missing)"] if self.missing else found
 
@@ -147,15 +181,16 @@ class Axis:
     def _between(self, low: Any, high: Any) -> Floats:
         """Return which share of each cell lies between two values, both included; None is no end."""
         if not self.ordered:
-            raise InputError(
-                f"'{self.name}' has no order. Ask for its values one by one: {listed(self.labels())}."
-            )
+            raise InputError(f"'{self.name}' has no order. Ask for its values one by one: {self._askable()}.")
         a = -math.inf if low is None else self.number(low)
         b = math.inf if high is None else self.number(high)
         if a > b:
             raise InputError(f"'{self.name}': the range ({low}, {high}) is the wrong way round.")
         if self.values is not None:
             own = numbers_of(pl.Series(list(self.values), dtype=self.dtype))
+            # A range with one end is also how SQL asks for all that is not in it: that may well be nothing.
+            if math.isfinite(a) and math.isfinite(b) and (a > own.max() or b < own.min()):
+                raise self.outside(low if a > own.max() else high)
             return np.asarray((own >= a) & (own <= b), dtype=np.float64)
         if not (b >= self.low and (a < self.high if self.whole else a <= self.high)):
             raise self.outside(low if a >= self.high else high)
@@ -178,8 +213,10 @@ class Axis:
     def number(self, value: Any) -> float:
         """Return a value as a number: dates as days, times as seconds since 1970."""
         try:
+            if isinstance(self.dtype, pl.Datetime) and isinstance(value, dt.date):
+                value = moment_of(value, self.dtype)  # in the attribute's time zone
             return number_of(value, self.dtype)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"'{self.name}': {shown(value)} is not of its type, {self.dtype}.") from None
 
     def _place(self, value: Any) -> int:
@@ -192,11 +229,14 @@ class Axis:
     def outside(self, value: Any) -> InputError:
         """Return the error for a value that the domain does not have."""
         if self.values is not None:
-            return InputError(
-                f"'{self.name}' has no value {shown(value)}. There are {listed(self.labels())}."
-            )
+            return InputError(f"'{self.name}' has no value {shown(value)}. There are {self._askable()}.")
         low, high = (text_of(v) for v in self._typed(np.array([self.low, self.high - self.whole])).to_list())
         return InputError(f"'{self.name}': {shown(value)} is outside its domain, {low} to {high}.")
+
+    def _askable(self) -> str:
+        """List the values as they can be asked for."""
+        lost = "; missing is None, or IS NULL in SQL" if self.missing else ""
+        return listed(self.labels()[: self.size - self.missing]) + lost
 
     def decode(self, codes: NDArray[Any], rng: np.random.Generator) -> pl.Series:
         """Return values for cells, in the attribute's own type; within a bin any value is as likely as another."""
@@ -223,27 +263,84 @@ class Axis:
 
     def to_json(self) -> dict[str, Any]:
         """Return the axis as plain data."""
-        found: dict[str, Any] = {"name": self.name, "type": str(self.dtype), "missing": self.missing}
+        found: dict[str, Any] = {"name": self.name, **_type_to_json(self.dtype), "missing": self.missing}
         if self.values is None:
             return found | {"low": self.low, "high": self.high, "bins": self.bins}
-        plain = self.dtype.is_numeric() or self.dtype in (pl.String, pl.Boolean)
+        plain = self.dtype.is_integer() or self.dtype.is_float() or self.dtype in (pl.String, pl.Boolean)
         return found | {"values": list(self.values) if plain else [text_of(v) for v in self.values]}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Axis:
         """Read what `to_json` wrote."""
-        dtype = DTYPES[found["type"]]
+        dtype = _type_from_json(found)
         if "values" not in found:
             return cls(
                 found["name"], dtype, None, found["low"], found["high"], found["bins"], found["missing"]
             )
-        values = pl.Series(found["values"])
-        typed = values.str.strptime(dtype) if dtype.is_temporal() else values.cast(dtype)  # type: ignore[arg-type]
+        values = found["values"]
+        if dtype.is_temporal():
+            kind = dt.date if dtype == pl.Date else dt.datetime
+            values = [kind.fromisoformat(text) for text in values]
+        typed = pl.Series(values).cast(dtype) if dtype.is_decimal() else pl.Series(values, dtype=dtype)
         return cls(found["name"], dtype, tuple(typed.to_list()), missing=found["missing"])
 
 
 def _is_whole(dtype: pl.DataType) -> bool:
     return dtype.is_integer() or dtype == pl.Date
+
+
+def _ends(bounds: tuple[Bound, Bound], dtype: pl.DataType, name: str) -> tuple[float, float]:
+    """Return where the first bin begins and the last one ends."""
+    low, high = bounds
+    first, last = innermost(bounds, dtype)
+    if not math.isfinite(last - first):
+        raise InputError(
+            f"'{name}': its bounds are infinite, or too far apart to lay bins between. Declare narrower ones."
+        )
+    if _is_whole(dtype):
+        if max(abs(first), abs(last)) >= FARTHEST:
+            raise InputError(
+                f"'{name}': its bounds reach beyond {FARTHEST:,}, where whole numbers are no longer told apart. Declare "
+                "narrower ones."
+            )
+        begin, end = float(first), float(last) + 1
+    elif isinstance(dtype, pl.Datetime) and isinstance(low, dt.date) and isinstance(high, dt.date):
+        begin, end = moment_of(low, dtype).timestamp(), moment_of(high, dtype, dt.time.max).timestamp()
+        if not isinstance(high, dt.datetime):
+            end = float(math.ceil(end))  # a microsecond later the next day begins
+    else:
+        begin, end = first, last
+    if end <= begin:
+        raise InputError(f"'{name}': its bounds leave nothing to count. Drop it, or declare wider ones.")
+    return begin, end
+
+
+# -- Types in files --------------------------------------------------------------------------------
+
+
+def _type_to_json(dtype: pl.DataType) -> dict[str, Any]:
+    if str(dtype) in DTYPES:
+        return {"type": str(dtype)}
+    given: list[Any] = []
+    if isinstance(dtype, pl.Datetime):
+        given = [dtype.time_unit, dtype.time_zone]
+    elif isinstance(dtype, pl.Decimal):
+        given = [dtype.precision, dtype.scale]
+    elif isinstance(dtype, pl.Enum):
+        given = [dtype.categories.to_list()]
+    return {"type": type(dtype).__name__, "of": given}
+
+
+def _type_from_json(found: Mapping[str, Any]) -> pl.DataType:
+    made: pl.DataType = PARAMETRIC[found["type"]](*found["of"]) if "of" in found else DTYPES[found["type"]]
+    return made
+
+
+def _can_be_saved(dtype: pl.DataType) -> bool:
+    return str(dtype) in DTYPES or type(dtype).__name__ in PARAMETRIC
+
+
+# -- The whole domain ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,8 +369,9 @@ class Domain:
                 f"{listed(open_)}: no domain is declared. Give each a domain or bounds in the schema that are public (what "
                 'is read off the data would tell about them), or drop it: role = "identifier".'
             )
-        missing = table.schema.missing == "own value"
-        return cls(tuple(Axis.of(table[name], table.schema[name], missing=missing) for name in names))
+        missing = schema.missing == "own value"
+        columns = {name: _as_declared(table[name], schema[name], table.source) for name in names}
+        return cls(tuple(Axis.of(columns[name], schema[name], missing=missing) for name in names))
 
     @property
     def names(self) -> list[str]:
@@ -306,12 +404,16 @@ class Domain:
 
     def boxes(self, low: Any, high: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Check the coded bounds of boxes, both ends included, one row per query."""
-        found = [np.atleast_2d(np.asarray(ends)) for ends in (low, high)]
+        wrong = InputError(
+            f"Boxes must be whole numbers, a column for each of the {len(self.axes)} attributes and a row per query."
+        )
+        try:
+            found = [np.atleast_2d(np.asarray(ends)) for ends in (low, high)]
+        except (TypeError, ValueError, OverflowError):  # rows of different lengths, or no numbers
+            raise wrong from None
         shape = (len(found[0]), len(self.axes))
         if any(ends.shape != shape or ends.dtype.kind not in "iu" for ends in found):
-            raise InputError(
-                f"Boxes must be whole numbers, a column for each of the {len(self.axes)} attributes and a row per query."
-            )
+            raise wrong
         low, high = found
         if (low < 0).any() or (high >= np.array(self.sizes)).any():
             raise InputError(
@@ -329,3 +431,34 @@ class Domain:
     def from_json(cls, axes: Sequence[Mapping[str, Any]]) -> Domain:
         """Read what `to_json` wrote."""
         return cls(tuple(Axis.from_json(axis) for axis in axes))
+
+
+def _as_declared(column: Column, attribute: Attribute, source: Source) -> Column:
+    """Return a column of the type that the schema declares, or that its declared values or bounds have.
+
+    Texts have no types, unlike frames and databases, so a single record could make whole numbers of a column or not, and
+    so decide what its cells are.
+    """
+    if source.csv is None and Path(source.name).suffix.lower() not in JSON_LINES:
+        return column
+    kind = attribute.type or _kind_of(attribute.domain or attribute.bounds or ())
+    dtype = TYPED.get(kind or "text")
+    if dtype is None or column.values.dtype == dtype:
+        return column
+    cast = column.values.cast(dtype, strict=False)
+    if not cast.cast(column.values.dtype).equals(column.values):
+        words = "whole numbers" if kind == "integer" else "days"
+        raise InputError(
+            f"'{column.name}': its bounds are {words}, but its values are not. Declare its type in the schema: "
+            f'type = "{"number" if kind == "integer" else "datetime"}".'
+        )
+    return replace(column, values=cast)
+
+
+def _kind_of(declared: Sequence[Any]) -> Type | None:
+    """Return the type that declared values or bounds have, if they are numbers or dates."""
+    kinds = {type(value) for value in declared}
+    for kind, types in KINDS.items():
+        if kinds and kinds <= types:
+            return kind
+    return None

@@ -16,10 +16,10 @@ from sudare.pview import _boxes
 from sudare.pview.baselines import Product
 from sudare.pview.blocks import Blocks, Cells
 from sudare.pview.boxes import MOST_CELLS, Boxes, answer, neighbours
+from sudare.utility.intervals import REACH
 
 Codes = NDArray[Any]
 Floats = NDArray[np.float64]
-REACH = 1.96
 
 
 @dataclass(frozen=True, eq=False)

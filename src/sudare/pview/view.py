@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -16,8 +15,8 @@ from sudare.errors import InputError
 from sudare.privacy.requirement import whole_number
 from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Domain
+from sudare.utility.intervals import REACH
 
-REACH = NormalDist().inv_cdf(0.975)
 MOST_BOXES = 512  # into which a query is taken apart for its error
 MOST_ERRORS = 2**18  # of boxes, for all rows of an answer
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -17,11 +16,11 @@ from sudare.privacy.requirement import one_of
 from sudare.randomization.published import PublishedAttribute, PublishedLaw
 from sudare.tables.numbers import number_of
 from sudare.tables.text import listed, shown, text_of
+from sudare.utility.intervals import REACH
 
 Method = Literal["ml", "unbiased"]
 ROUNDS = 1000
 CLOSE = 1e-9
-REACH = NormalDist().inv_cdf(0.975)
 
 Floats = NDArray[np.float64]
 

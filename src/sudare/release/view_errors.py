@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.pview.boxes import Boxes
-from sudare.pview.view import REACH, PView
+from sudare.pview.view import PView
 from sudare.tables.table import Table
+from sudare.utility.intervals import REACH
 
 QUERIES = 600  # of each kind, at most
 SANITY = 0.001  # of all records: a smaller true count does not make the relative error larger

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.pview.domain import Axis
-from sudare.pview.view import REACH, PView
+from sudare.pview.view import PView
 from sudare.release.randomization_charts import Whisker
 from sudare.tables.text import text_of
+from sudare.utility.intervals import REACH
 
 Floats = NDArray[np.float64]
 

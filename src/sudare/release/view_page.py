@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.pview.domain import Axis
-from sudare.pview.view import REACH, PView
+from sudare.pview.view import PView
 from sudare.release.report import STYLE
 from sudare.release.view_groups import Groups, ends, errors_of, is_half_open, one_way, two_way
 from sudare.release.view_promise import method, promise, rows
 from sudare.tables.text import text_of
+from sudare.utility.intervals import REACH
 
 BARS = 100  # groups of values in a histogram
 SIDE = 40  # and at most along each side of a two-way table

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import polars as pl
@@ -14,11 +17,13 @@ from numpy.typing import NDArray
 from sudare.errors import InputError, ParameterError
 from sudare.tables.column import Column, smallest
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.schema import Attribute, Type
+from sudare.tables.schema import Attribute, Bound, Type
 from sudare.tables.table import Source, Table
 from sudare.tables.text import shown, spellings, text_of
 
 SHOWN = 5  # faulty rows named per column
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+TICKS = {"ns": Fraction(1000), "us": Fraction(1), "ms": Fraction(1, 1000)}  # in a microsecond
 Rows = NDArray[np.int64]
 
 KINDS: dict[Type, str] = {
@@ -39,6 +44,7 @@ def checked(table: Table, wrong: Mapping[str, Rows], faults: list[str]) -> Table
     columns = {}
     for name, column in table.columns.items():
         attribute, source = table.schema[name], table.source
+        column, outside = _in_bounds(column, attribute, source)
         if len(column.values) == 0 and len(wrong[name]) == 0:
             faults.append(
                 f"{source.name}, column '{name}': every value is missing. Remove the column, or mend the export."
@@ -48,9 +54,7 @@ def checked(table: Table, wrong: Mapping[str, Rows], faults: list[str]) -> Table
         if attribute.domain is not None:
             column, unknown = _in_domain(column, attribute.domain, source)
             faults += _value_faults(column, unknown, "is not in the declared domain", source)
-        if attribute.outside == "clip":
-            column = _clipped(column, attribute)
-        faults += _bounds_faults(column, attribute, source)
+        faults += outside
         hierarchy, unknown = _aligned(column, attribute, source)
         faults += _value_faults(column, unknown, "is not in the hierarchy", source)
         columns[name] = replace(column, hierarchy=hierarchy)
@@ -115,35 +119,93 @@ def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple
     return Column(values, code_of[column.codes], column.missing), []
 
 
-def _clipped(column: Column, attribute: Attribute) -> Column:
-    """Move what is outside the bounds to the nearer one."""
-    low, high = attribute.bounds or (None, None)
-    values = column.values
-    if isinstance(low, dt.date) != values.dtype.is_temporal():
-        return column  # the bounds are refused next
-    series = values.clip(low, high).fill_nan(None) if values.dtype.is_float() else values.clip(low, high)
+def _in_bounds(column: Column, attribute: Attribute, source: Source) -> tuple[Column, list[str]]:
+    """Clip a column to its bounds, if the schema says so; else say which values are outside. NaN always is."""
+    if attribute.bounds is None or len(column.values) == 0:
+        return column, []
+    if misfit := _misfit(attribute.bounds, column.values.dtype):
+        return column, [f"{source.name}, column '{column.name}': {misfit}"]
+    values, (first, last) = column.values, innermost(attribute.bounds, column.values.dtype)
+    # A decimal is stored as a whole number of its last digit.
+    numbers = values.cast(pl.Float64) if values.dtype.is_decimal() else values.to_physical()
+    some = first <= last
+    inside = numbers.is_between(first, last) if some else pl.repeat(False, len(numbers), eager=True)
+    if attribute.outside == "clip" and some:
+        return _clipped(column, inside, numbers.clip(first, last)), []
+    low, high = map(text_of, attribute.bounds)
+    fault = f"is outside the declared bounds [{low}, {high}]"
+    return column, list(_value_faults(column, (~inside).arg_true().to_list(), fault, source))
+
+
+def _misfit(bounds: tuple[Bound, Bound], dtype: pl.DataType) -> str | None:
+    """Say why bounds are not of the kind of a type."""
+    dates = isinstance(bounds[0], dt.date)
+    if not (isinstance(dtype, pl.Date | pl.Datetime) if dates else dtype.is_numeric()):
+        kind = "dates" if dates else "numbers"
+        return f"its bounds are {kind}, but its values are {dtype}. Give it another type, or mend the bounds."
+    zoned = any(isinstance(end, dt.datetime) and end.tzinfo for end in bounds)
+    if zoned and isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
+        return "its bounds have a time zone, but its values have none. Give both one, or neither."
+    return None
+
+
+def _clipped(column: Column, inside: pl.Series, nearest: pl.Series) -> Column:
+    """Move what is outside to the nearest number inside; what is inside is left alone, and NaN becomes missing."""
+    dtype = column.values.dtype
+    values = column.values.zip_with(inside, nearest.cast(dtype, strict=False))
+    series = values.fill_nan(None) if dtype.is_float() else values
     return Column.encode(series.gather(pl.Series(column.codes).replace(len(values), None)).alias(column.name))
 
 
-def _bounds_faults(column: Column, attribute: Attribute, source: Source) -> Iterator[str]:
-    if attribute.bounds is None:
-        return
-    (low, high), values = attribute.bounds, column.values
-    if (
-        isinstance(low, dt.date)
-        and not isinstance(low, dt.datetime)
-        and isinstance(values.dtype, pl.Datetime)
-    ):
-        values = values.dt.date()  # a time on the last day is within the bounds
-    kind = "dates" if isinstance(low, dt.date) else "numbers"
-    if not (
-        values.dtype.is_numeric() if kind == "numbers" else isinstance(values.dtype, pl.Date | pl.Datetime)
-    ):
-        yield f"{source.name}, column '{column.name}': its bounds are {kind}, but its values are {values.dtype}. Give it another type, or mend the bounds."
-        return
-    outside = (~values.is_between(low, high)).arg_true().to_list()  # NaN is above every number
-    fault = f"is outside the declared bounds [{text_of(low)}, {text_of(high)}]"
-    yield from _value_faults(column, outside, fault, source)
+def innermost(bounds: tuple[Bound, Bound], dtype: pl.DataType) -> tuple[float, float]:
+    """Return the first and the last number within bounds, of those by which a type stores its values.
+
+    Where there is none, the first is above the last. A bound that is a day takes in the whole day.
+
+    >>> innermost((-0.5, 1000), pl.UInt8()), innermost((dt.date(1970, 1, 1), dt.date(1970, 1, 1)), pl.Datetime("ms"))
+    ((0, 255), (0, 86399999))
+    """
+    low, high = bounds
+    if isinstance(low, dt.date) and isinstance(high, dt.date):
+        return _innermost_times(low, high, dtype)
+    assert not isinstance(low, dt.date)  # the schema refuses to mix them
+    assert not isinstance(high, dt.date)
+    if dtype.is_integer():
+        return _held(low, high, dtype)
+    if dtype == pl.Float32 and math.isfinite(low) and math.isfinite(high):
+        most = float(np.finfo(np.float32).max)
+        return max(low, -most), min(high, most)
+    return float(low), float(high)
+
+
+def _innermost_times(low: dt.date, high: dt.date, dtype: pl.DataType) -> tuple[int, int]:
+    if not isinstance(dtype, pl.Datetime):  # of days, a bound with a time takes those that begin within
+        begin = low if isinstance(low, dt.datetime) else dt.datetime.combine(low, dt.time.min)
+        days = begin.toordinal() + (begin.time() > dt.time.min)
+        return days - EPOCH.toordinal(), high.toordinal() - EPOCH.toordinal()
+    ticks = TICKS[dtype.time_unit]
+    first, last = (ticks * _microseconds(moment_of(end, dtype)) for end in (low, high))
+    if not isinstance(high, dt.datetime):
+        last = ticks * (_microseconds(moment_of(high, dtype, dt.time.max)) + 1) - 1
+    return _held(first, last, dtype)
+
+
+def _microseconds(moment: dt.datetime) -> int:
+    return (moment - EPOCH) // dt.timedelta(microseconds=1)
+
+
+def _held(low: float | Fraction, high: float | Fraction, dtype: pl.DataType) -> tuple[int, int]:
+    """Return the first and the last whole number of a range, of those that a type can hold."""
+    none = pl.Series([], dtype=dtype).to_physical()
+    least, most = none.lower_bound().item(), none.upper_bound().item()
+    return math.ceil(min(max(low, least), most + 1)), math.floor(max(min(high, most), least - 1))
+
+
+def moment_of(value: dt.date, dtype: pl.Datetime, at: dt.time = dt.time.min) -> dt.datetime:
+    """Return a time, or a day at some time, in its own time zone, or else in the type's; a type that has none is in UTC."""
+    moment = value if isinstance(value, dt.datetime) else dt.datetime.combine(value, at)
+    zone = ZoneInfo(dtype.time_zone) if dtype.time_zone else dt.UTC
+    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
 def _aligned(column: Column, attribute: Attribute, source: Source) -> tuple[Hierarchy | None, list[int]]:

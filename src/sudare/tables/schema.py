@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
+import math
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -114,6 +116,10 @@ class Attribute(_Part):
             )
         if self.bounds is not None:
             low, high = self.bounds
+            if not all(_has_order(end) for end in self.bounds):
+                raise ValueError(
+                    f"has bounds [{shown(low)}, {shown(high)}] of which one is not a number, or too large for one"
+                )
             if isinstance(low, dt.date) != isinstance(high, dt.date):
                 raise ValueError("has bounds that mix a date and a number")
             try:
@@ -180,6 +186,7 @@ class Schema(_Part):
         domains: Mapping[str, Sequence[Scalar]] | None = None,
         bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
         bins: Mapping[str, int] | None = None,
+        outside: Mapping[str, Outside] | None = None,
         weights: Mapping[str, float] | None = None,
         missing: Missing = "own value",
         missing_values: Sequence[str] | None = None,
@@ -201,6 +208,7 @@ class Schema(_Part):
             "domain": domains,
             "bounds": bounds,
             "bins": bins,
+            "outside": outside,
             "weight": weights,
         }
         for key, given in details.items():
@@ -286,6 +294,11 @@ def _kind(value: Scalar) -> str:
     if isinstance(value, bool):
         return "truth values"
     return {int: "numbers", float: "numbers", str: "text"}.get(type(value), "dates")
+
+
+def _has_order(bound: Bound) -> bool:
+    """Tell NaN, and whole numbers beyond all floats, from other bounds."""
+    return isinstance(bound, dt.date) or abs(bound) <= sys.float_info.max or bound in (math.inf, -math.inf)
 
 
 def attribute_lines(attribute: Attribute) -> Iterator[str]:
