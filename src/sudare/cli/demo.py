@@ -6,6 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
 import typer
 from rich.markup import escape
 
@@ -15,16 +16,21 @@ from sudare.cli.check import unique_people
 from sudare.cli.generalize import show_certificate
 from sudare.cli.output import Force, print_table, say, working
 from sudare.errors import InputError
+from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.release.generalize import generalize
 from sudare.release.ledger import Ledger
+from sudare.release.materialize import materialize
 from sudare.release.verify import verify
 from sudare.suitability.assess import assess
 from sudare.tables.reading import read
+from sudare.tables.schema import Schema
+from sudare.tables.table import Table
 
 PEOPLE, SUPPRESS = 5_000, 0.01
+PUBLIC = {"sex": ["Female", "Male"], "smoker": ["never", "former", "current"]}
 ASKED: list[Requirement] = [KAnonymity(5), LDiversity(3, attribute="diagnosis")]
 
 
@@ -75,6 +81,27 @@ def demo(
     say("To keep (they tell about the original):")
     _list(release_folder / "plan.json", folder / "ledger.db")
     say(f"The report, for you: [b]{release_folder / 'report.html'}[/]")
+
+    _stage(7, "Or, where nobody may be told apart at all: a view with a privacy budget, for any count")
+    _ask_a_view(table)
+
+
+def _ask_a_view(table: Table) -> None:
+    """Make a differentially private view of some columns, and ask it something."""
+    columns = table.frame().select("age", "sex", "smoker")
+    schema = Schema.from_roles(
+        quasi=["age", "sex"], sensitive=["smoker"], bounds={"age": (0, 120)}, domains=PUBLIC
+    )
+    promise = DifferentialPrivacy(1.0)
+    with working("Counting with noise"):
+        view = materialize(read(columns, schema), promise)
+    asked = pl.col("age").is_between(20, 39) & (pl.col("smoker") == "never")
+    found = view.count(age=(20, 39), smoker="never")
+    say(
+        f"{promise}: {found} people of 20 to 39 never smoked; in the survey {columns.filter(asked).height:,} did not."
+    )
+    sample = view.sample(5)
+    print_table("Five synthetic people", sample.columns, sample.rows())
 
 
 def _stage(number: int, title: str) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,40 +15,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.pview.types import as_declared, can_be_saved, type_from_json, type_to_json
 from sudare.tables.checking import innermost, moment_of
 from sudare.tables.column import Column
 from sudare.tables.numbers import number_of, numbers_of
-from sudare.tables.schema import Attribute, Bound, Role, Type
-from sudare.tables.table import Source, Table
+from sudare.tables.schema import Attribute, Bound, Role
+from sudare.tables.table import Table
 from sudare.tables.text import listed, shown, spellings, text_of
 
 ONE_BY_ONE = 1000  # whole numbers or days that are cells of their own, if no bins are declared
 BINS = 100  # otherwise
 FARTHEST = 2**53  # beyond it, floats no longer tell whole numbers apart
-JSON_LINES = (".jsonl", ".ndjson")
 
 Floats = NDArray[np.float64]
-DTYPES: dict[str, pl.DataType] = {
-    str(dtype): dtype
-    for dtype in (
-        pl.Int8(), pl.Int16(), pl.Int32(), pl.Int64(), pl.UInt8(), pl.UInt16(), pl.UInt32(), pl.UInt64(),
-        pl.Float32(), pl.Float64(), pl.String(), pl.Boolean(), pl.Date(), pl.Datetime("us"), pl.Datetime("ms"),
-        pl.Datetime("ns"), pl.Int128(), pl.Categorical(),
-    )
-}  # fmt: skip
-TYPED: dict[str, pl.DataType] = {
-    "integer": pl.Int64(),
-    "number": pl.Float64(),
-    "date": pl.Date(),
-    "datetime": pl.Datetime("us"),
-}
-KINDS: dict[Type, set[type]] = {
-    "integer": {int},
-    "number": {int, float},
-    "date": {dt.date},
-    "datetime": {dt.date, dt.datetime},
-}
-PARAMETRIC: dict[str, Any] = {"Datetime": pl.Datetime, "Decimal": pl.Decimal, "Enum": pl.Enum}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +48,7 @@ class Axis:
     def of(cls, column: Column, attribute: Attribute, *, missing: bool) -> Axis:
         """Take an attribute's declared domain, or lay bins between its declared bounds."""
         dtype = column.values.dtype
-        if not _can_be_saved(dtype):
+        if not can_be_saved(dtype):
             raise InputError(
                 f"'{column.name}': a view has no values of the type {dtype}. Convert them to text, numbers or dates, or "
                 'drop it: role = "identifier".'
@@ -263,7 +241,7 @@ class Axis:
 
     def to_json(self) -> dict[str, Any]:
         """Return the axis as plain data."""
-        found: dict[str, Any] = {"name": self.name, **_type_to_json(self.dtype), "missing": self.missing}
+        found: dict[str, Any] = {"name": self.name, **type_to_json(self.dtype), "missing": self.missing}
         if self.values is None:
             return found | {"low": self.low, "high": self.high, "bins": self.bins}
         plain = self.dtype.is_integer() or self.dtype.is_float() or self.dtype in (pl.String, pl.Boolean)
@@ -272,7 +250,7 @@ class Axis:
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Axis:
         """Read what `to_json` wrote."""
-        dtype = _type_from_json(found)
+        dtype = type_from_json(found)
         if "values" not in found:
             return cls(
                 found["name"], dtype, None, found["low"], found["high"], found["bins"], found["missing"]
@@ -315,34 +293,6 @@ def _ends(bounds: tuple[Bound, Bound], dtype: pl.DataType, name: str) -> tuple[f
     return begin, end
 
 
-# -- Types in files --------------------------------------------------------------------------------
-
-
-def _type_to_json(dtype: pl.DataType) -> dict[str, Any]:
-    if str(dtype) in DTYPES:
-        return {"type": str(dtype)}
-    given: list[Any] = []
-    if isinstance(dtype, pl.Datetime):
-        given = [dtype.time_unit, dtype.time_zone]
-    elif isinstance(dtype, pl.Decimal):
-        given = [dtype.precision, dtype.scale]
-    elif isinstance(dtype, pl.Enum):
-        given = [dtype.categories.to_list()]
-    return {"type": type(dtype).__name__, "of": given}
-
-
-def _type_from_json(found: Mapping[str, Any]) -> pl.DataType:
-    made: pl.DataType = PARAMETRIC[found["type"]](*found["of"]) if "of" in found else DTYPES[found["type"]]
-    return made
-
-
-def _can_be_saved(dtype: pl.DataType) -> bool:
-    return str(dtype) in DTYPES or type(dtype).__name__ in PARAMETRIC
-
-
-# -- The whole domain ------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class Domain:
     """The axes of a view, one per attribute.
@@ -370,7 +320,7 @@ class Domain:
                 'is read off the data would tell about them), or drop it: role = "identifier".'
             )
         missing = schema.missing == "own value"
-        columns = {name: _as_declared(table[name], schema[name], table.source) for name in names}
+        columns = {name: as_declared(table[name], schema[name], table.source) for name in names}
         return cls(tuple(Axis.of(columns[name], schema[name], missing=missing) for name in names))
 
     @property
@@ -431,34 +381,3 @@ class Domain:
     def from_json(cls, axes: Sequence[Mapping[str, Any]]) -> Domain:
         """Read what `to_json` wrote."""
         return cls(tuple(Axis.from_json(axis) for axis in axes))
-
-
-def _as_declared(column: Column, attribute: Attribute, source: Source) -> Column:
-    """Return a column of the type that the schema declares, or that its declared values or bounds have.
-
-    Texts have no types, unlike frames and databases, so a single record could make whole numbers of a column or not, and
-    so decide what its cells are.
-    """
-    if source.csv is None and Path(source.name).suffix.lower() not in JSON_LINES:
-        return column
-    kind = attribute.type or _kind_of(attribute.domain or attribute.bounds or ())
-    dtype = TYPED.get(kind or "text")
-    if dtype is None or column.values.dtype == dtype:
-        return column
-    cast = column.values.cast(dtype, strict=False)
-    if not cast.cast(column.values.dtype).equals(column.values):
-        words = "whole numbers" if kind == "integer" else "days"
-        raise InputError(
-            f"'{column.name}': its bounds are {words}, but its values are not. Declare its type in the schema: "
-            f'type = "{"number" if kind == "integer" else "datetime"}".'
-        )
-    return replace(column, values=cast)
-
-
-def _kind_of(declared: Sequence[Any]) -> Type | None:
-    """Return the type that declared values or bounds have, if they are numbers or dates."""
-    kinds = {type(value) for value in declared}
-    for kind, types in KINDS.items():
-        if kinds and kinds <= types:
-            return kind
-    return None
