@@ -18,6 +18,7 @@ def arrange(low: Array, high: Array, sizes: Array) -> Array:  # pragma: no cover
     """Order boxes so that neighbours lie together: halve them again and again along the axis on which they spread most."""
     n, axes = low.shape
     order, sorted_part = np.arange(n), np.empty(n, np.int64)
+    firsts, lasts = np.empty(axes, np.int64), np.empty(axes, np.int64)  # twice the middles
     starts, stops = [0], [n]
     while len(starts) > 0:
         start, stop = starts.pop(), stops.pop()
@@ -25,12 +26,15 @@ def arrange(low: Array, high: Array, sizes: Array) -> Array:  # pragma: no cover
             continue
         widest, spread, least = 0, 0.0, 0
         for a in range(axes):
-            first, last = np.int64(2) * sizes[a], np.int64(0)  # twice the middles
-            for i in range(start, stop):
-                middle = np.int64(low[order[i], a]) + high[order[i], a]
-                first, last = min(first, middle), max(last, middle)
-            if (last - first) / sizes[a] > spread:
-                widest, spread, least = a, (last - first) / sizes[a], first
+            firsts[a], lasts[a] = 2 * sizes[a], 0
+        for i in range(start, stop):
+            own, end = low[order[i]], high[order[i]]
+            for a in range(axes):
+                middle = np.int64(own[a]) + end[a]
+                firsts[a], lasts[a] = min(firsts[a], middle), max(lasts[a], middle)
+        for a in range(axes):
+            if (lasts[a] - firsts[a]) / sizes[a] > spread:
+                widest, spread, least = a, (lasts[a] - firsts[a]) / sizes[a], firsts[a]
         if spread <= 0:
             continue
         # In as many steps as are worth telling apart; within a step they stay as they are.

@@ -154,8 +154,9 @@ def answer(kernel: Callable[..., None], given: tuple[Any, ...], low: Codes, high
 
 def neighbours(low: Codes, high: Codes, sizes: Sequence[int]) -> NDArray[np.int64]:
     """Return an order of boxes in which neighbours stand together."""
-    first = _codes(low)
-    return np.asarray(_boxes.arrange(first, first if low is high else _codes(high), np.array(sizes)))
+    first = np.ascontiguousarray(low, dtype=np.int32)
+    last = first if low is high else np.ascontiguousarray(high, dtype=np.int32)
+    return np.asarray(_boxes.arrange(first, last, np.array(sizes)))
 
 
 def _codes(found: Codes) -> Codes:
