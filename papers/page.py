@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sudare.release.charts import AFTER, FAINT, INK, STYLE
@@ -26,6 +27,13 @@ class Grid(NamedTuple):
         rule = ["---", *["---:"] * (len(self.headers) - 1)]
         lines = [[header.replace("\n", " ") for header in self.headers], rule, *self.lines]
         return f"### {self.title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def checked(holds: bool | np.bool_, sentence: str) -> str:
+    """Return a claim, if it holds."""
+    if not holds:
+        raise AssertionError(f"This does not hold: {sentence}")
+    return sentence
 
 
 def listed(sentences: Sequence[str]) -> str:
@@ -51,11 +59,11 @@ def publish(
     print(*said, *claims, sep="\n\n")
     for name, picture in pictures.items():
         (folder / name).write_text(picture.rstrip("\n") + "\n")
-    checked = "Each was checked by code in the run that wrote this page."
+    how = "Each was checked by code in the run that wrote this page."
     parts = [
         f"### {heading}\n\n{listed(said)}",
         *(grid.markdown() for grid in shown),
-        f"### Where the paper slips, and what is right\n\n{checked}\n\n{listed(claims)}",
+        f"### Where the paper slips, and what is right\n\n{how}\n\n{listed(claims)}",
     ]
     rewrite(folder / "README.md", parts)
 

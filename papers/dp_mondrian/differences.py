@@ -10,6 +10,7 @@ import numpy as np
 
 from papers.dp_mondrian.data import ADULT
 from papers.dp_mondrian.paper import EPSILON, TABLE_3, TABLE_5, in_bytes
+from papers.page import checked
 from sudare.pview.domain import Domain
 
 TREE, BETA, GAMMA = 0.9, 1.2, 0.9
@@ -22,12 +23,6 @@ Block = tuple[int, ...]
 def differences() -> list[str]:
     """Return the claims in words; one that does not hold raises."""
     return [sentence for claim in CLAIMS for sentence in claim()]
-
-
-def _checked(holds: bool, sentence: str) -> str:
-    if not holds:
-        raise AssertionError(f"This does not hold: {sentence}")
-    return sentence
 
 
 # -- plain twins ---------------------------------------------------------------------------------------
@@ -75,7 +70,7 @@ def _tables_3_and_5() -> list[str]:
     cells = {name: in_bytes(printed[0]) / BYTES for name, printed in TABLE_5.items()}
     ours = Domain.of(ADULT.table()).cells
     return [
-        _checked(
+        checked(
             math.isclose(cells["Adult"], ours, rel_tol=0.01) and TABLE_3["Adult"].cells > 10 * ours,
             f"Table 3 gives Adult 9 × 10^19 cells. Its attributes have {ours:.2g}, and Table 5's 30.99 EB are as many at {BYTES} bytes each. "
             f"Table 5's Phoneme has {cells['Phoneme']:,.0f} cells (10 bins for five numbers, two classes), Table 3's 2 × 10^6; its Electricity has "
@@ -95,13 +90,13 @@ def _sensitivities() -> list[str]:
         for other in added(block)
     )
     return [
-        _checked(
+        checked(
             all(math.isclose(found, 2 * (1 - 1 / n)) for n, found in add.items())
             and all(found > add[n] + 0.1 for n, found in replace.items()),
             "Definition 1 counts records that are replaced, Theorem 3's Δ_AE = 2 (1 - 1/|B|) holds where one is added or removed: in all blocks of "
             f"{sizes[0]} to {sizes[-1]} cells with up to {MOST} records each it is exact, and replacing one changes AE by up to {replace[5]:.1f}. Ours adds or removes.",
         ),
-        _checked(
+        checked(
             math.isclose(cuts, 2 * (1 - 1 / 4)),
             f"The score of a cut changes by {cuts:.2f} at most in blocks of five cells: 2 (1 - 1/4), that of the larger part, since one record lies in one "
             "part. The paper takes twice Δ_AE. Half of that is twice the signal; ours takes the half.",
@@ -115,11 +110,11 @@ def _budget() -> list[str]:
     loss = 2 * converge + (1 - GAMMA) * TREE * EPSILON + (1 - TREE) * EPSILON
     printed = depth * (1 - converge / depth)
     return [
-        _checked(
+        checked(
             1.8 < loss < 1.82,
             f"Algorithm 2 adds Lap(1/ε) to AE in line 7, where equation 9 has Lap(Δ_AE/ε). As printed the tests cost nearly twice as much, and all {loss:.2f} ε.",
         ),
-        _checked(
+        checked(
             printed > 70 * EPSILON,
             f"Line 12's ε_cut = 1 - ε_conv would spend {printed:.0f} on Adult's {depth} levels, almost whatever ε is. It must be (1 - γ) ε_r / κ. And κ must be a whole number.",
         ),
@@ -145,7 +140,7 @@ def _blind() -> list[str]:
     temperature = 2 * 4 * depth / ((1 - GAMMA) * TREE * EPSILON)
     apart = max(gains) - min(gains)
     return [
-        _checked(
+        checked(
             apart < 1e-6 and temperature > 6_000,
             f"In a sparse tensor AE is almost 2 S wherever one cuts: at Adult's root the scores of all {len(gains)} cuts lie within {apart:.0e}, and the exponential "
             f"mechanism chooses by differences of {temperature:,.0f} (the paper's Δ_q; half with ours). So that cut is as good as random.",
@@ -157,7 +152,7 @@ def _more_after() -> list[str]:
     worse = next(b for b in blocks(5) if any(_grows(b, at) for at in range(1, 5)))
     at = next(at for at in range(1, 5) if _grows(worse, at))
     return [
-        _checked(
+        checked(
             not any(_grows(b, at) for b in blocks(4) for at in range(1, 4)),
             f"A cut can raise the error that it should lower: {worse} has AE {aggregation_error(worse):.2f}, its parts {worse[:at]} and {worse[at:]} have "
             f"{-score(worse, at):.2f} together. (In blocks of four cells with up to {MOST} records each none does.)",

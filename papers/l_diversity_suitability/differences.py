@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import sudare as sd
 from papers.l_diversity_suitability.data import ipums
 from papers.l_diversity_suitability.paper import PAPER
+from papers.page import checked
 
 Counts = NDArray[np.int64]
 
@@ -22,12 +23,6 @@ Counts = NDArray[np.int64]
 def differences() -> list[str]:
     """Return the claims in words; one that does not hold raises."""
     return [sentence for claim in CLAIMS for sentence in claim()]
-
-
-def _checked(holds: bool | np.bool_, sentence: str) -> str:
-    if not holds:
-        raise AssertionError(f"This does not hold on the data at hand: {sentence}")
-    return sentence
 
 
 # -- plain twins of the library's figures --------------------------------------------------------------
@@ -96,7 +91,7 @@ def _the_same() -> Iterator[str]:
         for name, bounds in found.items()
         for key, bound in bounds.items()
     ]
-    yield _checked(
+    yield checked(
         all(agree),
         f"On the paper's own tables (data3 to data6) {len(agree)} of its 24 lower bounds come out as printed, to the "
         "fourth decimal, also when plain code finds them; the other four are those of k = 4 and 8 on CoIL 2000.",
@@ -110,7 +105,7 @@ def _coil_by_k() -> Iterator[str]:
         table_4 = {"data3": (9, paper[8].reached_e), "data4": (7, paper[4].reached_e)}[name]
         k, reached = table_4
         assert reached is not None
-        yield _checked(
+        yield checked(
             bounds["k=4"] > paper[4].bound_k + 0.005
             and bounds["k=8"] > paper[8].reached_k
             and bounds[f"k={k}"] > reached,
@@ -127,7 +122,7 @@ def _max_blocks() -> Iterator[str]:
     counts = _counts(_coil(), "MINKGEM")
     ours = [plain_max_blocks(counts, l) for l in (4, 8)]
     early = (counts.sum() - counts[0]) / 3
-    yield _checked(
+    yield checked(
         ours == [1018, 83]
         and round(early) == PAPER["data4"][4].max_blocks
         and plain_max_blocks(counts, 4) < PAPER["data4"][4].max_blocks,
@@ -139,13 +134,13 @@ def _max_blocks() -> Iterator[str]:
         f"{-(-counts.sum() // ours[0])} and {-(-counts.sum() // ours[1])}, not 5 and 11.",
     )
     values = _counts(ipums(), "value")
-    yield _checked(
+    yield checked(
         plain_max_blocks(values, 8) == 352,
         f"data6, MaxNB: {plain_max_blocks(values, 8)} for l = 8; the paper prints {PAPER['data6'][8].max_blocks}. BS_s "
         f"follows: {-(-values.sum() // plain_max_blocks(values, 8))}, not {PAPER['data6'][8].min_block_distinct}.",
     )
     rounded = [("data3", 5822, 4), ("data5", 5687, 2), ("data5", 5687, 4), ("data5", 5687, 8)]
-    yield _checked(
+    yield checked(
         all(PAPER[name][l].max_blocks == -(-rows // l) == rows // l + 1 for name, rows, l in rounded),
         "data3 (l = 4) and data5 (all l), MaxNB: one less than printed. The lemma rounds N / l down, the paper's table "
         "up. BS_s = ceil(N / MaxNB) follows: "
@@ -161,7 +156,7 @@ def _the_sensitive_attribute_of_data6() -> Iterator[str]:
     mothers, values = _counts(frame, "nmothers"), _counts(frame, "value")
     whole = sd.datasets.load("ipums")["nmothers"].n_unique()
     bound = plain_bounds(frame, "nmothers", [2], [2])
-    yield _checked(
+    yield checked(
         len(mothers) < 8
         and whole < 8
         and plain_max_blocks(mothers, 2) < 5000
@@ -180,7 +175,7 @@ def _sums() -> Iterator[str]:
     row = PAPER["data6"][2]
     assert row.ratio is not None
     least, most = 0.00245 * row.ratio_k, 0.0035
-    yield _checked(
+    yield checked(
         row.ratio < row.bound_l / most,
         f"data6, l = 2, Table 4: {row.bound_l:.4f} / {row.reached_e} is {row.bound_l / 0.003:.1f}, not {row.ratio}: by the "
         f"paper's own figures 2-diversity costs {row.bound_l / most:.0f} to {row.bound_l / least:.0f} times as much as "
@@ -194,7 +189,7 @@ def _sums() -> Iterator[str]:
         and printed.reached_e is not None
         and abs(printed.reached_e / printed.bound_k - printed.ratio_k) > 0.0006 / printed.bound_k + 0.006
     ]
-    yield _checked(
+    yield checked(
         [(name, l) for name, l, *_ in wrong] == [("data2", 8), ("data5", 8)],
         "k-anonymity, Table 3 against Table 4: "
         + " and ".join(
@@ -212,7 +207,7 @@ def _sums() -> Iterator[str]:
         and printed.reached_e is not None
         and printed.reached_l < printed.reached_e
     ]
-    yield _checked(
+    yield checked(
         {("data2", 4), ("data2", 8), ("data5", 2), ("data5", 4)} <= set(better),
         "An l-diverse table is l-anonymous too, so the best k-anonymous table with k = l costs no more. Yet the paper's "
         f"DiverDIS beats its MinDIS on {', '.join(f'{name} (l = {l})' for name, l in better)}: there MinDIS was far from the "

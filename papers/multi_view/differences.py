@@ -9,6 +9,7 @@ from itertools import product
 import sudare as sd
 from papers.multi_view.measure import example, example_attacked
 from papers.multi_view.paper import AGES, DISTANCES, HEIGHTS, ILLNESS, TABLE_2, TABLE_3, TABLE_4
+from papers.page import checked
 
 ALPHA = 0.8
 CUT = (24, 170)
@@ -19,12 +20,6 @@ Cut = tuple[int, int]
 def differences() -> list[str]:
     """Return the claims in words; one that does not hold raises."""
     return [sentence for claim in CLAIMS for sentence in claim()]
-
-
-def _checked(holds: bool, sentence: str) -> str:
-    if not holds:
-        raise AssertionError(f"This does not hold: {sentence}")
-    return sentence
 
 
 # -- plain twins ---------------------------------------------------------------------------------------
@@ -78,7 +73,7 @@ def ranked(printed: bool) -> list[Cut]:
 def _table_5() -> Iterator[str]:
     right = distances(CUT)
     wrong = sum(distance**2 for distance in DISTANCES)
-    yield _checked(
+    yield checked(
         right == [1, 1, 1, 2, 2, 2, 1] and unlikeness(CUT) == 16 and wrong == 22,
         "Table 5 gives users 1 and 2, who are 180 cm tall, the illnesses of those below 170 cm (users 4 and 7). For the cuts at 24 "
         f"years and 170 cm the distances are {', '.join(map(str, right))} and S = -{unlikeness(CUT)}, not -{wrong}.",
@@ -87,7 +82,7 @@ def _table_5() -> Iterator[str]:
 
 def _score() -> Iterator[str]:
     printed, right = ranked(printed=True), ranked(printed=False)
-    yield _checked(
+    yield checked(
         printed.index(CUT) == len(printed) - 1 and right.index(CUT) == 1 and right[0] == (23, 175),
         "Score divides S, which is negative, by its maximum, so that the less alike the views are, the better a cut is scored. In the "
         f"example the printed Score ranks the paper's own first cut (24, 170) last of {len(printed)} pairs and "
@@ -113,7 +108,7 @@ def _given_away() -> Iterator[str]:
     ]
     alone = [i + 1 for i, values in enumerate(left) if len(values) == 1]
     apart, together = example_attacked()[:2]
-    yield _checked(
+    yield checked(
         alone == [3, 4, 5]
         and apart.given_away == len(alone)
         and together.given_away == 0
@@ -133,7 +128,7 @@ def _same_tables() -> Iterator[str]:
     ages = sorted(frames["T1"].rows()) == sorted(TABLE_4.rows())
     heights = _grouped(frames["T2"].rows()) == _grouped(TABLE_3.rows())
     late = sd.generalize_views(table, views, sd.MultiViewDiversity(2), "sequential", order=["T1", "T2"])
-    yield _checked(
+    yield checked(
         ages
         and heights
         and blocks == [[2, 2, 3], [2, 2, 3]]

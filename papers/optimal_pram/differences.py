@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 import sudare as sd
 from papers.optimal_pram.data import CELLS, ages, cases
 from papers.optimal_pram.paper import KS, PAPER
+from papers.page import checked
 
 Floats = NDArray[np.float64]
 
@@ -19,12 +20,6 @@ Floats = NDArray[np.float64]
 def differences() -> list[str]:
     """Return the claims in words; one that does not hold raises."""
     return [sentence for claim in CLAIMS for sentence in claim()]
-
-
-def _checked(holds: bool | np.bool_, sentence: str) -> str:
-    if not holds:
-        raise AssertionError(f"This does not hold: {sentence}")
-    return sentence
 
 
 # -- plain twins ---------------------------------------------------------------------------------------
@@ -85,7 +80,7 @@ def _definition() -> Iterator[str]:
     d = len(p)
     printed = np.array([[p[i] if i == j else (1 - p[i]) / (d - 1) for j in range(d)] for i in range(d)])
     sums = printed.sum(axis=0)
-    yield _checked(
+    yield checked(
         abs(sums - 1).max() > 0.1 and abs(a_type(1 - p).sum(axis=0) - 1).max() < 1e-12,
         f"Definition of the A-type matrix: printed with the row's p_i beside the diagonal, the columns of Case 3's optimal "
         f"matrix (k = 10) would sum to between {sums.min():.2f} and {sums.max():.2f}, not to 1. The column's p_j is meant, as "
@@ -96,7 +91,7 @@ def _definition() -> Iterator[str]:
 def _range_of_p() -> Iterator[str]:
     d = CELLS
     p = 1 / d
-    yield _checked(
+    yield checked(
         math.isclose(p, (1 - p) / (d - 1)) and 0.9 / d < (1 - 0.9 / d) / (d - 1),
         "Definition 2.11: p in [d, 1] is empty. p in [1/d, 1] is meant: at 1/d a value is kept as often as it becomes any "
         "one of the others.",
@@ -109,7 +104,7 @@ def _corners() -> Iterator[str]:
     x, y = np.linalg.solve([[(d - 1) / e, 1], [e / (d - 1), 1]], [(d - 1) / e, 1])
     x2, y2 = np.linalg.solve([[-1 / e, 1], [e * (d - 1), 1]], [0, e * (d - 1)])
     right = (d - 1) / (e + d - 1)
-    yield _checked(
+    yield checked(
         math.isclose(x, right)
         and math.isclose(y, right)
         and not math.isclose(x, 1 / right)
@@ -130,7 +125,7 @@ def _larger_t() -> Iterator[str]:
     broken, right = a_type(low * v[-1] / v), a_type(high * v[-1] / v)
     ours = sd.optimal_pram(v, epsilon=math.log(e))
     fits = v[0] / v[-1] <= e and low <= e * (d - 1) / (e * (d - 1) + v[-1] / v[-2])  # Lemma 3.13 (ii)
-    yield _checked(
+    yield checked(
         fits
         and np.allclose(broken @ v, v)
         and np.allclose(right @ v, v)
@@ -154,7 +149,7 @@ def _larger_t() -> Iterator[str]:
         breaks = plain_epsilon(a_type(t * v[-1] / v)) > math.log(e) + 1e-9
         assert breaks == (e > d - 1 and v[0] > v[1]), (v, e)
         when, broke = when + 1, broke + breaks
-    yield _checked(
+    yield checked(
         broke > 100,
         f"When it breaks: exactly if e^ε > d - 1 and v_1 > v_2. Of {when:,} random histograms that pass the lemma's test, "
         f"the printed t broke ε in {broke:,}, and in all of these and no others that was so. The paper's own Case 1 at k = 2 is "
@@ -172,7 +167,7 @@ def _k_and_epsilon() -> Iterator[str]:
         for asked in KS
         if (got := sd.optimal_pram(case.v, k=asked).k(case.records)) > asked * (1 + 1e-6)
     ]
-    yield _checked(
+    yield checked(
         math.isclose(plain_epsilon(matrix), math.log(e)) and k > said + 1 and len(more) == 1,
         f"Theorem 2.13, k - 1 = (N-1) e^-2ε, is an equality for the conventional matrix; for others k can be larger, never "
         f"smaller. The optimal matrix for v = (90, 30, 10) and e^ε = 10 has k = {k:.2f}, where the theorem says {said:.2f}. So to "
@@ -189,7 +184,7 @@ def _empty_cells() -> Iterator[str]:
     free, caught = q.copy(), q.copy()
     free[i], caught[i] = q.max(), 0.0
     same = [float(np.linalg.norm(a_type(x) @ v - v)) for x in (q, free, caught)]
-    yield _checked(
+    yield checked(
         np.allclose(same, same[0])
         and plain_epsilon(a_type(q)) <= math.log(e) + 1e-9
         and math.isinf(_quiet(a_type(caught))),
@@ -207,7 +202,7 @@ def _leak() -> Iterator[str]:
     v = ages()
     matrix = np.tile((v / v.sum())[:, None], (1, len(v)))
     rows = matrix[v > 0]
-    yield _checked(
+    yield checked(
         plain_epsilon(rows) == 0 and np.allclose(matrix @ v, v),
         "Sections 5.2 and 5.3: a matrix that is made from the true v tells about v, whatever its ε. With more freedom than "
         "A-type the leak is total: P = v 1ᵀ / N has ε = 0 and Pv = v. That is why `randomize` makes an optimal PRAM from a "

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import sudare as sd
+from papers.page import checked
 from papers.pk_numeric.theorems import N, factor, laplace, laplace_k, normal, normal_k
 from sudare.randomization.budget import Share, split_spread
 
@@ -17,18 +18,12 @@ def differences() -> list[str]:
     return [sentence for claim in CLAIMS for sentence in claim()]
 
 
-def _checked(holds: bool | np.bool_, sentence: str) -> str:
-    if not holds:
-        raise AssertionError(f"This does not hold: {sentence}")
-    return sentence
-
-
 def _square() -> Iterator[str]:
     d, kept = 5, 0.4
     law = np.full((d, d), (1 - kept) / d) + kept * np.eye(d)
     counted, fraction = factor(law), (1 - kept) / (1 + (d - 1) * kept)
     printed = (1 - kept) / (1 + (d - 1) * kept) ** 2
-    yield _checked(
+    yield checked(
         math.isclose(counted, fraction**2) and printed > 1.5 * counted,
         f"The factor of retain-replace is ((1-ρ) / (1 + (|V|-1) ρ))²: the square is over the whole fraction. With 5 values and "
         f"ρ = 0.4 trying all pairs gives {counted:.4f}; the printed form has {printed:.4f} and would promise a k that does not hold.",
@@ -54,7 +49,7 @@ def _backwards() -> Iterator[str]:
     large = printed_search(500)
     assert large is not None
     sigma = closed_form(10, 1)
-    yield _checked(
+    yield checked(
         printed_search(10) is None
         and laplace_k(large, 1) < 500
         and math.isclose(laplace_k(sigma, 1), 10)
@@ -69,7 +64,7 @@ def _backwards() -> Iterator[str]:
 def _variance() -> Iterator[str]:
     x = np.linspace(-60, 60, 2_400_001)
     variance = float((x**2 * laplace(1.0)(x)).sum() * (x[1] - x[0]))
-    yield _checked(
+    yield checked(
         math.isclose(variance, 2.0, rel_tol=1e-6),
         "Theorem 6.1 says variance σ². The density it uses, e^(-|x|/σ) / 2σ, has the scale σ and the variance 2σ².",
     )
@@ -85,7 +80,7 @@ def _tie() -> Iterator[str]:
     except sd.RequirementError:
         refused = True
     reached = sum(split_spread(spread, shares, "tie"))
-    yield _checked(
+    yield checked(
         refused and math.isclose(reached, spread, rel_tol=1e-6) and most[3] < 10,
         f"The tie σ = tan(π/4 (1-ρ)) stops at σ = 1, so that in a mixed table with n numbers scaled to [0, 1] no k above "
         f"1 + (N-1) e^(-2n) can be had: with N = 1,000, {most[1]:.0f} for one number and {most[3]:.2f} for three. tan(π/2 (1-ρ)) "
@@ -100,7 +95,7 @@ def _clipped() -> Iterator[str]:
     wide = np.arange(-400, steps + 401)
     law = (1 - a) / (1 + a) * a ** np.abs(wide[None, :] - i[:, None])
     clipped = np.stack([law[:, np.clip(wide, 0, steps) == j].sum(axis=1) for j in i], axis=1)
-    yield _checked(
+    yield checked(
         math.isclose(factor(law), factor(clipped))
         and math.isclose(factor(law), math.exp(-2 * steps / scale)),
         "Not a slip, but left out: noise on a grid has the same factor as the continuous one, and clipping it to the bounds "
@@ -112,7 +107,7 @@ def _misprints() -> Iterator[str]:
     l, r, s = 1.0, 2.0, 4.0
     law = normal(s)(np.array([[-r, l + r], [-r - l, r]]))  # u = 0, v = l; u' = -r, v' = l + r
     printed = math.exp(-(2 * (l + r) ** 2 - 2 * r**2) / s**2)
-    yield _checked(
+    yield checked(
         math.isclose(1 + (N - 1) * factor(law), normal_k(s, l, r)) and not math.isclose(factor(law), printed),
         "Harmless misprints in proofs: 5.3 has σ² for 2σ² in the line before the last (its end, e^(-(l² + 2rl)/σ²), is right); "
         "5.1 has u' = u + f(x) for u + x and 4f(x̂) for 4f(x̂)²; 6.1 has ‖v' + v‖ for ‖v' - v‖, and 1/2σ for (1/2σ)^n.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,12 +64,31 @@ class Cells:
         """Return the standard deviations of these counts' noise. What even spreading gets wrong is not in it."""
         return np.array([self.deviation * np.sqrt(self._squares(box)) for box in _slices(low, high)])
 
+    def spread(self, low: Codes, high: Codes) -> Floats:
+        """Return how far these counts may be off, as the records of a bucket that is taken in part may lie anywhere in it.
+
+        A share f of w records errs on average by 2 f (1 - f) w, if all of them lie in one place.
+        """
+        if self.bucket is None:
+            return np.zeros(len(low))
+        sums = np.abs(np.bincount(self.bucket.ravel(), self.table.ravel()))
+        shares = (self._shares(self.bucket[box]) for box in _slices(low, high))
+        return np.array([(2 * share * (1 - share) * sums).sum() for share in shares])
+
     def _squares(self, box: tuple[slice, ...]) -> float:
         """Return the sum over all buckets of the squared share that lies in a box."""
         if self.bucket is None:
             return float(self.table[box].size)
-        inside = np.bincount(self.bucket[box].ravel(), minlength=int(self.bucket.max()) + 1)
-        return float(((inside / np.bincount(self.bucket.ravel())) ** 2).sum())
+        return float((self._shares(self.bucket[box]) ** 2).sum())
+
+    def _shares(self, inside: NDArray[np.int32]) -> Floats:
+        """Return which share of each bucket some cells are, given their buckets."""
+        return np.asarray(np.bincount(inside.ravel(), minlength=len(self._sizes)) / self._sizes)
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        assert self.bucket is not None  # only asked for then
+        return np.bincount(self.bucket.ravel())
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw the cells of so many records, from the nearest table of the same total without cells below 0."""

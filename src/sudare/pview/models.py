@@ -85,18 +85,7 @@ class CellsModel:
 
     def errors(self, low: Codes, high: Codes) -> Floats:
         """Return the standard errors of these counts; of a bucket that is taken in part, its records may lie anywhere."""
-        spread = [self._spread(*ends) for ends in zip(low, high, strict=True)]
-        return np.asarray(self.cells.errors(low, high) + spread)
-
-    def _spread(self, low: Codes, high: Codes) -> float:
-        bucket = self.cells.bucket
-        if bucket is None:
-            return 0.0
-        box = tuple(slice(int(a), int(b) + 1) for a, b in zip(low, high, strict=True))
-        sizes = np.bincount(bucket.ravel())
-        share = np.bincount(bucket[box].ravel(), minlength=len(sizes)) / sizes
-        sums = np.bincount(bucket.ravel(), self.cells.table.ravel())
-        return float((2 * share * (1 - share) * np.abs(sums)).sum())
+        return self.cells.errors(low, high) + self.cells.spread(low, high)
 
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
         """Count by all cells of some axes, where cells weigh as much as is given."""

@@ -24,7 +24,7 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import TCloseness
-from sudare.pview.view import PView
+from sudare.pview.files import DATA, MANIFEST, open_view
 from sudare.release import _recount, _recount_budget, _recount_laws
 from sudare.release._recount import Blocks, Sensitive
 from sudare.tables.schema import Attribute, Role, Schema
@@ -174,7 +174,7 @@ def _frame(output: pl.DataFrame | str | Path) -> tuple[pl.DataFrame, bool]:
 def is_private_view(output: object) -> TypeGuard[str | Path]:
     """Say whether this is the folder of a differentially private view."""
     return isinstance(output, str | Path) and all(
-        (Path(output) / name).is_file() for name in ("view.parquet", "manifest.json")
+        (Path(output) / name).is_file() for name in (DATA, MANIFEST)
     )
 
 
@@ -189,8 +189,7 @@ def _refuse_views(folder: Path) -> None:
 
 def _find_in_view(promised: Sequence[object], folder: Path) -> Iterator[Finding]:
     """Add up the budget of a view, if its files are as they were written."""
-    PView.open(folder)
-    budget = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["facts"]["budget"]
+    budget = open_view(folder).facts["budget"]
     most = max(budget["shares"], key=lambda what: Fraction(budget["shares"][what]))
     for promise in promised:
         if not isinstance(promise, DifferentialPrivacy) or promise.per != "table":

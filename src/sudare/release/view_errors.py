@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.pview.boxes import Boxes
 from sudare.pview.view import PView
 from sudare.tables.table import Table
 from sudare.utility.intervals import REACH
+from sudare.utility.workloads import Workload, marginals, random_ranges, relative_error, rmse
 
 QUERIES = 600  # of each kind, at most
-SANITY = 0.001  # of all records: a smaller true count does not make the relative error larger
-
-Codes = NDArray[Any]
+ROUGHLY = 1000  # records; of fewer, 0.1% would be less than one
 
 
 @dataclass(frozen=True)
@@ -44,60 +40,26 @@ def truth_of(table: Table, view: PView) -> Boxes:
 
 def measure_errors(truth: Boxes, view: PView, queries: int = QUERIES) -> list[WorkloadError]:
     """Ask the view many questions of each kind, and compare with the true counts."""
-    return [_measured(name, low, high, truth, view) for name, low, high in _workloads(view, queries)]
+    return [_measured(name, workload, truth, view) for name, workload in _workloads(view, queries)]
 
 
-def _workloads(view: PView, queries: int) -> Iterator[tuple[str, Codes, Codes]]:
+def _workloads(view: PView, queries: int) -> Iterator[tuple[str, Workload]]:
     """Draw questions; the seed is fixed, so that the same view is always asked the same."""
-    sizes = np.array(view.domain.sizes)
-    rng = np.random.default_rng(0)
+    sizes = view.domain.sizes
     for ways in (1, 2):
         if ways <= len(sizes):
-            yield f"{ways}-way marginals, cell by cell", *_cells(sizes, ways, queries, rng)
+            yield f"{ways}-way marginals, cell by cell", marginals(sizes, ways, most=queries)
     for ways in (2, 3):
         if ways <= len(sizes):
-            yield f"random ranges of {ways} attributes", *_ranges(sizes, ways, queries, rng)
+            yield f"random ranges of {ways} attributes", random_ranges(sizes, ways, queries)
 
 
-def _cells(sizes: Codes, ways: int, queries: int, rng: np.random.Generator) -> tuple[Codes, Codes]:
-    """Choose cells of the marginals of so many attributes: all, or as many as are wanted, each as likely as another."""
-    axes = list(combinations(range(len(sizes)), ways))
-    ends = np.cumsum([np.prod(sizes[list(own)], dtype=np.int64) for own in axes])
-    total = int(ends[-1])
-    chosen = np.arange(total) if total <= queries else rng.integers(0, total, queries)
-    low, high = _everything(sizes, len(chosen))
-    for row, place in enumerate(chosen):
-        table = int(np.searchsorted(ends, place, side="right"))
-        own = list(axes[table])
-        cell = np.unravel_index(int(place - (ends[table - 1] if table else 0)), tuple(sizes[own]))
-        low[row, own] = high[row, own] = cell
-    return low, high
-
-
-def _ranges(sizes: Codes, ways: int, queries: int, rng: np.random.Generator) -> tuple[Codes, Codes]:
-    """Draw so many attributes for each query, for each a width, and a position among those that fit."""
-    low, high = _everything(sizes, queries)
-    for row in range(queries):
-        for axis in rng.choice(len(sizes), ways, replace=False):
-            width = rng.integers(1, sizes[axis] + 1)
-            low[row, axis] = rng.integers(0, sizes[axis] - width + 1)
-            high[row, axis] = low[row, axis] + width - 1
-    return low, high
-
-
-def _everything(sizes: Codes, queries: int) -> tuple[Codes, Codes]:
-    return np.zeros((queries, len(sizes)), np.int32), np.tile((sizes - 1).astype(np.int32), (queries, 1))
-
-
-def _measured(name: str, low: Codes, high: Codes, truth: Boxes, view: PView) -> WorkloadError:
+def _measured(name: str, workload: Workload, truth: Boxes, view: PView) -> WorkloadError:
+    low, high = workload.low, workload.high
     true, found = truth.counts(low, high), view.counts(low, high)
-    off = np.abs(np.maximum(found, 0.0) - true)
-    least = max(SANITY * truth.weights.sum(), 1.0)
+    answers = np.maximum(found, 0.0)
+    records = max(round(truth.weights.sum()), ROUGHLY)
     inside = np.abs(found - true) <= REACH * view.errors(low, high) + 1e-9
     return WorkloadError(
-        name,
-        len(true),
-        float(np.sqrt((off**2).mean())),
-        float((off / np.maximum(true, least)).mean()),
-        float(inside.mean()),
+        name, len(true), rmse(true, answers), relative_error(true, answers, records), float(inside.mean())
     )
