@@ -1,4 +1,8 @@
-"""The certificate: what was promised, what was measured on the output, and what it cost."""
+"""The certificate: what was promised and what was measured on the output. It is handed over with the output.
+
+So it may tell nothing more about the original than the output does. It is a function of what is handed over, of what
+was declared, and of a salted commitment to the input: `certify` receives nothing else.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,14 @@ import platform
 import secrets
 from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sudare.errors import InputError
+from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.schema import Attribute, Role, Schema, Type
 
 VERSIONED = ("sudare", "numpy", "numba", "polars", "scipy", "opendp")
 
@@ -19,7 +28,11 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in VERSIONED}
 
 
-class InputHash(BaseModel):
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class InputHash(_Part):
     """A commitment to the input: SHA-256 over a random salt and the table's digest.
 
     A plain hash would let an outsider who guesses the whole table confirm the guess, whatever the
@@ -29,8 +42,6 @@ class InputHash(BaseModel):
     >>> commitment.matches("00" * 32, salt), commitment.matches("11" * 32, salt)
     (True, False)
     """
-
-    model_config = ConfigDict(frozen=True)
 
     source: str
     sha256_salted: str
@@ -50,29 +61,65 @@ def _salted(digest: str, salt: str) -> str:
     return hashlib.sha256(bytes.fromhex(salt) + bytes.fromhex(digest)).hexdigest()
 
 
-class Certificate(BaseModel):
-    """What was promised, measured on the output alone, paid in utility, and made from which input."""
+class PublishedAttribute(_Part):
+    """A published column, as a receiver needs it to count again: what it is, and of which type."""
 
-    model_config = ConfigDict(frozen=True)
+    role: Role
+    type: Type | None = None
+    hierarchy: list[list[str]] | None = None
+    """The paths of the published values up to the root, where a promise measures distances in the hierarchy."""
+
+
+class Certificate(_Part):
+    """What was promised, what was measured on the output alone, and to which input it is tied."""
 
     requirements: list[str]
+    """What was promised, in words."""
+    promises: list[dict[str, Any]]
+    """The same as data, from which anybody can verify it again."""
+    attributes: dict[str, PublishedAttribute]
+    """The columns that are published; there must be no others."""
+    missing_values: list[str] | None = None
+    """The texts that mean "missing" in these columns."""
     measured: dict[str, Any]
     method: str
     utility: dict[str, Any]
-    bound: float | None = None
-    """No method could have distorted less than this; None where it was not computed."""
-    gap: float | None = None
-    """The distortion over the bound: near 1, the data are at fault for it, and not the method."""
-    decision: str | None = None
-    """What was assessed and decided before, if this was published through an assessment."""
+    """What the output is still good for, as far as the output alone tells."""
     caveats: list[str] = Field(default_factory=list)
     """What the promise does not cover."""
     attacks: dict[str, Any] = Field(default_factory=dict)
-    """What an outsider's attacks reach on the input and on the output."""
+    """What an outsider's attacks on the output reach."""
     records: dict[str, int]
+    """How many records are published."""
     randomness: str
     input: InputHash
     output: dict[str, str] = Field(default_factory=dict)
-    """SHA-256 of every file of the release, by name; filled in when it is written."""
+    """SHA-256 of every other file that is handed over, by name; filled in when the release is written."""
     versions: dict[str, str] = Field(default_factory=versions)
     created: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @classmethod
+    def open(cls, path: str | Path) -> Certificate:
+        """Read a certificate that was handed over. It is somebody's claim, and only its form is checked here."""
+        try:
+            text = Path(path).read_bytes()
+            return cls.model_validate_json(text, strict=False)
+        except OSError as error:
+            raise InputError(f"{path}: the certificate cannot be read: {error.strerror}.") from None
+        except (ValidationError, RecursionError):
+            raise InputError(
+                f"{path} is not a certificate of this version of Sudare, or it is damaged. Ask for the folder again."
+            ) from None
+
+    def schema_of_output(self) -> Schema:
+        """Return the schema of what is published, as far as a receiver needs it."""
+        attributes = {
+            name: Attribute(
+                role=column.role,
+                type=column.type,
+                hierarchy=None if column.hierarchy is None else Hierarchy.from_rows(column.hierarchy),
+            )
+            for name, column in self.attributes.items()
+        }
+        missing = None if self.missing_values is None else tuple(self.missing_values)
+        return Schema(attributes=attributes, missing_values=missing)

@@ -1,0 +1,47 @@
+"""Requirements as plain data: what a certificate promises, so that anybody can verify it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, get_args
+
+from sudare.errors import InputError, ParameterError
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.multi_view import MultiViewDiversity
+from sudare.privacy.pk_anonymity import PkAnonymity
+from sudare.privacy.t_closeness import TCloseness
+
+Promise = KAnonymity | LDiversity | TCloseness | MultiViewDiversity | PkAnonymity | DifferentialPrivacy
+_BY_NAME: dict[str, type[Promise]] = {kind.__name__: kind for kind in get_args(Promise)}
+
+
+def promise_to_json(promise: Promise) -> dict[str, Any]:
+    """Return a requirement as plain data.
+
+    >>> promise_to_json(KAnonymity(5))
+    {'requirement': 'KAnonymity', 'k': 5}
+    """
+    return {"requirement": type(promise).__name__, **asdict(promise)}
+
+
+def promise_from_json(data: Mapping[str, Any]) -> Promise:
+    """Read what `promise_to_json` wrote; whatever else is refused.
+
+    >>> promise_from_json({"requirement": "KAnonymity", "k": 5})
+    KAnonymity(k=5)
+    """
+    kind = _BY_NAME.get(str(data.get("requirement")))
+    if kind is None:
+        raise InputError(
+            f"A promise must name one of {', '.join(_BY_NAME)}. Got {data.get('requirement')!r} instead."
+        )
+    parameters = {key: value for key, value in data.items() if key != "requirement"}
+    if sorted(parameters) != sorted(field.name for field in fields(kind)):
+        raise InputError(f"A promise of {kind.__name__} has other parameters: {', '.join(parameters)}.")
+    try:
+        return kind(**parameters)
+    except ParameterError as error:
+        raise InputError(f"A promise cannot be what it says. {error}") from None

@@ -1,0 +1,120 @@
+"""Certifying: from what is handed over to its certificate. Nothing here ever sees the original, a plan or a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from sudare.attacks.attack import attack_all
+from sudare.privacy.multi_view import MultiViewDiversity
+from sudare.privacy.promises import Promise, promise_to_json
+from sudare.privacy.t_closeness import TCloseness
+from sudare.release.certificate import Certificate, InputHash, PublishedAttribute
+from sudare.release.verify import Verification, verify
+from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.schema import Role, Schema
+from sudare.utility.labels import utility_of_labels
+
+
+@dataclass(frozen=True, eq=False)
+class HandedOver:
+    """Everything that a receiver gets: one table or several views, and the law of a randomized table."""
+
+    frames: Mapping[str, pl.DataFrame]
+    law: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What was asked for and how, as the holder declared it; nothing of it is learned from the table."""
+
+    promises: Sequence[Promise]
+    method: str
+    schema: Schema
+    randomness: str
+    caveats: Sequence[str] = ()
+
+
+def certify(handed_over: HandedOver, declared: Declared, commitment: InputHash) -> Certificate:
+    """Verify what is handed over, and say what it promises and what was measured on it.
+
+    Raises a RequirementError if a promise does not hold on it.
+    """
+    return Certificate(
+        requirements=[str(promise) for promise in declared.promises],
+        promises=[promise_to_json(promise) for promise in declared.promises],
+        attributes=_attributes(handed_over, declared),
+        missing_values=_listed(declared.schema.missing_values),
+        measured=_measured(handed_over, declared),
+        method=declared.method,
+        utility=_utility(handed_over, declared.schema),
+        caveats=list(declared.caveats),
+        attacks=_attacks(handed_over, declared.schema),
+        records={"published": next(iter(handed_over.frames.values())).height},
+        randomness=declared.randomness,
+        input=commitment,
+    )
+
+
+def verified(handed_over: HandedOver, declared: Declared) -> Verification:
+    """Verify a single table; raise a RequirementError if a promise does not hold on it."""
+    (frame,) = handed_over.frames.values()
+    verification = verify(frame, declared.promises, declared.schema, plan=handed_over.law)
+    verification.refuse_if_broken()
+    return verification
+
+
+def _measured(handed_over: HandedOver, declared: Declared) -> dict[str, Any]:
+    """Return what the output has of each promise.
+
+    Of several views it is what was promised: they were verified together, and how much more than that they leave to
+    people depends on who is in which blocks of all of them, which no view tells.
+    """
+    together = [p for p in declared.promises if isinstance(p, MultiViewDiversity)]
+    if together:
+        return {promise.name: promise.l for promise in together}
+    return dict(verified(handed_over, declared).measured)
+
+
+def _utility(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:
+    if handed_over.law is not None:
+        return {}  # what a law does to values stands in the law itself
+    found = {name: utility_of_labels(frame, schema) for name, frame in handed_over.frames.items()}
+    return found["data"] if list(found) == ["data"] else found
+
+
+def _attacks(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:
+    if handed_over.law is not None or list(handed_over.frames) != ["data"]:
+        return {}
+    return {"output": attack_all(handed_over.frames["data"], schema)}
+
+
+def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, PublishedAttribute]:
+    """Describe every published column. Of a hierarchy only the paths of published values are told, where needed."""
+    schema = declared.schema
+    in_tree = {p.attribute or schema.names(Role.sensitive)[0] for p in declared.promises if _by_tree(p)}
+    found: dict[str, PublishedAttribute] = {}
+    for frame in handed_over.frames.values():
+        for name in frame.columns:
+            paths = _paths(frame[name], schema) if name in in_tree else None
+            found[name] = PublishedAttribute(role=schema[name].role, type=schema[name].type, hierarchy=paths)
+    return found
+
+
+def _by_tree(promise: Promise) -> bool:
+    return isinstance(promise, TCloseness) and promise.distance == "hierarchical"
+
+
+def _paths(column: pl.Series, schema: Schema) -> list[list[str]] | None:
+    recipe, values = schema[column.name].hierarchy, column.drop_nulls().unique().sort()
+    if recipe is None or len(values) == 0:
+        return None
+    whole = recipe if isinstance(recipe, Hierarchy) else recipe.build(values)
+    return [list(row) for row in whole.take(whole.find(values)).rows()]
+
+
+def _listed(texts: Sequence[str] | None) -> list[str] | None:
+    return None if texts is None else list(texts)

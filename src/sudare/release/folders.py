@@ -1,0 +1,24 @@
+"""The two folders of a release: what is handed over, and what is kept.
+
+    out/
+      hand-over/   data.parquet, data.csv (of several views: NAME.parquet, NAME.csv), law.json, certificate.json
+      keep/        report.html, plan.json, holder.json: they tell about the original, and only the owner can read them
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HAND_OVER, KEEP = "hand-over", "keep"
+CERTIFICATE, LAW = "certificate.json", "law.json"
+REPORT, PLAN, HOLDER = "report.html", "plan.json", "holder.json"
+
+
+def handed_over(path: str | Path) -> Path:
+    """Return the folder that is handed over, given the release's folder or that one itself.
+
+    >>> handed_over("nowhere")
+    PosixPath('nowhere')
+    """
+    folder = Path(path)
+    return folder / HAND_OVER if (folder / HAND_OVER).is_dir() else folder
