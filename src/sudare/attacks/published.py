@@ -134,6 +134,7 @@ def frame_of(output: Output) -> pl.DataFrame:
     if isinstance(output, pl.DataFrame):
         return output
     path = Path(output)
+    path = path / "hand-over" if (path / "hand-over").is_dir() else path
     if path.is_dir():
         _refuse_views(path)
         path = path / "data.parquet"
