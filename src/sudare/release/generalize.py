@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from sudare.attacks.attack import attack_all
@@ -135,8 +136,8 @@ def _release(
     kept = Kept(
         plan,
         salt,
-        record=lambda: _record(table, plan, certificate, predict, decision),
-        report=lambda holder: write_report(table, data, certificate, holder, verified(handed_over, declared)),
+        record=partial(_record, table, plan, certificate, predict, decision),
+        report=partial(_report, table, handed_over, declared, certificate),
         table=table,
         row_blocks={"data": plan.block_of[plan.problem.row_unit]},
     )
@@ -161,6 +162,17 @@ def _record(
             "output": certificate.attacks["output"],
         },
     }
+
+
+def _report(
+    table: Table,
+    handed_over: HandedOver,
+    declared: Declared,
+    certificate: Certificate,
+    holder: dict[str, Any],
+) -> str:
+    data, verification = handed_over.frames["data"], verified(handed_over, declared)
+    return write_report(table, data, certificate, holder, verification)
 
 
 def _utility(table: Table, plan: Recoding, predict: str | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -217,8 +218,8 @@ def _release(
     kept = Kept(
         plan,
         salt,
-        record=lambda: _record(table, plan, data, {requirement.name: least}, _made_against(counted)),
-        report=lambda holder: write_views_report(table, data, plan, certificate, holder),
+        record=partial(_record, table, plan, data, {requirement.name: least}, _made_against(counted)),
+        report=partial(write_views_report, table, data, plan, certificate),
         table=table,
         row_blocks={view.name: view.block_of[plan.problem.row_unit] for view in plan.views},
     )

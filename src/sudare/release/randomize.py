@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -77,8 +78,8 @@ def _release(
     kept = Kept(
         plan,
         salt,
-        record=lambda: _record(table, plan, codes, law),
-        report=lambda holder: write_randomization_report(table, data, plan, certificate, holder),
+        record=partial(_record, table, plan, codes, law),
+        report=partial(write_randomization_report, table, data, plan, certificate),
     )
     return Release(handed_over, declared, certificate, kept)
 
