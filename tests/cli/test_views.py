@@ -122,7 +122,7 @@ def test_a_later_view_is_made_against_the_ledger(views: Run) -> None:
     assert done.code == 0, done.err
     assert "Made against release 1 of the ledger" in done.out
     assert [entry.body["receiver"] for entry in sd.Ledger("releases.db").entries()] == ["university"] * 2
-    together = {"ages": "first/ages.parquet", "places": "second/places.parquet"}
+    together = {"ages": "first/hand-over/ages.parquet", "places": "second/hand-over/places.parquet"}
     people = sd.read("survey.csv", "sudare.toml")
     found = sd.attack(together, people.schema, kind="intersection", known=people)
     assert found.by_attribute["diagnosis"].least >= 3
