@@ -126,7 +126,7 @@ def _release(
     data = shuffled(plan.apply(table))
     verification = verify(data, requirements, table.schema)
     verification.refuse_if_broken()
-    commitment, salt = InputHash.commit(table.source.name, table.digest())
+    commitment, salt = InputHash.commit(table.name, table.digest())
     utility, bound = _utility(table, plan, predict), _bound(table, plan.problem)
     certificate = Certificate(
         requirements=[str(requirement) for requirement in requirements],

@@ -138,18 +138,11 @@ def _charging(
 
     What the ledger would refuse it refuses at once, before anything is counted.
     """
-    body: dict[str, Any] = {
-        "folder": "a view",
-        "receiver": receiver,
-        "certificate": certificate.model_dump(mode="json"),
-        "input_salt": salt,
-        "views": {},
-        "promises": [],
-    }
-    history.refuse(ledger.entries(), body, table)
+    body = history.record(table, "a view", receiver, certificate, salt, neighbours="add or remove")
+    ledger.refuse(body, table)
 
     def charge() -> None:
-        ledger.append("release", body, check=lambda entries: history.refuse(entries, body, table))
+        ledger.record(body, table)
 
     return charge
 
@@ -158,7 +151,7 @@ def _certificate(
     table: Table, requirement: DifferentialPrivacy, method: str, source: Keystream
 ) -> tuple[Certificate, str]:
     """Certify what is promised. How many records were read is not told: it is protected, too."""
-    commitment, salt = InputHash.commit(table.source.name, table.digest())
+    commitment, salt = InputHash.commit(table.name, table.digest())
     measured = {"epsilon": requirement.epsilon}
     if requirement.delta:
         measured["delta"] = requirement.delta

@@ -71,7 +71,7 @@ def _release(
     data = _shuffled(plan.decode(codes), source)
     verification = verify(data, requirement, table.schema, plan=law)
     verification.refuse_if_broken()
-    commitment, salt = InputHash.commit(table.source.name, table.digest())
+    commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = Certificate(
         requirements=[str(requirement)],
         measured=verification.measured,
@@ -84,7 +84,7 @@ def _release(
         input=commitment,
     )
     report = write_randomization_report(table, data, plan, certificate)
-    return Release(data, plan, certificate, [requirement], table.schema, report, salt)
+    return Release(data, plan, certificate, [requirement], table.schema, report, salt, table)
 
 
 def _game(plan: RandomizationPlan, codes: Mapping[str, NDArray[Any]], law: Mapping[str, Any]) -> PkGame:

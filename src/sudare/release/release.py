@@ -92,15 +92,21 @@ class Release:
         certificate = self.certificate.model_copy(update={"output": hashes})
         _write_json(path, certificate.model_dump(mode="json"))
         if ledger is not None:
-            body = {
-                "folder": str(folder),
-                "receiver": receiver,
-                "certificate": certificate.model_dump(mode="json"),
-                "certificate_sha256": _sha256(path),
-                "input_salt": self.input_salt,
-                **history.told_by(self.frames(), self.row_blocks, self.requirements, self.schema),
-            }
-            ledger.append("release", body, check=lambda entries: history.refuse(entries, body, self.table))
+            if self.table is None:
+                raise InputError("This release does not know what it was made from, and cannot be recorded.")
+            body = history.record(
+                self.table,
+                str(folder),
+                receiver,
+                certificate,
+                self.input_salt,
+                neighbours="replace",
+                certificate_sha256=_sha256(path),
+                frames=self.frames(),
+                row_blocks=self.row_blocks,
+                requirements=self.requirements,
+            )
+            ledger.record(body, self.table)
 
     def _verify(self, folder: Path) -> None:
         """Verify the files. Views were verified together, row by row: their files must be what was verified."""
