@@ -40,8 +40,11 @@ def _told(entry: Entry) -> list[str]:
     if entry.kind == "budget":
         whole = f"epsilon {body['epsilon']}, delta {body['delta']}, {KINDS[body['neighbours']]}"
         return [f"budget of {body['source']}", "", whole]
-    promised = body["certificate"].get("requirements", [])
-    return [body["folder"], body["receiver"] or "anybody", " and ".join(map(str, promised))]
+    return [
+        body["folder"],
+        body["receiver"] or "anybody",
+        " and ".join(body["certificate"]["requirements"]),
+    ]
 
 
 @app.command()

@@ -125,6 +125,14 @@ class Promise(_Body):
         return MultiViewDiversity(l, self.measure)  # type: ignore[arg-type]
 
 
+class Certified(_Body):
+    """A certificate as it was written; of its fields, only those that are read from here are checked."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    requirements: list[Name]
+
+
 class ReleaseBody(_Body):
     """A release: of which rows of which source, who got it, its columns, blocks and promises, and what noise it spent."""
 
@@ -137,7 +145,7 @@ class ReleaseBody(_Body):
     noise: Noise | None
     views: dict[Name, View]
     promises: list[Promise]
-    certificate: dict[str, Any]
+    certificate: Certified
     certificate_sha256: Sha256 | None
     input_salt: Sha256
 

@@ -138,9 +138,9 @@ class Recorded:
         for view in self.body.views.values():
             if view.blocks is not None and attribute in view.others:
                 try:
-                    found = unpacked(view.blocks, self.body.rows)
-                    if len(found) != len(table):
-                        raise InputError(f"its blocks are not those of {len(table):,} rows")
+                    if self.body.rows != len(table):
+                        raise InputError(f"it has {self.body.rows:,} rows where its table has {len(table):,}")
+                    found = unpacked(view.blocks, len(table))
                 except InputError as error:
                     raise LedgerError(
                         f"Release {self.seq} in the ledger was not written by Sudare: {error}. Do not rely on this ledger."

@@ -15,7 +15,7 @@ from sudare.tables.column import Column
 from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.parsing import infer_type
 from sudare.tables.reading import read
-from sudare.tables.schema import Attribute, CsvFormat, Role, Schema, Type, attribute_lines
+from sudare.tables.schema import MOST_SIGNS, Attribute, CsvFormat, Role, Schema, Type, attribute_lines
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml, toml_key
@@ -93,7 +93,7 @@ def _named(source: Any) -> str | None:
     if not is_url(str(source)):
         return Path(Path(source).name.removesuffix(".gz")).stem
     parts = DatabaseUrl.parse(str(source))
-    return parts.options.get("table") or Path(parts.path).stem or None
+    return (parts.options.get("table") or Path(parts.path).stem)[:MOST_SIGNS]
 
 
 def _head(table: Table, unknown: list[str], guesses: dict[str, Guess], name: str | None) -> Iterator[str]:
@@ -105,7 +105,7 @@ def _head(table: Table, unknown: list[str], guesses: dict[str, Guess], name: str
     if not any(guess.attribute.role == Role.sensitive for guess in guesses.values()):
         yield "# No column looks sensitive: give that role to what outsiders must not learn."
     yield ""
-    if name:
+    if name and name.isprintable():
         yield f"source = {toml(name)}   # its name in certificates and ledgers, whichever file it is read from"
     yield 'missing = "own value"   # or "refuse": then a missing value is an error'
     if unknown:

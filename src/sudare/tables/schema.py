@@ -35,6 +35,7 @@ from sudare.tables.toml import toml, toml_key
 Type = Literal["integer", "number", "text", "date", "datetime"]
 Missing = Literal["own value", "refuse"]
 Outside = Literal["refuse", "clip"]
+MOST_SIGNS = 255  # of a source's name; as long as a file's
 SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
 KINDS = (*SHORT_FORMS, "intervals", "groups", "tree", "rows")
 Bound = int | float | dt.datetime | dt.date
@@ -172,7 +173,7 @@ class Schema(_Part):
     missing_values: tuple[str, ...] | None = None
     csv: CsvFormat = CsvFormat()
     publish: Policy | None = None
-    source: str | None = Field(default=None, min_length=1, max_length=200)
+    source: str | None = Field(default=None, min_length=1, max_length=MOST_SIGNS)
 
     @field_validator("source")
     @classmethod
