@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.release.bodies import exact
+from sudare.release.history import record
 from sudare.release.receivers import groups_around, sets_of
 from tests.release.killing import at_once, forker
 
@@ -254,6 +255,40 @@ class TestReceivers:
         found = sets_of(groups_around("r000", names, ring), Counter(names))
         assert not found.exact
         assert found.sets == [frozenset(names) - {names[1], names[-1]}]
+
+    @pytest.mark.parametrize("kind", ["distinct", "entropy"])
+    def test_promises_beyond_the_limits_are_kept_or_refused(
+        self, table: sd.Table, ledger: sd.Ledger, kind: str
+    ) -> None:
+        """Sets of values only shrink the more is combined; a posterior may get flatter, and is not guessed at."""
+        first = sd.generalize_views(table, {"v": ["age"]}, sd.MultiViewDiversity(2, kind))  # type: ignore[arg-type]
+        body = record(
+            table, "out", None, first.certificate, first.input_salt, neighbours="replace",
+            frames=first.frames(), row_blocks=first.row_blocks, requirements=first.requirements,
+        )  # fmt: skip
+        for i in range(24):
+            ledger.declare_apart([f"a{i}", f"b{i}"])
+            for receiver in (f"a{i}", f"b{i}"):
+                ledger.append("release", {**body, "receiver": receiver})
+        need = sd.MultiViewDiversity(2)
+        if kind == "entropy":
+            with pytest.raises(sd.RequirementError, match="declared apart in more than 100 ways"):
+                sd.generalize_views(table, {"v": ["height"]}, need, ledger=ledger)
+        else:
+            second = sd.generalize_views(table, {"v": ["height"]}, need, ledger=ledger)
+            assert left(table, [first, second]) >= 2
+
+    def test_what_cannot_be_read_again_is_not_recorded(self, ledger: sd.Ledger, tmp_path: Path) -> None:
+        name = "x" * 5000
+        table = sd.read(pl.DataFrame({name: [1, 2] * 3}), sd.Schema.from_roles(quasi=[name]))
+        with pytest.raises(
+            sd.InputError, match="This release cannot be recorded: it is no release as Sudare"
+        ):
+            sd.generalize(table, sd.KAnonymity(2)).write(tmp_path / "a", ledger=ledger)
+        with pytest.raises(sd.InputError, match="A receiver is named by printable text"):
+            sd.generalize(table, sd.KAnonymity(2)).write(tmp_path / "a", ledger=ledger, receiver="a\nb")
+        assert not (tmp_path / "a").exists()
+        assert ledger.entries() == []
 
     def test_sums_over_many_pairs_are_exact(self, table: sd.Table, ledger: sd.Ledger, tmp_path: Path) -> None:
         ledger.set_budget(table.name, 100)

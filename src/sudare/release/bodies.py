@@ -69,6 +69,7 @@ def _written(text: str) -> str:
     return text
 
 
+Text = Annotated[str, Field(max_length=MOST_SIGNS)]
 Name = Annotated[str, Field(min_length=1, max_length=MOST_SIGNS)]
 Number = Annotated[str, AfterValidator(_written)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -89,22 +90,17 @@ class Noise(_Body):
 class View(_Body):
     """The columns of a table that was published, by what outsiders may know, and the block of every row."""
 
-    quasi: list[Name]
-    others: list[Name]
+    quasi: list[Text]
+    others: list[Text]
     blocks: str | None = None
     """Packed, by the rows in the order of their content (`Table.row_order`); None where there are no blocks."""
-
-    @property
-    def columns(self) -> set[str]:
-        """All of its columns."""
-        return {*self.quasi, *self.others}
 
 
 class Promise(_Body):
     """What was promised about an attribute; only sets and counts of values can be followed (`measure`)."""
 
-    attribute: Name
-    text: Name
+    attribute: Text
+    text: Text
     measure: Literal["distinct", "entropy", "posterior"] | None = None
     l: Annotated[float, Field(ge=1, le=MOST_L, allow_inf_nan=False)] | None = None
 
@@ -130,13 +126,13 @@ class Certified(_Body):
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
-    requirements: list[Name]
+    requirements: list[Text]
 
 
 class ReleaseBody(_Body):
     """A release: of which rows of which source, who got it, its columns, blocks and promises, and what noise it spent."""
 
-    folder: Name
+    folder: Text
     receiver: Name | None
     source: Name
     digest: Sha256

@@ -147,6 +147,8 @@ class Ledger(Chain):
 
 def _refuse(entries: Sequence[Entry], body: Mapping[str, Any], table: Table) -> None:
     """Raise an error if a new release would overspend, or break a promise together with earlier ones."""
+    if fault := fault_of("release", body):
+        raise InputError(f"This release cannot be recorded: it {fault}.")
     new = Recorded(len(entries) + 1, ReleaseBody.model_validate(body))
     history = History.of(entries, new.source, new.body.digest)
     refuse_overspending(history, new)
