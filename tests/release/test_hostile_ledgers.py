@@ -136,7 +136,7 @@ def mutated(bodies: Bodies, rng: random.Random) -> Bodies:
         if how == 0:
             del target[last]
         elif how == 1 and isinstance(target, dict):
-            target[rng.choice(["blocks", "extra", "l", "noise", "\x1b"])] = rng.choice(HOSTILE)
+            target[rng.choice(["blocks", "extra", "l", "noise", "\x1b"])] = copy.deepcopy(rng.choice(HOSTILE))
         elif how == 2:
             donor = rng.choice(found)[1]
             *way, end = rng.choice(places(donor))
@@ -150,7 +150,7 @@ def mutated(bodies: Bodies, rng: random.Random) -> Bodies:
         elif how == 4:
             found[i] = (rng.choice(["release", "budget", "apart", "loan", "\x1b"]), body)
         else:
-            target[last] = rng.choice(HOSTILE)
+            target[last] = copy.deepcopy(rng.choice(HOSTILE))
         if not places(body):
             break
     return found
