@@ -97,6 +97,9 @@ class TestAppend:
             assert connection.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
+    def test_only_its_owner_may_read_it(self, ledger: Ledger) -> None:
+        assert ledger.path.stat().st_mode & 0o777 == 0o600
+
     def test_one_file_and_nothing_else(self, ledger: Ledger) -> None:
         assert [file.name for file in ledger.path.parent.iterdir()] == ["ledger.sqlite"]
 

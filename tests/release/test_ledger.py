@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
+from sudare.release.bodies import exact
+from sudare.release.history import record
+from sudare.release.receivers import groups_around, sets_of
 from tests.release.killing import at_once, forker
 
 SCHEMA = sd.Schema.from_roles(
@@ -55,7 +59,7 @@ def left(table: sd.Table, releases: list[sd.Release]) -> int:
     for person in range(len(table)):
         values = set(ill)
         for release in releases:
-            for blocks in release.row_blocks.values():
+            for blocks in release.kept.row_blocks.values():
                 if blocks[person] >= 0:
                     values &= {ill[other] for other in np.flatnonzero(blocks == blocks[person])}
         least = min(least, len(values))
@@ -71,7 +75,7 @@ class TestLaterViews:
             release = sd.generalize_views(table, {"v": attributes}, sd.MultiViewDiversity(2), ledger=ledger)
             release.write(tmp_path / str(i), ledger=ledger)
             releases.append(release)
-            assert release.certificate.measured["l_multiview"] == left(table, releases) >= 2
+            assert release.holder["measured"]["l_multiview"] == left(table, releases) >= 2
         alone = [
             sd.generalize_views(table, {"v": attributes}, sd.MultiViewDiversity(2))
             for attributes in (["age"], ["height", "town"])
@@ -116,9 +120,11 @@ class TestLaterViews:
         self, table: sd.Table, ledger: sd.Ledger, tmp_path: Path
     ) -> None:
         sd.generalize(table, sd.TCloseness(0.4)).write(tmp_path / "a", ledger=ledger)
-        release = sd.generalize_views(table, {"v": ["town"]}, sd.MultiViewDiversity(2), ledger=ledger)
+        release = sd.generalize_views(table, {"v": ["town"]}, sd.MultiViewDiversity(2))
         with pytest.raises(sd.RequirementError, match="no rule is known by which that survives"):
             release.write(tmp_path / "b", ledger=ledger)
+        with pytest.raises(sd.RequirementError, match="no rule is known by which that survives"):
+            sd.generalize_views(table, {"v": ["town"]}, sd.MultiViewDiversity(2), ledger=ledger)
 
     def test_another_state_of_the_source_is_refused(
         self, table: sd.Table, ledger: sd.Ledger, tmp_path: Path
@@ -197,34 +203,105 @@ class TestReceivers:
                 ledger.declare_apart(wrong)
 
     @given(
-        st.lists(st.sampled_from(["a", "b", "c", "d", None]), max_size=6),
-        st.sets(st.sampled_from(list(combinations("abcd", 2)))),
+        st.lists(st.sampled_from(["a", "b", "c", "d", "e", None]), max_size=6),
+        st.sets(st.sampled_from(list(combinations("abcde", 2)))),
         st.sampled_from(["a", "b", None]),
     )
     def test_the_sets_that_are_combined_are_all_largest_ones(
         self, receivers: list[str | None], apart: set[tuple[str, str]], new: str | None
     ) -> None:
-        from sudare.release.chain import Entry
-        from sudare.release.history import combined
-
-        entries = [Entry(0, "", "apart", {"receivers": list(pair)}, "", "") for pair in apart]
-        entries += [
-            Entry(i, "", "release", {"receiver": r, "certificate": {"input": {"source": "s"}}}, "", "")
-            for i, r in enumerate(receivers)
-        ]
+        """Compared with all subsets of receivers, one by one."""
+        everybody = sorted({*receivers, new}, key=str)
         fits = [
             frozenset(chosen)
-            for size in range(len(receivers) + 1)
-            for chosen in combinations(range(len(receivers)), size)
-            if not any(
-                {x, y} == set(pair)
-                for x in [new, *(receivers[i] for i in chosen)]
-                for y in [new, *(receivers[i] for i in chosen)]
-                for pair in apart
-            )
+            for size in range(len(everybody) + 1)
+            for chosen in combinations(everybody, size)
+            if new in chosen and not any({*pair} <= {*chosen} for pair in apart)
         ]
         largest = {one for one in fits if not any(one < other for other in fits)}
-        assert {frozenset(e.seq for e in found) for found in combined(entries, "s", new)} == largest
+        groups = groups_around(new, receivers, apart)
+        found = sets_of(groups, Counter(receivers))
+        assert found.exact
+        assert len(found.sets) == len(set(found.sets))
+        assert set(found.sets) == largest
+        got = Counter(receivers)
+        most = max(sum(got[one] for one in chosen) for chosen in largest)
+        assert sum(max(sum(got[one] for one in chosen) for chosen in group.sets) for group in groups) == most
+
+    def test_twenty_four_pairs_apart_are_followed_in_a_few_sets(self) -> None:
+        pairs = [(f"a{i}", f"b{i}") for i in range(24)]
+        got = Counter({name: 1 + (i < 3) for i, pair in enumerate(pairs) for name in pair})
+        groups = groups_around(None, list(got), pairs)
+        assert [len(group.sets) for group in groups] == [1, *[2] * 24]
+        found = sets_of(groups, got)
+        assert len(found.sets) == 64
+        assert not found.exact
+        for one in found.sets:
+            split = [pair for pair in pairs if len(one.intersection(pair)) == 1]
+            assert set(pairs[:3]) <= set(split), "those with most releases count as apart still"
+            assert len(split) == 6
+            assert all(one.issuperset(pair) for pair in pairs if pair not in split)
+
+    def test_thirty_who_are_all_apart_are_thirty_sets(self) -> None:
+        names = [f"r{i:02}" for i in range(30)]
+        found = sets_of(groups_around(None, names, [names]), Counter(names))
+        assert found.exact
+        assert sorted(map(sorted, (one - {None} for one in found.sets))) == [[name] for name in names]
+
+    @pytest.mark.parametrize("size", [40, 500])
+    def test_beyond_the_limits_nobody_counts_as_apart(self, size: int) -> None:
+        names = [f"r{i:03}" for i in range(size)]
+        ring = list(pairwise([*names, names[0]]))
+        found = sets_of(groups_around("r000", names, ring), Counter(names))
+        assert not found.exact
+        assert found.sets == [frozenset(names) - {names[1], names[-1]}]
+
+    @pytest.mark.parametrize("kind", ["distinct", "entropy"])
+    def test_promises_beyond_the_limits_are_kept_or_refused(
+        self, table: sd.Table, ledger: sd.Ledger, kind: str
+    ) -> None:
+        """Sets of values only shrink the more is combined; a posterior may get flatter, and is not guessed at."""
+        first = sd.generalize_views(table, {"v": ["age"]}, sd.MultiViewDiversity(2, kind))  # type: ignore[arg-type]
+        body = record(
+            table, "out", None, first.certificate, first.kept.input_salt, neighbours="replace",
+            frames=first.frames(), row_blocks=first.kept.row_blocks, requirements=first.requirements,
+        )  # fmt: skip
+        for i in range(24):
+            ledger.declare_apart([f"a{i}", f"b{i}"])
+            for receiver in (f"a{i}", f"b{i}"):
+                ledger.append("release", {**body, "receiver": receiver})
+        need = sd.MultiViewDiversity(2)
+        if kind == "entropy":
+            with pytest.raises(sd.RequirementError, match="declared apart in more than 100 ways"):
+                sd.generalize_views(table, {"v": ["height"]}, need, ledger=ledger)
+        else:
+            second = sd.generalize_views(table, {"v": ["height"]}, need, ledger=ledger)
+            assert left(table, [first, second]) >= 2
+
+    def test_what_cannot_be_read_again_is_not_recorded(self, ledger: sd.Ledger, tmp_path: Path) -> None:
+        name = "x" * 5000
+        table = sd.read(pl.DataFrame({name: [1, 2] * 3}), sd.Schema.from_roles(quasi=[name]))
+        with pytest.raises(
+            sd.InputError, match="This release cannot be recorded: it is no release as Sudare"
+        ):
+            sd.generalize(table, sd.KAnonymity(2)).write(tmp_path / "a", ledger=ledger)
+        with pytest.raises(sd.InputError, match="A receiver is named by printable text"):
+            sd.generalize(table, sd.KAnonymity(2)).write(tmp_path / "a", ledger=ledger, receiver="a\nb")
+        assert not (tmp_path / "a").exists()
+        assert ledger.entries() == []
+
+    def test_sums_over_many_pairs_are_exact(self, table: sd.Table, ledger: sd.Ledger, tmp_path: Path) -> None:
+        ledger.set_budget(table.name, 100)
+        for i in range(24):
+            ledger.declare_apart([f"a{i}", f"b{i}"])
+        for i in range(3):
+            for name, epsilon in (("a", 1), ("b", 2)):
+                release = sd.randomize(table, sd.DifferentialPrivacy(epsilon, per="record"))
+                release.write(tmp_path / f"{name}{i}", ledger=ledger, receiver=f"{name}{i}")
+        for receiver, spent in ((None, 6), ("a0", 5), ("b0", 6), ("c", 6)):
+            budget = ledger.budget(table.name, receiver)
+            assert budget is not None
+            assert float(budget.spent) == pytest.approx(spent)
 
 
 class TestBudgets:
@@ -239,15 +316,13 @@ class TestBudgets:
         assert float(budget.spent) == pytest.approx(2)
         with pytest.raises(
             sd.LedgerError,
-            match=r"overspent: 2 is requested, 1 of 3 remains, 1 too little\. Ask for a smaller",
+            match=r"overspent: epsilon 2 is requested, 1 of 3 remains, 1 too little\. Ask for a smaller",
         ):
             sd.randomize(table, need).write(tmp_path / "b", ledger=ledger)
         assert not (tmp_path / "b").exists()
         sd.randomize(table, sd.DifferentialPrivacy(1, per="record")).write(tmp_path / "b", ledger=ledger)
 
     def test_numbers_are_taken_as_they_are_written(self, ledger: sd.Ledger) -> None:
-        from sudare.release.history import exact
-
         assert exact(0.1) + exact("0.2") == exact(0.3) == Fraction(3, 10)
         with pytest.raises(sd.InputError, match="must be a number"):
             ledger.set_budget("people.csv", "much")
@@ -270,7 +345,10 @@ class TestBudgets:
         assert ledger.budget("people.csv") is None
         for epsilon in (1, "5/2"):
             ledger.set_budget("people.csv", epsilon)
-        assert str(ledger.budget("people.csv")) == "people.csv: epsilon 2.5 in all, 0 spent, 2.5 remain"
+        assert (
+            str(ledger.budget("people.csv"))
+            == "people.csv: epsilon 2.5 in all, 0 spent, 2.5 remain; one record replaced"
+        )
 
 
 VIEWS = [["age"], ["height"], ["town"], ["age", "town"], ["height", "town"]]

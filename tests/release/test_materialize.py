@@ -46,7 +46,7 @@ def table() -> sd.Table:
 @pytest.fixture
 def ledger(tmp_path: Path) -> sd.Ledger:
     found = sd.Ledger(tmp_path / "releases.db")
-    found.set_budget(SOURCE, 1)
+    found.set_budget(SOURCE, 1, "1e-5", "add or remove")
     return found
 
 
@@ -340,7 +340,9 @@ def test_views_spend_one_budget_to_the_last_bit(table: sd.Table, ledger: sd.Ledg
         sd.materialize(table, sd.DifferentialPrivacy(epsilon, delta), method, ledger=ledger)
     assert ledger.budget(SOURCE).remaining == 0
     before = ledger.entries()
-    with pytest.raises(sd.LedgerError, match=r"would be overspent: 1e-06 is requested, 0 of 1 remains"):
+    with pytest.raises(
+        sd.LedgerError, match=r"would be overspent: epsilon 1e-06 is requested, 0 of 1 remains"
+    ):
         sd.materialize(table, sd.DifferentialPrivacy(1e-6), "identity", ledger=ledger)
     assert ledger.entries() == before
 
@@ -348,8 +350,10 @@ def test_views_spend_one_budget_to_the_last_bit(table: sd.Table, ledger: sd.Ledg
 def test_deltas_add_up_in_the_ledger(table: sd.Table, ledger: sd.Ledger) -> None:
     for delta in (1e-6, 0, 2e-6):
         sd.materialize(table, sd.DifferentialPrivacy(0.1, delta), "independent", ledger=ledger)
-    assert ledger.budget(SOURCE).delta == Fraction("3e-6")
-    assert "0.3 spent, 0.7 remain; deltas add up to 3e-06" in str(ledger.budget(SOURCE))
+    assert ledger.budget(SOURCE).spent_delta == Fraction("3e-6")
+    assert "0.3 spent, 0.7 remain; delta 1e-05 in all, 3e-06 spent, 7e-06 remain" in str(
+        ledger.budget(SOURCE)
+    )
 
 
 def test_a_view_that_would_overspend_is_refused_and_a_smaller_one_is_not(
@@ -609,7 +613,7 @@ def test_extreme_promises(table: sd.Table, method: str, epsilon: float, delta: f
 def test_promises_beyond_all_sense_are_kept_or_refused_at_once(
     table: sd.Table, ledger: sd.Ledger, epsilon: float, delta: float
 ) -> None:
-    ledger.set_budget(SOURCE, "1e301")
+    ledger.set_budget(SOURCE, "1e30", "0.9999999", "add or remove")
     try:
         sd.materialize(table, sd.DifferentialPrivacy(epsilon, delta), "identity", ledger=ledger)
     except sd.SudareError:

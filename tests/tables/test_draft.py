@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import gzip
+import sqlite3
 from pathlib import Path
 
 import polars as pl
@@ -138,3 +141,28 @@ def test_a_draft_always_loads_and_fits_its_table(
     )
     schema = drafted(frame, tmp_path_factory.mktemp("draft"))
     assert sd.read(frame, schema).frame().equals(frame)
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [("people.csv", "people"), ("people.2024.csv.gz", "people.2024"), ("my people.parquet", "my people")],
+)
+def test_a_draft_names_the_source_as_its_file_without_the_ending(
+    tmp_path: Path, name: str, source: str
+) -> None:
+    frame = pl.DataFrame({"age": [30, 40]})
+    path = tmp_path / name
+    if ".csv" in name:
+        text = frame.write_csv().encode()
+        path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    else:
+        frame.write_parquet(path)
+    assert f'source = "{source}"' in draft(path)
+
+
+def test_a_draft_names_a_database_by_its_table_and_a_frame_not_at_all(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "clinic.db")) as connection:
+        connection.executescript("CREATE TABLE beds (n); INSERT INTO beds VALUES (1), (2)")
+    assert 'source = "beds"' in draft(f"sqlite:///{tmp_path}/clinic.db?table=beds")
+    assert 'source = "clinic"' in draft(f"sqlite:///{tmp_path}/clinic.db")
+    assert "source =" not in draft(pl.DataFrame({"age": [30, 40]}))

@@ -396,3 +396,15 @@ def test_every_kind_of_recipe_is_built_from_the_data(recipe: Any, values: list, 
     schema = Schema.from_dict({"attributes": {"x": {"role": "quasi", "hierarchy": recipe}}})
     column = sd.read(pl.DataFrame({"x": values}), schema)["x"]
     assert column.hierarchy.publish(column.codes, level=1) == published
+
+
+def test_a_schema_may_name_its_source(tmp_path: Path) -> None:
+    schema = Schema.from_roles(quasi=["age"], source="the patients' table")
+    assert Schema.from_toml(written(tmp_path, schema.to_toml())).source == "the patients' table"
+    assert Schema.from_roles(quasi=["age"]).source is None
+
+
+@pytest.mark.parametrize("source", ["", "x" * 256, "two\nlines", "\x1b[2J", 7])
+def test_a_source_is_named_by_short_printable_text(source: Any) -> None:
+    with pytest.raises(InputError, match=r"^Schema: source "):
+        Schema.from_roles(quasi=["age"], source=source)

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
+from random import Random
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sudare as sd
 from sudare import InputError, Role, Schema
+from sudare.tables import content
+from sudare.tables.column import Column
+from sudare.tables.content import Content, row_order
 
 PEOPLE = pl.DataFrame({"name": ["a", "b", "c"], "age": [30, None, 30], "sex": ["f", "m", "f"]})
 
@@ -59,41 +66,128 @@ def test_where_a_row_stands() -> None:
     assert sd.read(PEOPLE).source.where(0) == "DataFrame, row 1"
 
 
+def test_a_table_is_called_as_the_schema_says_or_else_as_its_source() -> None:
+    roles = {"quasi": ["age", "sex"], "identifier": ["name"]}
+    assert sd.read(PEOPLE, Schema.from_roles(**roles)).name == "DataFrame"
+    named = sd.read(PEOPLE, Schema.from_roles(**roles, source="patients"))
+    assert named.name == "patients"
+    assert named.source.where(0) == "DataFrame, row 1", "errors still point at the file"
+
+
+# -- The digest ------------------------------------------------------------------------------------
+
+
 def test_the_digest_does_not_depend_on_the_source(tmp_path) -> None:
     PEOPLE.write_parquet(tmp_path / "people.parquet")
     PEOPLE.write_csv(tmp_path / "people.csv")
-    digests = {
-        sd.read(source).digest()
-        for source in (PEOPLE, tmp_path / "people.parquet", tmp_path / "people.csv", PEOPLE.to_pandas())
-    }
-    assert len(digests) == 2  # pandas has made floats of the ages
-    assert sd.read(PEOPLE).digest() == sd.read(tmp_path / "people.csv").digest()
+    PEOPLE.write_ndjson(tmp_path / "people.jsonl")
+    files = [tmp_path / f"people.{ending}" for ending in ("parquet", "csv", "jsonl")]
+    others = [PEOPLE.to_pandas(), PEOPLE.to_arrow(), PEOPLE.reverse(), PEOPLE.select("sex", "name", "age")]
+    assert {sd.read(source).digest() for source in (PEOPLE, *files, *others)} == {sd.read(PEOPLE).digest()}
 
 
 def nanoseconds(number: int, dtype: type[pl.Datetime] | type[pl.Duration]) -> pl.Series:
     return pl.Series([number]).cast(dtype("ns"))
 
 
+def digest(values: list | pl.Series) -> str:
+    return sd.read(pl.DataFrame({"x": values})).digest()
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ([1, 2], [2, 1]),
         ([1, 2], [1, 3]),
         ([1, 2], [1, 2, 2]),
         ([1, 2], [1, None, 2]),
-        ([1, 2], ["1", "2"]),
-        ([1, 2], [1.0, 2.0]),
-        ([0.0], [-0.0]),
+        ([1, 2], [1, 2, None]),
+        ([0, 1], [None, 1]),
+        ([2**53], [2**53 + 1]),
         (["a,b"], ["a", "b"]),
         (["\ud7ff"], ["?"]),
-        ([dt.date(2024, 1, 1)], [dt.datetime(2024, 1, 1)]),
+        (["7"], ["007"]),
+        (["a"], ["A"]),
+        (["a"], ["a "]),
+        (["NaN"], ["x"]),
+        ([dt.date(2024, 1, 1)], [dt.datetime(2024, 1, 1, 0, 0, 1)]),
+        ([dt.time(10, 30)], [dt.time(10, 30, 0, 1)]),
         (nanoseconds(1, pl.Datetime), nanoseconds(2, pl.Datetime)),
         (nanoseconds(1, pl.Duration), nanoseconds(2, pl.Duration)),
     ],
 )
 def test_the_digest_tells_tables_apart(one: list, other: list) -> None:
-    assert sd.read(pl.DataFrame({"x": one})).digest() != sd.read(pl.DataFrame({"x": other})).digest()
+    assert digest(one) != digest(other)
 
 
-def test_the_digest_sees_names() -> None:
+UTC = dt.datetime(2024, 1, 31, 1, 30, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        [[1, 2], [2, 1], [1.0, 2.0], ["1", "2"], ["1.0", "2e0"], [Decimal("1.00"), Decimal("2.00")]],
+        [[0.0], [-0.0], [0], ["-0"], ["0.00"], [False], ["false"]],
+        [[0.1, 7], ["0.10", "7"], [Decimal("0.1"), Decimal(7)], pl.Series([0.1, 7], dtype=pl.Float32)],
+        [[float("nan"), 1], [None, 1], ["", "1"]],
+        [[True, False], [1, 0], ["true", "False"]],
+        [["a", "b"], pl.Series(["a", "b"], dtype=pl.Categorical), pl.Series(["a", "b"], dtype=pl.Enum(["b", "a"]))],
+        [[dt.date(2024, 1, 31)], [dt.datetime(2024, 1, 31)], ["2024-01-31"], ["2024/1/31"], ["2024-01-31 00:00"]],
+        [
+            [UTC],
+            [UTC.replace(tzinfo=None)],
+            pl.Series([UTC]).dt.convert_time_zone("Asia/Tokyo"),
+            ["2024-01-31T01:30:00"],
+            ["2024-01-31 10:30:00+09:00"],
+            ["2024-01-31T01:30:00.000000+0000"],
+        ],
+        [pl.Series([UTC]).dt.cast_time_unit(unit) for unit in ("ms", "us", "ns")],
+        [[dt.time(10, 30)], ["10:30:00"]],
+        [[str(10**30)], [Decimal(10**30)]],
+    ],
+)  # fmt: skip
+def test_the_digest_sees_values_and_not_how_they_are_stored(same: list) -> None:
+    assert len({digest(values) for values in same}) == 1
+
+
+def test_the_digest_sees_names_and_which_values_stand_in_one_row() -> None:
     assert sd.read(PEOPLE).digest() != sd.read(PEOPLE.rename({"sex": "gender"})).digest()
+    one, other = pl.DataFrame({"a": [1, 2], "b": [1, 2]}), pl.DataFrame({"a": [1, 2], "b": [2, 1]})
+    assert sd.read(one).digest() != sd.read(other).digest()
+    swapped = one.rename({"a": "b", "b": "a"})
+    assert (
+        sd.read(one.with_columns(b=pl.lit(1))).digest() != sd.read(swapped.with_columns(a=pl.lit(1))).digest()
+    )
+
+
+ROWS = st.lists(
+    st.tuples(st.none() | st.integers(-5, 5), st.sampled_from(["x", "y", "1", None])), min_size=2, max_size=20
+)
+
+
+@given(ROWS, st.randoms(use_true_random=False), st.integers(1, 19))
+def test_the_digest_is_the_multiset_of_rows_and_adds_up_over_parts(
+    rows: list, random: Random, cut: int
+) -> None:
+    def columns(some: list) -> dict[str, Column]:
+        texts = pl.Series("t", [text for _, text in some], dtype=pl.String)
+        return {
+            "n": Column.encode(pl.Series("n", [n for n, _ in some], dtype=pl.Int8)),
+            "t": Column.encode(texts),
+        }
+
+    shuffled = random.sample(rows, len(rows))
+    whole = Content.of(columns(rows))
+    assert Content.of(columns(shuffled)) == whole
+    cut = min(cut, len(rows) - 1)
+    assert Content.of(columns(shuffled[:cut])) + Content.of(columns(shuffled[cut:])) == whole
+    other = [*rows[:-1], (99, "x")]
+    assert Content.of(columns(other)).digest() != whole.digest()
+    for some in (rows, shuffled):
+        order = row_order(columns(some)).tolist()
+        assert [some[i] for i in order] == [rows[i] for i in row_order(columns(rows))]
+
+
+def test_rows_are_hashed_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = sd.read(PEOPLE).digest()
+    monkeypatch.setattr(content, "CHUNK", 2)
+    assert sd.read(PEOPLE).digest() == whole

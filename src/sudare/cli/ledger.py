@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,8 @@ from rich.markup import escape
 
 from sudare.cli.output import Json, print_json, print_table, say
 from sudare.errors import InputError
+from sudare.release.bodies import Neighbours
+from sudare.release.budgets import KINDS
 from sudare.release.chain import Entry
 from sudare.release.ledger import Ledger
 
@@ -37,35 +38,49 @@ def _told(entry: Entry) -> list[str]:
     if entry.kind == "apart":
         return ["not combined", " and ".join(body["receivers"]), ""]
     if entry.kind == "budget":
-        return [f"budget of {body['source']}", "", f"epsilon {float(Fraction(body['epsilon'])):g}"]
-    promised = " and ".join(body.get("certificate", {}).get("requirements", []))
-    return [body.get("folder", entry.kind), body.get("receiver") or "anybody", promised]
+        whole = f"epsilon {body['epsilon']}, delta {body['delta']}, {KINDS[body['neighbours']]}"
+        return [f"budget of {body['source']}", "", whole]
+    return [
+        body["folder"],
+        body["receiver"] or "anybody",
+        " and ".join(body["certificate"]["requirements"]),
+    ]
 
 
 @app.command()
 def budget(
     ledger: LedgerPath,
     source: Annotated[
-        str, typer.Argument(help="The name of the table, such as people.csv.", show_default=False)
+        str, typer.Argument(help="The table: the schema's source, or else its file.", show_default=False)
     ],
     epsilon: Annotated[
         str | None, typer.Option(help="Set the budget: the epsilon of all noisy releases together.")
     ] = None,
+    delta: Annotated[str | None, typer.Option(help="Their delta together.", show_default="0")] = None,
+    neighbours: Annotated[
+        Neighbours | None,
+        typer.Option(
+            help="What is counted: one record replaced, or one added or removed.", show_default="replace"
+        ),
+    ] = None,
     receiver: Annotated[str | None, typer.Option(help="For whom; without one, for anybody.")] = None,
     json: Json = False,
 ) -> None:
-    """Show how much epsilon a table may still spend, or set how much it has in all."""
+    """Show what a table may still spend, or set how much it has in all."""
+    if epsilon is None and (delta is not None or neighbours is not None):
+        raise InputError("--delta and --neighbours are parts of a budget. Give --epsilon too.")
     book = Ledger(ledger, create=epsilon is not None)
     if epsilon is not None:
-        book.set_budget(source, epsilon)
+        book.set_budget(source, epsilon, delta or "0", neighbours or "replace")
     found = book.budget(source, receiver)
     if found is None:
         raise InputError(f"{ledger}: no budget was set for '{source}'. Set one with --epsilon.")
     if json:
-        names = ("epsilon", "spent", "remaining", "delta")
-        print_json({"source": source, **{name: float(getattr(found, name)) for name in names}})
+        names = ("epsilon", "spent", "remaining", "delta", "spent_delta", "remaining_delta")
+        numbers = {name: float(getattr(found, name)) for name in names}
+        print_json({"source": found.source, "neighbours": found.neighbours, **numbers})
         return
-    say(str(found))
+    say(escape(str(found)))
 
 
 @app.command()

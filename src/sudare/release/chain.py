@@ -11,7 +11,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ GENESIS = "0" * 64
 
 _APPLICATION_ID = int.from_bytes(b"Suda")  # in the file's header; `file` and SQLite's tools show it
 _BUSY_SECONDS = 60
+_MOST_BYTES = 256 * 2**20  # of an entry; a release of 30 million rows in blocks is below that
 _RESTORE = "Do not rely on this ledger: restore it from a backup, and find out who or what changed it."
 
 # EXTRA is FULL, and also syncs the folder once the journal is gone: else a power cut right after an append
@@ -123,9 +124,10 @@ class Chain:
             seq, previous = len(entries) + 1, _head(entries)
             at = datetime.now(UTC).isoformat(timespec="microseconds")
             row = (seq, at, kind, text, previous, _hash(seq, at, kind, text, previous))
+            entry = self._decode(row, seq)  # what could not be read again is not written
             connection.execute(f"INSERT INTO entries ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?)", row)
             connection.execute("COMMIT")
-        return self._decode(row, seq)
+        return entry
 
     def entries(self) -> list[Entry]:
         """Read all entries, oldest first. Raises a LedgerError that names the first bad entry, if any is.
@@ -197,10 +199,12 @@ class Chain:
             raise self._bad(place, "does not fit its hash: it was changed after it was written")
         try:
             body = json.loads(text)
-        except ValueError:
-            body = None
-        if not isinstance(body, dict):
-            raise self._bad(place, "has a body that is not a JSON object: it was not written by Sudare")
+            written = isinstance(body, dict) and _canonical(body) == text
+        except (ValueError, RecursionError, ParameterError):
+            written = False
+        # The one text of a body has no key twice, no NaN, no number beyond floats, and no spaces to hide anything in.
+        if not written:
+            raise self._bad(place, "has a body that is not a JSON object as Sudare writes it")
         return Entry(seq, at, kind, body, previous, stored)
 
     def _bad(self, seq: int, what: str) -> LedgerError:
@@ -229,6 +233,10 @@ class Chain:
             )
 
     def _create(self) -> None:
+        with suppress(OSError):  # SQLite says what is wrong
+            self.path.touch(
+                mode=0o600
+            )  # for the holder alone: it has the salts, and what people's blocks are
         with self._connection("mode=rwc") as connection:
             if _application_id(connection) == _APPLICATION_ID:
                 return
@@ -261,6 +269,7 @@ class Chain:
             with closing(
                 sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
             ) as connection:
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
                 yield connection
         # A damaged name can end up in SQLite's message, and then Python fails to decode that.
         except (sqlite3.Error, UnicodeDecodeError) as error:
@@ -289,6 +298,10 @@ def _canonical(body: Mapping[str, JSON]) -> str:
         same = json.loads(text) == plain
     except (TypeError, ValueError, RecursionError) as error:
         raise ParameterError(f"The body of a ledger entry must be JSON: {error}.") from error
+    if len(text) > _MOST_BYTES:
+        raise ParameterError(
+            f"The body of a ledger entry has {len(text):,} bytes, more than {_MOST_BYTES:,}."
+        )
     if not same:
         raise ParameterError(
             "The body of a ledger entry must be JSON that reads back the same: use text as keys, and lists, "

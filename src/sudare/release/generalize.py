@@ -131,7 +131,7 @@ def _release(
     data = as_published(plan.apply(table), table)
     handed_over = HandedOver({"data": data})
     declared = Declared(requirements, plan.method, table.schema, NO_NOISE)
-    commitment, salt = InputHash.commit(table.source.name, table.digest())
+    commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = certify(handed_over, declared, commitment)
     kept = Kept(
         plan,

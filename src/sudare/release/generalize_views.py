@@ -19,11 +19,13 @@ from sudare.generalization.problem import Trees, with_hierarchies
 from sudare.generalization.views import Earlier, Method, Score, ViewsPlan, ViewsProblem, learn_views
 from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy, refuse_other_requirements
 from sudare.privacy.requirement import number, one_of, whole_number
-from sudare.release import _recount_views, history
+from sudare.release import _recount_views
 from sudare.release.certificate import InputHash
 from sudare.release.certify import Declared, HandedOver, certify
 from sudare.release.generalize import NO_NOISE
+from sudare.release.history import Recorded
 from sudare.release.ledger import Ledger
+from sudare.release.promises import named, seen_in, standing
 from sudare.release.published import as_published
 from sudare.release.release import Kept, Release
 from sudare.release.views_report import write_views_report
@@ -77,17 +79,19 @@ def generalize_views(
     chosen = _checked_views(table, views)
     _refuse_parameters(chosen, requirement, method, order, weights, score, candidates, alpha)
     sensitive = _sensitive(table, requirement)
-    totals = np.bincount(table[sensitive].codes, minlength=table[sensitive].size)
-    requirement.refuse_if_impossible(totals, sensitive)
-    sets = [] if ledger is None else ledger.releases(table.source.name, receiver, everybody=everybody)
-    earlier = [found for releases in sets if (found := history.telling_of(releases, sensitive, table))]
-    seen = [history.seen_in(releases, sensitive, table) for releases in earlier]
-    problem = ViewsProblem.of(table, chosen, sensitive, [_told(one, requirement) for one in seen])
+    strictest, earlier = requirement, list[list[Recorded]]()
+    if ledger is not None:
+        strictest, earlier = standing(
+            ledger.entries(), table, chosen, requirement, sensitive, receiver, everybody=everybody
+        )
+    _refuse_impossible(table, sensitive, requirement, strictest, earlier)
+    seen = [seen_in(releases, sensitive, table) for releases in earlier]
+    problem = ViewsProblem.of(table, chosen, sensitive, [_told(one, strictest) for one in seen])
     for releases, one in zip(earlier, seen, strict=True):
-        _refuse_what_is_gone(one, requirement, problem, releases)
+        _refuse_what_is_gone(one, requirement, strictest, problem, releases)
     plan = learn_views(
         problem,
-        requirement,
+        strictest,
         method,
         order=order,
         weights=weights,
@@ -95,7 +99,7 @@ def generalize_views(
         candidates=candidates,
         alpha=alpha,
     )
-    return _release(table, plan, requirement, earlier)
+    return _release(table, plan, requirement, strictest, earlier)
 
 
 # -- What can be checked before any work ----------------------------------------------------------------
@@ -162,6 +166,33 @@ def _sensitive(table: Table, requirement: MultiViewDiversity) -> str:
     return names[0]
 
 
+def _refuse_impossible(
+    table: Table,
+    sensitive: str,
+    requirement: MultiViewDiversity,
+    strictest: MultiViewDiversity,
+    earlier: Sequence[Sequence[Recorded]],
+) -> None:
+    totals = np.bincount(table[sensitive].codes, minlength=table[sensitive].size)
+    requirement.refuse_if_impossible(totals, sensitive)
+    try:
+        strictest.refuse_if_impossible(totals, sensitive)
+    except RequirementError as error:
+        raise RequirementError(
+            f"{_with_what_stands(requirement, strictest, _flat(earlier))}. {error}"
+        ) from None
+
+
+def _with_what_stands(
+    requirement: MultiViewDiversity, strictest: MultiViewDiversity, earlier: Sequence[Recorded]
+) -> str:
+    return f"{requirement}, together with what {named(earlier)} promised, asks for {strictest}"
+
+
+def _flat(earlier: Sequence[Sequence[Recorded]]) -> list[Recorded]:
+    return list({one.seq: one for releases in earlier for one in releases}.values())
+
+
 def _told(seen: ViewedBy, requirement: MultiViewDiversity) -> Earlier:
     weighed = seen.weighed if requirement.kind != "distinct" else np.empty((len(seen.candidates), 0))
     return Earlier(seen.sets, weighed)
@@ -170,23 +201,28 @@ def _told(seen: ViewedBy, requirement: MultiViewDiversity) -> Earlier:
 def _refuse_what_is_gone(
     seen: ViewedBy,
     requirement: MultiViewDiversity,
+    strictest: MultiViewDiversity,
     problem: ViewsProblem,
-    earlier: Sequence[history.Recorded],
+    earlier: Sequence[Recorded],
 ) -> None:
     """Refuse what earlier releases leave no room for, and say what could still be given."""
-    left = requirement.measure(seen)
+    left = strictest.measure(seen)
     if left.holds:
         return
-    releases = history.named(earlier)
-    most = int(left.value) if requirement.kind == "distinct" else np.floor(100 * left.value) / 100
+    releases = named(earlier)
+    most = int(left.value) if strictest.kind == "distinct" else np.floor(100 * left.value) / 100
     still = "nothing can be promised any more"
-    if most > 1:
-        less = replace(requirement, l=most)
+    if strictest != requirement:
+        still = (
+            f"{_with_what_stands(requirement, strictest, earlier)}: ask for the kind that was promised then"
+        )
+    elif most > 1:
+        less = replace(strictest, l=most)
         plan = learn_views(problem, less)
         blocks = ", ".join(f"'{view.name}' in {len(view.labels[0]):,} blocks" for view in plan.views)
         still = f"the most that can still be promised is {less}: {blocks}"
     raise RequirementError(
-        f"{requirement} is impossible: after {releases} somebody is left with {left.value:.4g}, whatever is added. "
+        f"{strictest} is impossible: after {releases} somebody is left with {left.value:.4g}, whatever is added. "
         f"With what is in the ledger, {still}."
     )
 
@@ -198,27 +234,31 @@ def _release(
     table: Table,
     plan: ViewsPlan,
     requirement: MultiViewDiversity,
-    earlier: Sequence[Sequence[history.Recorded]],
+    strictest: MultiViewDiversity,
+    earlier: Sequence[Sequence[Recorded]],
 ) -> Release:
     """Apply a plan, verify the views together, and certify them."""
     frames, sensitive = plan.apply(table), plan.problem.sensitive
     blocks = [_recount_views.blocks_of(frames[view.name], view.attributes) for view in plan.views]
     values = frames[plan.views[0].name][sensitive]
-    least, worst = min(
-        _recount_views.least_left([*blocks, *_earlier_blocks(releases, sensitive)], values, requirement.kind)
-        for releases in (earlier or [[]])
-    )
+    told = [[*blocks, *_earlier_blocks(releases, sensitive, table)] for releases in (earlier or [[]])]
+
+    def left(kind: str) -> tuple[float, int]:
+        return min(_recount_views.least_left(one, values, kind) for one in told)
+
+    least, worst = left(requirement.kind)
     _refuse_broken(requirement, least, worst, table)
+    if strictest != requirement:
+        _refuse_broken(strictest, *left(strictest.kind), table)
     data = {name: as_published(frame, table) for name, frame in frames.items()}
     handed_over = HandedOver(data)
     declared = Declared([requirement], plan.method, table.schema, NO_NOISE, [PERSON_BY_PERSON])
-    commitment, salt = InputHash.commit(table.source.name, table.digest())
+    commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = certify(handed_over, declared, commitment)
-    counted = {one.seq: one for releases in earlier for one in releases}
     kept = Kept(
         plan,
         salt,
-        record=partial(_record, table, plan, data, {requirement.name: least}, _made_against(counted)),
+        record=partial(_record, table, plan, data, {requirement.name: least}, _made_against(_flat(earlier))),
         report=partial(write_views_report, table, data, plan, certificate),
         table=table,
         row_blocks={view.name: view.block_of[plan.problem.row_unit] for view in plan.views},
@@ -244,8 +284,10 @@ def _record(
     }
 
 
-def _earlier_blocks(releases: Sequence[history.Recorded], sensitive: str) -> list[pl.Series]:
-    return [pl.Series(found).replace(-1, None) for one in releases for found in one.blocks_with(sensitive)]
+def _earlier_blocks(releases: Sequence[Recorded], sensitive: str, table: Table) -> list[pl.Series]:
+    return [
+        pl.Series(found).replace(-1, None) for one in releases for found in one.blocks_with(sensitive, table)
+    ]
 
 
 def _refuse_broken(requirement: MultiViewDiversity, least: float, worst: int, table: Table) -> None:
@@ -282,10 +324,9 @@ def _raw(table: Table, plan: ViewsPlan) -> dict[str, Any]:
     }
 
 
-def _made_against(earlier: Mapping[int, history.Recorded]) -> list[str]:
+def _made_against(earlier: Sequence[Recorded]) -> list[str]:
     if not earlier:
         return []
     return [
-        f"Made against {history.named(list(earlier.values()))} of the ledger; what other receivers have "
-        "been given is not counted."
+        f"Made against {named(earlier)} of the ledger; what other receivers have been given is not counted."
     ]

@@ -84,7 +84,7 @@ def materialize(
     codes = domain.codes(table)
     source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
     declared = Declared([requirement], method, table.schema, source.description, [ADDED_OR_REMOVED])
-    commitment, salt = InputHash.commit(table.source.name, table.digest())
+    commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = certify_view(declared, commitment)
     account = Account(requirement, source)
     refuse_overspent({"unit": account.unit, "shares": {"all": account.whole}}, requirement)
@@ -144,18 +144,11 @@ def _charging(
 
     What the ledger would refuse it refuses at once, before anything is counted.
     """
-    body: dict[str, Any] = {
-        "folder": "a view",
-        "receiver": receiver,
-        "certificate": certificate.model_dump(mode="json"),
-        "input_salt": salt,
-        "views": {},
-        "promises": [],
-    }
-    history.refuse(ledger.entries(), body, table)
+    body = history.record(table, "a view", receiver, certificate, salt, neighbours="add or remove")
+    ledger.refuse(body, table)
 
     def charge() -> None:
-        ledger.append("release", body, check=lambda entries: history.refuse(entries, body, table))
+        ledger.record(body, table)
 
     return charge
 

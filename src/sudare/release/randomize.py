@@ -73,13 +73,14 @@ def _release(
     handed_over = HandedOver({"data": data}, law)
     randomness = f"{source.description}; rows stand in the order of their published values"
     declared = Declared([requirement], "randomize", table.schema, randomness, plan.caveats)
-    commitment, salt = InputHash.commit(table.source.name, table.digest())
+    commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = certify(handed_over, declared, commitment)
     kept = Kept(
         plan,
         salt,
         record=partial(_record, table, plan, codes, law),
         report=partial(write_randomization_report, table, data, plan, certificate),
+        table=table,
     )
     return Release(handed_over, declared, certificate, kept)
 

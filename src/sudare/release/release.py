@@ -138,18 +138,29 @@ class Release:
         if not any(isinstance(one, MultiViewDiversity) for one in self.requirements):
             verify(path.parent, self.requirements, self.schema).refuse_if_broken()
         if ledger is not None:
-            body = {
-                "folder": str(folder),
-                "receiver": receiver,
-                "certificate": certificate.model_dump(mode="json"),
-                "certificate_sha256": _sha256(path),
-                "holder": self.holder,
-                "input_salt": self.kept.input_salt,
-                **history.told_by(self.frames(), self.kept.row_blocks, self.requirements, self.schema),
-            }
-            ledger.append(
-                "release", body, check=lambda entries: history.refuse(entries, body, self.kept.table)
-            )
+            self._tell(ledger, certificate, path, folder, receiver)
+
+    def _tell(
+        self, ledger: Ledger, certificate: Certificate, path: Path, folder: Path, receiver: str | None
+    ) -> None:
+        """Record the release in a ledger, which may refuse it."""
+        table = self.kept.table
+        if table is None:
+            raise InputError("This release does not know what it was made from, and cannot be recorded.")
+        body = history.record(
+            table,
+            str(folder),
+            receiver,
+            certificate,
+            self.kept.input_salt,
+            neighbours="replace",
+            certificate_sha256=_sha256(path),
+            frames=self.frames(),
+            row_blocks=self.kept.row_blocks,
+            requirements=self.requirements,
+            holder=self.holder,
+        )
+        ledger.record(body, table)
 
 
 def _sha256(path: Path) -> str:

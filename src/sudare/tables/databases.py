@@ -19,11 +19,12 @@ from sudare.errors import InputError, MissingExtraError
 from sudare.tables.text import listed
 
 FETCH = 100_000  # rows taken from a cursor at a time
+LEAST_SECRET = 3  # signs; shorter ones are in every message
 
 
 @dataclass(frozen=True)
 class DatabaseUrl:
-    """A database URL in its parts. `name` is what may be shown and recorded: it has no password."""
+    """A database URL in its parts."""
 
     scheme: str
     user: str
@@ -32,29 +33,60 @@ class DatabaseUrl:
     path: str
     options: dict[str, str]
     name: str
+    """What may be shown and recorded: scheme, host, path and table. Nothing else is in it, so nothing secret is."""
 
     @classmethod
     def parse(cls, url: str) -> DatabaseUrl:
-        """Take a URL apart by hand: passwords with / ? # or @ in them are common and must not leak."""
+        """Take a URL apart by hand: passwords with / ? # or @ in them are common and must not leak.
+
+        >>> DatabaseUrl.parse("postgresql://ann:x@y@host/db?sslpassword=z&table=people").name
+        'postgresql://host/db?table=people'
+        """
         scheme, rest = url.split("://", 1)
+        scheme = scheme.lower()
+        if re.search(r"\?\w+=.*@", re.split(r"[?&]query=", rest, maxsplit=1)[0]):
+            raise InputError(
+                f"{scheme}://...: an @ stands after an option, so the host cannot be told from a password. "
+                "Write @ as %40 and ? as %3F in passwords and options."
+            )
         match = re.search(r"[?&](table|query)=", rest)
         head, tail = (rest[: match.start()], rest[match.start() :]) if match else (rest, "")
-        user_info, at, place = head.rpartition("@")
+        user_info, _, place = head.rpartition("@")
         user, _, password = user_info.partition(":")
         address, _, early = place.partition("?")
         host, slash, path = address.partition("/")
         joined = "&".join(part for part in (early, tail[1:]) if part)
         pairs = [pair.partition("=") for pair in re.split(r"&(?=\w+=)", joined) if pair]
-        shown = re.sub(r"(?i)([?&])password=[^&]*&?", r"\1", f"{user}{at}{place}{tail}").rstrip("?&")
+        options = {key: value for key, _, value in pairs}
         return cls(
-            scheme=scheme.lower(),
+            scheme=scheme,
             user=unquote(user),
             password=unquote(password),
             host=unquote(host),
             path=unquote(path) if slash else "",
-            options={key: unquote(value) for key, _, value in pairs},
-            name=f"{scheme}://{shown}",
+            options={key: unquote(value) for key, value in options.items()},
+            name=f"{scheme}://{_until_odd_signs(address)}{_asked(options)}",
         )
+
+    def refusal(self, who: str, error: Exception, query: str | None) -> InputError:
+        """Say why a database refused, in one line and without what may be secret: its own words can repeat it."""
+        words = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        literals = re.findall(r"'((?:[^']|'')+)'", query or "")
+        for secret in sorted({self.password, *self.options.values(), *literals}, key=len, reverse=True):
+            if len(secret) >= LEAST_SECRET:
+                words = words.replace(secret, "***")
+        return InputError(f"{self.name}: {who} refused: {words.removesuffix('.')}.")
+
+
+def _until_odd_signs(address: str) -> str:
+    """Return a host and path up to a sign that neither has unless it is percent-encoded."""
+    return re.split(r"[;#&\s]", address, maxsplit=1)[0]
+
+
+def _asked(options: dict[str, str]) -> str:
+    if "query" in options:
+        return "?query"
+    return f"?table={options['table']}" if "table" in options else ""
 
 
 def is_url(source: str) -> bool:
@@ -69,7 +101,7 @@ def is_url(source: str) -> bool:
 def read_database(url: str) -> tuple[pl.DataFrame, str]:
     """Read a table (`...?table=people`) or a query (`...?query=SELECT ...`).
 
-    Returns the frame and the source's name without a password. A file's path follows three slashes,
+    Returns the frame and the name by which the source may be shown. A file's path follows three slashes,
     an absolute one four: `sqlite:///people.db`, `duckdb:////data/people.duckdb`.
     """
     parts = DatabaseUrl.parse(url)
@@ -124,7 +156,7 @@ def _read_sqlite(url: DatabaseUrl, table: str | None, query: str | None) -> pl.D
             tables = {name: quoted(name) for (name,) in found}
             return _fetched(connection.execute(_statement(table, query, tables, url.name)), url.name)
     except sqlite3.Error as error:
-        raise InputError(f"{url.name}: SQLite refused: {error}.") from None
+        raise url.refusal("SQLite", error, query) from None
 
 
 def _read_duckdb(url: DatabaseUrl, table: str | None, query: str | None) -> pl.DataFrame:
@@ -142,7 +174,7 @@ def _read_duckdb(url: DatabaseUrl, table: str | None, query: str | None) -> pl.D
             _check_names(rows.columns, url.name)
             return pl.DataFrame(rows.to_arrow_table())
     except (duckdb.Error, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{url.name}: DuckDB refused: {str(error).strip()}.") from None
+        raise url.refusal("DuckDB", error, query) from None
 
 
 def _read_postgres(url: DatabaseUrl, table: str | None, query: str | None) -> pl.DataFrame:
@@ -155,7 +187,7 @@ def _read_postgres(url: DatabaseUrl, table: str | None, query: str | None) -> pl
             with connection.cursor(name="sudare") as cursor:  # a server-side cursor: rows come in portions
                 return _fetched(cursor.execute(statement), url.name)
     except (psycopg.Error, TypeError) as error:  # TypeError: an option that is none
-        raise InputError(f"{url.name}: PostgreSQL refused: {str(error).strip()}.") from None
+        raise url.refusal("PostgreSQL", error, query) from None
 
 
 def postgres_arguments(url: DatabaseUrl) -> dict[str, str]:

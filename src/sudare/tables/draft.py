@@ -6,14 +6,16 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sudare.tables.column import Column
+from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.parsing import infer_type
 from sudare.tables.reading import read
-from sudare.tables.schema import Attribute, CsvFormat, Role, Schema, Type, attribute_lines
+from sudare.tables.schema import MOST_SIGNS, Attribute, CsvFormat, Role, Schema, Type, attribute_lines
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml, toml_key
@@ -81,10 +83,20 @@ def draft(source: Any, csv: CsvFormat | None = None) -> str:
         roles = Schema.from_roles(other=list(table.columns), missing_values=unknown)
         table = read(source, roles, csv=csv)
     guesses = {name: guess_attribute(column) for name, column in table.columns.items()}
-    return "\n".join([*_head(table, unknown, guesses), *_body(table, guesses)]) + "\n"
+    return "\n".join([*_head(table, unknown, guesses, _named(source)), *_body(table, guesses)]) + "\n"
 
 
-def _head(table: Table, unknown: list[str], guesses: dict[str, Guess]) -> Iterator[str]:
+def _named(source: Any) -> str | None:
+    """Return what a table is called: its file without endings, or the database's table; a frame has no name."""
+    if not isinstance(source, str | Path):
+        return None
+    if not is_url(str(source)):
+        return Path(Path(source).name.removesuffix(".gz")).stem
+    parts = DatabaseUrl.parse(str(source))
+    return (parts.options.get("table") or Path(parts.path).stem)[:MOST_SIGNS]
+
+
+def _head(table: Table, unknown: list[str], guesses: dict[str, Guess], name: str | None) -> Iterator[str]:
     yield f"# A draft for {table.source.name} ({len(table):,} rows). Review every role before you rely on it:"
     yield "#   identifier   names a person; dropped from every release"
     yield "#   quasi        outsiders may know it; generalized or randomized"
@@ -93,6 +105,8 @@ def _head(table: Table, unknown: list[str], guesses: dict[str, Guess]) -> Iterat
     if not any(guess.attribute.role == Role.sensitive for guess in guesses.values()):
         yield "# No column looks sensitive: give that role to what outsiders must not learn."
     yield ""
+    if name and name.isprintable():
+        yield f"source = {toml(name)}   # its name in certificates and ledgers, whichever file it is read from"
     yield 'missing = "own value"   # or "refuse": then a missing value is an error'
     if unknown:
         yield f"missing_values = {toml(unknown)}   # texts that seem to mean: not known"

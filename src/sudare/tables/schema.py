@@ -35,6 +35,7 @@ from sudare.tables.toml import toml, toml_key
 Type = Literal["integer", "number", "text", "date", "datetime"]
 Missing = Literal["own value", "refuse"]
 Outside = Literal["refuse", "clip"]
+MOST_SIGNS = 255  # of a source's name; as long as a file's
 SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
 KINDS = (*SHORT_FORMS, "intervals", "groups", "tree", "rows")
 Bound = int | float | dt.datetime | dt.date
@@ -158,7 +159,7 @@ class Schema(_Part):
     `missing` says what becomes of missing values: they are an own value, apart from every real one,
     or they are refused. `missing_values` lists the texts that mean "missing" in text columns; if it
     is not given, an empty field of a CSV file is missing, and nothing else. `publish` is what the verb of that
-    name asks for.
+    name asks for. `source` is what the table is called in certificates and ledgers, whichever file it is read from.
 
     >>> schema = Schema.from_roles(quasi=["age", "sex"], sensitive=["illness"], bounds={"age": (0, 120)})
     >>> schema.names(Role.quasi)
@@ -172,6 +173,14 @@ class Schema(_Part):
     missing_values: tuple[str, ...] | None = None
     csv: CsvFormat = CsvFormat()
     publish: Policy | None = None
+    source: str | None = Field(default=None, min_length=1, max_length=MOST_SIGNS)
+
+    @field_validator("source")
+    @classmethod
+    def _printable(cls, value: str | None) -> str | None:
+        if value is not None and not value.isprintable():
+            raise ValueError(f"must be printable text. Got {value!r} instead")
+        return value
 
     @classmethod
     def from_roles(
@@ -190,6 +199,7 @@ class Schema(_Part):
         weights: Mapping[str, float] | None = None,
         missing: Missing = "own value",
         missing_values: Sequence[str] | None = None,
+        source: str | None = None,
     ) -> Schema:
         """Make a schema from lists of column names by role, and what is known of some of them."""
         fields: dict[str, dict[str, Any]] = {}
@@ -219,7 +229,9 @@ class Schema(_Part):
                         "Add it to quasi, sensitive, identifier or other."
                     )
                 fields[name][key] = value
-        return cls.from_dict({"attributes": fields, "missing": missing, "missing_values": missing_values})
+        return cls.from_dict(
+            {"attributes": fields, "missing": missing, "missing_values": missing_values, "source": source}
+        )
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, where: str = "Schema", text: str = "") -> Schema:
@@ -260,7 +272,8 @@ class Schema(_Part):
 
     def to_toml(self) -> str:
         """Write the schema as TOML; `from_toml` gives the same schema back."""
-        lines = [f"missing = {toml(self.missing)}"]
+        lines = [] if self.source is None else [f"source = {toml(self.source)}"]
+        lines.append(f"missing = {toml(self.missing)}")
         if self.missing_values is not None:
             lines.append(f"missing_values = {toml(self.missing_values)}")
         if fields := self.csv.model_dump(exclude_defaults=True):

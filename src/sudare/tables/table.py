@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.tables.column import Column
+from sudare.tables.content import Content, row_order
 from sudare.tables.counts import Counts, count, count_index
 from sudare.tables.schema import CsvFormat, Role, Schema
-from sudare.tables.text import listed, texts_of
+from sudare.tables.text import listed
 
 
 def _by_number(row: int) -> str:
@@ -88,15 +88,29 @@ class Table:
         """Return the rows as they were read."""
         return pl.DataFrame([column.decode() for column in self.columns.values()])
 
+    @property
+    def name(self) -> str:
+        """What it is called in certificates and ledgers: as the schema says, or else as its source is."""
+        return self.schema.source or self.source.name
+
     def digest(self) -> str:
-        """Return a SHA-256 over the whole content: names, types, values and rows, whatever the source was."""
-        sha = hashlib.sha256()
-        for name, column in self.columns.items():
-            values = column.values.to_physical() if column.values.dtype.is_temporal() else column.values
-            head = json.dumps([name, str(column.values.dtype), texts_of(values), len(column.codes)])
-            sha.update(head.encode("utf-8", "surrogatepass"))
-            sha.update(column.codes.astype("<u4").tobytes())
-        return sha.hexdigest()
+        """Return a SHA-256 over what the rows hold, whatever their order, that of the columns, and the source's format.
+
+        >>> import sudare as sd
+        >>> one = sd.read(pl.DataFrame({"age": [30, 40], "sex": ["f", "m"]}))
+        >>> one.digest() == sd.read(pl.DataFrame({"sex": ["m", "f"], "age": [40.0, 30.0]})).digest()
+        True
+        """
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
+        return Content.of(self.columns).digest()
+
+    @cached_property
+    def row_order(self) -> NDArray[np.int64]:
+        """The rows in an order that depends on what they hold alone, as `digest` does."""
+        return row_order(self.columns)
 
     def __repr__(self) -> str:
         return f"Table({self.source.name}: {len(self):,} rows x {len(self.columns)} columns)"

@@ -1,0 +1,227 @@
+"""What the entries of a ledger say: one strict form for each kind.
+
+Whoever can write to a ledger's file can write entries of any content and hash them. So every body is checked when it
+is read, before anything uses it; what does not have the form is refused, and never guessed at.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from sudare.errors import InputError, ParameterError
+from sudare.privacy.multi_view import MultiViewDiversity
+from sudare.tables.text import shown
+
+Ints = NDArray[np.int64]
+Neighbours = Literal["replace", "add or remove"]
+NEIGHBOURS = ("replace", "add or remove")
+
+MOST_SIGNS = 4_000  # of a name, a path or a promise's words
+MOST_RECEIVERS = 1_000  # that one entry declares apart
+MOST_L = 10**9
+MOST_DIGITS = 30
+# The least float above 0 is 5e-324: every epsilon and delta that can be promised can also be written down.
+LEAST_EXPONENT, MOST_EXPONENT = -330, 30
+
+
+def exact(number: object) -> Fraction:
+    """Return a number of 0 or more exactly as it is written, so that 0.1 + 0.2 is 0.3.
+
+    A few signs can mean a number of a billion digits: only those of 30 digits with a small exponent are taken.
+
+    >>> exact(0.1) + exact("0.2"), exact("3/2"), exact("1e-9")
+    (Fraction(3, 10), Fraction(3, 2), Fraction(1, 1000000000))
+    """
+    try:
+        text = str(number)
+    except ValueError:  # Python does not write whole numbers of more than some thousand digits
+        text = "a number that is too long to write"
+    if len(text) <= 2 * MOST_DIGITS + 10:
+        whole = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+        parts = re.fullmatch(r"([0-9]+)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?", text)
+        if whole and max(map(len, whole.groups())) <= MOST_DIGITS and int(whole[2]):
+            return Fraction(text)
+        if parts and len(parts[1] + (parts[2] or "")) <= MOST_DIGITS:
+            exponent = int(parts[3] or 0)
+            if LEAST_EXPONENT <= exponent <= MOST_EXPONENT:
+                return Fraction(text)
+    raise InputError(
+        f"An epsilon or delta must be a number of 0 or more such as 1.5, 3/2 or 1e-9, with at most {MOST_DIGITS} digits and an "
+        f"exponent from {LEAST_EXPONENT} to {MOST_EXPONENT}. Got {shown(text)} instead."
+    )
+
+
+def _written(text: str) -> str:
+    try:
+        exact(text)
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+Text = Annotated[str, Field(max_length=MOST_SIGNS)]
+Name = Annotated[str, Field(min_length=1, max_length=MOST_SIGNS)]
+Number = Annotated[str, AfterValidator(_written)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Noise(_Body):
+    """What the noise of a release promises, and between which tables."""
+
+    epsilon: Number
+    delta: Number = "0"
+    neighbours: Neighbours
+
+
+class View(_Body):
+    """The columns of a table that was published, by what outsiders may know, and the block of every row."""
+
+    quasi: list[Text]
+    others: list[Text]
+    blocks: str | None = None
+    """Packed, by the rows in the order of their content (`Table.row_order`); None where there are no blocks."""
+
+
+class Promise(_Body):
+    """What was promised about an attribute; only sets and counts of values can be followed (`measure`)."""
+
+    attribute: Text
+    text: Text
+    measure: Literal["distinct", "entropy", "posterior"] | None = None
+    l: Annotated[float, Field(ge=1, le=MOST_L, allow_inf_nan=False)] | None = None
+
+    @model_validator(mode="after")
+    def _coherent(self) -> Self:
+        try:
+            _ = self.requirement
+        except ParameterError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    @property
+    def requirement(self) -> MultiViewDiversity | None:
+        """What must hold of everything that is put together; None where no rule is known."""
+        if self.measure is None:
+            return None
+        l = self.l if self.l is None or self.measure != "distinct" or not self.l.is_integer() else int(self.l)
+        return MultiViewDiversity(l, self.measure)  # type: ignore[arg-type]
+
+
+class Certified(_Body):
+    """A certificate as it was written; of its fields, only those that are read from here are checked."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    requirements: list[Text]
+
+
+class ReleaseBody(_Body):
+    """A release: of which rows of which source, who got it, its columns, blocks and promises, and what noise it spent."""
+
+    folder: Text
+    receiver: Name | None
+    source: Name
+    digest: Sha256
+    """Of the table it was made from (`Table.digest`)."""
+    rows: int = Field(ge=1, lt=2**31)
+    noise: Noise | None
+    views: dict[Name, View]
+    promises: list[Promise]
+    certificate: Certified
+    certificate_sha256: Sha256 | None
+    holder: dict[str, Any]
+    """The holder's record, as it was made; nothing is read from it here."""
+    input_salt: Sha256
+
+
+class BudgetBody(_Body):
+    """How much all noisy releases of a source may spend together, and between which tables that is counted."""
+
+    source: Name
+    epsilon: Number
+    delta: Number
+    neighbours: Neighbours
+
+
+class ApartBody(_Body):
+    """Receivers who do not put together what they get."""
+
+    receivers: list[Name] = Field(min_length=2, max_length=MOST_RECEIVERS)
+
+
+BODIES: Mapping[str, type[_Body]] = {"release": ReleaseBody, "budget": BudgetBody, "apart": ApartBody}
+
+
+def fault_of(kind: str, body: Mapping[str, Any]) -> str | None:
+    """Say what is wrong with a body; None if nothing is.
+
+    >>> fault_of("apart", {"receivers": ["hospital"]})
+    'is no apart as Sudare writes it: receivers: List should have at least 2 items after validation, not 1'
+    >>> fault_of("loan", {})
+    "is of the kind 'loan', which Sudare does not write"
+    """
+    form = BODIES.get(kind)
+    if form is None:
+        return f"is of the kind {shown(kind)}, which Sudare does not write"
+    try:
+        form.model_validate(body)
+    except ValidationError as error:
+        problem = error.errors(include_input=False, include_url=False)[0]
+        where = "".join(f"{shown(str(part))[1:-1]}: " for part in problem["loc"])
+        return f"is no {kind} as Sudare writes it: {where}{problem['msg']}"
+    return None
+
+
+# -- Blocks ---------------------------------------------------------------------------------------------
+
+
+def packed(blocks: Ints) -> str:
+    """Pack the block of each row (-1: in none) as text."""
+    return base64.b64encode(zlib.compress(blocks.astype("<i4").tobytes())).decode("ascii")
+
+
+def unpacked(text: str, rows: int) -> Ints:
+    """Return the block of each row; text that packs anything else, or more, is refused before it takes memory.
+
+    >>> unpacked(packed(np.array([1, 0, -1])), 3).tolist()
+    [1, 0, -1]
+    """
+    unpacking = zlib.decompressobj()
+    try:
+        content = unpacking.decompress(base64.b64decode(text, validate=True), 4 * rows + 1)
+    except (binascii.Error, ValueError, zlib.error):
+        raise InputError("its blocks cannot be unpacked") from None
+    if len(content) != 4 * rows or not unpacking.eof or unpacking.unused_data:
+        raise InputError(f"its blocks are not those of {rows:,} rows")
+    blocks = np.frombuffer(content, dtype="<i4").astype(np.int64)
+    if blocks.min() < -1 or blocks.max() >= rows:
+        raise InputError("its blocks have numbers that no block has")
+    return blocks
+
+
+def depth(value: Any) -> int:
+    """Return how deep lists and dicts are nested, without going down into them.
+
+    >>> depth({"a": [1, {"b": []}]}), depth(1)
+    (4, 0)
+    """
+    level: Iterable[Any] = [value]
+    found = 0
+    while level := [item for item in level if isinstance(item, list | dict)]:
+        found += 1
+        level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
+    return found

@@ -1,0 +1,196 @@
+"""What a table holds, whatever the order of its rows and columns and the format it came in.
+
+Every row is hashed by its values alone, and the hashes are added up: so the order of rows does not matter, and parts of
+a table can be summed apart and put together. A value is hashed as one text, by what it is and not by how it is stored:
+
+- numbers by their value: 30, 30.0, 3e1 and the text "30" are alike, and so are 0 and -0.0. Whole numbers count exactly,
+  others as the nearest double. Texts such as 007, which no number is written as, stay texts;
+- truth values as 1 and 0, in which some databases keep them; so do the texts true and false;
+- dates, and texts that are dates, by the day; times by the moment, and midnight as the day. A time in a zone is taken in
+  UTC, and so is a time without one;
+- categories as their texts;
+- missing values, NaN and empty texts are alike, as CSV files and pandas cannot tell them apart, and unlike every value.
+
+Two tables with one digest may thus differ in how they are written, but not in what they say about anybody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.tables.column import Column
+from sudare.tables.parsing import INTEGER, parse
+
+LANES = 4
+CHUNK = 1_000_000  # rows hashed at a time
+ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Content:
+    """The content of some rows: sums over their hashes, which add up over parts of a table.
+
+    >>> one, other = (Content.of({"x": Column.encode(pl.Series("x", part))}) for part in ([1, 2], [3]))
+    >>> (one + other).digest() == Content.of({"x": Column.encode(pl.Series("x", [3.0, 2.0, 1.0]))}).digest()
+    True
+    """
+
+    names: frozenset[str]
+    rows: int
+    sums: tuple[int, ...]
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Column]) -> Content:
+        """Sum up the rows of some columns."""
+        sums = np.zeros(LANES, dtype=np.uint64)
+        rows = 0
+        for hashes in row_hashes(columns):
+            sums += hashes.sum(axis=0, dtype=np.uint64)
+            rows += len(hashes)
+        return cls(frozenset(columns), rows, tuple(sums.tolist()))
+
+    def __add__(self, other: Content) -> Content:
+        sums = tuple((a + b) % 2**64 for a, b in zip(self.sums, other.sums, strict=True))
+        return Content(self.names | other.names, self.rows + other.rows, sums)
+
+    def digest(self) -> str:
+        """Return a SHA-256 over the sums, the number of rows and the names of the columns."""
+        text = json.dumps([self.sums, self.rows, sorted(self.names)])
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def row_order(columns: Mapping[str, Column]) -> NDArray[np.int64]:
+    """Return the rows in an order that depends on what they hold alone; equal rows stay as they stand.
+
+    >>> table = [3, 1, 2]
+    >>> order = row_order({"x": Column.encode(pl.Series("x", table))})
+    >>> again = row_order({"x": Column.encode(pl.Series("x", table[::-1]))})
+    >>> [table[i] for i in order] == [table[::-1][i] for i in again]
+    True
+    """
+    hashes = np.concatenate([part[:, :2] for part in row_hashes(columns)])
+    return np.lexsort((hashes[:, 1], hashes[:, 0]))
+
+
+def row_hashes(columns: Mapping[str, Column]) -> Iterator[Words]:
+    """Yield the hashes of the rows, some at a time: the hashes of their values added up, and then mixed.
+
+    Unmixed, values could be exchanged between rows without a change of the sums.
+    """
+    tables = [(_value_hashes(name, column), column.codes) for name, column in columns.items()]
+    rows = len(tables[0][1])
+    for start in range(0, rows, CHUNK):
+        found = np.zeros((min(CHUNK, rows - start), LANES), dtype=np.uint64)
+        for hashes, codes in tables:
+            found += hashes[codes[start : start + CHUNK]]
+        yield _mixed(found)
+
+
+def _mixed(x: Words) -> Words:
+    """The last step of SplitMix64 (Steele, Lea & Flood 2014), on each word."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))
+
+
+def _value_hashes(name: str, column: Column) -> Words:
+    """Return the hash of each code's value, the one for missing values last."""
+    label = name.encode("utf-8", "surrogatepass")
+    start = hashlib.blake2b(len(label).to_bytes(8, "big") + label, digest_size=8 * LANES)
+
+    def hashed(text: str | None) -> bytes:
+        found = start.copy()
+        found.update(b"" if text is None else text.encode("utf-8", "surrogatepass"))
+        return found.digest()
+
+    found = b"".join(hashed(text) for text in (*canonical(column.values), None))
+    return np.frombuffer(found, dtype="<u8").astype(np.uint64).reshape(-1, LANES)
+
+
+def canonical(values: pl.Series) -> list[str | None]:
+    """Write each value as the one text that it has in all formats; None if it is missing.
+
+    >>> canonical(pl.Series([30.0, 0.5, -0.0])), canonical(pl.Series(["30", "5e-1", "x", "", "2024-01-31 00:00"]))
+    (['n30', 'n0.5', 'n0'], ['n30', 'n0.5', 'tx', None, 'd2024-01-31'])
+    """
+    dtype = values.dtype
+    if dtype == pl.Boolean or dtype.is_integer():
+        whole = values.cast(pl.UInt8) if dtype == pl.Boolean else values
+        return [None if text is None else f"n{text}" for text in whole.cast(pl.String).to_list()]
+    if dtype.is_float():
+        # Float32 as it is written: 0.1, and not the double nearest to it, 0.10000000149.
+        exact = dtype == pl.Float64
+        return [_float(x if exact else float(str(np.float32(x)))) for x in values.to_list()]
+    if dtype.is_decimal():
+        return [f"n{int(x)}" if x == x.to_integral_value() else _float(float(x)) for x in values.to_list()]
+    if isinstance(dtype, pl.Date | pl.Datetime):
+        return _moments(values)
+    if isinstance(dtype, pl.Duration):
+        ticks = {"ns": 1, "us": 1_000, "ms": 1_000_000}[dtype.time_unit]
+        return [f"i{number * ticks}" for number in values.to_physical().to_list()]
+    if dtype == pl.Time:
+        return [f"t{text}" for text in _shortest(values.dt.to_string("%H:%M:%S%.9f")).to_list()]
+    return _texts(values.cast(pl.String))
+
+
+def _float(x: float) -> str | None:
+    if x != x:
+        return None
+    return f"n{int(x)}" if x.is_integer() else f"n{x!r}"
+
+
+def _moments(values: pl.Series) -> list[str | None]:
+    if isinstance(values.dtype, pl.Datetime) and values.dtype.time_zone:
+        values = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    if values.dtype == pl.Date:
+        texts = values.dt.to_string("%Y-%m-%d")
+    else:
+        texts = _shortest(values.dt.to_string("%Y-%m-%dT%H:%M:%S%.9f")).str.replace("T00:00:00$", "")
+    return [None if text is None else f"d{text}" for text in texts.to_list()]
+
+
+def _shortest(times: pl.Series) -> pl.Series:
+    """Take the zeros at the end off the nanoseconds of times."""
+    return times.str.replace(r"\.0+$", "").str.replace(r"(\.[0-9]*[1-9])0+$", "$1")
+
+
+def _texts(texts: pl.Series) -> list[str | None]:
+    """Read texts as what they say, one by one: a column may hold numbers and words."""
+    found: list[Any] = [f"t{text}" if text else None for text in texts.to_list()]
+    truth = texts.str.to_lowercase().replace_strict({"true": "n1", "false": "n0"}, default=None)
+    readings = (
+        truth.to_list(),
+        _moments(parse(texts, "date")),
+        _moments(parse(texts, "datetime")),
+        _moments(_zoned(texts)),
+        _numbers(texts),
+    )
+    for reading in readings:
+        found = [own if other is None else other for own, other in zip(found, reading, strict=True)]
+    return found
+
+
+def _numbers(texts: pl.Series) -> list[str | None]:
+    whole = texts.str.contains(INTEGER)
+    numbers = parse(texts, "number")
+    numbers = numbers.set(~numbers.is_finite(), None)
+    return [
+        f"n{text}" if is_whole else None if x is None else _float(x)
+        for text, is_whole, x in zip(texts.to_list(), whole.to_list(), numbers.to_list(), strict=True)
+    ]
+
+
+def _zoned(texts: pl.Series) -> pl.Series:
+    zoned = texts.set(~texts.str.contains(ZONED), None)
+    plain = zoned.str.replace(" ", "T", literal=True).str.replace("Z$", "+00:00")
+    full = plain.str.replace(r"([+-][0-9]{2})$", "$1:00")
+    return full.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%:z", time_unit="us", strict=False)

@@ -1,0 +1,61 @@
+"""`sudare ledger`: budgets, receivers apart, and what was released."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import sudare as sd
+from tests.cli.conftest import Run
+
+
+def test_a_budget_has_an_epsilon_a_delta_and_a_relation(run: Run) -> None:
+    done = run(
+        "ledger",
+        "budget",
+        "l.db",
+        "people",
+        "--epsilon",
+        3,
+        "--delta",
+        "1e-9",
+        "--neighbours",
+        "add or remove",
+    )
+    assert done.code == 0, done.err
+    assert "delta 1e-09 in all, 0 spent, 1e-09 remain; one record added or removed" in done.out
+    assert sd.Ledger("l.db").entries()[0].body == {
+        "source": "people", "epsilon": "3", "delta": "1e-9", "neighbours": "add or remove",
+    }  # fmt: skip
+    found = json.loads(run("ledger", "budget", "l.db", "people", "--json").out)
+    assert found["neighbours"] == "add or remove"
+    assert (found["epsilon"], found["remaining"], found["remaining_delta"]) == (3, 3, 1e-9)
+    assert run("ledger", "budget", "l.db", "people", "--epsilon", "2").code == 0
+    assert sd.Ledger("l.db").entries()[1].body["neighbours"] == "replace"
+    listed = run("ledger", "show", "l.db").out
+    assert "epsilon 2, delta 0" in " ".join(listed.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--epsilon", "1e999999999"), "at most 30 digits"),
+        (("--epsilon", "0"), "must be above 0"),
+        (("--delta", "1e-9"), "Give --epsilon too."),
+        (("--neighbours", "replace"), "Give --epsilon too."),
+        ((), "There is no ledger"),
+    ],
+)
+def test_what_is_no_budget_ends_with_2(run: Run, options: tuple[str, ...], message: str) -> None:
+    done = run("ledger", "budget", "l.db", "people", *options)
+    assert done.code == 2
+    assert message in " ".join(done.err.split())
+
+
+def test_init_names_the_source_and_the_ledger_knows_it_by_that(run: Run) -> None:
+    sd.datasets.health_survey(300).select("age", "sex", "diagnosis").write_csv("survey.csv")
+    assert run("init", "survey.csv").code == 0
+    assert sd.Schema.from_toml("sudare.toml").source == "survey"
+    assert run("generalize", "survey.csv", "out", "-k", 4, "--suppress", 0.05, "--ledger", "l.db").code == 0
+    assert sd.Ledger("l.db").entries()[0].body["source"] == "survey"
