@@ -24,6 +24,7 @@ from sudare.suitability.assess import Assessment
 from sudare.suitability.assess import assess as assess_table
 from sudare.suitability.facts import Diversity
 from sudare.tables.atomic import write_file
+from sudare.tables.databases import safe_name
 from sudare.tables.reading import read
 
 LS, KS = (2.0, 4.0, 8.0), (2, 5, 10)
@@ -59,7 +60,7 @@ def assess(
     """Say whether l-diversity and k-anonymity can be had, what they cost at least, and what to do."""
     _refuse_unwritable(report, plots)
     asked = [int(value) if value.is_integer() else value for value in l or LS]
-    with working(f"Reading {source}"):
+    with working(f"Reading {safe_name(source)}"):
         table = read(source, existing_schema(schema))
     with working("Assessing"):
         found = assess_table(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, existing_schema
 from sudare.cli.output import Json, print_json, print_table, say, working
+from sudare.tables.databases import safe_name
 from sudare.tables.reading import read
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
@@ -13,7 +14,7 @@ from sudare.tables.table import Table
 
 def check(source: Source, schema: SchemaPath = Path(SCHEMA_FILE), json: Json = False) -> None:
     """Check a table against its schema, and show what would be protected."""
-    with working(f"Reading {source}"):
+    with working(f"Reading {safe_name(source)}"):
         table = read(source, existing_schema(schema))
         unique = unique_people(table)
     columns = [

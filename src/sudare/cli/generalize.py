@@ -28,6 +28,7 @@ from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.release.folders import HAND_OVER, KEEP, REPORT
 from sudare.release.generalize import generalize as generalize_table
 from sudare.release.release import Release
+from sudare.tables.databases import safe_name
 from sudare.tables.reading import read
 
 
@@ -55,7 +56,7 @@ def generalize(
 ) -> None:
     """Generalize the quasi attributes with little distortion, verify, and write the release."""
     asked = requirements_of(k, l, diversity, c, t, distance, sensitive)
-    with working(f"Reading {source}"):
+    with working(f"Reading {safe_name(source)}"):
         table = read(source, existing_schema(schema))
         book = opened(ledger, receiver)
     with working("Generalizing and verifying"):

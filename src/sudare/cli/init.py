@@ -9,6 +9,7 @@ from sudare.cli.arguments import SCHEMA_FILE, Decimal, Delimiter, Encoding, Sche
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.tables.atomic import write_file
+from sudare.tables.databases import safe_name
 from sudare.tables.draft import draft
 from sudare.tables.schema import Schema
 
@@ -25,7 +26,7 @@ def init(
     """Draft a schema file for a table: a guess for every column, with its reason."""
     if schema.exists() and not force:
         raise InputError(f"{schema}: the schema file exists already. Use --force to replace it.")
-    with working(f"Reading {source}"):
+    with working(f"Reading {safe_name(source)}"):
         text = draft(source, csv_format(delimiter, encoding, decimal))
     write_file(schema, text)
     attributes = Schema.from_toml(schema).attributes
@@ -34,4 +35,4 @@ def init(
         print_json({"schema": str(schema), "roles": {name: a.role for name, a in attributes.items()}})
         return
     print_table(f"Drafted {schema}", ["role", "columns"], list(roles.items()))
-    say("Review it, then: [b]sudare check {} --schema {}[/]", source, schema)
+    say("Review it, then: [b]sudare check {} --schema {}[/]", safe_name(source), schema)

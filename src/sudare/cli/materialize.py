@@ -26,6 +26,7 @@ from sudare.release.view_page import write_view_page
 from sudare.release.view_promise import shares
 from sudare.release.view_report import write_view_report
 from sudare.tables.atomic import write_file
+from sudare.tables.databases import safe_name
 from sudare.tables.reading import read
 
 
@@ -64,7 +65,7 @@ def materialize(
     pages = _Pages(report or _beside(output, "report"), _beside(output, "page"))
     _refuse(output, pages, force=force)
     book = opened(ledger, receiver)
-    with working(f"Reading {source}"):
+    with working(f"Reading {safe_name(source)}"):
         table = read(source, existing_schema(schema))
     with working("Counting with noise"):
         view = materialize_table(

@@ -28,7 +28,7 @@ from sudare.release.publish import publish as publish_table
 from sudare.release.servers import publish_view
 from sudare.suitability.assess import Assessment
 from sudare.suitability.choices import Choice
-from sudare.tables.databases import quoted
+from sudare.tables.databases import quoted, safe_name
 from sudare.tables.policy import Compromise, Policy
 from sudare.tables.reading import read
 from sudare.tables.schema import Schema
@@ -85,7 +85,7 @@ def publish(
         raise InputError(
             "Give the folder to write, such as: sudare publish people.csv out -l 3. Or give --to for a view."
         )
-    with working(f"Reading {source}"):
+    with working(f"Reading {safe_name(source)}"):
         table = read(source, existing_schema(schema))
     policy = _policy(table.schema, schema, l, k, diversity, accept or [])
     book = opened(ledger, receiver)

@@ -29,6 +29,7 @@ from sudare.randomization.laws import After
 from sudare.randomization.plan import Histogram
 from sudare.release.randomize import randomize as randomize_table
 from sudare.release.release import Release
+from sudare.tables.databases import safe_name
 from sudare.tables.reading import read
 
 
@@ -101,7 +102,7 @@ def randomize(
         "prior": by_name(prior, "--prior", "age=age.csv"),
         "matrix": by_name(matrix, "--matrix", "sex=sex.csv"),
     }
-    with working(f"Reading {source}"):
+    with working(f"Reading {safe_name(source)}"):
         table = read(source, existing_schema(schema))
         book = opened(ledger, receiver)
         priors = {

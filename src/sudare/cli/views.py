@@ -26,6 +26,7 @@ from sudare.generalization.views import Method, Score
 from sudare.privacy.multi_view import Kind, MultiViewDiversity
 from sudare.release.generalize_views import generalize_views
 from sudare.release.release import Release
+from sudare.tables.databases import safe_name
 from sudare.tables.reading import read
 
 
@@ -103,7 +104,7 @@ def views(
     weights = {name: _number(text, name) for name, text in by_name(weight, "--weight", "T1=2").items()}
     if everybody and ledger is None:
         raise InputError("--everybody speaks of a ledger's receivers. Give --ledger too.")
-    with working(f"Reading {source}"):
+    with working(f"Reading {safe_name(source)}"):
         table = read(source, existing_schema(schema))
         book = opened(ledger, receiver)
     with working("Generalizing and verifying"):

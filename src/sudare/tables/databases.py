@@ -98,6 +98,15 @@ def is_url(source: str) -> bool:
     return "://" in source
 
 
+def safe_name(source: str) -> str:
+    """Return how a source may be shown: a path as it is, a URL without what may be secret in it.
+
+    >>> safe_name("postgresql://ann:geheim@host/clinic?table=beds"), safe_name("people.csv")
+    ('postgresql://host/clinic?table=beds', 'people.csv')
+    """
+    return DatabaseUrl.parse(source).name if is_url(source) else source
+
+
 def read_database(url: str) -> tuple[pl.DataFrame, str]:
     """Read a table (`...?table=people`) or a query (`...?query=SELECT ...`).
 
