@@ -1,8 +1,8 @@
 """The two folders of a release: what is handed over, and what is kept.
 
-    out/
-      hand-over/   data.parquet, data.csv (of several views: NAME.parquet, NAME.csv), law.json, certificate.json
-      keep/        report.html, plan.json, holder.json: they tell about the original, and only the owner can read them
+out/
+  hand-over/   data.parquet, data.csv (of several views: NAME.parquet, NAME.csv), law.json, certificate.json
+  keep/        report.html, plan.json, holder.json: they tell about the original, and only the owner can read them
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from pathlib import Path
 HAND_OVER, KEEP = "hand-over", "keep"
 CERTIFICATE, LAW = "certificate.json", "law.json"
 REPORT, PLAN, HOLDER = "report.html", "plan.json", "holder.json"
+MARK = f"{HAND_OVER}/{CERTIFICATE}"
+"""The file that marks a folder as a release: only such a folder may be replaced."""
 
 
 def handed_over(path: str | Path) -> Path:

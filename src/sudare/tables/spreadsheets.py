@@ -1,0 +1,46 @@
+"""CSV files that a spreadsheet opens safely.
+
+A spreadsheet takes a cell that begins with = + - or @ for a formula and runs it. Such texts are written with an
+apostrophe in front; a text that begins with apostrophes and then one of these signs gets one more, so that exactly
+one is taken away when the file is read back. Numbers stay as they are.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+FORMULA = r"^'*[=+\-@\t\r]"
+GUARDED = r"^'+[=+\-@\t\r]"
+NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+def guarded(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame whose texts, written to a CSV file, no spreadsheet takes for formulas.
+
+    >>> guarded(pl.DataFrame({"a": ["=1+1", "-5", "'-x", "fine"]}))["a"].to_list()
+    ["'=1+1", '-5', "''-x", 'fine']
+    """
+    named = dict(zip(frame.columns, _guarded(pl.Series(frame.columns, dtype=pl.String)), strict=True))
+    texts = [_guarded(column) for column in frame.select(pl.col(pl.String)).iter_columns()]
+    return frame.with_columns(texts).rename(named)
+
+
+def unguarded(frame: pl.DataFrame) -> pl.DataFrame:
+    """Take the apostrophes away again from a CSV file that was read as texts.
+
+    >>> unguarded(guarded(pl.DataFrame({"a": ["=1+1", "'-x", "'tis"]})))["a"].to_list()
+    ['=1+1', "'-x", "'tis"]
+    """
+    named = dict(zip(frame.columns, unguarded_texts(pl.Series(frame.columns, dtype=pl.String)), strict=True))
+    texts = [unguarded_texts(column) for column in frame.select(pl.col(pl.String)).iter_columns()]
+    return frame.with_columns(texts).rename(named)
+
+
+def _guarded(column: pl.Series) -> pl.Series:
+    unsafe = column.str.contains(FORMULA) & ~column.str.contains(NUMBER)
+    return column.zip_with(~unsafe.fill_null(False), "'" + column)
+
+
+def unguarded_texts(column: pl.Series) -> pl.Series:
+    """Take the apostrophes away from texts."""
+    return column.zip_with(~column.str.contains(GUARDED).fill_null(False), column.str.slice(1))
