@@ -12,7 +12,7 @@ from sudare.attacks.pk_game import pk_game
 
 def played(table: sd.Table, k: float, seed: int, **options: object) -> dict[str, float]:
     release = sd.randomize(table, sd.PkAnonymity(k), unsafe_seed=seed, **options)
-    found = release.certificate.attacks["output"]["pk_game"]
+    found = release.holder["attacks"]["output"]["pk_game"]
     assert found["limit"] <= 1 / k * (1 + 1e-9)
     return found
 

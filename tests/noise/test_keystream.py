@@ -6,13 +6,14 @@ import os
 import pickle
 import shutil
 import subprocess
+import sys
 from itertools import chain
 
 import numpy as np
 import pytest
 
 import sudare.threads
-from sudare.errors import ParameterError, SudareError
+from sudare.errors import ParameterError
 from sudare.noise._kernels import BLOCK, BUFFER, LANES, fill, fill_words, take, tap
 from sudare.noise.keystream import PIECE, Keystream
 
@@ -191,11 +192,33 @@ def test_a_source_has_no_double(double: object) -> None:
         double(Keystream())  # type: ignore[operator]
 
 
-def test_a_forked_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Keystream()
-    monkeypatch.setattr(os, "getpid", lambda: -1)
-    with pytest.raises(SudareError, match="it would repeat what its parent draws"):
-        source.words(1)
+FORKED = """
+import ctypes, os, sys
+from sudare.errors import SudareError
+from sudare.noise.keystream import Keystream, _Birthmark
+
+source, mark = Keystream(), _Birthmark()
+os.getpid = lambda: 1  # as in a PID namespace of its own: every process has the same number
+child = os.fork() if sys.argv[1] == "python" else ctypes.CDLL(None).fork()
+if child:
+    source.words(1)  # the parent goes on
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+try:
+    source.words(1)
+except SudareError as error:
+    Keystream().words(1)  # a new one is the child's own
+    os._exit(0 if "repeat what its parent draws" in str(error) else 2)
+os._exit(1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("forked_by", ["python", "c"])
+def test_a_forked_source_is_refused_whatever_its_number(forked_by: str) -> None:
+    if forked_by == "c" and not sys.platform.startswith("linux"):
+        pytest.skip("only Linux has memory that is wiped on a fork")
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED, forked_by], timeout=300)
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "7", True, None])

@@ -426,6 +426,6 @@ def test_the_pk_game_is_played_with_combinations() -> None:
     rates = []
     for seed in range(60):
         release = sd.randomize(table, sd.PkAnonymity(3), joint={"who": ["a", "b"]}, unsafe_seed=seed)
-        rates.append(release.certificate.attacks["output"]["pk_game"]["win_rate"])
+        rates.append(release.holder["attacks"]["output"]["pk_game"]["win_rate"])
     error = np.std(rates, ddof=1) / np.sqrt(len(rates))
     assert 1 / 12 < np.mean(rates) <= 1 / 3 + 3 * error

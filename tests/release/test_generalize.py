@@ -37,13 +37,13 @@ def test_query_error_is_that_of_what_is_published(table: sd.Table) -> None:
     for suppress in (0.0, 0.1):
         release = sd.generalize(table, sd.KAnonymity(9), suppress=suppress)
         found = query_error(table, release.plan.row_levels(), release.plan.kept)
-        assert release.certificate.utility["query_error"] == asdict(found)
+        assert release.holder["utility"]["query_error"] == asdict(found)
         assert found.queries == 1000
         assert found.mean > 0
 
 
 def test_counts_are_exact_where_nothing_changes(table: sd.Table) -> None:
-    utility = sd.generalize(table, sd.KAnonymity(1)).certificate.utility
+    utility = sd.generalize(table, sd.KAnonymity(1)).holder["utility"]
     assert utility["query_error"]["mean"] == pytest.approx(0, abs=1e-12)
 
 
@@ -52,18 +52,18 @@ def test_counts_are_exact_where_nothing_changes(table: sd.Table) -> None:
 def test_prediction_is_that_of_what_is_published(table: sd.Table, target: str) -> None:
     release = sd.generalize(table, sd.KAnonymity(9), predict=target)
     found = classifier_scores(table, release.plan.row_levels(), release.plan.kept, target=target)
-    assert release.certificate.utility["prediction"] == asdict(found)
+    assert release.holder["utility"]["prediction"] == asdict(found)
     assert found.target == target
 
 
 def test_nothing_is_predicted_unasked(table: sd.Table) -> None:
     release = sd.generalize(table, sd.KAnonymity(5))
-    assert "prediction" not in release.certificate.utility
+    assert "prediction" not in release.holder["utility"]
     assert "Predicting" not in release.report
 
 
 def test_report_says_how_far_counts_are_off_and_what_can_be_predicted(release: sd.Release) -> None:
-    utility = release.certificate.utility
+    utility = release.holder["utility"]
     counts, scores = utility["query_error"], utility["prediction"]
     section = release.report.partition("What it cost")[2].partition("<h2>")[0]
     assert "Of 1,000 random counts" in section
@@ -120,7 +120,7 @@ def test_more_than_a_hundred_values_are_refused_first() -> None:
 @pytest.mark.usefixtures("scikit_learn")
 def test_a_hundred_values_are_predicted() -> None:
     release = sd.generalize(wages(100), sd.KAnonymity(5), predict="wage")
-    assert release.certificate.utility["prediction"]["tested"] == 30
+    assert release.holder["utility"]["prediction"]["tested"] == 30
 
 
 @pytest.mark.usefixtures("no_work")

@@ -28,7 +28,10 @@ from sudare.release import ledger, release
 from sudare.tables import atomic
 from tests.release.killing import at_each_step, die_at, forker, survives
 
-FILES = {"certificate.json", "data.csv", "data.parquet", "plan.json", "report.html"}
+OUT = "hand-over"
+FILES = {f"{OUT}/{name}" for name in ("certificate.json", "data.csv", "data.parquet")} | {
+    f"keep/{name}" for name in ("plan.json", "report.html", "holder.json")
+}
 TARGET, LEDGER = "release", "ledger.sqlite"
 MODULES = (release, atomic, ledger, shutil)  # shutil removes
 NEVER = 0
@@ -38,7 +41,9 @@ def make_release(k: int) -> sd.Release:
     # Imported here, because pandas starts threads, and this module is also the program that forks.
     from tests.conformance import SCHEMA, people
 
-    return sd.generalize(sd.read(people(), SCHEMA), sd.KAnonymity(k))
+    made = sd.generalize(sd.read(people(), SCHEMA), sd.KAnonymity(k))
+    assert made.report  # and the holder's record: only the writing is watched
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +57,18 @@ def new() -> sd.Release:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def refuse_if_not_whole(folder: Path, expected: sd.Release) -> None:
     """The folder is that release: all files, as certified, and they have what was promised."""
     found = content(folder)
     assert set(found) == FILES
-    certificate = json.loads(found.pop("certificate.json"))
-    assert certificate["output"] == {name: sha256(data) for name, data in found.items()}
+    certificate = json.loads(found.pop(f"{OUT}/certificate.json"))
+    handed_over = {name.removeprefix(f"{OUT}/"): data for name, data in found.items() if name.startswith(OUT)}
+    assert certificate["output"] == {name: sha256(data) for name, data in handed_over.items()}
     assert certificate["requirements"] == expected.certificate.requirements
-    for output in (folder, folder / "data.csv"):
+    for output in (folder, folder / OUT, folder / OUT / "data.csv"):
         assert sd.verify(output, expected.requirements, expected.schema).holds
 
 
@@ -92,7 +98,7 @@ def state(folder: Path, before: dict[str, bytes] | None, head: str, new: sd.Rele
         return f"before{known}"
     assert found is not None, "the old release is gone"
     refuse_if_not_whole(target, new)
-    assert entries == [sha256(found["certificate.json"])], "the ledger missed the release"
+    assert entries == [sha256(found[f"{OUT}/certificate.json"])], "the ledger missed the release"
     return f"new{known}"
 
 

@@ -51,15 +51,15 @@ def _by_town_and_house(frame: pl.DataFrame) -> sd.Table:
 
 def test_what_suits_is_published_with_bound_and_gap(survey: sd.Table) -> None:
     release = sd.publish(survey, sd.Policy(l=2, k=5))
-    certificate = release.certificate
+    holder = release.holder
     assert sd.verify(release.frame(), [sd.KAnonymity(5), sd.LDiversity(2, "entropy")], survey.schema).holds
     found = sd.assess(survey, l=2)
-    assert certificate.decision == found.advice[0]
-    assert certificate.bound is not None
-    assert found.bound_l[2] <= certificate.bound <= certificate.utility["distortion"]
-    assert certificate.gap == pytest.approx(certificate.utility["distortion"] / certificate.bound)
+    assert holder["decision"] == found.advice[0]
+    assert found.bound_l[2] <= holder["bound"] <= release.certificate.utility["distortion"]
+    assert release.certificate.utility["distortion"] == pytest.approx(holder["utility"]["distortion"])
+    assert holder["gap"] == pytest.approx(holder["utility"]["distortion"] / holder["bound"])
     assert "no less" not in release.report
-    assert f"{certificate.bound:.4f}; this release has {certificate.gap:.2f} times that" in release.report
+    assert f"{holder['bound']:.4f}; this release has {holder['gap']:.2f} times that" in release.report
 
 
 def test_the_schema_says_what_to_publish_under(survey: sd.Table, tmp_path) -> None:
@@ -102,7 +102,7 @@ def test_what_fits_badly_is_not_published_unless_accepted(skewed: sd.Table) -> N
         assert choice.text in str(error.value)
     release = sd.publish(skewed, sd.Policy(l=2, accept=("go ahead",)))
     assert sd.verify(release.frame(), sd.LDiversity(2, "entropy"), skewed.schema).holds
-    assert release.certificate.decision == found.choices[2][0].text
+    assert release.holder["decision"] == found.choices[2][0].text
     assert found.choices[2][0].text in release.report
 
 
@@ -118,14 +118,14 @@ def test_an_attribute_is_left_out(skewed: sd.Table) -> None:
     dropped = offered["drop attribute"].attribute
     release = sd.publish(skewed, sd.Policy(l=2, accept=("drop attribute",)))
     assert dropped not in release.frame().columns
-    assert release.certificate.bound == pytest.approx(offered["drop attribute"].bound)
+    assert release.holder["bound"] == pytest.approx(offered["drop attribute"].bound)
 
 
 def test_outliers_are_left_out(lonely: sd.Table) -> None:
     offered = {choice.action: choice for choice in sd.assess(lonely, l=2).choices[2]}
     assert offered["suppress"].bound < 0.3 * offered["go ahead"].bound
     release = sd.publish(lonely, sd.Policy(l=2, accept=("suppress",)))
-    assert release.certificate.records["suppressed"] == 2
+    assert release.holder["records"]["suppressed"] == 2
     assert "far" not in release.frame()["town"].to_list()
 
 
@@ -148,4 +148,4 @@ def test_what_suits_asks_nobody(survey: sd.Table) -> None:
     def never(found: sd.Assessment, offered: list[Choice]) -> Choice:
         raise AssertionError
 
-    assert sd.publish(survey, sd.Policy(l=2), decide=never).certificate.gap is not None
+    assert sd.publish(survey, sd.Policy(l=2), decide=never).holder["gap"] is not None

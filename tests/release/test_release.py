@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 import sudare as sd
 from sudare.release.certificate import Certificate, InputHash
+from sudare.release.certify import HandedOver
 from tests.conformance import SCHEMA, people
 
 
@@ -23,35 +25,45 @@ def release(table: sd.Table) -> sd.Release:
     return sd.generalize(table, sd.KAnonymity(5))
 
 
-def test_write_makes_the_five_files(release: sd.Release, tmp_path: Path) -> None:
+def test_write_makes_a_folder_to_hand_over_and_one_to_keep(release: sd.Release, tmp_path: Path) -> None:
     folder = release.write(tmp_path / "out")
-    names = sorted(file.name for file in folder.iterdir())
-    assert names == ["certificate.json", "data.csv", "data.parquet", "plan.json", "report.html"]
-    assert pl.read_parquet(folder / "data.parquet").equals(release.frame())
-    assert pl.read_csv(folder / "data.csv", schema=release.frame().schema).equals(release.frame())
-    assert json.loads((folder / "plan.json").read_text()) == release.plan.to_json()
+    assert sorted(path.name for path in folder.iterdir()) == ["hand-over", "keep"]
+    out, kept = folder / "hand-over", folder / "keep"
+    assert {file.name for file in out.iterdir()} == {"certificate.json", "data.csv", "data.parquet"}
+    assert {file.name for file in kept.iterdir()} == {"holder.json", "plan.json", "report.html"}
+    assert pl.read_parquet(out / "data.parquet").equals(release.frame())
+    assert pl.read_csv(out / "data.csv", schema=release.frame().schema).equals(release.frame())
+    assert json.loads((kept / "plan.json").read_text()) == release.plan.to_json()
+    assert json.loads((kept / "holder.json").read_text()) == release.holder
+    assert (kept / "report.html").read_text() == release.report
+
+
+def test_only_the_owner_can_read_what_is_kept(release: sd.Release, tmp_path: Path) -> None:
+    kept = release.write(tmp_path / "out") / "keep"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in kept.iterdir()} == {0o600}
 
 
 def test_certificate_says_what_holds_and_hashes_the_files(
     release: sd.Release, table: sd.Table, tmp_path: Path
 ) -> None:
     folder = release.write(tmp_path / "out")
-    certificate = Certificate.model_validate_json((folder / "certificate.json").read_text())
+    certificate = Certificate.open(folder / "hand-over" / "certificate.json")
     assert certificate.requirements == ["5-anonymity"]
     assert certificate.measured["k"] >= 5
     assert certificate.versions["sudare"] == sd.__version__
-    assert set(certificate.output) == {"data.csv", "data.parquet", "plan.json", "report.html"}
+    assert set(certificate.output) == {"data.csv", "data.parquet"}
     for name, sha256 in certificate.output.items():
-        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == sha256
-    assert certificate.input.matches(table.digest(), release.input_salt)
+        assert hashlib.sha256((folder / "hand-over" / name).read_bytes()).hexdigest() == sha256
+    assert certificate.input.matches(table.digest(), release.kept.input_salt)
 
 
 def test_the_input_hash_cannot_be_checked_without_the_salt(
     release: sd.Release, table: sd.Table, tmp_path: Path
 ) -> None:
     folder = release.write(tmp_path / "out")
-    published = b"".join(file.read_bytes() for file in folder.iterdir())
-    for secret in (table.digest(), release.input_salt):
+    published = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    for secret in (table.digest(), release.kept.input_salt):
         assert secret.encode() not in published
     again, _ = InputHash.commit(table.source.name, table.digest())
     assert again.sha256_salted != release.certificate.input.sha256_salted
@@ -64,31 +76,30 @@ def test_ledger_records_the_release_with_its_salt(
     folder = release.write(tmp_path / "out", ledger=ledger)
     (entry,) = ledger.entries()
     assert entry.kind == "release"
-    assert entry.body["certificate"] == json.loads((folder / "certificate.json").read_text())
-    assert (
-        entry.body["certificate_sha256"]
-        == hashlib.sha256((folder / "certificate.json").read_bytes()).hexdigest()
-    )
+    certificate = (folder / "hand-over" / "certificate.json").read_bytes()
+    assert entry.body["certificate"] == json.loads(certificate)
+    assert entry.body["holder"] == release.holder
+    assert entry.body["certificate_sha256"] == hashlib.sha256(certificate).hexdigest()
     commitment = InputHash.model_validate(entry.body["certificate"]["input"])
     assert commitment.matches(table.digest(), entry.body["input_salt"])
 
 
 def test_an_existing_release_is_replaced_only_with_force(release: sd.Release, tmp_path: Path) -> None:
     folder = release.write(tmp_path / "out")
-    before = (folder / "certificate.json").read_bytes()
+    certificate = folder / "hand-over" / "certificate.json"
+    before = certificate.read_bytes()
     ledger = sd.Ledger(tmp_path / "ledger.db")
     with pytest.raises(sd.InputError, match="exists already"):
         release.write(folder, ledger=ledger)
-    assert (folder / "certificate.json").read_bytes() == before
+    assert certificate.read_bytes() == before
     assert ledger.entries() == []
     release.write(folder, force=True, ledger=ledger)
     assert len(ledger.entries()) == 1
 
 
 def test_a_release_that_fails_verification_is_not_written(release: sd.Release, tmp_path: Path) -> None:
-    tampered = replace(
-        release, data=pl.concat([release.frame(), release.frame()[:1].with_columns(town=pl.lit("x"))])
-    )
+    one_more = pl.concat([release.frame(), release.frame()[:1].with_columns(town=pl.lit("x"))])
+    tampered = replace(release, handed_over=HandedOver({"data": one_more}))
     ledger = sd.Ledger(tmp_path / "ledger.db")
     with pytest.raises(sd.RequirementError, match="does not have 5-anonymity"):
         tampered.write(tmp_path / "out", ledger=ledger)
@@ -96,12 +107,14 @@ def test_a_release_that_fails_verification_is_not_written(release: sd.Release, t
     assert ledger.entries() == []
 
 
-def test_rows_are_shuffled(table: sd.Table) -> None:
-    notes = [f"note {i % 7}" for i in range(60)]
-    orders = [sd.generalize(table, sd.KAnonymity(5)).frame()["note"].to_list() for _ in range(2)]
-    assert sorted(orders[0]) == sorted(notes)
-    assert notes not in orders
-    assert orders[0] != orders[1]
+def test_the_order_of_rows_is_a_function_of_what_is_published(table: sd.Table, tmp_path: Path) -> None:
+    shuffled = sd.read(people().sample(fraction=1, shuffle=True, seed=3), SCHEMA)
+    folders = [
+        sd.generalize(one, sd.KAnonymity(5)).write(tmp_path / name) / "hand-over"
+        for one, name in ((table, "one"), (shuffled, "other"))
+    ]
+    for name in ("data.csv", "data.parquet"):
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
 
 
 def test_report_opens_without_a_network_and_says_who_it_is_for(release: sd.Release) -> None:

@@ -56,7 +56,7 @@ def stage(page: str, number: int) -> str:
 def test_it_says_what_holds_and_for_whom_the_page_is() -> None:
     page = sd.generalize_views(seven(), TWO, sd.MultiViewDiversity(2)).report
     assert "For the holder of the data only" in page
-    assert "<code>T1.csv</code>, <code>T2.csv</code>" in page
+    assert "folder <code>hand-over</code>" in page
     first = stage(page, 1)
     assert "multi-view 2-diversity" in first
     assert "l_multiview = 2" in first
@@ -81,7 +81,7 @@ def test_the_attack_is_drawn_before_and_after() -> None:
 def test_it_draws_what_the_certificate_counts() -> None:
     views = {"ages": ["age", "sex"], "places": ["region", "sex"]}
     release = sd.generalize_views(survey(), views, sd.MultiViewDiversity(4))
-    attacks = release.certificate.attacks
+    attacks = release.holder["attacks"]
     after = attacks["output"]["intersection"]["by_attribute"]["diagnosis"]
     picture = pictures(stage(release.report, 2))[0]
     for found, colour in ((attacks["input"]["intersection"], charts.BEFORE), (after, charts.AFTER)):
@@ -122,7 +122,7 @@ def test_every_kind_is_told_in_its_own_words(kind: Any, words: str) -> None:
 
 def test_distinct_values_are_not_sold_as_equally_likely() -> None:
     release = sd.generalize_views(seven(), TWO, sd.MultiViewDiversity(2))
-    posterior = release.certificate.attacks["output"]["intersection"]["by_attribute"]["illness"]["posterior"]
+    posterior = release.holder["attacks"]["output"]["intersection"]["by_attribute"]["illness"]["posterior"]
     assert f"far likelier, up to {posterior:.1%} here" in stage(release.report, 5)
 
 
@@ -130,11 +130,11 @@ def test_costs_stand_side_by_side_and_are_drawn() -> None:
     views = {"ages": ["age", "education"], "places": ["region", "sex"], "all": ["age", "region"]}
     release = sd.generalize_views(survey(), views, sd.MultiViewDiversity(4))
     third = stage(release.report, 3)
-    for found in release.certificate.utility.values():
+    for found in release.holder["utility"].values():
         for text in (f"{found['discernibility']:,}", f"{found['distortion']:.4f}", f"{found['open']:.2%}"):
             assert f"<td>{text}</td>" in third
     opens, alike = pictures(third)
-    costs = release.certificate.utility
+    costs = release.holder["utility"]
     assert titles(opens, charts.AFTER) == [f"{name}: {one['open']:.2%}" for name, one in costs.items()]
     pairs = [f"{name}: {one['discernibility'] / 800**2:.2%}" for name, one in costs.items()]
     assert titles(alike, charts.AFTER) == pairs
@@ -146,7 +146,7 @@ def test_every_view_has_its_attributes_and_true_examples() -> None:
     fourth = stage(release.report, 4)
     for name, attributes in views.items():
         part = fourth.split(f"<h3>{name}</h3>")[1].split("<h3>")[0]
-        found = release.certificate.utility[name]["open_by_attribute"]
+        found = release.holder["utility"][name]["open_by_attribute"]
         (bars,) = pictures(part)
         assert titles(bars, charts.AFTER) == [f"{one}: {share:.2%}" for one, share in found.items()]
         frame = release.frames()[name]

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -78,6 +79,15 @@ class TestWhole:
         write_folder(folder, writers(NEW))
         assert content(folder) == NEW
         assert names(folder.parent) == ["release"]
+
+    def test_folders_in_it_and_a_private_one(self, folder: Path) -> None:
+        texts = {"out/certificate.json": "new", "keep/report.html": "private"}
+        for force in (False, True):
+            write_folder(folder, writers(texts), mark="out/certificate.json", private=["keep"], force=force)
+            assert {f"{path.parent.name}/{path.name}" for path in folder.glob("*/*")} == set(texts)
+            modes = [stat.S_IMODE((folder / name).stat().st_mode) for name in ("keep", "keep/report.html")]
+            assert modes == [0o700, 0o600]
+            assert stat.S_IMODE((folder / "out/certificate.json").stat().st_mode) & 0o044
 
     @pytest.mark.parametrize("force", [False, True])
     def test_missing_parents_are_created(self, tmp_path: Path, force: bool) -> None:
@@ -161,7 +171,7 @@ class TestNotAtAll:
             write_folder(folder, {"never": never}, force=True)
         assert folder.read_text() == "mine"
 
-    @pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "/x"])
+    @pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/../b", "a/b/c", "a/", "/x"])
     def test_names_that_are_not_plain(self, folder: Path, name: str) -> None:
         with pytest.raises(ParameterError, match="plain file name"):
             write_folder(folder, writers({name: "text"}))

@@ -196,7 +196,7 @@ def test_adult_generalized(data_folder: Path) -> None:
     levels, kept = plan.row_levels(), plan.kept
     assert kept.sum() == frame.height
     found = utility_of(table, levels, kept, plan.block_sizes())
-    assert found == {n: value for n, value in release.certificate.utility.items() if n != "query_error"}
+    assert found == {n: value for n, value in release.holder["utility"].items() if n != "query_error"}
     under = {
         n: Counter((level, row[level]) for row in hierarchies[n].rows() for level in range(len(row)))
         for n in names

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Sensitive, Source, existing_schema
 from sudare.cli.output import Json, print_json, print_table, say, working
@@ -67,17 +66,16 @@ def assess(
             table, asked, k or KS, diversity=diversity, attribute=sensitive, tight=tight, device=device
         )
     if report is not None:
-        write_file(report, write_assessment(found))
+        write_file(report, write_assessment(found), private=True)
     if plots is not None:
         write_pictures(found, plots)
     if json:
         print_json(found.to_json())
         return
     show_assessment(found, k or KS)
-    if written := [f"[b]{escape(str(path))}[/]" for path in (report, plots) if path is not None]:
-        say(
-            f"Written: {' and '.join(written)}. Keep what they show to yourself: it tells about the original."
-        )
+    for path in (report, plots):
+        if path is not None:
+            say("Written: [b]{}[/]. Keep it to yourself: it tells about the original.", path)
 
 
 def _refuse_unwritable(report: Path | None, plots: Path | None) -> None:
@@ -97,18 +95,18 @@ def show_assessment(found: Assessment, ks: Sequence[int]) -> None:
     title = (
         f"{found.source}: {found.diversity} l-diversity of '{found.attribute}' in {found.records:,} records"
     )
-    _print_columns(escape(title), columns_by_l(found))
+    _print_columns(title, columns_by_l(found))
     if found.best_k:
         _print_columns("k-anonymity", columns_by_k(found))
     for k in sorted(set(ks) - set(found.best_k)):
-        say(f"{k}-anonymity is impossible: there are only {found.records:,} records.")
+        say("{}-anonymity is impossible: there are only {} records.", k, f"{found.records:,}")
     say(EXPLAINED)
     for text in stronger_bounds(found):
-        say(escape(text))
+        say("{}", text)
     for l, (first, *others) in found.choices.items():
-        say(f"\n[b]l = {l:g}[/]\n{escape(first.text)}")
+        say("\n[b]l = {}[/]\n{}", f"{l:g}", first.text)
         for other in others:
-            say(f"  - {escape(other.text)}")
+            say("  - {}", other.text)
 
 
 def _print_columns(title: str, columns: Mapping[str, Sequence[str]]) -> None:

@@ -8,18 +8,18 @@ from typing import Annotated
 
 import polars as pl
 import typer
-from rich.markup import escape
 
 from sudare import datasets
 from sudare.attacks.attack import attack
 from sudare.cli.check import unique_people
-from sudare.cli.generalize import show_certificate
+from sudare.cli.generalize import show_release
 from sudare.cli.output import Force, print_table, say, working
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
+from sudare.tables.folders import HAND_OVER, KEEP, REPORT
 from sudare.release.generalize import generalize
 from sudare.release.ledger import Ledger
 from sudare.release.materialize import materialize
@@ -30,6 +30,7 @@ from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 
 PEOPLE, SUPPRESS = 5_000, 0.01
+ONLY_ONE = "[b]{}[/] of {} people are the only one with their quasi values."
 PUBLIC = {"sex": ["Female", "Male"], "smoker": ["never", "former", "current"]}
 ASKED: list[Requirement] = [KAnonymity(5), LDiversity(3, attribute="diagnosis")]
 
@@ -51,12 +52,13 @@ def demo(
 
     _stage(1, f"Read {data} with its schema {schema}")
     table = read(data, schema)
-    say(f"{len(table):,} people, {len(table.columns)} columns; quasi: {', '.join(table.names('quasi'))}")
+    quasi = ", ".join(table.names("quasi"))
+    say("{} people, {} columns; quasi: {}", f"{len(table):,}", len(table.columns), quasi)
 
     _stage(2, "Assess: who stands out, and what can be promised?")
-    say(f"[b]{unique_people(table):,}[/] of {len(table):,} people are the only one with their quasi values.")
+    say(ONLY_ONE, f"{unique_people(table):,}", f"{len(table):,}")
     with working("Assessing"):
-        say(escape(str(assess(table, l=3, k=5, diversity="distinct", attribute="diagnosis"))))
+        say("{}", assess(table, l=3, k=5, diversity="distinct", attribute="diagnosis"))
 
     asked = " and ".join(str(requirement) for requirement in ASKED)
     _stage(3, f"Protect: {asked} with little distortion, leaving out at most {SUPPRESS:.0%} of the people")
@@ -67,20 +69,20 @@ def demo(
 
     _stage(4, "Verify: recount the output, by code that shares nothing with the method")
     verify(release.frame(), ASKED, table.schema).refuse_if_broken()
-    show_certificate(release.certificate)
+    show_release(release)
 
     _stage(5, "Attack it, as an outsider would")
     for kind in ("homogeneity", "reidentification"):
-        say(f"on the original: {attack(table.frame(), table.schema, kind=kind)}")
-        say(f"[green]on the output:[/] {attack(release.frame(), table.schema, kind=kind)}")
+        say("on the original: {}", attack(table.frame(), table.schema, kind=kind))
+        say("[green]on the output:[/] {}", attack(release.frame(), table.schema, kind=kind))
 
     _stage(6, "Release: write it whole, and record it in the ledger")
     release.write(release_folder, force=force, ledger=Ledger(folder / "ledger.db"))
     say("To hand over:")
-    _list(release_folder / "data.csv", release_folder / "data.parquet", release_folder / "certificate.json")
+    _list(*sorted((release_folder / HAND_OVER).iterdir()))
     say("To keep (they tell about the original):")
-    _list(release_folder / "plan.json", folder / "ledger.db")
-    say(f"The report, for you: [b]{release_folder / 'report.html'}[/]")
+    _list(*sorted((release_folder / KEEP).iterdir()), folder / "ledger.db")
+    say("The report, for you: [b]{}[/]", release_folder / KEEP / REPORT)
 
     _stage(7, "Or, where nobody may be told apart at all: a view with a privacy budget, for any count")
     _ask_a_view(table)
@@ -97,17 +99,16 @@ def _ask_a_view(table: Table) -> None:
         view = materialize(read(columns, schema), promise)
     asked = pl.col("age").is_between(20, 39) & (pl.col("smoker") == "never")
     found = view.count(age=(20, 39), smoker="never")
-    say(
-        f"{promise}: {found} people of 20 to 39 never smoked; in the survey {columns.filter(asked).height:,} did not."
-    )
+    truth = f"{columns.filter(asked).height:,}"
+    say("{}: {} people of 20 to 39 never smoked; in the survey {} did not.", promise, found, truth)
     sample = view.sample(5)
     print_table("Five synthetic people", sample.columns, sample.rows())
 
 
 def _stage(number: int, title: str) -> None:
-    say(f"\n[b]{number}. {title}[/]")
+    say("\n[b]{}. {}[/]", number, title)
 
 
 def _list(*files: Path) -> None:
     for file in files:
-        say(f"  {file} ({file.stat().st_size:,} bytes)")
+        say("  {} ({} bytes)", file, f"{file.stat().st_size:,}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,8 +25,9 @@ from sudare.cli.arguments import (
     requirements_of,
 )
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
-from sudare.release.certificate import Certificate
+from sudare.tables.folders import HAND_OVER, KEEP, REPORT
 from sudare.release.generalize import generalize as generalize_table
+from sudare.release.release import Release
 from sudare.tables.reading import read
 
 
@@ -61,18 +62,31 @@ def generalize(
         release = generalize_table(table, asked, method, suppress=suppress, predict=predict)
         release.write(output, force=force, ledger=book, receiver=receiver)
     if json:
-        print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
+        print_json(as_json(release, output))
         return
-    show_certificate(release.certificate)
-    say(f"Written to [b]{output}[/]. Look at [b]{output / 'report.html'}[/]")
+    show_release(release)
+    say_where(output)
 
 
-def show_certificate(certificate: Certificate) -> None:
+def as_json(release: Release, folder: Path) -> dict[str, Any]:
+    """Return what a machine is told of a release that was written: to its holder, so the holder's record too."""
+    certificate = release.certificate.model_dump(mode="json")
+    return {"folder": str(folder), "certificate": certificate, "holder": release.holder}
+
+
+def say_where(folder: Path) -> None:
+    """Say what to hand over, and what to keep."""
+    say("Hand over [b]{}[/].", folder / HAND_OVER)
+    say("Keep [b]{}[/]: it tells about the original. Look at [b]{}[/]", folder / KEEP, folder / KEEP / REPORT)
+
+
+def show_release(release: Release) -> None:
     """Print what holds and what it cost."""
+    certificate, holder = release.certificate, release.holder
     measured = ", ".join(f"{name} = {value:g}" for name, value in certificate.measured.items())
-    records, utility = certificate.records, certificate.utility
+    records, utility, bound = holder["records"], holder["utility"], holder["bound"]
     counts = utility["query_error"]
-    least = "" if certificate.bound is None else f" (no method can do better than {certificate.bound:.4f})"
+    least = "" if bound is None else f" (no method can do better than {bound:.4f})"
     rows = [
         ["measured on the output", measured],
         ["distortion", f"{utility['distortion']:.4f}{least}"],

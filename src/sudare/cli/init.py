@@ -34,4 +34,4 @@ def init(
         print_json({"schema": str(schema), "roles": {name: a.role for name, a in attributes.items()}})
         return
     print_table(f"Drafted {schema}", ["role", "columns"], list(roles.items()))
-    say(f"Review it, then: [b]sudare check {source} --schema {schema}[/]")
+    say("Review it, then: [b]sudare check {} --schema {}[/]", source, schema)

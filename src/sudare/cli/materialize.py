@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import typer
-from rich.markup import escape
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
@@ -79,7 +78,7 @@ def materialize(
         view.save(output, force=force)
     with working("Drawing what it says, and how near that is"):
         write_file(pages.analysts, write_view_page(view))
-        write_file(pages.report, write_view_report(table, view))
+        write_file(pages.report, write_view_report(table, view), private=True)
     if json:
         paths = {"folder": output, "page": pages.analysts, "report": pages.report}
         print_json({**{what: str(path) for what, path in paths.items()}, **view.facts})
@@ -120,16 +119,14 @@ def _refuse(output: Path, pages: _Pages, *, force: bool) -> None:
 
 def _show(view: PView, output: Path, pages: _Pages) -> None:
     budget, certificate = view.facts["budget"], view.facts["certificate"]
-    say(f"[b]{escape(certificate['requirements'][0])}[/], by the method {certificate['method']}")
+    say("[b]{}[/], by the method {}", certificate["requirements"][0], certificate["method"])
     whole = Fraction(budget["whole"])
     rows = [
-        [escape(what), f"{float(part * whole):.4g}", f"{float(part):.1%}"]
-        for what, part in shares(budget).items()
+        [what, f"{float(part * whole):.4g}", f"{float(part):.1%}"] for what, part in shares(budget).items()
     ]
     print_table("Where the budget went", ["for", budget["unit"], "share"], rows)
-    say(
-        f"Written to [b]{escape(str(output))}[/]: all of it may be handed over. About {view.total:,.0f} records."
-    )
-    say(f"For analysts, to look at: [b]{escape(str(pages.analysts))}[/].")
-    say(f"For you, since it shows the original: [b]{escape(str(pages.report))}[/]. Keep it.")
-    say(f'Ask it: [b]sudare query {escape(str(output))} "SELECT COUNT(*) FROM view"[/]')
+    total = f"{view.total:,.0f}"
+    say("Written to [b]{}[/]: all of it may be handed over. About {} records.", output, total)
+    say("For analysts, to look at: [b]{}[/].", pages.analysts)
+    say("For you, since it shows the original: [b]{}[/]. Keep it.", pages.report)
+    say('Ask it: [b]sudare query {} "SELECT COUNT(*) FROM view"[/]', output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -22,36 +23,65 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 
+def printable(value: object) -> str:
+    """Write a value so that a terminal only shows it: nothing in it moves the cursor, hides or rewrites anything.
+
+    Line breaks stay; other control and format characters are written as their codes.
+
+    >>> print(printable("harmless\x1b[2J"))
+    harmless\\x1b[2J
+    """
+    return "".join(s if _shows(s) else s.encode("unicode_escape").decode() for s in str(value))
+
+
+def _shows(sign: str) -> bool:
+    """Tell what a terminal shows from what it obeys: control and format characters, lone halves of pairs."""
+    return sign == "\n" or sign.isprintable() or unicodedata.category(sign) == "Zs"
+
+
+def escaped(value: object) -> str:
+    """Write a value so that it is shown as it is, and neither the terminal nor rich takes any of it for an order."""
+    return escape(printable(value))
+
+
 def complain(error: SudareError) -> None:
     """Print an error for a person."""
-    errors.print(f"[bold red]Error:[/] {escape(str(error))}", soft_wrap=True, highlight=False)
+    errors.print(f"[bold red]Error:[/] {escaped(error)}", soft_wrap=True, highlight=False)
 
 
 def print_json(data: Any) -> None:
     """Print plain data for a machine."""
-    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    typer.echo(_inert(json.dumps(data, ensure_ascii=False, indent=2)))
+
+
+def _inert(text: str) -> str:
+    """Write the signs that JSON leaves alone and a terminal does not, in JSON's own way."""
+    return "".join(sign if _shows(sign) else json.dumps(sign)[1:-1] for sign in text)
 
 
 def print_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table; numbers stand to the right."""
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="dim")
+    table = Table(title=escaped(title), title_justify="left", title_style="bold", header_style="dim")
     for i, header in enumerate(headers):
         numbers = all(isinstance(row[i], int | float) for row in rows)
-        table.add_column(header, justify="right" if numbers else "left")
+        table.add_column(escaped(header), justify="right" if numbers else "left")
     for row in rows:
-        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else escape(str(cell)) for cell in row))
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else escaped(cell) for cell in row))
     console.print(table)
 
 
-def say(text: str) -> None:
-    """Print a line; [b]...[/] marks what matters."""
-    console.print(text, highlight=False, soft_wrap=True)
+def say(template: str, *values: object) -> None:
+    """Print a line. The template is ours: [b]...[/] marks what matters, and each {} takes a value, shown as it is.
+
+    Whatever comes from a file, a table or a user is given as a value, never as a part of the template.
+    """
+    console.print(template.format(*map(escaped, values)), highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def working(text: str) -> Iterator[Progress]:
     """Show that something is under way, with the time it takes; only on a terminal."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
-        progress.add_task(text)
+        progress.add_task(printable(text))
         yield progress

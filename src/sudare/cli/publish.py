@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import typer
-from rich.markup import escape
 from rich.progress import Progress
 
 from sudare.cli.arguments import (
@@ -20,7 +19,7 @@ from sudare.cli.arguments import (
     existing_schema,
     opened,
 )
-from sudare.cli.generalize import show_certificate
+from sudare.cli.generalize import as_json, say_where, show_release
 from sudare.cli.output import Force, Json, console, print_json, say, working
 from sudare.errors import InputError
 from sudare.pview.view import PView
@@ -70,7 +69,7 @@ def publish(
 ) -> None:
     """Say whether the table suits l-diversity, decide what to do about it, and publish.
 
-    What to ask for stands in the schema's [publish] section, or in the options here. Where it fits the table
+    What to ask for stands in the schema's \\[publish] section, or in the options here. Where it fits the table
     badly and nothing is accepted beforehand, you are asked, if this is a terminal.
 
     With --to, SOURCE is the folder of a differentially private view, and it is written to a database.
@@ -95,11 +94,11 @@ def publish(
         release = publish_table(table, policy, attribute=sensitive, decide=decide)
         release.write(output, force=force, ledger=book, receiver=receiver)
     if json:
-        print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
+        print_json(as_json(release, output))
         return
-    say(escape(release.certificate.decision or ""))
-    show_certificate(release.certificate)
-    say(f"Written to [b]{output}[/]. Look at [b]{output / 'report.html'}[/]")
+    say("{}", release.holder["decision"])
+    show_release(release)
+    say_where(output)
 
 
 def _publish_view(folder: Path, to: str, name: str, *, force: bool, json: bool) -> None:
@@ -108,10 +107,10 @@ def _publish_view(folder: Path, to: str, name: str, *, force: bool, json: bool) 
     if json:
         print_json(names)
         return
-    view, rows, domain, function = (
-        escape(quoted(names[part])) for part in ("view", "rows", "domain", "function")
+    say(
+        "Published [b]{}[/] (on {} and {}). Count with it: [b]SELECT {}(...)[/]",
+        *(quoted(names[part]) for part in ("view", "rows", "domain", "function")),
     )
-    say(f"Published [b]{view}[/] (on {rows} and {domain}). Count with it: [b]SELECT {function}(...)[/]")
 
 
 def _policy(
@@ -145,9 +144,9 @@ def _asking(progress: Progress) -> Decide:
 
     def ask(found: Assessment, offered: list[Choice]) -> Choice:
         progress.stop()
-        say(f"[b]{escape(found.source)}[/], {escape(found.attribute)}:")
+        say("[b]{}[/], {}:", found.source, found.attribute)
         for number, choice in enumerate(offered, start=1):
-            say(f"  [b]{number}[/]  {choice.action}: {escape(choice.text)}")
+            say("  [b]{}[/]  {}: {}", number, choice.action, choice.text)
         chosen = 0
         while not 1 <= chosen <= len(offered):
             chosen = typer.prompt(f"Which one, 1 to {len(offered)}", type=int)

@@ -59,4 +59,4 @@ def _show(found: pl.DataFrame, count: str) -> None:
     ]
     print_table("", [*names, "95% interval"], rows)
     if found.height > MOST:
-        say(f"{found.height - MOST:,} more: use --json, or LIMIT.")
+        say("{} more: use --json, or LIMIT.", f"{found.height - MOST:,}")

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import typer
-from rich.markup import escape
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
@@ -18,6 +17,7 @@ from sudare.cli.arguments import (
     existing_schema,
     opened,
 )
+from sudare.cli.generalize import as_json, say_where
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
@@ -27,8 +27,8 @@ from sudare.randomization.choices import HOWS, labelled_domain
 from sudare.randomization.files import MatrixRows, read_matrix, read_prior
 from sudare.randomization.laws import After
 from sudare.randomization.plan import Histogram
-from sudare.release.certificate import Certificate
 from sudare.release.randomize import randomize as randomize_table
+from sudare.release.release import Release
 from sudare.tables.reading import read
 
 
@@ -127,13 +127,11 @@ def randomize(
         )
         release.write(output, force=force, ledger=book, receiver=receiver)
     if json:
-        print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
+        print_json(as_json(release, output))
         return
-    _show(release.certificate, release.plan.to_json()["attributes"])
-    say(
-        f"Written to [b]{escape(str(output))}[/]. Look at [b]{escape(str(output / 'report.html'))}[/], and keep it."
-    )
-    say("Hand over the data with plan.json: [b]sudare reconstruct[/] needs the law in it.")
+    _show(release)
+    say_where(output)
+    say("[b]sudare reconstruct {}[/] estimates what the original was, from what is handed over.", output)
 
 
 def _requirement(pk: float | None, epsilon: float | None) -> PkAnonymity | DifferentialPrivacy:
@@ -146,22 +144,23 @@ def _requirement(pk: float | None, epsilon: float | None) -> PkAnonymity | Diffe
     raise InputError("Nothing is asked for. Give --pk 10, or --epsilon 2.")
 
 
-def _show(certificate: Certificate, laws: dict[str, dict[str, Any]]) -> None:
+def _show(release: Release) -> None:
     """Print what holds, and what was done to each attribute."""
+    certificate, laws = release.certificate, release.plan.to_json()["attributes"]
     measured = ", ".join(f"{name} = {value:.4g}" for name, value in certificate.measured.items())
-    say(f"[b]{escape(' and '.join(certificate.requirements))}[/]: [green]holds[/], {measured}")
+    say("[b]{}[/]: [green]holds[/], {}", " and ".join(certificate.requirements), measured)
     rows = [
         [
             _named(name, law),
             law["how"],
             f"{law['epsilon']:.3f}",
-            _changes(certificate.utility["changes"][name]),
+            _changes(release.holder["utility"]["changes"][name]),
         ]
         for name, law in laws.items()
     ]
     print_table("What was done", ["attribute", "law", "epsilon", "values that change"], rows)
     for caveat in certificate.caveats:
-        say(f"[yellow]Not covered:[/] {escape(caveat)}")
+        say("[yellow]Not covered:[/] {}", caveat)
 
 
 def _named(name: str, law: dict[str, Any]) -> str:

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import polars as pl
 import typer
-from rich.markup import escape
 
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.randomization.estimate import Estimate, Method
+from sudare.tables.folders import handed_over
 from sudare.release.reconstruct import reconstruct as reconstruct_table
 from sudare.tables.numbers import numbers_of
 from sudare.tables.text import shown, text_of
@@ -46,7 +46,7 @@ def reconstruct(
     names = list(dict.fromkeys([*(attributes or []), *asked]))
     with working(f"Reconstructing {folder}"):
         found = reconstruct_table(folder, names, method=method)
-        types = pl.Schema(pl.read_parquet_schema(folder / "data.parquet"))
+        types = pl.Schema(pl.read_parquet_schema(handed_over(folder) / "data.parquet"))
         numeric = {a.name for a in found.attributes if a.numeric}
         if asked:
             conditions = {
@@ -57,7 +57,7 @@ def reconstruct(
     if asked and json:
         print_json({"where": asked, "method": method, **asdict(answer)})
     elif asked:
-        say(f"{escape(' and '.join(where or []))}: [b]{answer}[/]")
+        say("{}: [b]{}[/]", " and ".join(where or []), answer)
     elif json:
         print_json(
             {
@@ -134,6 +134,6 @@ def _show(found: Estimate, rows: list[dict[str, Any]]) -> None:
         for row in rows[:MOST]
     ]
     title = f"{' and '.join(names)}: estimated counts ({found.method})"
-    print_table(escape(title), [*names, "published", "estimate", "95% interval"], table)
+    print_table(title, [*names, "published", "estimate", "95% interval"], table)
     if len(rows) > MOST:
-        say(f"{len(rows) - MOST:,} more: use --json, or ask for a count with --where.")
+        say("{} more: use --json, or ask for a count with --where.", f"{len(rows) - MOST:,}")

@@ -24,7 +24,8 @@ from sudare.cli.output import Json, print_json, say, working
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
-from sudare.release.verify import Promise, is_private_view
+from sudare.privacy.promises import Promise
+from sudare.release.verify import is_private_view
 from sudare.release.verify import verify as verify_output
 from sudare.tables.schema import Schema
 

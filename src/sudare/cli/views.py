@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
@@ -20,12 +19,13 @@ from sudare.cli.arguments import (
     existing_schema,
     opened,
 )
+from sudare.cli.generalize import as_json, say_where
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.generalization.views import Method, Score
 from sudare.privacy.multi_view import Kind, MultiViewDiversity
-from sudare.release.certificate import Certificate
 from sudare.release.generalize_views import generalize_views
+from sudare.release.release import Release
 from sudare.tables.reading import read
 
 
@@ -123,11 +123,10 @@ def views(
         )
         release.write(output, force=force, ledger=book, receiver=receiver)
     if json:
-        print_json({"folder": str(output), "certificate": release.certificate.model_dump(mode="json")})
+        print_json(as_json(release, output))
         return
-    _show(release.certificate)
-    folder = escape(str(output))
-    say(f"Written to [b]{folder}[/]. Look at [b]{escape(str(output / 'report.html'))}[/], and keep it.")
+    _show(release)
+    say_where(output)
 
 
 def _number(text: str, name: str) -> float:
@@ -142,15 +141,18 @@ def _flat(order: Sequence[str] | None) -> list[str] | None:
     return [name for text in order for name in text.split(",")] if order else None
 
 
-def _show(certificate: Certificate) -> None:
+def _show(release: Release) -> None:
     """Print what holds, and what it cost every view."""
-    measured = ", ".join(f"{name} = {value:.4g}" for name, value in certificate.measured.items())
-    say(f"[b]{escape(' and '.join(certificate.requirements))}[/]: [green]holds[/], {measured}")
-    before, after = (certificate.attacks[side]["intersection"] for side in ("input", "output"))
+    certificate, holder = release.certificate, release.holder
+    measured = ", ".join(f"{name} = {value:.4g}" for name, value in holder["measured"].items())
+    say("[b]{}[/]: [green]holds[/], {}", " and ".join(certificate.requirements), measured)
+    before, after = (holder["attacks"][side]["intersection"] for side in ("input", "output"))
     for name, found in after["by_attribute"].items():
         say(
-            f"Somebody's likeliest {escape(name)}, for whoever combines these views: [b]{found['posterior']:.1%}[/] "
-            f"(raw views: {before['posterior']:.1%})"
+            "Somebody's likeliest {}, for whoever combines these views: [b]{}[/] (raw views: {})",
+            name,
+            f"{found['posterior']:.1%}",
+            f"{before['posterior']:.1%}",
         )
     rows = [
         [
@@ -161,8 +163,8 @@ def _show(certificate: Certificate) -> None:
             f"{found['distortion']:.4f}",
             f"{found['open']:.2%}",
         ]
-        for name, found in certificate.utility.items()
+        for name, found in holder["utility"].items()
     ]
     print_table("What it cost", ["view", "blocks", "average block", "DM", "DIS", "left open"], rows)
-    for caveat in certificate.caveats:
-        say(f"[yellow]Not covered:[/] {escape(caveat)}")
+    for caveat in [*certificate.caveats, *holder["notes"]]:
+        say("[yellow]Not covered:[/] {}", caveat)

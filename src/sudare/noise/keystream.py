@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 import secrets
 from collections.abc import Callable
@@ -24,6 +25,44 @@ Work = Callable[[NDArray[np.uint32], np.uint64, slice], None]
 """Draws a part of a whole: given the key, the stream, and where the part lies."""
 
 
+MADV_WIPEONFORK = 18  # Linux 4.14 and later: a child finds zeros in such memory, whoever forked it
+
+_forks = 0  # how many forks of Python's own lie between this process and its first ancestor
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+class _Birthmark:
+    """Tells the process that made it from every fork of that process.
+
+    Numbers of processes do not: in a PID namespace of its own, a child can have its parent's. Python counts its own forks;
+    those of C libraries are seen by a page of memory that a child finds wiped, where the system has such pages.
+    """
+
+    __slots__ = ("_forks", "_page")
+
+    def __init__(self) -> None:
+        self._forks = _forks
+        self._page: mmap.mmap | None = None
+        try:
+            page = mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            page.madvise(MADV_WIPEONFORK)
+        except (AttributeError, OSError, ValueError):  # not on this system
+            return
+        page[0] = 1
+        self._page = page
+
+    def is_here(self) -> bool:
+        return self._forks == _forks and (self._page is None or self._page[0] == 1)
+
+
 class Keystream:
     """ChaCha20 (RFC 8439) with a secret key, a 64-bit counter and a 64-bit nonce.
 
@@ -37,7 +76,7 @@ class Keystream:
     True
     """
 
-    __slots__ = ("_key", "_lock", "_process", "_streams", "description", "safe")
+    __slots__ = ("_birthmark", "_key", "_lock", "_streams", "description", "safe")
 
     def __init__(self) -> None:
         self._start(secrets.token_bytes(32), "ChaCha20 keyed by the operating system", safe=True)
@@ -55,7 +94,7 @@ class Keystream:
         self._key = np.frombuffer(key, dtype="<u4").astype(np.uint32)
         self._streams = 0
         self._lock = Lock()
-        self._process = os.getpid()
+        self._birthmark = _Birthmark()
         self.description = description
         """What it is, in words for a certificate."""
         self.safe = safe
@@ -74,7 +113,7 @@ class Keystream:
 
     def _take(self, streams: int) -> int:
         """Return the first of so many streams that nobody has had and nobody else will get."""
-        if os.getpid() != self._process:
+        if not self._birthmark.is_here():
             raise SudareError(
                 "A Keystream cannot be used in a forked process: it would repeat what its parent draws. "
                 "Make a new Keystream() there."

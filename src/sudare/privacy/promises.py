@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields
-from typing import Any, get_args
+from typing import Any
 
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
@@ -12,10 +12,12 @@ from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
+from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import TCloseness
 
-Promise = KAnonymity | LDiversity | TCloseness | MultiViewDiversity | PkAnonymity | DifferentialPrivacy
-_BY_NAME: dict[str, type[Promise]] = {kind.__name__: kind for kind in get_args(Promise)}
+Promise = Requirement | MultiViewDiversity | PkAnonymity | DifferentialPrivacy
+_KINDS = (KAnonymity, LDiversity, TCloseness, MultiViewDiversity, PkAnonymity, DifferentialPrivacy)
+_BY_NAME: dict[str, Any] = {kind.__name__: kind for kind in _KINDS}
 
 
 def promise_to_json(promise: Promise) -> dict[str, Any]:
@@ -24,6 +26,10 @@ def promise_to_json(promise: Promise) -> dict[str, Any]:
     >>> promise_to_json(KAnonymity(5))
     {'requirement': 'KAnonymity', 'k': 5}
     """
+    if not isinstance(promise, _KINDS):
+        raise ParameterError(
+            f"{promise} cannot be promised in a certificate: it is none of {', '.join(_BY_NAME)}."
+        )
     return {"requirement": type(promise).__name__, **asdict(promise)}
 
 
@@ -42,6 +48,7 @@ def promise_from_json(data: Mapping[str, Any]) -> Promise:
     if sorted(parameters) != sorted(field.name for field in fields(kind)):
         raise InputError(f"A promise of {kind.__name__} has other parameters: {', '.join(parameters)}.")
     try:
-        return kind(**parameters)
+        promise: Promise = kind(**parameters)
     except ParameterError as error:
         raise InputError(f"A promise cannot be what it says. {error}") from None
+    return promise

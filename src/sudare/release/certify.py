@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from sudare.attacks.attack import attack_all
+from sudare.errors import ParameterError
+from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.t_closeness import TCloseness
@@ -59,6 +61,34 @@ def certify(handed_over: HandedOver, declared: Declared, commitment: InputHash) 
     )
 
 
+def certify_view(declared: Declared, commitment: InputHash) -> Certificate:
+    """Say what a differentially private view promises, before anything is measured for it.
+
+    How many records were read is not told: it is protected, too.
+    """
+    names = [name for name in declared.schema.attributes if declared.schema[name].role != Role.identifier]
+    return Certificate(
+        requirements=[str(promise) for promise in declared.promises],
+        promises=[promise_to_json(promise) for promise in declared.promises],
+        attributes={name: PublishedAttribute(role=declared.schema[name].role) for name in names},
+        measured={
+            key: value for promise in declared.promises for key, value in _budget(promise).items() if value
+        },
+        method=declared.method,
+        utility={},
+        caveats=list(declared.caveats),
+        records={},
+        randomness=declared.randomness,
+        input=commitment,
+    )
+
+
+def _budget(promise: Promise) -> dict[str, float]:
+    if not isinstance(promise, DifferentialPrivacy):
+        raise ParameterError(f"A view cannot promise {promise}. Ask for DifferentialPrivacy.")
+    return {"epsilon": promise.epsilon, "delta": promise.delta}
+
+
 def verified(handed_over: HandedOver, declared: Declared) -> Verification:
     """Verify a single table; raise a RequirementError if a promise does not hold on it."""
     (frame,) = handed_over.frames.values()
@@ -95,7 +125,11 @@ def _attacks(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:
 def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, PublishedAttribute]:
     """Describe every published column. Of a hierarchy only the paths of published values are told, where needed."""
     schema = declared.schema
-    in_tree = {p.attribute or schema.names(Role.sensitive)[0] for p in declared.promises if _by_tree(p)}
+    in_tree = {
+        promise.attribute or schema.names(Role.sensitive)[0]
+        for promise in declared.promises
+        if isinstance(promise, TCloseness) and promise.distance == "hierarchical"
+    }
     found: dict[str, PublishedAttribute] = {}
     for frame in handed_over.frames.values():
         for name in frame.columns:
@@ -104,16 +138,13 @@ def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, Publis
     return found
 
 
-def _by_tree(promise: Promise) -> bool:
-    return isinstance(promise, TCloseness) and promise.distance == "hierarchical"
-
-
 def _paths(column: pl.Series, schema: Schema) -> list[list[str]] | None:
     recipe, values = schema[column.name].hierarchy, column.drop_nulls().unique().sort()
     if recipe is None or len(values) == 0:
         return None
     whole = recipe if isinstance(recipe, Hierarchy) else recipe.build(values)
-    return [list(row) for row in whole.take(whole.find(values)).rows()]
+    rows = whole.take(whole.find(values)).rows()
+    return [[text for text in row if text is not None] for row in rows]
 
 
 def _listed(texts: Sequence[str] | None) -> list[str] | None:

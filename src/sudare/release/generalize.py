@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
-
-import numpy as np
-import polars as pl
 
 from sudare.attacks.attack import attack_all
 from sudare.errors import InputError, ParameterError
+from sudare.generalization.kept import labelled_by_kept
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_mondrian
 from sudare.generalization.problem import Problem, with_hierarchies
@@ -19,9 +17,10 @@ from sudare.generalization.recoding import Recoding
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import Requirement, one_of, sensitive_attribute
 from sudare.release.certificate import Certificate, InputHash
-from sudare.release.release import Release
+from sudare.release.certify import Declared, HandedOver, certify, verified
+from sudare.release.published import as_published
+from sudare.release.release import Kept, Release
 from sudare.release.report import write_report
-from sudare.release.verify import verify
 from sudare.suitability.bounds import best_bounds, within_reach
 from sudare.suitability.costs import Costs, Need
 from sudare.tables.schema import Role
@@ -31,6 +30,7 @@ from sudare.utility.measures import utility_of
 from sudare.utility.queries import query_error
 
 METHODS = ("minimal", "mondrian")
+NO_NOISE = "no noise; rows stand in the order of their published values"
 
 
 def generalize(
@@ -46,9 +46,9 @@ def generalize(
 
     `method` is "minimal" (least distortion) or "mondrian" (fastest; `strict` cuts a node only if all its
     children hold). `suppress` is the largest share of records that "minimal" may leave out. `predict` names a
-    sensitive or other attribute; the certificate then says how well a model still predicts it (this needs
+    sensitive or other attribute; the holder's record then says how well a model still predicts it (this needs
     scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
-    dropped and the rows shuffled.
+    dropped, and the rows stand in the order of their published values.
 
     >>> import sudare as sd
     >>> table = sd.read(sd.datasets.health_survey(500).select("age", "sex", "diagnosis"), sd.Schema.from_roles(
@@ -72,7 +72,7 @@ def generalized(
     predict: str | None = None,
     decision: str | None = None,
 ) -> Release:
-    """Generalize, with what was decided before in the certificate."""
+    """Generalize, with what was decided before in the holder's record."""
     _refuse_what_cannot_be(table, asked, method, suppress, strict, predict)
     table = with_hierarchies(table)
     problem = Problem.of(table, asked)
@@ -81,6 +81,7 @@ def generalized(
         if method == "minimal"
         else learn_mondrian(problem, strict=strict)
     )
+    table, plan = labelled_by_kept(table, plan, asked)
     return _release(table, plan, asked, predict, decision)
 
 
@@ -120,30 +121,58 @@ def _refuse_what_cannot_be(
 
 
 def _release(
-    table: Table, plan: Recoding, requirements: list[Requirement], predict: str | None, decision: str | None
+    table: Table,
+    plan: Recoding,
+    requirements: list[Requirement],
+    predict: str | None,
+    decision: str | None,
 ) -> Release:
-    """Apply a plan, verify the output, and certify it."""
-    data = shuffled(plan.apply(table))
-    verification = verify(data, requirements, table.schema)
-    verification.refuse_if_broken()
+    """Apply a plan, certify the output, and say what the holder keeps."""
+    data = as_published(plan.apply(table), table)
+    handed_over = HandedOver({"data": data})
+    declared = Declared(requirements, plan.method, table.schema, NO_NOISE)
     commitment, salt = InputHash.commit(table.source.name, table.digest())
-    utility, bound = _utility(table, plan, predict), _bound(table, plan.problem)
-    certificate = Certificate(
-        requirements=[str(requirement) for requirement in requirements],
-        measured=verification.measured,
-        method=plan.method,
-        utility=utility,
-        bound=bound,
-        gap=utility["distortion"] / bound if bound else None,
-        decision=decision,
-        attacks={"input": attack_all(table.frame(), table.schema), "output": attack_all(data, table.schema)},
-        records={"read": len(table), "published": data.height, "suppressed": len(table) - data.height},
-        randomness="no noise; rows shuffled with the operating system's cryptographic source",
-        input=commitment,
+    certificate = certify(handed_over, declared, commitment)
+    kept = Kept(
+        plan,
+        salt,
+        record=partial(_record, table, plan, certificate, predict, decision),
+        report=partial(_report, table, handed_over, declared, certificate),
+        table=table,
+        row_blocks={"data": plan.block_of[plan.problem.row_unit]},
     )
-    report = write_report(table, data, certificate, verification)
-    blocks = {"data": plan.block_of[plan.problem.row_unit]}
-    return Release(data, plan, certificate, requirements, table.schema, report, salt, table, blocks)
+    return Release(handed_over, declared, certificate, kept)
+
+
+def _record(
+    table: Table, plan: Recoding, certificate: Certificate, predict: str | None, decision: str | None
+) -> dict[str, Any]:
+    """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
+    utility, bound = _utility(table, plan, predict), _bound(table, plan.problem)
+    published = int(plan.kept.sum())
+    return {
+        "records": {"read": len(table), "published": published, "suppressed": len(table) - published},
+        "measured": certificate.measured,
+        "utility": utility,
+        "bound": bound,
+        "gap": utility["distortion"] / bound if bound else None,
+        "decision": decision,
+        "attacks": {
+            "input": attack_all(table.frame(), table.schema),
+            "output": certificate.attacks["output"],
+        },
+    }
+
+
+def _report(
+    table: Table,
+    handed_over: HandedOver,
+    declared: Declared,
+    certificate: Certificate,
+    holder: dict[str, Any],
+) -> str:
+    data, verification = handed_over.frames["data"], verified(handed_over, declared)
+    return write_report(table, data, certificate, holder, verification)
 
 
 def _utility(table: Table, plan: Recoding, predict: str | None) -> dict[str, Any]:
@@ -162,9 +191,3 @@ def _bound(table: Table, problem: Problem) -> float | None:
         return None
     costs = Costs.in_table(table, problem)
     return best_bounds(problem, costs, [Need.of(problem.limits)])[0].value
-
-
-def shuffled(data: pl.DataFrame) -> pl.DataFrame:
-    """Put the rows into an order that tells nothing about the original one."""
-    keys = np.frombuffer(secrets.token_bytes(8 * data.height), dtype=np.uint64)
-    return data[pl.Series(keys).arg_sort()]

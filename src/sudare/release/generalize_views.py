@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from sudare.generalization.views import Earlier, Method, Score, ViewsPlan, Views
 from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy, refuse_other_requirements
 from sudare.privacy.requirement import number, one_of, whole_number
 from sudare.release import _recount_views, history
-from sudare.release.certificate import Certificate, InputHash
-from sudare.release.generalize import shuffled
+from sudare.release.certificate import InputHash
+from sudare.release.certify import Declared, HandedOver, certify
+from sudare.release.generalize import NO_NOISE
 from sudare.release.ledger import Ledger
-from sudare.release.release import Release
+from sudare.release.published import as_published
+from sudare.release.release import Kept, Release
 from sudare.release.views_report import write_views_report
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
@@ -31,7 +34,11 @@ from sudare.utility.measures import utility_of
 
 METHODS = ("simultaneous", "all-attributes", "sequential")
 SCORES = ("narrow", "mondrian", "paper")
-RESERVED = ("plan", "certificate", "report")
+RESERVED = ("plan", "certificate", "report", "law", "holder")
+PERSON_BY_PERSON = (
+    "Sets and counts of values are followed person by person. Who knows other people's values, or solves for all people "
+    "at once, may rule out more."
+)
 
 
 def generalize_views(
@@ -202,28 +209,39 @@ def _release(
         for releases in (earlier or [[]])
     )
     _refuse_broken(requirement, least, worst, table)
-    data = {name: shuffled(frame) for name, frame in frames.items()}
+    data = {name: as_published(frame, table) for name, frame in frames.items()}
+    handed_over = HandedOver(data)
+    declared = Declared([requirement], plan.method, table.schema, NO_NOISE, [PERSON_BY_PERSON])
     commitment, salt = InputHash.commit(table.source.name, table.digest())
-    weights = plan.problem.people.weights
-    certificate = Certificate(
-        requirements=[str(requirement)],
-        measured={requirement.name: least},
-        method=plan.method,
-        utility={view.name: _utility(table, plan, i) for i, view in enumerate(plan.views)},
-        attacks={
-            "input": {"intersection": _raw(table, plan)},
-            "output": {
-                "intersection": attack(data, table.schema, kind="intersection", known=table).summary()
-            },
-        },
-        records={"read": len(table), "published": int(weights.sum()), "suppressed": 0},
-        randomness="no noise; the rows of every view shuffled on their own, with the operating system's cryptographic source",
-        caveats=_caveats({one.seq: one for releases in earlier for one in releases}),
-        input=commitment,
+    certificate = certify(handed_over, declared, commitment)
+    counted = {one.seq: one for releases in earlier for one in releases}
+    kept = Kept(
+        plan,
+        salt,
+        record=partial(_record, table, plan, data, {requirement.name: least}, _made_against(counted)),
+        report=partial(write_views_report, table, data, plan, certificate),
+        table=table,
+        row_blocks={view.name: view.block_of[plan.problem.row_unit] for view in plan.views},
     )
-    report = write_views_report(table, data, plan, certificate)
-    row_blocks = {view.name: view.block_of[plan.problem.row_unit] for view in plan.views}
-    return Release(data, plan, certificate, [requirement], table.schema, report, salt, table, row_blocks)
+    return Release(handed_over, declared, certificate, kept)
+
+
+def _record(
+    table: Table,
+    plan: ViewsPlan,
+    data: Mapping[str, pl.DataFrame],
+    measured: dict[str, float],
+    notes: list[str],
+) -> dict[str, Any]:
+    """Measure what needs the original: what is left to everybody, what it cost, and what could be told before."""
+    attacked = attack(data, table.schema, kind="intersection", known=table).summary()
+    return {
+        "records": {"read": len(table), "published": len(table), "suppressed": 0},
+        "measured": measured,
+        "utility": {view.name: _utility(table, plan, i) for i, view in enumerate(plan.views)},
+        "attacks": {"input": {"intersection": _raw(table, plan)}, "output": {"intersection": attacked}},
+        "notes": notes,
+    }
 
 
 def _earlier_blocks(releases: Sequence[history.Recorded], sensitive: str) -> list[pl.Series]:
@@ -264,14 +282,10 @@ def _raw(table: Table, plan: ViewsPlan) -> dict[str, Any]:
     }
 
 
-def _caveats(earlier: Mapping[int, history.Recorded]) -> list[str]:
-    found = [
-        "Sets and counts of values are followed person by person. Who knows other people's values, or solves for "
-        "all people at once, may rule out more."
+def _made_against(earlier: Mapping[int, history.Recorded]) -> list[str]:
+    if not earlier:
+        return []
+    return [
+        f"Made against {history.named(list(earlier.values()))} of the ledger; what other receivers have "
+        "been given is not counted."
     ]
-    if earlier:
-        found.append(
-            f"Made against {history.named(list(earlier.values()))} of the ledger; what other receivers have "
-            "been given is not counted."
-        )
-    return found

@@ -24,6 +24,7 @@ from sudare.pview.view import Model, PView
 from sudare.release import history
 from sudare.release._recount_budget import refuse_overspent
 from sudare.release.certificate import Certificate, InputHash
+from sudare.release.certify import Declared, certify_view
 from sudare.release.ledger import Ledger
 from sudare.tables.table import Table
 
@@ -47,6 +48,9 @@ METHODS: dict[str, Callable[..., Model]] = {
     ),
     "dawa": lambda codes, domain, account: CellsModel(learn_dawa(codes, domain.sizes, account)),
 }
+ADDED_OR_REMOVED = (
+    "Neighbouring tables differ in one record, added or removed; replacing one costs twice the epsilon."
+)
 PARAMETERS: dict[str, Sequence[str]] = {"dp-mondrian": ("theta", "tree_share", "beta", "gamma")}
 
 
@@ -79,7 +83,9 @@ def materialize(
     domain = Domain.of(table)
     codes = domain.codes(table)
     source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
-    certificate, salt = _certificate(table, requirement, method, source)
+    declared = Declared([requirement], method, table.schema, source.description, [ADDED_OR_REMOVED])
+    commitment, salt = InputHash.commit(table.source.name, table.digest())
+    certificate = certify_view(declared, commitment)
     account = Account(requirement, source)
     refuse_overspent({"unit": account.unit, "shares": {"all": account.whole}}, requirement)
     if ledger is not None:
@@ -152,29 +158,6 @@ def _charging(
         ledger.append("release", body, check=lambda entries: history.refuse(entries, body, table))
 
     return charge
-
-
-def _certificate(
-    table: Table, requirement: DifferentialPrivacy, method: str, source: Keystream
-) -> tuple[Certificate, str]:
-    """Certify what is promised. How many records were read is not told: it is protected, too."""
-    commitment, salt = InputHash.commit(table.source.name, table.digest())
-    measured = {"epsilon": requirement.epsilon}
-    if requirement.delta:
-        measured["delta"] = requirement.delta
-    certificate = Certificate(
-        requirements=[str(requirement)],
-        measured=measured,
-        method=method,
-        utility={},
-        records={},
-        randomness=source.description,
-        caveats=[
-            "Neighbouring tables differ in one record, added or removed; replacing one costs twice the epsilon."
-        ],
-        input=commitment,
-    )
-    return certificate, salt
 
 
 def _size(model: Model, domain: Domain) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def publish(
     ...     quasi=["age", "sex"], sensitive=["diagnosis"],
     ...     hierarchies={"age": sd.Hierarchy.intervals(range(18, 96), width=10)}))
     >>> release = sd.publish(table, sd.Policy(l=2, k=5))
-    >>> release.certificate.bound <= release.certificate.utility["distortion"]
+    >>> release.holder["bound"] <= release.certificate.utility["distortion"]
     True
     """
     policy = policy or table.schema.publish

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -40,7 +42,11 @@ Floats = NDArray[np.float64]
 
 
 def write_randomization_report(
-    table: Table, data: pl.DataFrame, plan: RandomizationPlan, certificate: Certificate
+    table: Table,
+    data: pl.DataFrame,
+    plan: RandomizationPlan,
+    certificate: Certificate,
+    holder: Mapping[str, Any],
 ) -> str:
     """Tell the holder in pictures what was promised, what it did to every attribute, and what can be got back.
 
@@ -53,11 +59,11 @@ def write_randomization_report(
     name = escape(table.source.name)
     parts = [
         f"<h1>Randomized release of {name}</h1><p>{certificate.created}, Sudare {certificate.versions['sudare']}</p>",
-        '<p class="keep"><b>For the holder of the data only.</b> This page shows the original table. Pass on '
-        "<code>data.parquet</code> or <code>data.csv</code> with <code>plan.json</code>, which has the law that "
-        "estimates need, and <code>certificate.json</code>; keep this page.</p>",
+        '<p class="keep"><b>For the holder of the data only.</b> This page shows the original table. Hand '
+        "over the folder <code>hand-over</code>, whose <code>law.json</code> has the law that estimates need, and keep "
+        "this one.</p>",
         "<h2>1. What was asked, and what holds</h2>",
-        _asked(table, certificate),
+        _asked(table, certificate, holder),
         _meaning(plan, certificate),
         _caveats(certificate),
         "<h2>2. How the budget was split</h2>",
@@ -74,7 +80,7 @@ def write_randomization_report(
 # -- What is promised --------------------------------------------------------------------------------
 
 
-def _asked(table: Table, certificate: Certificate) -> str:
+def _asked(table: Table, certificate: Certificate, holder: Mapping[str, Any]) -> str:
     measured = ", ".join(f"{name} = {value:.4g}" for name, value in certificate.measured.items())
     left_out = table.names(Role.identifier) + table.names(Role.other)
     rows = {
@@ -83,7 +89,7 @@ def _asked(table: Table, certificate: Certificate) -> str:
         "nothing with the method",
         "Records": f"{certificate.records['published']:,}, all that were read; each was changed on its own",
         **({"Not published": escape(listed(left_out))} if left_out else {}),
-        "Attacked": escape(str(PkGame(**certificate.attacks["output"]["pk_game"]))),
+        "Attacked": escape(str(PkGame(**holder["attacks"]["output"]["pk_game"]))),
         "Randomness": escape(certificate.randomness),
         "Input": f"<code>{certificate.input.sha256_salted}</code> (salted; the ledger has the salt)",
     }

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
-import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from sudare.attacks.pk_game import PkGame, pk_game
+from sudare.attacks.pk_game import pk_game
 from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.randomization.budget import Split
 from sudare.randomization.laws import After, How
 from sudare.randomization.plan import Histogram, RandomizationPlan, learn_plan
-from sudare.release.certificate import Certificate, InputHash
+from sudare.release.certificate import InputHash
+from sudare.release.certify import Declared, HandedOver, certify
+from sudare.release.published import in_order
 from sudare.release.randomization_report import write_randomization_report
-from sudare.release.release import Release
-from sudare.release.verify import verify
+from sudare.release.release import Kept, Release
 from sudare.tables.table import Table
 
 
@@ -66,38 +67,31 @@ def randomize(
 def _release(
     table: Table, plan: RandomizationPlan, requirement: PkAnonymity | DifferentialPrivacy, source: Keystream
 ) -> Release:
-    """Draw the output, verify it from what is published, and certify it."""
+    """Draw the output, certify it from what is published, and say what the holder keeps."""
     codes, law = plan.sample(source), plan.to_json()
-    data = _shuffled(plan.decode(codes), source)
-    verification = verify(data, requirement, table.schema, plan=law)
-    verification.refuse_if_broken()
+    data = in_order(plan.decode(codes))
+    handed_over = HandedOver({"data": data}, law)
+    randomness = f"{source.description}; rows stand in the order of their published values"
+    declared = Declared([requirement], "randomize", table.schema, randomness, plan.caveats)
     commitment, salt = InputHash.commit(table.source.name, table.digest())
-    certificate = Certificate(
-        requirements=[str(requirement)],
-        measured=verification.measured,
-        method="randomize",
-        utility=_utility(plan),
-        attacks={"output": {"pk_game": asdict(_game(plan, codes, law))}},
-        records={"read": len(table), "published": data.height, "suppressed": 0},
-        randomness=f"{source.description}; rows shuffled with it too",
-        caveats=plan.caveats,
-        input=commitment,
+    certificate = certify(handed_over, declared, commitment)
+    kept = Kept(
+        plan,
+        salt,
+        record=partial(_record, table, plan, codes, law),
+        report=partial(write_randomization_report, table, data, plan, certificate),
     )
-    report = write_randomization_report(table, data, plan, certificate)
-    return Release(data, plan, certificate, [requirement], table.schema, report, salt)
+    return Release(handed_over, declared, certificate, kept)
 
 
-def _game(plan: RandomizationPlan, codes: Mapping[str, NDArray[Any]], law: Mapping[str, Any]) -> PkGame:
-    """Let somebody who knows the original look for people in what was drawn."""
+def _record(
+    table: Table, plan: RandomizationPlan, codes: Mapping[str, NDArray[Any]], law: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Measure what needs the original: let somebody who knows it look for people in what was drawn."""
     original = {one.name: one.domain.codes() for one in plan.laws}
-    return pk_game(original, codes, law["attributes"], limit=1 / plan.k)
-
-
-def _utility(plan: RandomizationPlan) -> dict[str, object]:
-    """Say how often the values of each attribute are expected to change, and how far numbers are to move."""
-    return {"changes": {law.name: law.expected_change() for law in plan.laws}}
-
-
-def _shuffled(data: pl.DataFrame, source: Keystream) -> pl.DataFrame:
-    """Put the rows into an order that tells nothing about the original one."""
-    return data[pl.Series(source.words(data.height)).arg_sort()]
+    game = pk_game(original, codes, law["attributes"], limit=1 / plan.k)
+    return {
+        "records": {"read": len(table), "published": len(table), "suppressed": 0},
+        "utility": {"changes": {one.name: one.expected_change() for one in plan.laws}},
+        "attacks": {"output": {"pk_game": asdict(game)}},
+    }

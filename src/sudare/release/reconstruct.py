@@ -12,8 +12,11 @@ import polars as pl
 from sudare.errors import InputError
 from sudare.randomization.estimate import Estimate, Method, estimate
 from sudare.randomization.published import PublishedLaw, columns_of
+from sudare.tables.folders import LAW, handed_over
 from sudare.release.release import Release
 from sudare.tables.text import listed
+
+NOT_RANDOMIZED = "Only a randomized table can be reconstructed; this one was made otherwise."
 
 
 def reconstruct(
@@ -52,15 +55,18 @@ def _columns(name: str, laws: dict[str, dict[str, Any]]) -> list[str]:
 
 def _published(release: Release | str | Path) -> tuple[pl.DataFrame, dict[str, dict[str, Any]]]:
     if isinstance(release, Release):
-        plan = release.plan.to_json()
-        data = release.frame()
+        if (law := release.handed_over.law) is None:
+            raise InputError(NOT_RANDOMIZED)
+        plan, data = dict(law), release.frame()
     else:
-        folder = Path(release)
+        folder = handed_over(release)
+        if not (folder / LAW).is_file():
+            raise InputError(f"{folder}: there is no {LAW}. {NOT_RANDOMIZED}")
         try:
-            plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+            plan = json.loads((folder / LAW).read_text(encoding="utf-8"))
             data = pl.read_parquet(folder / "data.parquet")
         except (OSError, ValueError, pl.exceptions.PolarsError) as error:
             raise InputError(f"{folder}: this is no release that can be read: {error}.") from None
     if plan.get("method") != "randomize":
-        raise InputError("Only a randomized table can be reconstructed; this one was made otherwise.")
+        raise InputError(NOT_RANDOMIZED)
     return data, plan["attributes"]

@@ -1,4 +1,4 @@
-"""A release: what goes out, with its plan, certificate and report."""
+"""A release: what is handed over with its certificate, and what the holder keeps."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,10 +16,14 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.privacy.multi_view import MultiViewDiversity
+from sudare.privacy.promises import Promise
 from sudare.release import history
 from sudare.release.certificate import Certificate
+from sudare.release.certify import Declared, HandedOver
 from sudare.release.ledger import Ledger
-from sudare.release.verify import Promise, verify
+from sudare.tables.spreadsheets import guarded
+from sudare.release.verify import verify
+from sudare.tables import folders
 from sudare.tables.atomic import write_folder
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
@@ -33,31 +38,66 @@ class Plan(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
-    """What goes out: one table, or several views. Nothing is on disk until `write`."""
+class Kept:
+    """What stays with the holder: all of it tells about the original."""
 
-    data: pl.DataFrame | Mapping[str, pl.DataFrame] = field(repr=False)
     plan: Plan
-    certificate: Certificate
-    requirements: Sequence[Promise | MultiViewDiversity]
-    schema: Schema = field(repr=False)
-    report: str = field(repr=False)
-    input_salt: str = field(repr=False)
-    """Opens the certificate's input hash; stays with the holder."""
-    table: Table | None = field(default=None, repr=False)
+    input_salt: str
+    """Opens the certificate's input hash."""
+    record: Callable[[], dict[str, Any]]
+    """Makes the holder's record."""
+    report: Callable[[dict[str, Any]], str]
+    """Writes the report, given the holder's record."""
+    table: Table | None = None
     """What it was made from; a ledger compares it with earlier releases."""
-    row_blocks: Mapping[str, NDArray[np.int64]] = field(default_factory=dict, repr=False)
+    row_blocks: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     """The block that each row of the table is published in (-1: left out), by view, where there are blocks."""
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What goes out: one table, or several views; and what stays. Nothing is on disk until `write`."""
+
+    handed_over: HandedOver = field(repr=False)
+    declared: Declared = field(repr=False)
+    certificate: Certificate
+    kept: Kept = field(repr=False)
+
+    @cached_property
+    def holder(self) -> dict[str, Any]:
+        """The holder's record: what only the holder may know. It is made when it is first asked for."""
+        return self.kept.record()
+
+    @cached_property
+    def report(self) -> str:
+        """The report for the holder, an HTML page. It is written when it is first asked for."""
+        return self.kept.report(self.holder)
+
+    @property
+    def plan(self) -> Plan:
+        """What the method learned."""
+        return self.kept.plan
+
+    @property
+    def requirements(self) -> Sequence[Promise]:
+        """What was asked for."""
+        return self.declared.promises
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the table it was made from."""
+        return self.declared.schema
 
     def frame(self) -> pl.DataFrame:
         """Return what is published, if it is one table."""
-        if isinstance(self.data, pl.DataFrame):
-            return self.data
-        raise InputError(f"This release has several views, {listed(list(self.data))}: take one of frames().")
+        frames = self.frames()
+        if list(frames) == ["data"]:
+            return frames["data"]
+        raise InputError(f"This release has several views, {listed(list(frames))}: take one of frames().")
 
     def frames(self) -> dict[str, pl.DataFrame]:
-        """Return everything that is published, by name. Rows are shuffled, those of each view on their own."""
-        return {"data": self.data} if isinstance(self.data, pl.DataFrame) else dict(self.data)
+        """Return everything that is published, by name. Rows stand in the order of their published values."""
+        return dict(self.handed_over.frames)
 
     def write(
         self,
@@ -67,7 +107,7 @@ class Release:
         ledger: Ledger | None = None,
         receiver: str | None = None,
     ) -> Path:
-        """Write data, plan, certificate and report into a new folder, whole or not at all.
+        """Write the release into a new folder, whole or not at all: `hand-over` for the receiver, `keep` for you.
 
         The files are verified as they stand on disk; a release that fails is not written. The ledger
         is told before the folder appears, so that it never misses a release; it refuses what would break an
@@ -77,48 +117,40 @@ class Release:
         folder = Path(folder)
         files: dict[str, Callable[[Path], None]] = {}
         for name, frame in self.frames().items():
-            files[f"{name}.parquet"] = frame.write_parquet
-            files[f"{name}.csv"] = frame.write_csv
-        files["plan.json"] = lambda path: _write_json(path, self.plan.to_json())
-        files["report.html"] = lambda path: _write_text(path, self.report)
-        files["certificate.json"] = lambda path: self._certify(path, folder, ledger, receiver)
-        write_folder(folder, files, force=force)
+            files[f"{folders.HAND_OVER}/{name}.parquet"] = frame.write_parquet
+            files[f"{folders.HAND_OVER}/{name}.csv"] = guarded(frame).write_csv
+        if (law := self.handed_over.law) is not None:
+            files[f"{folders.HAND_OVER}/{folders.LAW}"] = lambda path: _write_json(path, law)
+        else:
+            files[f"{folders.KEEP}/{folders.PLAN}"] = lambda path: _write_json(path, self.plan.to_json())
+        files[f"{folders.KEEP}/{folders.REPORT}"] = lambda path: _write_text(path, self.report)
+        files[f"{folders.KEEP}/{folders.HOLDER}"] = lambda path: _write_json(path, self.holder)
+        files[f"{folders.HAND_OVER}/{folders.CERTIFICATE}"] = lambda path: self._certify(
+            path, folder, ledger, receiver
+        )
+        write_folder(folder, files, force=force, mark=folders.MARK, private=[folders.KEEP])
         return folder
 
     def _certify(self, path: Path, folder: Path, ledger: Ledger | None, receiver: str | None) -> None:
-        """Verify and hash the files beside `path`, write the certificate, and tell the ledger."""
-        self._verify(path.parent)
+        """Write the certificate with the hashes of the files beside it, verify them, and tell the ledger."""
         hashes = {file.name: _sha256(file) for file in sorted(path.parent.iterdir())}
         certificate = self.certificate.model_copy(update={"output": hashes})
         _write_json(path, certificate.model_dump(mode="json"))
+        if not any(isinstance(one, MultiViewDiversity) for one in self.requirements):
+            verify(path.parent, self.requirements, self.schema).refuse_if_broken()
         if ledger is not None:
             body = {
                 "folder": str(folder),
                 "receiver": receiver,
                 "certificate": certificate.model_dump(mode="json"),
                 "certificate_sha256": _sha256(path),
-                "input_salt": self.input_salt,
-                **history.told_by(self.frames(), self.row_blocks, self.requirements, self.schema),
+                "holder": self.holder,
+                "input_salt": self.kept.input_salt,
+                **history.told_by(self.frames(), self.kept.row_blocks, self.requirements, self.schema),
             }
-            ledger.append("release", body, check=lambda entries: history.refuse(entries, body, self.table))
-
-    def _verify(self, folder: Path) -> None:
-        """Verify the files. Views were verified together, row by row: their files must be what was verified."""
-        promises = [p for p in self.requirements if not isinstance(p, MultiViewDiversity)]
-        for name, frame in self.frames().items():
-            for file in (folder / f"{name}.parquet", folder / f"{name}.csv"):
-                if promises:
-                    verify(file, promises, self.schema).refuse_if_broken()
-                elif not _same(frame, file):
-                    raise InputError(
-                        f"{file.name} does not have the rows that were verified. Nothing was written."
-                    )
-
-
-def _same(frame: pl.DataFrame, file: Path) -> bool:
-    if file.suffix == ".parquet":
-        return pl.read_parquet(file).equals(frame)
-    return file.read_text(encoding="utf-8") == frame.write_csv()
+            ledger.append(
+                "release", body, check=lambda entries: history.refuse(entries, body, self.kept.table)
+            )
 
 
 def _sha256(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -35,25 +36,28 @@ svg text { font: 11px system-ui, sans-serif; fill: #22302b; } svg text.axis { fi
 
 
 def write_report(
-    table: Table, data: pl.DataFrame, certificate: Certificate, verification: Verification
+    table: Table,
+    data: pl.DataFrame,
+    certificate: Certificate,
+    holder: Mapping[str, Any],
+    verification: Verification,
 ) -> str:
     """Tell the holder in pictures what was asked, what was measured, and what it cost."""
     quasi = table.names(Role.quasi)
     before, after = pl.DataFrame([table[name].decode() for name in quasi]), data.select(quasi)
     parts = [
         f"<h1>Release of {escape(table.source.name)}</h1><p>{certificate.created}, Sudare {certificate.versions['sudare']}</p>",
-        '<p class="keep"><b>For the holder of the data only.</b> This page shows the original table. Pass on '
-        "<code>data.parquet</code> or <code>data.csv</code> with <code>certificate.json</code>; keep this page and "
-        "<code>plan.json</code>.</p>",
+        '<p class="keep"><b>For the holder of the data only.</b> This page shows the original table. Hand '
+        "over the folder <code>hand-over</code>, and keep this one.</p>",
         "<h2>1. What was asked, and what holds</h2>",
-        _asked(certificate),
+        _asked(certificate, holder),
         _worst(verification),
         "<h2>2. Who stood out, and who does now</h2>",
         _standing_out(before, after),
         "<h2>3. What attacks reach</h2>",
-        _attacks(certificate),
+        _attacks(holder["attacks"]),
         "<h2>4. What it cost</h2>",
-        _cost(certificate),
+        _cost(holder),
         "<h2>5. The quasi attributes, before and after</h2>",
         *(_attribute(table, name, before[name], after[name]) for name in quasi),
     ]
@@ -61,9 +65,9 @@ def write_report(
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 
-def _asked(certificate: Certificate) -> str:
+def _asked(certificate: Certificate, holder: Mapping[str, Any]) -> str:
     measured = ", ".join(f"{name} = {value:g}" for name, value in certificate.measured.items())
-    records = certificate.records
+    records = holder["records"]
     return _rows(
         ("Asked for", escape(" and ".join(certificate.requirements))),
         (
@@ -75,7 +79,7 @@ def _asked(certificate: Certificate) -> str:
             "Records",
             f"{records['read']:,} read, {records['published']:,} published, {records['suppressed']:,} left out",
         ),
-        *([("Decided before", escape(certificate.decision))] if certificate.decision else []),
+        *([("Decided before", escape(holder["decision"]))] if holder["decision"] else []),
         ("Randomness", escape(certificate.randomness)),
         ("Input", f"<code>{certificate.input.sha256_salted}</code> (salted; the ledger has the salt)"),
     )
@@ -122,9 +126,9 @@ def _people_by_size(frame: pl.DataFrame) -> list[float]:
     return [float(sizes.filter(sizes.is_between(low, high or frame.height)).sum()) for low, high, _ in SIZES]
 
 
-def _attacks(certificate: Certificate) -> str:
+def _attacks(attacks: Mapping[str, Any]) -> str:
     """Compare what an outsider reaches on the original and on the output."""
-    before, after = certificate.attacks["input"], certificate.attacks["output"]
+    before, after = attacks["input"], attacks["output"]
     lines = [
         (
             "Highest risk that one person is re-identified (prosecutor)",
@@ -156,11 +160,11 @@ def _at(data: Any, path: tuple[str, ...]) -> float:
     return float(data)
 
 
-def _cost(certificate: Certificate) -> str:
-    utility = certificate.utility
-    bound = "not computed: too large a table" if certificate.bound is None else f"{certificate.bound:.4f}"
-    if certificate.gap is not None:
-        bound += f"; this release has {certificate.gap:.2f} times that"
+def _cost(holder: Mapping[str, Any]) -> str:
+    utility, least = holder["utility"], holder["bound"]
+    bound = "not computed: too large a table" if least is None else f"{least:.4f}"
+    if holder["gap"] is not None:
+        bound += f"; this release has {holder['gap']:.2f} times that"
     table = _rows(
         ("Distortion (0 = as it was, 1 = all suppressed)", f"{utility['distortion']:.4f}"),
         ("No method can distort less than", bound),

@@ -21,16 +21,17 @@ from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
+from sudare.privacy.promises import Promise
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import TCloseness
 from sudare.pview.files import DATA, MANIFEST, open_view
 from sudare.release import _recount, _recount_budget, _recount_laws
 from sudare.release._recount import Blocks, Sensitive
+from sudare.tables.folders import LAW, handed_over
 from sudare.tables.schema import Attribute, Role, Schema
 from sudare.tables.text import listed
-
-Promise = Requirement | PkAnonymity | DifferentialPrivacy
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,11 @@ def verify(
         raise ParameterError("Ask either for what blocks have, or for what a randomized table promises.")
     if by_law:
         return Verification(tuple(_find_by_law(by_law, frame, plan or _plan_beside(output))))
-    asked = [promise for promise in promised if not isinstance(promise, PkAnonymity | DifferentialPrivacy)]
+    asked = [
+        promise
+        for promise in promised
+        if not isinstance(promise, PkAnonymity | DifferentialPrivacy | MultiViewDiversity)
+    ]
 
     @cache  # several requirements may speak of one attribute
     def counted(name: str | None) -> tuple[Blocks, Sensitive | None]:
@@ -159,7 +164,7 @@ def _frame(output: pl.DataFrame | str | Path) -> tuple[pl.DataFrame, bool]:
     """Return the output, and whether it is a CSV file, in which everything is text."""
     if isinstance(output, pl.DataFrame):
         return output, False
-    path = Path(output)
+    path = handed_over(output)
     if path.is_dir():
         _refuse_views(path)
         path = path / "data.parquet"
@@ -209,7 +214,7 @@ def _plan_beside(output: pl.DataFrame | str | Path) -> Mapping[str, Any]:
             "A randomized table is verified by its law. Name the release's folder, or give plan=..."
         )
     path = Path(output)
-    path = (path if path.is_dir() else path.parent) / "plan.json"
+    path = (handed_over(path) if path.is_dir() else path.parent) / LAW
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -17,6 +17,9 @@ from sudare.release.report import STYLE
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
 
+Record = Mapping[str, Any]
+"""The holder's record."""
+
 EXAMPLES = 5  # blocks that are shown of each view
 MOST = 6  # sensitive values that are named of a block
 EACH = 20  # so many numbers of values have a bar each
@@ -29,7 +32,11 @@ METHODS = {
 
 
 def write_views_report(
-    table: Table, frames: Mapping[str, pl.DataFrame], plan: ViewsPlan, certificate: Certificate
+    table: Table,
+    frames: Mapping[str, pl.DataFrame],
+    plan: ViewsPlan,
+    certificate: Certificate,
+    holder: Record,
 ) -> str:
     """Tell the holder in pictures what the views promise together, and what each of them still shows.
 
@@ -43,39 +50,37 @@ def write_views_report(
     name = escape(table.source.name)
     parts = [
         f"<h1>Views of {name}</h1><p>{certificate.created}, Sudare {certificate.versions['sudare']}</p>",
-        _keep(list(frames)),
+        _keep(),
         "<h2>1. What was asked, and what holds</h2>",
-        _asked(plan, certificate),
-        _meaning(plan, certificate),
-        _caveats(certificate),
+        _asked(plan, certificate, holder),
+        _meaning(plan, holder),
+        _caveats([*certificate.caveats, *holder["notes"]]),
         "<h2>2. What an outsider reaches who combines the views</h2>",
-        _combined(table, plan, certificate),
-        _nearest(table, plan, certificate),
+        _combined(table, plan, holder),
+        _nearest(table, plan, holder),
         "<h2>3. What it cost every view</h2>",
-        _costs(certificate),
+        _costs(holder),
         "<h2>4. The views, one by one</h2>",
-        *(_view(view, frames[view.name], plan, certificate) for view in plan.views),
+        *(_view(view, frames[view.name], plan, holder) for view in plan.views),
         "<h2>5. What can be concluded, and what cannot</h2>",
-        _conclusions(plan, certificate),
+        _conclusions(plan, holder),
     ]
     head = f'<meta charset="utf-8"><title>Sudare: {name}</title><style>{STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
 
 
-def _keep(views: Sequence[str]) -> str:
-    files = ", ".join(f"<code>{escape(view)}.csv</code>" for view in views)
+def _keep() -> str:
     return (
-        '<p class="keep"><b>For the holder of the data only.</b> This page shows the original table. Pass on '
-        f"{files} (or the same as <code>.parquet</code>) with <code>certificate.json</code>; keep this page and "
-        "<code>plan.json</code>.</p>"
+        '<p class="keep"><b>For the holder of the data only.</b> This page shows the original table. Hand over the '
+        "folder <code>hand-over</code>, with all views or some of them, and keep this one.</p>"
     )
 
 
 # -- What is promised --------------------------------------------------------------------------------
 
 
-def _asked(plan: ViewsPlan, certificate: Certificate) -> str:
-    name, value = _measured(certificate)
+def _asked(plan: ViewsPlan, certificate: Certificate, holder: Record) -> str:
+    name, value = _measured(holder)
     views = "<br>".join(
         f"<b>{escape(view.name)}</b>: {escape(', '.join(view.attributes))}" for view in plan.views
     )
@@ -93,14 +98,14 @@ def _asked(plan: ViewsPlan, certificate: Certificate) -> str:
     return f"<table>{''.join(lines)}</table>"
 
 
-def _measured(certificate: Certificate) -> tuple[str, float]:
-    (found,) = certificate.measured.items()
-    return found
+def _measured(holder: Record) -> tuple[str, float]:
+    (measured,) = holder["measured"].items()
+    return measured  # type: ignore[no-any-return]
 
 
-def _meaning(plan: ViewsPlan, certificate: Certificate) -> str:
+def _meaning(plan: ViewsPlan, holder: Record) -> str:
     """Say in words what was measured, by the kind of diversity that was asked for."""
-    name, value = _measured(certificate)
+    name, value = _measured(holder)
     sensitive = escape(plan.problem.sensitive)
     meaning = {
         "l_multiview": f"<b>at least {value:g} values of {sensitive}</b> occur in all of these blocks",
@@ -111,17 +116,17 @@ def _meaning(plan: ViewsPlan, certificate: Certificate) -> str:
     return f"<p>Whoever knows in which block of every view a person is, and combines what the blocks show: {meaning}.</p>"
 
 
-def _caveats(certificate: Certificate) -> str:
-    items = "".join(f"<li>{escape(text)}</li>" for text in certificate.caveats)
+def _caveats(caveats: Sequence[str]) -> str:
+    items = "".join(f"<li>{escape(text)}</li>" for text in caveats)
     return f'<div class="keep"><b>What the promise does not cover:</b><ul>{items}</ul></div>'
 
 
 # -- What an outsider reaches ------------------------------------------------------------------------
 
 
-def _combined(table: Table, plan: ViewsPlan, certificate: Certificate) -> str:
+def _combined(table: Table, plan: ViewsPlan, holder: Record) -> str:
     """Compare what the raw views would give away with what the published ones do."""
-    before, after = _found(plan, certificate)
+    before, after = _found(plan, holder)
     sensitive = plan.problem.sensitive
     raw, now = (_distribution(found) for found in (before, after))
     totals = np.bincount(table[sensitive].codes)
@@ -149,8 +154,8 @@ def _people(number: int) -> str:
     return "nobody has" if number == 0 else "one has" if number == 1 else f"{number:,} have"
 
 
-def _found(plan: ViewsPlan, certificate: Certificate) -> tuple[dict[str, Any], dict[str, Any]]:
-    before, after = (certificate.attacks[side]["intersection"] for side in ("input", "output"))
+def _found(plan: ViewsPlan, holder: Record) -> tuple[dict[str, Any], dict[str, Any]]:
+    before, after = (holder["attacks"][side]["intersection"] for side in ("input", "output"))
     return before, after["by_attribute"][plan.problem.sensitive]
 
 
@@ -180,10 +185,10 @@ def _earlier(plan: ViewsPlan) -> str:
     )
 
 
-def _nearest(table: Table, plan: ViewsPlan, certificate: Certificate) -> str:
+def _nearest(table: Table, plan: ViewsPlan, holder: Record) -> str:
     """Show the person who comes nearest to being given away: the blocks, and what is left."""
     seen, people, sensitive = plan.seen(), plan.problem.people, plan.problem.sensitive
-    by_number = _measured(certificate)[0] == "l_multiview"
+    by_number = _measured(holder)[0] == "l_multiview"
     worst = int(
         np.lexsort((-seen.posterior, seen.candidates) if by_number else (seen.candidates, -seen.posterior))[0]
     )
@@ -224,9 +229,9 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 # -- What it cost ------------------------------------------------------------------------------------
 
 
-def _costs(certificate: Certificate) -> str:
+def _costs(holder: Record) -> str:
     """Put the views' costs beside each other, in numbers and as a picture."""
-    utility = certificate.utility
+    utility = holder["utility"]
     lines = {
         "Blocks": [f"{found['blocks']:,}" for found in utility.values()],
         "Average block": [f"{found['average_block']:,.1f} records" for found in utility.values()],
@@ -286,9 +291,9 @@ def _bars(labels: Sequence[str], shares: Sequence[float], top: float = 0.0) -> s
 # -- One view ----------------------------------------------------------------------------------------
 
 
-def _view(view: View, frame: pl.DataFrame, plan: ViewsPlan, certificate: Certificate) -> str:
-    found = certificate.utility[view.name]["open_by_attribute"]
-    top = max(max(one["open_by_attribute"].values()) for one in certificate.utility.values())
+def _view(view: View, frame: pl.DataFrame, plan: ViewsPlan, holder: Record) -> str:
+    found = holder["utility"][view.name]["open_by_attribute"]
+    top = max(max(one["open_by_attribute"].values()) for one in holder["utility"].values())
     return (
         f"<h3>{escape(view.name)}</h3><p>How much of each attribute is left open: the share of all other values that "
         "a published label covers beside the true one, on average. The longest bar of all views is drawn in full.</p>"
@@ -320,10 +325,10 @@ def _examples(view: View, frame: pl.DataFrame, sensitive: str) -> str:
 # -- What it is good for -----------------------------------------------------------------------------
 
 
-def _conclusions(plan: ViewsPlan, certificate: Certificate) -> str:
-    name, value = _measured(certificate)
+def _conclusions(plan: ViewsPlan, holder: Record) -> str:
+    name, value = _measured(holder)
     sensitive = escape(plan.problem.sensitive)
-    _, after = _found(plan, certificate)
+    _, after = _found(plan, holder)
     can = [
         f"From every view: how its attributes go together with {sensitive}, as finely as its labels tell. Every record is "
         "there, and every label is true.",
@@ -332,7 +337,7 @@ def _conclusions(plan: ViewsPlan, certificate: Certificate) -> str:
     ]
     cannot = [
         "How attributes of different views go together, beyond what the labels of a block tell: the rows of each view "
-        "were shuffled on their own.",
+        "stand in an order of their own.",
         _not_guessed(name, value, after["posterior"], sensitive),
         f"That what is known beside the views is covered: other people's {sensitive}, or attributes that the schema does "
         "not call quasi, may rule out more.",

@@ -14,7 +14,7 @@ import secrets
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sudare.errors import InputError, ParameterError
@@ -30,12 +30,18 @@ _NOT_SUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP}
 
 
 def write_folder(
-    folder: Path, files: Mapping[str, Callable[[Path], None]], *, force: bool = False, mark: str = _MARK
+    folder: Path,
+    files: Mapping[str, Callable[[Path], None]],
+    *,
+    force: bool = False,
+    mark: str = _MARK,
+    private: Sequence[str] = (),
 ) -> None:
     """Write a folder of files that appears under its name whole, or not at all.
 
-    Each function in `files` writes one file at the path it is given. If one of them fails, `folder` stays as
-    it was. Missing parent folders are created.
+    Each function in `files` writes one file at the path it is given; a name may have one folder before it, as in
+    `keep/report.html`. If one of them fails, `folder` stays as it was. Missing parent folders are created. Only the
+    owner can look into the `private` ones of these folders.
 
     An existing `folder` is refused unless `force` is given. With `force` it is replaced, but only if it holds
     the file `mark`: a mistyped name can then never wipe a folder that is not ours.
@@ -55,10 +61,15 @@ def write_folder(
     _must_replace(folder, mark, force=force)  # before the work, not only after it
     partial = _make_partial(folder)
     try:
+        for inner in dict.fromkeys(Path(name).parent.name for name in files if "/" in name):
+            (partial / inner).mkdir(mode=0o700 if inner in private else 0o777)
         for name, write in files.items():
             write(partial / name)
+            if Path(name).parent.name in private:
+                (partial / name).chmod(0o600)
             _sync_file(partial / name)
-        _sync_folder(partial)
+        for written in {(partial / name).parent for name in files} | {partial}:
+            _sync_folder(written)
         # Asked again: the target may have come or changed while the files were written.
         if _must_replace(folder, mark, force=force):
             _exchange(partial, folder)
@@ -72,9 +83,10 @@ def write_folder(
 
 def _check_names(files: Mapping[str, Callable[[Path], None]]) -> None:
     for name in files:
-        if Path(name).name != name or name in ("", ".."):
+        parts = name.split("/")
+        if len(parts) > 2 or any(Path(part).name != part or part in ("", "..") for part in parts):
             raise ParameterError(
-                f"The name of a file to write must be a plain file name. Got {name!r} instead."
+                f"The name of a file to write must be a plain file name, or one in a plain folder. Got {name!r} instead."
             )
 
 
@@ -189,10 +201,14 @@ def _remove(partial: Path) -> None:
         warnings.warn(f"Could not remove {partial}. It is not needed: remove it yourself.", stacklevel=3)
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write one text file that appears under its name whole, or not at all; it replaces an old one."""
+def write_file(path: Path, text: str, *, private: bool = False) -> None:
+    """Write one text file that appears under its name whole, or not at all; it replaces an old one.
+
+    Only its owner can read one that is `private`.
+    """
     partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
     try:
+        partial.touch(mode=0o600 if private else 0o666)
         partial.write_text(text, encoding="utf-8")
         _sync_file(partial)
         partial.replace(path)

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.recipes import FileRecipe, GroupsRecipe, TreeRecipe
+from sudare.tables.recipes import FileRecipe, GroupsRecipe, SuppressRecipe, TreeRecipe
 from sudare.tables.schema import Attribute, Role, Schema
 from sudare.utility.blocks import average_block, discernibility
 
@@ -61,7 +61,8 @@ def _cost(column: pl.Series, attribute: Attribute) -> float | None:
     shares = [_share(label, hierarchy, attribute) for label in labels]
     if any(share is None for share in shares):
         return None
-    return sum(s * n for s, n in zip(shares, counts, strict=True) if s is not None) / len(column)
+    whole: float = sum(s * n for s, n in zip(shares, counts, strict=True) if s is not None)
+    return whole / len(column)
 
 
 def _declared(attribute: Attribute) -> dict[str, float] | None:
@@ -103,7 +104,6 @@ def _share(label: str | None, costs: dict[str, float] | None, attribute: Attribu
         return 0.0  # missing values have a branch of their own, below the root
     if costs is not None:
         return costs.get(label)
-    if attribute.hierarchy is not None:
-        # Made from the values by a rule, which only "suppress" leaves no depth to.
-        return float(label == ROOT) if attribute.hierarchy.kind == "suppress" else None
+    if attribute.hierarchy is not None and not isinstance(attribute.hierarchy, SuppressRecipe):
+        return None  # made from the values by a rule, and as deep as these made it
     return None if RANGE.fullmatch(label) else float(label == ROOT)
