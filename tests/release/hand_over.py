@@ -14,13 +14,16 @@ import sudare as sd
 from sudare.privacy.promises import Promise
 from sudare.release.certificate import Certificate, InputHash
 from sudare.release.certify import Declared, HandedOver, certify
+from sudare.tables.spreadsheets import guarded
 
-SCHEMA = sd.Schema.from_roles(identifier=["name"], quasi=["age", "sex"], sensitive=["illness"], other=["note"])
+SCHEMA = sd.Schema.from_roles(
+    identifier=["name"], quasi=["age", "sex"], sensitive=["illness"], other=["note"]
+)
 PEOPLE = pl.DataFrame(
     {
         "age": ["[20, 30)"] * 3 + ["[30, 40)"] * 3,
         "sex": ["f"] * 3 + ["m"] * 3,
-        "illness": ["flu", "HIV", "cold"] * 2,
+        "illness": ["HIV", "cold", "flu"] * 2,
     }
 )
 
@@ -37,7 +40,7 @@ def write(
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
         frame.write_parquet(folder / f"{name}.parquet")
-        frame.write_csv(folder / f"{name}.csv")
+        guarded(frame).write_csv(folder / f"{name}.csv")
     if law is not None:
         (folder / "law.json").write_text(json.dumps(law))
     declared = Declared(promises, "by hand", schema, "no noise")

@@ -87,7 +87,7 @@ def test_the_smallest_block_is_that_of_brute_force(kind: str, data: st.DataObjec
 )  # fmt: skip
 def test_what_cannot_be_compared_is_refused(column: pl.Series) -> None:
     schema = sd.Schema.from_roles(quasi=["q"])
-    with pytest.raises(sd.InputError, match="Column 'q' is of the type .* cannot be compared"):
+    with pytest.raises(sd.InputError, match=r"Column 'q' is of the type .* cannot be compared"):
         sd.verify(column.to_frame(), sd.KAnonymity(1), schema)
     with pytest.raises(sd.InputError, match="cannot be compared"):
         sd.attack(column.to_frame(), schema, kind="reidentification")

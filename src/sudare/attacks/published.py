@@ -57,7 +57,9 @@ class Published:
         q, s = [f"q{i}" for i in range(len(quasi))], [f"s{i}" for i in range(len(sensitive))]
         keys = [f"k{i}" for i in range(len(quasi))]
         rows = frame.select(
-            pl.repeat(0, frame.height, dtype=pl.UInt32).alias("all"),  # without quasi attributes there is one block
+            pl.repeat(0, frame.height, dtype=pl.UInt32).alias(
+                "all"
+            ),  # without quasi attributes there is one block
             pl.int_range(frame.height).alias("row"),
             *(exact(frame[name]).alias(key) for name, key in zip(quasi, keys, strict=True)),
             *(texts(frame[name]).alias(alias) for name, alias in zip(sensitive, s, strict=True)),
@@ -68,7 +70,9 @@ class Published:
         blocks = blocks.sort(*q, "row", nulls_last=True).with_row_index("block")
         numbered = blocks.select("block", "all", *keys)
         records = rows.join(numbered, on=["all", *keys], how="left", nulls_equal=True, maintain_order="left")
-        return cls(tuple(quasi), tuple(sensitive), blocks.select("block", "size", *q), records.select("block", *s))
+        return cls(
+            tuple(quasi), tuple(sensitive), blocks.select("block", "size", *q), records.select("block", *s)
+        )
 
     @property
     def records(self) -> int:

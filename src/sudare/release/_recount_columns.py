@@ -22,7 +22,11 @@ def refuse_columns(names: Sequence[str], schema: Schema, where: str = "The outpu
         alike.setdefault(skeleton(name), []).append(name)
     seen: set[str] = set()
     for name in names:
-        twins = [other for other in alike[skeleton(name)] if other != name]
+        twins = [
+            other
+            for other in alike[skeleton(name)]
+            if other != name and (other in schema or name not in schema)
+        ]
         if name in seen:
             raise RequirementError(f"{where} has two columns named {name!r}. Keep one.")
         if name in schema and schema[name].role == Role.identifier:
@@ -30,7 +34,7 @@ def refuse_columns(names: Sequence[str], schema: Schema, where: str = "The outpu
         if twins:
             advice = "Rename one of the two." if name in schema else "Drop it."
             raise RequirementError(
-                f"{where} has the column {name!r}, which looks like {_described(twins[0], schema)}. {advice}"
+                f"{where} has the column {name!a}, which looks like {_described(twins[0], schema)}. {advice}"
             )
         if name not in schema:
             raise RequirementError(
@@ -41,7 +45,8 @@ def refuse_columns(names: Sequence[str], schema: Schema, where: str = "The outpu
 
 
 def _described(name: str, schema: Schema) -> str:
+    """Name what a column looks like; signs that look Latin are written as their codes."""
     if name not in schema:
-        return f"the column {name!r}"
+        return f"the column {name!a}"
     role = schema[name].role
-    return f"the identifier {name!r}" if role == Role.identifier else f"the {role} attribute {name!r}"
+    return f"the identifier {name!a}" if role == Role.identifier else f"the {role} attribute {name!a}"

@@ -15,7 +15,8 @@ from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.t_closeness import TCloseness
 from sudare.release.certificate import Certificate, InputHash, PublishedAttribute
-from sudare.release.verify import Verification, verify
+from sudare.release.findings import Verification
+from sudare.release.verify import verify
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Role, Schema
 from sudare.utility.labels import utility_of_labels

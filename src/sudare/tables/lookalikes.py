@@ -13,13 +13,8 @@ _LATIN = str.maketrans(
 )
 _BLANK = ("Zs", "Zl", "Zp", "Cc", "Cf")
 # Not blanks by their category, but nothing is drawn: joiners, fillers, variation selectors, the empty Braille cell.
-_UNSEEN = frozenset(
-    map(
-        chr,
-        [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164, 0xFFA0]
-        + [*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)],
-    )
-)
+_SINGLE = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164, 0xFFA0)
+_UNSEEN = frozenset(map(chr, (*_SINGLE, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 
 
 def skeleton(text: str) -> str:
