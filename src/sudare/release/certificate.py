@@ -67,8 +67,19 @@ class PublishedAttribute(_Part):
 
     role: Role
     type: Type | None = None
+    domain: list[bool | int | float | str] | None = None
+    """The declared values in their order, where a promise measures distances in it."""
     hierarchy: list[list[str]] | None = None
-    """The paths of the published values up to the root, where a promise measures distances in the hierarchy."""
+    """The paths of the declared or published values up to the root, where a promise measures distances in the hierarchy."""
+
+    def attribute(self) -> Attribute:
+        """Return the column as an attribute of a schema."""
+        return Attribute(
+            role=self.role,
+            type=self.type,
+            domain=None if self.domain is None else tuple(self.domain),
+            hierarchy=None if self.hierarchy is None else Hierarchy.from_rows(self.hierarchy),
+        )
 
 
 class Certificate(_Part):
@@ -128,16 +139,12 @@ class Certificate(_Part):
 
     def schema_of_output(self) -> Schema:
         """Return the schema of what is published, as far as a receiver needs it."""
-        attributes = {
-            name: Attribute(
-                role=column.role,
-                type=column.type,
-                hierarchy=None if column.hierarchy is None else Hierarchy.from_rows(column.hierarchy),
-            )
-            for name, column in self.attributes.items()
-        }
         missing = None if self.missing_values is None else tuple(self.missing_values)
-        return Schema(attributes=attributes, missing_values=missing)
+        try:
+            attributes = {name: column.attribute() for name, column in self.attributes.items()}
+            return Schema(attributes=attributes, missing_values=missing)
+        except ValueError as error:
+            raise InputError(f"The certificate's columns cannot be what it says: {error}.") from None
 
 
 def _json(data: Any) -> bytes:

@@ -42,6 +42,11 @@ from sudare.tables.schema import Role, Schema
 from sudare.tables.text import listed
 
 Law = Mapping[str, Any]
+ALONE = (
+    "this is what each view leaves by itself; that they leave enough together was verified when they were made, and cannot "
+    "be from the views, of which none tells who is in which blocks of all"
+)
+PROVEN = "this is what each view leaves by itself; together they leave {:g} or more, whoever is in which of their blocks"
 
 
 def verify(
@@ -231,17 +236,8 @@ def _find_in_views(promise: Promise, tables: Mapping[str, list[Part]], schema: S
     worst = min(alone, key=lambda name: alone[name])
     together = _recount_views.least_of_any(list(seen.values()), promise.kind)
     enough = promise.l * (1 - _recount_views.SLACK)
-    proven = together is not None and together >= enough
-    value = together if together is not None and proven else alone[worst]
-    note = PROVEN if proven else ALONE
-    return Finding(str(promise), promise.name, value, alone[worst] >= enough, {"view": worst}, note)
-
-
-PROVEN = "whoever is in which blocks of the views: any blocks of them, one of each, leave that much"
-ALONE = (
-    "this is what each view leaves by itself. That they leave enough together was verified when they were made, and "
-    "cannot be from the views: none tells who is in which blocks of all"
-)
+    note = ALONE if together is None or together < enough else PROVEN.format(together)
+    return Finding(str(promise), promise.name, alone[worst], alone[worst] >= enough, {"view": worst}, note)
 
 
 def _refuse_other_people(views: Mapping[str, Part], sensitive: Sequence[pl.Series]) -> None:
