@@ -50,7 +50,9 @@ def test_every_value_is_apart_from_its_template() -> None:
     for call in calls:
         template = call.args[0]
         constant = isinstance(template, ast.Name) and template.id.isupper()
-        assert constant or (isinstance(template, ast.Constant) and isinstance(template.value, str)), call.lineno
+        assert constant or (isinstance(template, ast.Constant) and isinstance(template.value, str)), (
+            call.lineno
+        )
 
 
 def test_published_values_cannot_rewrite_a_verdict(run: Run) -> None:
