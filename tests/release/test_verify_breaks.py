@@ -122,6 +122,14 @@ def test_a_folder_without_a_certificate_is_read_whole(tmp_path: Path) -> None:
         sd.verify(folder)
 
 
+def test_rows_in_an_order_that_tells(tmp_path: Path) -> None:
+    folder = write(tmp_path / "out", {"data": PEOPLE.reverse()})
+    with pytest.raises(
+        sd.RequirementError, match=r"rows of data\.parquet do not stand in the order of their values"
+    ):
+        sd.verify(folder)
+
+
 def extra_notes(folder: Path) -> None:
     (folder / "notes.txt").write_text("Alice is in the first block")
 

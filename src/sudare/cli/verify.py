@@ -99,10 +99,10 @@ def _schema(path: Path | None, *, needed: bool) -> Schema | None:
 
 
 def _show(finding: Finding) -> None:
-    colour, verb = ("green", "holds") if finding.holds else ("red", "does not hold")
     worst = ", ".join(f"{name} = {value}" for name, value in finding.worst.items()) or "all records"
-    values = [finding.requirement, finding.name, f"{finding.value:g}", worst]
-    if finding.note:
-        say(f"[{colour}]{{}} {verb}[/]: {{}} = {{}}; worst: {{}}; {{}}.", *values, finding.note)
+    note = f"; {finding.note}." if finding.note else ""
+    values = finding.requirement, finding.name, f"{finding.value:g}", worst, note
+    if finding.holds:
+        say("[green]{} holds[/]: {} = {}; worst: {}{}", *values)
     else:
-        say(f"[{colour}]{{}} {verb}[/]: {{}} = {{}}; worst: {{}}", *values)
+        say("[red]{} does not hold[/]: {} = {}; worst: {}{}", *values)

@@ -150,6 +150,16 @@ def refuse_unlike(parts: list[Part]) -> None:
         )
 
 
+def refuse_order(part: Part) -> None:
+    """Refuse rows that do not stand in the order of their values: any other order may tell who stood where."""
+    frame = part.frame
+    if not part.from_csv and not frame.equals(frame.sort(frame.columns, nulls_last=True)):
+        raise RequirementError(
+            f"The rows of {part.where} do not stand in the order of their values. Their order may tell whose they are. Sort "
+            "them by all columns."
+        )
+
+
 def law_in(path: Path) -> dict[str, Any]:
     """Read the law of a randomized table."""
     try:

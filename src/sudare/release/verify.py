@@ -31,6 +31,7 @@ from sudare.release._recount_files import (
     law_in,
     part_of,
     refuse_changed,
+    refuse_order,
     refuse_unlike,
     tables_in,
 )
@@ -126,6 +127,8 @@ def _verify_folder(
     own = certificate.schema_of_output()
     tables = _read(files, own)
     refuse_other_columns(certificate, tables)
+    for parts in tables.values():
+        refuse_order(parts[0])
     claimed = Verification(tuple(_find(tables, promised_by(certificate), own, law)))
     refuse_figures(certificate, claimed.measured)
     refuse_records(certificate, tables)
