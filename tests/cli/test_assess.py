@@ -78,7 +78,8 @@ def test_report_and_plots(assess: Run) -> None:
         unavailable("resvg-py is not installed: pip install 'sudare[plots]'")
     done = assess("-l", 2, "-k", 2, "--report", "page.html", "--plots", "plots")
     assert done.code == 0, done.err
-    assert "Written: page.html and plots" in done.out
+    assert "Written: page.html." in done.out
+    assert "Written: plots." in done.out
     assert "Assessment of survey.csv" in Path("page.html").read_text()
     assert {path.name for path in Path("plots").iterdir()} >= {"bounds.svg", "bounds.png", "values.png"}
     again = assess("-l", 3, "-k", 2, "--report", "page.html", "--json")

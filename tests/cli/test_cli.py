@@ -34,7 +34,7 @@ def test_init_check_count_generalize_verify(run: Run, survey: Path) -> None:
     written = run("generalize", survey, "out", "-k", 4, "--suppress", 0.05, "--ledger", "ledger.db")
     assert written.code == 0, written.err
     assert run("verify", "out", "-k", 4).code == 0
-    assert run("verify", "out/data.csv", "-k", 4).code == 0
+    assert run("verify", "out/hand-over/data.csv", "-k", 4).code == 0
     assert run("ledger", "verify", "ledger.db").code == 0
     (entry,) = json.loads(run("ledger", "show", "ledger.db", "--json").out)
     assert entry["body"]["folder"] == "out"
@@ -70,7 +70,8 @@ def test_init_on_adult_gives_roles_a_person_would_keep(run: Run, data_folder: Pa
 def test_demo_prints_where_the_outputs_are(run: Run) -> None:
     result = run("demo")
     assert result.code == 0, result.err
-    for name in ("data.csv", "data.parquet", "certificate.json", "plan.json", "report.html"):
+    out = [f"hand-over/{name}" for name in ("data.csv", "data.parquet", "certificate.json")]
+    for name in [*out, "keep/plan.json", "keep/report.html", "keep/holder.json"]:
         assert f"demo-output/release/{name}" in result.out
         assert Path("demo-output/release", name).is_file()
     again = run("demo")

@@ -23,7 +23,7 @@ def generalize(run: Run) -> Run:
 def test_summary_says_how_far_counts_are_off(generalize: Run) -> None:
     done = generalize()
     assert done.code == 0, done.err
-    utility = json.loads(Path("out/certificate.json").read_text())["utility"]
+    utility = json.loads(Path("out/keep/holder.json").read_text())["utility"]
     found = utility["query_error"]
     assert "random counts are off by" in done.out
     assert f"{found['median']:.1%} (median), {found['mean']:.1%} (mean)" in done.out
@@ -32,17 +32,17 @@ def test_summary_says_how_far_counts_are_off(generalize: Run) -> None:
 
 
 @pytest.mark.usefixtures("scikit_learn")
-def test_predict_is_in_summary_certificate_and_report(generalize: Run) -> None:
+def test_predict_is_in_summary_record_and_report(generalize: Run) -> None:
     done = generalize("--predict", "diagnosis")
     assert done.code == 0, done.err
-    found = json.loads(Path("out/certificate.json").read_text())["utility"]["prediction"]
+    found = json.loads(Path("out/keep/holder.json").read_text())["utility"]["prediction"]
     assert found["target"] == "diagnosis"
     assert found["tested"] == 90
     assert "diagnosis predicted right" in done.out
     assert (
         f"{found['published']:.1%} (original {found['original']:.1%}, guess {found['guess']:.1%})" in done.out
     )
-    assert "Predicting diagnosis" in Path("out/report.html").read_text(encoding="utf-8")
+    assert "Predicting diagnosis" in Path("out/keep/report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

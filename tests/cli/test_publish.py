@@ -24,9 +24,9 @@ def survey(run: Run) -> str:
 def test_publish_writes_and_says_what_was_decided(run: Run, survey: str) -> None:
     done = run("publish", survey, "out", "-l", 2, "-k", 3, "--ledger", "ledger.db")
     assert done.code == 0, done.err
-    certificate = json.loads(Path("out/certificate.json").read_text())
-    assert certificate["decision"] in done.out
-    assert f"no method can do better than {certificate['bound']:.4f}" in done.out
+    holder = json.loads(Path("out/keep/holder.json").read_text())
+    assert holder["decision"] in done.out
+    assert f"no method can do better than {holder['bound']:.4f}" in done.out
     assert run("verify", "out", "-k", 3, "-l", 2, "--diversity", "entropy").code == 0
     assert run("ledger", "verify", "ledger.db").code == 0
 
@@ -43,7 +43,7 @@ def test_the_schema_is_the_policy_and_options_go_before(run: Run, survey: str) -
     done = run("publish", survey, "out", "-k", 4)
     assert done.code == 0, done.err
     assert "Lower l to" in done.out
-    assert json.loads(Path("out/certificate.json").read_text())["requirements"][0] == "4-anonymity"
+    assert json.loads(Path("out/hand-over/certificate.json").read_text())["requirements"][0] == "4-anonymity"
 
 
 def test_what_is_impossible_ends_with_1_and_writes_nothing(run: Run, survey: str) -> None:

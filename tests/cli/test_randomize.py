@@ -35,16 +35,17 @@ def randomize(run: Run) -> Run:
 
 
 def certificate() -> dict[str, dict[str, float]]:
-    return json.loads(Path("out/certificate.json").read_text())
+    return json.loads(Path("out/hand-over/certificate.json").read_text())
 
 
 def test_it_is_written_with_what_holds_and_recorded(randomize: Run) -> None:
     done = randomize("--pk", 5, "--ledger", "ledger.db")
     assert done.code == 0, done.err
     assert "Pk-anonymity with k = 5: holds, pk = 5" in done.out
-    assert "Hand over the data with plan.json" in done.out
+    assert "Hand over out/hand-over." in done.out
+    assert "Keep out/keep: it tells about the original." in done.out
     assert certificate()["measured"]["pk"] >= 5
-    assert pl.read_parquet("out/data.parquet").height == 400
+    assert pl.read_parquet("out/hand-over/data.parquet").height == 400
     assert len(sd.Ledger("ledger.db").entries()) == 1
     assert randomize("--pk", 5).code == 2
     assert randomize("--pk", 5, "--force").code == 0
@@ -60,7 +61,7 @@ def test_json_is_the_certificate(randomize: Run) -> None:
 def test_options_reach_the_plan(randomize: Run) -> None:
     done = randomize("--pk", 5, "--how", "age=bins", "--how", "ill=optimal", "--split", "least-error")
     assert done.code == 0, done.err
-    plan = json.loads(Path("out/plan.json").read_text())
+    plan = json.loads(Path("out/hand-over/law.json").read_text())
     assert plan["split"] == "least error"
     assert {name: law["how"] for name, law in plan["attributes"].items()} == {
         "age": "bins",
@@ -71,15 +72,15 @@ def test_options_reach_the_plan(randomize: Run) -> None:
         "--pk", 5, "--how", "ill=optimal", "--histogram", "true-histogram", "--after", "reflect", "--force"
     )
     assert "Not covered: The matrix of 'ill' was made from the true histogram" in done.out
-    assert json.loads(Path("out/plan.json").read_text())["attributes"]["age"]["after"] == "reflect"
+    assert json.loads(Path("out/hand-over/law.json").read_text())["attributes"]["age"]["after"] == "reflect"
 
 
 def test_a_seed_gives_the_same_output_and_is_certified(randomize: Run) -> None:
     assert randomize("--pk", 5, "--unsafe-seed", 7).code == 0
-    first = Path("out/data.csv").read_text()
+    first = Path("out/hand-over/data.csv").read_text()
     assert "7" in certificate()["randomness"]
     assert randomize("--pk", 5, "--unsafe-seed", 7, "--force").code == 0
-    assert Path("out/data.csv").read_text() == first
+    assert Path("out/hand-over/data.csv").read_text() == first
 
 
 MATRIX = "published,Male,Female,Other\nMale,0.6,0.3,0.2\nOther,0.2,0.2,0.5\nFemale,0.2,0.5,0.3\n"
@@ -90,7 +91,7 @@ def test_matrix_and_prior_are_read_by_label(randomize: Run) -> None:
     Path("ill.csv").write_text("value,count\nno,900\nyes,100\n")
     done = randomize("--pk", 2, "--matrix", "sex=sex.csv", "--prior", "ill=ill.csv")
     assert done.code == 0, done.err
-    laws = json.loads(Path("out/plan.json").read_text())["attributes"]
+    laws = json.loads(Path("out/hand-over/law.json").read_text())["attributes"]
     assert laws["sex"]["values"] == LABELS
     assert laws["sex"]["matrix"] == [[0.5, 0.2, 0.3], [0.3, 0.6, 0.2], [0.2, 0.2, 0.5]]
     assert laws["ill"]["how"] == "optimal"
@@ -156,10 +157,10 @@ def test_attributes_are_joined(randomize: Run, run: Run) -> None:
     done = randomize("--pk", 5, "--joint", "who=sex,ill", "--how", "who=optimal", "--unsafe-seed", 1)
     assert done.code == 0, done.err
     assert "who (sex, ill)" in done.out
-    law = json.loads(Path("out/plan.json").read_text())["attributes"]["who"]
+    law = json.loads(Path("out/hand-over/law.json").read_text())["attributes"]["who"]
     assert law["how"] == "optimal"
     assert list(law["columns"]) == ["sex", "ill"]
-    assert pl.read_csv("out/data.csv").columns == ["age", "sex", "ill"]
+    assert pl.read_csv("out/hand-over/data.csv").columns == ["age", "sex", "ill"]
     assert run("verify", "out", "--pk", 5).code == 0
     for names in (["who"], ["sex", "ill"]):
         found = json.loads(run("reconstruct", "out", *names, "--json").out)
@@ -180,7 +181,7 @@ def test_a_prior_of_joined_attributes_has_a_column_for_each(randomize: Run) -> N
         Path("who.csv").write_text("\n".join(text))
         done = randomize("--pk", 5, "--joint", "who=sex,ill", "--prior", "who=who.csv", "--force")
         assert done.code == 0, done.err
-        plans.append(json.loads(Path("out/plan.json").read_text())["attributes"]["who"])
+        plans.append(json.loads(Path("out/hand-over/law.json").read_text())["attributes"]["who"])
     prior = [[10, 11], [12, 13], [14, 15]]
     table = sd.read("people.csv", "sudare.toml")
     own = sd.randomize(table, sd.PkAnonymity(5), joint={"who": ["sex", "ill"]}, priors={"who": prior})
@@ -195,7 +196,7 @@ def test_a_matrix_of_joined_attributes_names_combinations(randomize: Run) -> Non
     Path("who.csv").write_text("\n".join([",".join(["", *PAIRS]), *(row[0] for row in rows)]))
     done = randomize("--pk", 5, "--joint", "who=sex,ill", "--matrix", "who=who.csv")
     assert done.code == 0, done.err
-    law = json.loads(Path("out/plan.json").read_text())["attributes"]["who"]
+    law = json.loads(Path("out/hand-over/law.json").read_text())["attributes"]["who"]
     assert law["matrix"][1][:2] == [0.16, 0.2]
 
 

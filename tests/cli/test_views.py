@@ -27,7 +27,12 @@ def views(run: Run) -> Run:
 
 
 def certificate(folder: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path(folder, "certificate.json").read_text())
+    found: dict[str, Any] = json.loads(Path(folder, "hand-over", "certificate.json").read_text())
+    return found
+
+
+def holder(folder: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(folder, "keep", "holder.json").read_text())
     return found
 
 
@@ -38,23 +43,26 @@ def test_it_writes_every_view_and_says_what_each_cost(views: Run) -> None:
     found = certificate("out")
     assert found["measured"]["l_multiview"] >= 3
     for name, columns in {"ages": ["age", "sex"], "places": ["sex", "region"]}.items():
-        published = pl.read_parquet(f"out/{name}.parquet")
+        published = pl.read_parquet(f"out/hand-over/{name}.parquet")
         assert published.columns == [*columns, "diagnosis"]
         assert published.height == 600
-        cost = found["utility"][name]
+        cost = holder("out")["utility"][name]
+        assert found["utility"][name]["discernibility"] == cost["discernibility"]
         assert cost["blocks"] == published.select(columns).n_unique()
         (line,) = [line for line in done.out.splitlines() if f" {name} " in line]
         for text in (f"{cost['average_block']:,.1f}", f"{cost['discernibility']:,}", f"{cost['open']:.2%}"):
             assert f" {text} " in line
-    posterior = found["attacks"]["output"]["intersection"]["by_attribute"]["diagnosis"]["posterior"]
+    posterior = holder("out")["attacks"]["output"]["intersection"]["by_attribute"]["diagnosis"]["posterior"]
     assert f"for whoever combines these views: {posterior:.1%} (raw views: 100.0%)" in done.out
     assert "Not covered: Sets and counts of values" in done.out
-    assert done.out.index("holds") < done.out.index("What it cost") < done.out.index("Written to out")
+    assert (
+        done.out.index("holds") < done.out.index("What it cost") < done.out.index("Hand over out/hand-over")
+    )
 
 
 def test_nobody_has_one_value_left_when_the_files_are_attacked(views: Run) -> None:
     assert views("out", *TWO, "-l", 3).code == 0
-    frames = {name: f"out/{name}.parquet" for name in ("ages", "places")}
+    frames = {name: f"out/hand-over/{name}.parquet" for name in ("ages", "places")}
     people = sd.read("survey.csv", "sudare.toml")
     found = sd.attack(frames, people.schema, kind="intersection", known=people)
     assert found.by_attribute["diagnosis"].least >= 3
@@ -65,7 +73,12 @@ def test_nobody_has_one_value_left_when_the_files_are_attacked(views: Run) -> No
 
 def test_json_is_the_certificate(views: Run) -> None:
     done = views("out", *TWO, "-l", 3, "--json")
-    assert json.loads(done.out) == {"folder": "out", "certificate": certificate("out") | {"output": {}}}
+    told = json.loads(done.out)
+    assert told == {
+        "folder": "out",
+        "certificate": certificate("out") | {"output": {}},
+        "holder": holder("out"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -84,16 +97,16 @@ def test_the_first_in_order_is_as_fine_as_if_it_were_alone(views: Run, order: tu
     assert done.code == 0, done.err
     assert views("alone", "--view", "places=sex,region", *options).code == 0
     assert certificate("out")["method"] == "sequential"
-    assert certificate("out")["utility"]["places"] == certificate("alone")["utility"]["places"]
+    assert holder("out")["utility"]["places"] == holder("alone")["utility"]["places"]
 
 
 def test_more_weight_makes_a_view_finer(views: Run) -> None:
     for folder, weight in (("plain", "ages=1"), ("heavy", "ages=50")):
         done = views(folder, *TWO, "-l", 6, "--weight", weight)
         assert done.code == 0, done.err
-    plain, heavy = (certificate(folder)["utility"]["ages"]["open"] for folder in ("plain", "heavy"))
+    plain, heavy = (holder(folder)["utility"]["ages"]["open"] for folder in ("plain", "heavy"))
     assert heavy <= plain
-    assert heavy < certificate("heavy")["utility"]["places"]["open"]
+    assert heavy < holder("heavy")["utility"]["places"]["open"]
 
 
 def test_the_papers_way_can_be_asked_for(views: Run) -> None:
@@ -109,7 +122,7 @@ def test_a_later_view_is_made_against_the_ledger(views: Run) -> None:
     assert done.code == 0, done.err
     assert "Made against release 1 of the ledger" in done.out
     assert [entry.body["receiver"] for entry in sd.Ledger("releases.db").entries()] == ["university"] * 2
-    together = {"ages": "first/ages.parquet", "places": "second/places.parquet"}
+    together = {"ages": "first/hand-over/ages.parquet", "places": "second/hand-over/places.parquet"}
     people = sd.read("survey.csv", "sudare.toml")
     found = sd.attack(together, people.schema, kind="intersection", known=people)
     assert found.by_attribute["diagnosis"].least >= 3

@@ -16,8 +16,8 @@ from rich.table import Table
 
 from sudare.errors import SudareError
 
-console = Console()
-errors = Console(stderr=True)
+console = Console(emoji=False)
+errors = Console(stderr=True, emoji=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
