@@ -301,6 +301,15 @@ def test_guarded_cells_are_the_same_rows(tmp_path: Path) -> None:
     assert sd.verify(folder / "data.csv", [K3, sd.LDiversity(3)], schema).holds
 
 
+def test_guarded_names_of_columns(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"=age": ["x", "x"], "'=age": ["y", "y"]})
+    schema = sd.Schema.from_roles(quasi=["=age"], other=["'=age"])
+    folder = write(tmp_path / "out", {"data": frame}, [sd.KAnonymity(2)], schema)
+    assert (folder / "data.csv").read_text().startswith("'=age,''=age")
+    assert sd.verify(folder).holds
+    assert sd.attack(folder / "data.csv", schema, kind="reidentification").prosecutor.largest == 0.5
+
+
 def test_what_a_guard_would_make_alike_is_told_apart(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_text("age\n=x\n'=x\n")

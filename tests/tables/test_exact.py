@@ -79,6 +79,17 @@ def test_the_smallest_block_is_that_of_brute_force(kind: str, data: st.DataObjec
     assert found.prosecutor.largest == 1 / least
 
 
+@pytest.mark.parametrize("kind", FEW)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_sensitive_values_are_counted_as_equal_where_they_are(kind: str, data: st.DataObject) -> None:
+    """Values that only their bits tell apart make nobody's block more diverse: 0.0 is -0.0, and NaN is NaN."""
+    values = data.draw(st.lists(st.one_of(FEW[kind][1], st.none()), min_size=1, max_size=30))
+    plain = {"NaN" if value != value else value for value in values}
+    frame = series_of(kind, values).alias("s").to_frame()
+    assert sd.verify(frame, sd.LDiversity(1), sd.Schema.from_roles(sensitive=["s"])).value == len(plain)
+
+
 @pytest.mark.parametrize(
     "column",
     [pl.Series("q", [[1]]), pl.Series("q", [{"a": 1}]), pl.Series("q", [[1]], dtype=pl.Array(pl.Int8, 1)),

@@ -143,7 +143,8 @@ def frame_of(output: Output) -> pl.DataFrame:
     if path.is_dir():
         _refuse_views(path)
         path = path / "data.parquet"
-    return unguarded(read_output(path)) if is_csv(path) else read_output(path)
+    frame = read_output(path)
+    return frame.with_columns(map(unguarded, frame.iter_columns())) if is_csv(path) else frame
 
 
 def _refuse_views(folder: Path) -> None:

@@ -38,7 +38,7 @@ class Part:
 
     def meant(self, name: str) -> pl.Series:
         """Return what the values of a column mean: in a CSV file, without what guards them in a spreadsheet."""
-        return unguarded(self.frame.select(name)).to_series() if self.from_csv else self.frame[name]
+        return unguarded(self.frame[name]) if self.from_csv else self.frame[name]
 
 
 def part_of(output: pl.DataFrame | Path, schema: Schema) -> Part:

@@ -76,14 +76,17 @@ def verify(
     Findings are named k, l_distinct, l_entropy, l_recursive and t. Several of one name are told apart by what
     they differ in: l_distinct:illness, t:ordered, l_recursive:c=3.
 
+    >>> import sudare as sd
     >>> output = pl.DataFrame({"age": ["[20, 30)"] * 3 + ["[30, 40)"] * 2, "illness": list("abcab")})
-    >>> schema = Schema.from_roles(quasi=["age"], sensitive=["illness"])
-    >>> verify(output, KAnonymity(2), schema)
+    >>> schema = sd.Schema.from_roles(quasi=["age"], sensitive=["illness"])
+    >>> verify(output, sd.KAnonymity(2), schema)
     Verification(findings=(Finding(requirement='2-anonymity', name='k', value=2, holds=True, worst={'age': '[30, 40)'}),))
-    >>> verify(output, [LDiversity(2), TCloseness(0.3)], schema).measured
+    >>> verify(output, [sd.LDiversity(2), sd.TCloseness(0.3)], schema).measured
     {'l_distinct': 2, 't': 0.2}
     """
     promised = _listed(requirements)
+    if not isinstance(output, pl.DataFrame) and not Path(output).exists():
+        raise InputError(f"{output}: there is no such file or folder, and the output cannot be read.")
     if is_private_view(output):
         return find_in_view(Path(output), promised)
     if not isinstance(output, pl.DataFrame) and handed_over(output).is_dir():

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.tables.spreadsheets import unguarded_texts
+from sudare.tables.spreadsheets import unguarded
 
 # What polars raises where a damaged file breaks it; the last one is no Exception.
 BROKEN = (OSError, ValueError, csv.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException)
@@ -32,7 +32,7 @@ def column_names(path: Path) -> list[str]:
             names = next(csv.reader(file, strict=True), [])
     except BROKEN as error:
         raise _unreadable(path, error) from None
-    return unguarded_texts(pl.Series(names, dtype=pl.String)).to_list()
+    return unguarded(pl.Series(names, dtype=pl.String)).to_list()
 
 
 def read_output(path: Path) -> pl.DataFrame:
