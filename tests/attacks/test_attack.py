@@ -237,7 +237,7 @@ def test_results_are_told_in_words() -> None:
     [
         (
             {"kind": "guess"},
-            "must be one of homogeneity, background, reidentification, skewness, intersection. Got 'guess'",
+            "must be one of homogeneity, background, reidentification, skewness, intersection, law. Got 'guess'",
         ),
         (
             {"kind": "homogeneity", "known": 2},

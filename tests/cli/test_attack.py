@@ -73,3 +73,36 @@ def test_mistakes(run: Run, views: Path, arguments: list[str], message: str) -> 
     result = run("attack", *arguments)
     assert result.code == 2
     assert message in result.err
+
+
+def test_a_randomized_release_is_attacked_by_its_law(run: Run, tmp_path: Path) -> None:
+    schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no", "[red]maybe"]})
+    table = sd.read(pl.DataFrame({"ill": ["yes", "no", "[red]maybe"] * 20}), schema)
+    sd.randomize(table, sd.PkAnonymity(4)).write(tmp_path / "noisy")
+    result = run("attack", "noisy")
+    assert result.code == 0, result.err
+    assert result.out.startswith("law\nEvery published value was drawn by a law")
+    assert "finds a person's row with probability 25.00% at most" in result.out
+    assert "100%" not in result.out
+    found = json.loads(run("attack", "noisy/hand-over", "--json").out)
+    assert found["law"]["k"] >= 4
+    (tmp_path / "people.csv").write_text("ill\nyes\n")
+    (tmp_path / "sudare.toml").write_text(schema.to_toml())
+    refused = run("attack", "noisy", "--known", "people.csv")
+    assert refused.code == 2
+    assert "would take noise for truth" in refused.err
+
+
+def test_what_is_printed_cannot_move_the_terminal(run: Run, tmp_path: Path) -> None:
+    schema = sd.Schema.from_roles(quasi=["town"], sensitive=["illness"])
+    (tmp_path / "sudare.toml").write_text(schema.to_toml())
+    frame = pl.DataFrame({"town": ["\x1b[2Jdoes not hold\x1b[A", "[/x]"], "illness": ["flu", "[red]HIV\x07"]})
+    frame.write_csv("out.csv")
+    result = run("attack", "out.csv")
+    assert result.code == 0, result.err
+    assert "\x1b" not in result.out
+    assert "\x07" not in result.out
+    verified = run("verify", "out.csv", "-k", "2")
+    assert verified.code == 1
+    assert "\x1b" not in verified.out
+    assert "2-anonymity does not hold: k = 1; worst: town = \\x1b[2Jdoes not hold\\x1b[A" in verified.out

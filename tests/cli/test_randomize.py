@@ -35,7 +35,7 @@ def randomize(run: Run) -> Run:
 
 
 def certificate() -> dict[str, dict[str, float]]:
-    return json.loads(Path("out/hand-over/certificate.json").read_text())
+    return sd.Certificate.open("out/hand-over/certificate.json").model_dump(mode="json")
 
 
 def test_it_is_written_with_what_holds_and_recorded(randomize: Run) -> None:

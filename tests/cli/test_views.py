@@ -27,8 +27,7 @@ def views(run: Run) -> Run:
 
 
 def certificate(folder: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path(folder, "hand-over", "certificate.json").read_text())
-    return found
+    return sd.Certificate.open(Path(folder, "hand-over", "certificate.json")).model_dump(mode="json")
 
 
 def holder(folder: str) -> dict[str, Any]:

@@ -77,7 +77,9 @@ def test_ledger_records_the_release_with_its_salt(
     (entry,) = ledger.entries()
     assert entry.kind == "release"
     certificate = (folder / "hand-over" / "certificate.json").read_bytes()
-    assert entry.body["certificate"] == json.loads(certificate)
+    assert (
+        entry.body["certificate"].items() <= json.loads(certificate).items()
+    )  # the file also has its own hash
     assert entry.body["holder"] == release.holder
     assert entry.body["certificate_sha256"] == hashlib.sha256(certificate).hexdigest()
     commitment = InputHash.model_validate(entry.body["certificate"]["input"])
@@ -99,9 +101,9 @@ def test_an_existing_release_is_replaced_only_with_force(release: sd.Release, tm
 
 def test_a_release_that_fails_verification_is_not_written(release: sd.Release, tmp_path: Path) -> None:
     one_more = pl.concat([release.frame(), release.frame()[:1].with_columns(town=pl.lit("x"))])
-    tampered = replace(release, handed_over=HandedOver({"data": one_more}))
+    tampered = replace(release, handed_over=HandedOver({"data": one_more.sort(one_more.columns)}))
     ledger = sd.Ledger(tmp_path / "ledger.db")
-    with pytest.raises(sd.RequirementError, match="does not have 5-anonymity"):
+    with pytest.raises(sd.RequirementError, match=r"claims k = \d+, but the output has 1"):
         tampered.write(tmp_path / "out", ledger=ledger)
     assert [path.name for path in tmp_path.iterdir()] == ["ledger.db"]
     assert ledger.entries() == []

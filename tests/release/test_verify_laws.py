@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from tests.release.hand_over import forged
 
 SCHEMA = sd.Schema.from_roles(
     quasi=["age", "town", "pay"],
@@ -44,14 +46,15 @@ def people(n: int = 300) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     release = sd.randomize(sd.read(people(), SCHEMA), K5, unsafe_seed=1, **OPTIONS)
-    return release.write(tmp_path_factory.mktemp("release") / "out")
+    return release.write(tmp_path_factory.mktemp("release") / "out") / "hand-over"
 
 
 def tampered(written: Path, folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
-    shutil.copytree(written, folder / "out")
-    plan = json.loads((written / "plan.json").read_text())
-    change(plan)
-    (folder / "out" / "plan.json").write_text(json.dumps(plan))
+    """Change the law of a release whose certificate, which would not fit it, was taken away."""
+    shutil.copytree(written, folder / "out", ignore=shutil.ignore_patterns("certificate.json", "data.csv"))
+    law = json.loads((written / "law.json").read_text())
+    change(law)
+    (folder / "out" / "law.json").write_text(json.dumps(law))
     return folder / "out"
 
 
@@ -68,10 +71,22 @@ def test_a_release_on_disk_verifies(written: Path) -> None:
     assert not sd.verify(written, sd.DifferentialPrivacy(2.1, per="record"), SCHEMA).holds
     assert not sd.verify(written, sd.PkAnonymity(5.1), SCHEMA).holds
     assert sd.verify(written, [K5, sd.DifferentialPrivacy(2.2, per="record")], SCHEMA).holds
+    assert sd.verify(written) == sd.verify(written, K5) == found
+
+
+def test_a_law_that_is_not_the_certified_one_is_refused(written: Path, tmp_path: Path) -> None:
+    folder = tampered(written, tmp_path, more_retention)
+    for name in ("certificate.json", "data.csv"):
+        shutil.copy(written / name, folder / name)
+    with pytest.raises(sd.RequirementError, match=r"law\.json is not the file that was certified"):
+        sd.verify(folder)
+    forged(folder, lambda certificate: None)
+    with pytest.raises(sd.RequirementError, match="claims pk = "):
+        sd.verify(folder)
 
 
 def test_what_is_measured_is_what_a_receiver_would_compute(written: Path) -> None:
-    laws = json.loads((written / "plan.json").read_text())["attributes"]
+    laws = json.loads((written / "law.json").read_text())["attributes"]
     age = float(2 * 100 / Fraction(laws["age"]["scale"]))
     town = 2 * math.log(laws["town"]["retention"][0] / ((1 - laws["town"]["retention"][0]) / 2))
     pay = 2 * 4 * math.log((1 - laws["pay"]["flips"]) / laws["pay"]["flips"])
@@ -199,12 +214,13 @@ def test_a_law_that_promises_more_is_fine(written: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_a_column_without_a_law_is_caught(written: Path, tmp_path: Path, ending: str) -> None:
     folder = tampered(written, tmp_path, lambda plan: None)
+    schema = sd.Schema(attributes=SCHEMA.attributes | {"row": sd.Attribute(role="other")})
     data = pl.read_parquet(folder / "data.parquet").with_columns(row=pl.int_range(300))
     data.write_parquet(folder / "data.parquet") if ending == "parquet" else data.write_csv(
         folder / "data.csv"
     )
     with pytest.raises(sd.InputError, match="'row', for which no law is published"):
-        sd.verify(folder / f"data.{ending}", K5, SCHEMA)
+        sd.verify(folder / f"data.{ending}", K5, schema)
 
 
 @pytest.mark.parametrize(
@@ -228,11 +244,17 @@ def test_a_law_is_needed(written: Path, tmp_path: Path) -> None:
     with pytest.raises(sd.InputError, match="verified by its law"):
         sd.verify(data, K5, SCHEMA)
     data.write_parquet(tmp_path / "data.parquet")
-    with pytest.raises(sd.InputError, match=r"plan\.json: the law of the randomized table cannot be read"):
-        sd.verify(tmp_path, K5, SCHEMA)
-    (tmp_path / "plan.json").write_text("[]")
-    with pytest.raises(sd.InputError, match="not the law of a randomized table"):
-        sd.verify(tmp_path, K5, SCHEMA)
+    for output in (tmp_path, tmp_path / "data.parquet"):
+        with pytest.raises(sd.InputError, match=r"verified by its law, and there is no law\.json"):
+            sd.verify(output, K5, SCHEMA)
+    for text, message in (
+        ("[]", "not the law of a randomized table"),
+        ("{", "cannot be read"),
+        ("[" * 10**5, "read"),
+    ):
+        (tmp_path / "law.json").write_text(text)
+        with pytest.raises(sd.InputError, match=message):
+            sd.verify(tmp_path, K5, SCHEMA)
     with pytest.raises(sd.ParameterError, match="either for what blocks have, or for what a randomized"):
         sd.verify(written, [K5, sd.KAnonymity(2)], SCHEMA)
 
@@ -248,13 +270,13 @@ JOINT: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def joined(tmp_path_factory: pytest.TempPathFactory) -> Path:
     release = sd.randomize(sd.read(people(), SCHEMA), K5, unsafe_seed=1, **JOINT)
-    return release.write(tmp_path_factory.mktemp("joint") / "out")
+    return release.write(tmp_path_factory.mktemp("joint") / "out") / "hand-over"
 
 
 def test_a_joint_release_on_disk_verifies(joined: Path) -> None:
     found = sd.verify(joined, K5, SCHEMA)
     assert found.holds
-    laws = json.loads((joined / "plan.json").read_text())["attributes"]
+    laws = json.loads((joined / "law.json").read_text())["attributes"]
     assert set(laws) == {"who", "age", "pay"}
     spread = 0.0
     for law in laws.values():
@@ -363,16 +385,9 @@ def test_a_missing_value_that_the_law_does_not_know_is_caught(joined: Path, tmp_
 
 def test_nothing_is_written_if_the_law_was_changed_in_memory(tmp_path: Path) -> None:
     release = sd.randomize(sd.read(people(), SCHEMA), K5, unsafe_seed=1)
-    plan = release.plan.to_json()
-    plan["attributes"]["town"]["retention"] = [0.99] * 3
-
-    class Tampered:
-        def to_json(self) -> dict[str, Any]:
-            return plan
-
-    broken = sd.Release(
-        release.data, Tampered(), release.certificate, [K5], SCHEMA, release.report, release.input_salt
-    )
-    with pytest.raises(sd.RequirementError, match="does not have Pk-anonymity with k = 5"):
+    law = json.loads(json.dumps(release.handed_over.law))
+    law["attributes"]["town"]["retention"] = [0.99] * 3
+    broken = replace(release, handed_over=replace(release.handed_over, law=law))
+    with pytest.raises(sd.RequirementError, match="The certificate claims pk = "):
         broken.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()

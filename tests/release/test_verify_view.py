@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
+import shutil
 from pathlib import Path
 
 import pytest
@@ -67,14 +69,61 @@ def test_other_promises_are_refused(folders, other) -> None:
         verify(folders[PURE], other)
 
 
-def test_a_table_needs_its_schema() -> None:
-    with pytest.raises(sd.ParameterError, match="needs the schema"):
+def test_a_view_tells_its_own_promise(folders) -> None:
+    for promise, folder in folders.items():
+        assert verify(folder) == verify(folder, promise)
+        assert verify(folder).holds
+
+
+def test_a_file_that_is_no_part_of_a_view(folders, tmp_path: Path) -> None:
+    shutil.copytree(folders[PURE], tmp_path / "view")
+    people(5).write_csv(tmp_path / "view" / "raw.csv")
+    with pytest.raises(sd.RequirementError, match=r"raw\.csv is no part of a differentially private view"):
+        verify(tmp_path / "view")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda facts: facts["certificate"]["measured"].update(epsilon=0.5), "claims epsilon = 0.5"),
+        (lambda facts: facts["certificate"]["measured"].update(delta=-1), "claims delta = -1"),
+        (lambda facts: facts["certificate"].update(promises=[]), "promises nothing"),
+        (lambda facts: facts.update(certificate="trust me"), "certificate of the view cannot be read"),
+        (lambda facts: facts.pop("budget"), "does not tell what its budget was spent on"),
+        (
+            lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": "-1"}}),
+            "does not tell what",
+        ),
+        (
+            lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": "1/0"}}),
+            "does not tell what",
+        ),
+        (
+            lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": [1]}}),
+            "does not tell what",
+        ),
+        (lambda facts: facts.update(budget={"unit": "trust", "shares": {"all": "1"}}), "does not tell what"),
+    ],
+)
+def test_a_view_that_claims_more(folders, tmp_path: Path, change, message: str) -> None:
+    view = sd.PView.open(folders[PURE])
+    facts = copy.deepcopy(view.facts)
+    change(facts)
+    folder = sd.PView(view.domain, view.model, facts).save(tmp_path / "view")
+    with pytest.raises(sd.SudareError, match=message):
+        verify(folder)
+
+
+def test_a_table_needs_its_schema_and_requirements() -> None:
+    with pytest.raises(sd.ParameterError, match="needs the requirements and the schema"):
         verify(people(5), sd.KAnonymity(2))
+    with pytest.raises(sd.ParameterError, match="needs the requirements and the schema"):
+        verify(people(5), schema=sd.Schema.from_roles(quasi=["age"]))
 
 
 def test_several_views_are_sent_to_the_attack(tmp_path: Path) -> None:
     for name in ("a.parquet", "b.parquet"):
-        people(5).write_parquet(tmp_path / name)
+        people(5).select("age").write_parquet(tmp_path / name)
     with pytest.raises(sd.InputError, match=r"sudare attack .* --known"):
         verify(tmp_path, sd.KAnonymity(2), sd.Schema.from_roles(quasi=["age"]))
 
@@ -91,7 +140,9 @@ def test_the_command_needs_no_schema_file(folders, tmp_path: Path, monkeypatch) 
     assert "holds" in said
     assert run("verify", folders[PURE], "--epsilon", 0.5)[0] == 1
     assert run("verify", folders[GAUSSIAN], "--epsilon", 1, "--delta", 1e-9)[0] == 0
-    assert "Give its --epsilon" in run("verify", folders[PURE])[1]
+    code, said = run("verify", folders[GAUSSIAN])
+    assert code == 0
+    assert "epsilon = 1, delta = 1e-09 holds" in said
 
 
 def test_a_view_has_no_records_to_attack(folders) -> None:

@@ -10,6 +10,7 @@ from sudare.attacks.background import background
 from sudare.attacks.homogeneity import homogeneity
 from sudare.attacks.intersection import Views, intersection
 from sudare.attacks.published import Output, Published
+from sudare.attacks.randomized import by_law, law_of, refuse_noise_as_truth
 from sudare.attacks.reidentification import reidentification
 from sudare.attacks.skewness import skewness
 from sudare.errors import InputError, ParameterError
@@ -25,13 +26,19 @@ KINDS: dict[str, Callable[..., Any]] = {
 NEED_SENSITIVE = ("homogeneity", "background", "skewness")
 
 
-def attack(output: Output | Views, schema: Schema, kind: str = "homogeneity", **options: Any) -> Any:
+def attack(
+    output: Output | Views, schema: Schema | None = None, kind: str | None = None, **options: Any
+) -> Any:
     """Attack a published frame, file or release folder, and say what an outsider learns.
 
-    `kind` is "homogeneity", "background" (option `known`), "reidentification" (options `threshold` and
+    `kind` is "homogeneity" (the usual one), "background" (option `known`), "reidentification" (options `threshold` and
     `population`) or "skewness" (option `floor`). The result is a Homogeneity, Background,
     Reidentification or Skewness; print it to read it. Attack the original table, `table.frame()`, to
     compare the risk before and after.
+
+    A randomized table is attacked by its law, kind "law": what its noise leaves to outsiders at most. The law lies beside
+    the output, or is given as the option `law`; the schema is not needed. The result is a ByLaw. The other kinds would
+    take noise for truth, and are refused.
 
     Several views, a mapping from names to frames or files, or the folder they are in, are attacked together by
     kind "intersection"; its option `known` are the people who are looked up in them. The result is an Intersection.
@@ -44,18 +51,32 @@ def attack(output: Output | Views, schema: Schema, kind: str = "homogeneity", **
     >>> attack(frame, schema, kind="background", known=1).posterior
     1.0
     """
+    if kind is None:
+        kind = "law" if "law" in options or law_of(output) is not None else "homogeneity"
+    own: dict[str, Callable[..., Any]] = {**KINDS, "intersection": intersection, "law": by_law}
+    if kind not in own:
+        raise ParameterError(
+            f"The 'kind' parameter of attack must be one of {', '.join(own)}. Got {kind!r} instead."
+        )
+    _check_options(kind, own[kind], options)
     if kind == "intersection":
-        _check_options(kind, intersection, options)
-        return intersection(output, schema, **options)
-    if kind not in KINDS:
-        every = ", ".join([*KINDS, "intersection"])
-        raise ParameterError(f"The 'kind' parameter of attack must be one of {every}. Got {kind!r} instead.")
-    _check_options(kind, KINDS[kind], options)
+        for view in output.values() if isinstance(output, Mapping) else [output]:
+            refuse_noise_as_truth(view, kind)
+        return intersection(output, _needed(schema, kind), **options)
     if isinstance(output, Mapping):
         raise InputError(
             f'The {kind} attack takes one output. Attack several views by kind="intersection" with known=people.'
         )
-    return KINDS[kind](Published.open(output, schema), **options)
+    if kind == "law":
+        return by_law(output, **options)
+    refuse_noise_as_truth(output, kind)
+    return KINDS[kind](Published.open(output, _needed(schema, kind)), **options)
+
+
+def _needed(schema: Schema | None, kind: str) -> Schema:
+    if schema is None:
+        raise ParameterError(f"The {kind} attack needs the schema: it says what outsiders know.")
+    return schema
 
 
 def _check_options(kind: str, attack_kind: Callable[..., Any], options: Mapping[str, Any]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from sudare.attacks.lookup import Lookup, Records, records_by_value
 from sudare.attacks.published import Output, Published, Values, described, frame_of, shown
 from sudare.errors import InputError
+from sudare.tables.folders import handed_over
 from sudare.tables.reading import read
 from sudare.tables.schema import Role, Schema
 from sudare.tables.table import Table
@@ -163,7 +163,7 @@ def views_of(output: Output) -> dict[str, Output]:
     """Return the views of a folder by name; a frame or a file is a single view."""
     if isinstance(output, pl.DataFrame):
         return {"output": output}
-    path = Path(output)
+    path = handed_over(output)
     if not path.is_dir():
         return {path.stem: path}
     files = sorted(path.glob("*.parquet"))

@@ -1,7 +1,7 @@
 """The published table as an outsider sees it: blocks of equal quasi values, and sensitive values in them.
 
-Nothing here comes from the methods or from `privacy`. Values are compared by their text, so that a
-frame, a CSV file and a Parquet file of the same output look alike; a missing value is a value of its own.
+Nothing here comes from the methods or from `privacy`. Blocks are what an outsider can tell apart, exactly, in a frame
+as in a CSV or Parquet file; values are named by their texts. A missing value is a value of its own.
 """
 
 from __future__ import annotations
@@ -12,11 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-import polars.selectors as cs
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.tables.exact import exact, texts
+from sudare.tables.folders import handed_over
+from sudare.tables.outputs import is_csv, read_output
 from sudare.tables.schema import Role, Schema
+from sudare.tables.spreadsheets import unguarded
 from sudare.tables.text import listed
 
 Output = pl.DataFrame | str | Path
@@ -52,21 +55,24 @@ class Published:
         if frame.height == 0:
             raise InputError("The output is empty; there is nothing to attack.")
         q, s = [f"q{i}" for i in range(len(quasi))], [f"s{i}" for i in range(len(sensitive))]
-        frame = frame.with_columns(cs.duration().to_physical())  # polars writes no texts of them
-        texts = frame.select(
+        keys = [f"k{i}" for i in range(len(quasi))]
+        rows = frame.select(
             pl.repeat(0, frame.height, dtype=pl.UInt32).alias(
-                "block"
-            ),  # where there is no quasi attribute, there is one block
-            *(pl.col(name).cast(pl.String).alias(alias) for name, alias in zip(quasi, q, strict=True)),
-            *(pl.col(name).cast(pl.String).alias(alias) for name, alias in zip(sensitive, s, strict=True)),
+                "all"
+            ),  # without quasi attributes there is one block
+            pl.int_range(frame.height).alias("row"),
+            *(exact(frame[name]).alias(key) for name, key in zip(quasi, keys, strict=True)),
+            *(texts(frame[name]).alias(alias) for name, alias in zip(sensitive, s, strict=True)),
         )
-        blocks = texts.group_by("block", *q).len("size").sort(*q or ["block"], nulls_last=True)
-        blocks = (
-            blocks.drop("block").with_row_index("block").select("block", pl.col("size").cast(pl.Int64), *q)
+        blocks = rows.group_by("all", *keys).agg(pl.min("row"), size=pl.len().cast(pl.Int64))
+        written = (texts(frame[name].gather(blocks["row"])) for name in quasi)
+        blocks = blocks.with_columns(column.alias(alias) for column, alias in zip(written, q, strict=True))
+        blocks = blocks.sort(*q, "row", nulls_last=True).with_row_index("block")
+        numbered = blocks.select("block", "all", *keys)
+        records = rows.join(numbered, on=["all", *keys], how="left", nulls_equal=True, maintain_order="left")
+        return cls(
+            tuple(quasi), tuple(sensitive), blocks.select("block", "size", *q), records.select("block", *s)
         )
-        if q:
-            texts = texts.drop("block").join(blocks.drop("size"), on=q, how="left", nulls_equal=True)
-        return cls(tuple(quasi), tuple(sensitive), blocks, texts.select("block", *s))
 
     @property
     def records(self) -> int:
@@ -133,15 +139,12 @@ def frame_of(output: Output) -> pl.DataFrame:
     """Return a published frame, or read it from its file or release folder."""
     if isinstance(output, pl.DataFrame):
         return output
-    path = Path(output)
-    path = path / "hand-over" if (path / "hand-over").is_dir() else path
+    path = handed_over(output)
     if path.is_dir():
         _refuse_views(path)
         path = path / "data.parquet"
-    try:
-        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{path}: the output cannot be read: {str(error).strip()}.") from None
+    frame = read_output(path)
+    return frame.with_columns(map(unguarded, frame.iter_columns())) if is_csv(path) else frame
 
 
 def _refuse_views(folder: Path) -> None:

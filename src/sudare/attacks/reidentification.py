@@ -110,7 +110,7 @@ def _in_population(seen: Published, population: Output) -> tuple[pl.Series, int]
     keys = [f"q{i}" for i in range(len(seen.quasi))]
     if not keys:
         return pl.Series([everybody.records]), everybody.records
-    people = everybody.keyed().select(*keys, people="size")
+    people = everybody.keyed().group_by(keys).agg(people=pl.sum("size"))
     joined = seen.keyed().join(people, on=keys, how="left", nulls_equal=True, maintain_order="left")
     sizes = joined["people"].fill_null(0)
     if (short := (sizes < seen.sizes).arg_max()) is not None and sizes[short] < seen.sizes[short]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from sudare.attacks.attack import KINDS, attack_all
+from sudare.attacks.attack import KINDS
 from sudare.attacks.attack import attack as attack_output
 from sudare.attacks.intersection import views_of
+from sudare.attacks.randomized import law_of
 from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, existing_schema
 from sudare.cli.output import Json, print_json, say, working
 from sudare.errors import InputError
@@ -37,23 +37,27 @@ def attack(
     json: Json = False,
 ) -> None:
     """Attack a published table as an outsider would, and say what that reaches."""
-    asked = Schema.from_toml(existing_schema(schema))
     with working(f"Attacking {', '.join(map(str, outputs))}"):
-        if known is not None:
-            views = {str(file): file for path in outputs for file in views_of(path).values()}
-            found = attack_output(views, asked, kind="intersection", known=known)
-            numbers, results = {"intersection": found.summary()}, {"intersection": str(found)}
-        elif len(outputs) > 1:
-            raise InputError(
-                "Several outputs are attacked together. Say whose values an outsider knows: --known PEOPLE."
-            )
-        elif json:
-            numbers, results = attack_all(outputs[0], asked), {}
-        else:
-            kinds = KINDS if asked.names(Role.sensitive) else ["reidentification"]
-            results = {kind: str(attack_output(outputs[0], asked, kind=kind)) for kind in kinds}
+        found = _attacked(outputs, schema, known)
     if json:
-        print_json(numbers)
+        print_json({kind: one.summary() for kind, one in found.items()})
         return
-    for kind, text in results.items():
-        say(f"[b]{kind}[/]\n{escape(text)}")
+    for kind, one in found.items():
+        say("[b]{}[/]\n{}", kind, one)
+
+
+def _attacked(outputs: list[Path], schema: Path, known: str | None) -> dict[str, Any]:
+    """Try what can be tried on these outputs, by kind."""
+    if known is not None:
+        views = {str(file): file for path in outputs for file in views_of(path).values()}
+        asked = Schema.from_toml(existing_schema(schema))
+        return {"intersection": attack_output(views, asked, kind="intersection", known=known)}
+    if len(outputs) > 1:
+        raise InputError(
+            "Several outputs are attacked together. Say whose values an outsider knows: --known PEOPLE."
+        )
+    if law_of(outputs[0]) is not None:
+        return {"law": attack_output(outputs[0])}
+    asked = Schema.from_toml(existing_schema(schema))
+    kinds = KINDS if asked.names(Role.sensitive) else ["reidentification"]
+    return {kind: attack_output(outputs[0], asked, kind=kind) for kind in kinds}

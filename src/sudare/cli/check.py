@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, existing_schema
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.tables.databases import safe_name
+from sudare.tables.lookalikes import lookalikes
 from sudare.tables.reading import read
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
+
+MOST = 12  # groups of lookalike values that are named
 
 
 def check(source: Source, schema: SchemaPath = Path(SCHEMA_FILE), json: Json = False) -> None:
@@ -28,8 +33,17 @@ def check(source: Source, schema: SchemaPath = Path(SCHEMA_FILE), json: Json = F
         }
         for name, column in table.columns.items()
     ]
+    alike = lookalike_values(table)
     if json:
-        print_json({"source": table.source.name, "rows": len(table), "unique": unique, "columns": columns})
+        print_json(
+            {
+                "source": table.source.name,
+                "rows": len(table),
+                "unique": unique,
+                "columns": columns,
+                "lookalikes": [{"column": name, "values": list(values)} for name, values in alike],
+            }
+        )
         return
     print_table(
         f"{table.source.name}: {len(table):,} rows",
@@ -37,9 +51,17 @@ def check(source: Source, schema: SchemaPath = Path(SCHEMA_FILE), json: Json = F
         [list(column.values()) for column in columns],
     )
     for note in table.source.notes:
-        say(f"Note: {note}.")
+        say("Note: {}.", note)
     if unique is not None:
-        say(f"[b]{unique:,}[/] of {len(table):,} people are the only one with their quasi values.")
+        everybody = f"{len(table):,}"
+        say("[b]{}[/] of {} people are the only one with their quasi values.", f"{unique:,}", everybody)
+    for name, values in alike:
+        say(
+            "[yellow]Warning:[/] the values {} of [b]{}[/] look alike. l-diversity counts them as {} values: make them one.",
+            ", ".join(map(ascii, values)),
+            name,
+            len(values),
+        )
     say("[green]The table agrees with its schema.[/]")
 
 
@@ -47,3 +69,14 @@ def unique_people(table: Table) -> int | None:
     """Count the people who are the only one with their quasi values; None if there are no quasi attributes."""
     quasi = table.names(Role.quasi)
     return int((table.counts(quasi).weights == 1).sum()) if quasi else None
+
+
+def lookalike_values(table: Table) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the texts of sensitive attributes that people take for one another, the first dozen of groups."""
+    found = [
+        (name, values)
+        for name in table.names(Role.sensitive)
+        if table[name].values.dtype in (pl.String, pl.Categorical, pl.Enum)
+        for values in lookalikes(table[name].values.cast(pl.String).to_list())
+    ]
+    return found[:MOST]

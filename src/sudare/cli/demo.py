@@ -19,12 +19,12 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
-from sudare.release.folders import HAND_OVER, KEEP, REPORT
 from sudare.release.generalize import generalize
 from sudare.release.ledger import Ledger
 from sudare.release.materialize import materialize
 from sudare.release.verify import verify
 from sudare.suitability.assess import assess
+from sudare.tables.folders import HAND_OVER, KEEP, REPORT
 from sudare.tables.reading import read
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table

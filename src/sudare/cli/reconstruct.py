@@ -13,8 +13,8 @@ import typer
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.randomization.estimate import Estimate, Method
-from sudare.release.folders import handed_over
 from sudare.release.reconstruct import reconstruct as reconstruct_table
+from sudare.tables.folders import handed_over
 from sudare.tables.numbers import numbers_of
 from sudare.tables.text import shown, text_of
 

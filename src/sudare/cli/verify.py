@@ -14,7 +14,6 @@ from sudare.cli.arguments import (
     Diversity,
     K,
     L,
-    SchemaPath,
     Sensitive,
     T,
     existing_schema,
@@ -25,8 +24,10 @@ from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
-from sudare.release.verify import is_private_view
+from sudare.release._recount_pview import is_private_view
+from sudare.release.findings import Finding
 from sudare.release.verify import verify as verify_output
+from sudare.tables.folders import CERTIFICATE, handed_over
 from sudare.tables.schema import Schema
 
 
@@ -49,31 +50,59 @@ def verify(
         float | None, typer.Option(help="The epsilon of a randomized table or a private view.", min=0)
     ] = None,
     delta: Annotated[float, typer.Option(help="The delta of a private view.", min=0)] = 0.0,
-    schema: SchemaPath = Path(SCHEMA_FILE),
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            "--schema",
+            "-s",
+            help="The schema file. A release folder has its own.",
+            show_default=SCHEMA_FILE,
+            metavar="FILE",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Verify a published table; ends with 1 if a requirement does not hold."""
+    """Verify a published table; ends with 1 if a requirement does not hold.
+
+    A release folder or a private view is verified against its own certificate, unless something else is asked for.
+    """
     asked: list[Promise] = []
     if pk is not None:
         asked.append(PkAnonymity(pk))
-    view = is_private_view(output)
-    if view and epsilon is None:
-        raise InputError(
-            f"{output}: this is a differentially private view. Give its --epsilon, and --delta if it has one."
-        )
     if epsilon is not None:
-        asked.append(DifferentialPrivacy(epsilon, delta, per="table" if view else "record"))
-    if not asked or not (k is None and l is None and t is None):
+        asked.append(
+            DifferentialPrivacy(epsilon, delta, per="table" if is_private_view(output) else "record")
+        )
+    if not (k is None and l is None and t is None):
         asked += requirements_of(k, l, diversity, c, t, distance, sensitive)
+    certified = is_private_view(output) or (handed_over(output) / CERTIFICATE).is_file()
+    if not asked and not certified:
+        raise InputError(
+            f"{output} has no certificate that says what it promises. Give -k, -l or -t, --pk or --epsilon."
+        )
     with working(f"Verifying {output}"):
-        found = verify_output(output, asked, None if view else Schema.from_toml(existing_schema(schema)))
+        found = verify_output(output, asked or None, _schema(schema, needed=bool(asked) and not certified))
     if json:
-        print_json({"holds": found.holds, "measured": found.measured, "worst": found.worst})
+        notes = {finding.name: finding.note for finding in found.findings if finding.note}
+        print_json({"holds": found.holds, "measured": found.measured, "worst": found.worst, "notes": notes})
     else:
         for finding in found.findings:
-            worst = ", ".join(f"{name} = {value}" for name, value in finding.worst.items())
-            colour, verb = ("green", "holds") if finding.holds else ("red", "does not hold")
-            say(
-                f"[{colour}]{finding.requirement} {verb}[/]: {finding.name} = {finding.value:g}; worst: {worst}"
-            )
+            _show(finding)
     raise typer.Exit(0 if found.holds else 1)
+
+
+def _schema(path: Path | None, *, needed: bool) -> Schema | None:
+    """Read the schema that was named, or the usual one where there is no other."""
+    if path is None and not needed:
+        return None
+    return Schema.from_toml(existing_schema(path or Path(SCHEMA_FILE)))
+
+
+def _show(finding: Finding) -> None:
+    worst = ", ".join(f"{name} = {value}" for name, value in finding.worst.items()) or "all records"
+    note = f"; {finding.note}." if finding.note else ""
+    values = finding.requirement, finding.name, f"{finding.value:g}", worst, note
+    if finding.holds:
+        say("[green]{} holds[/]: {} = {}; worst: {}{}", *values)
+    else:
+        say("[red]{} does not hold[/]: {} = {}; worst: {}{}", *values)

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import polars.selectors as cs
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
 from sudare.tables.checking import KINDS
+from sudare.tables.exact import exact, texts
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute
 from sudare.tables.text import shown, spellings
@@ -66,20 +66,24 @@ class Blocks:
 
 
 def count_blocks(frame: pl.DataFrame, quasi: list[str], sensitive: Sensitive | None) -> Blocks:
-    """Group the records by the texts of their quasi values; without any, all are one block."""
-    names = [str(i) for i in range(len(quasi))]  # so that no column can have the name of ours
-    rows = frame.with_columns(cs.duration().to_physical()).select(  # polars writes no texts of durations
+    """Group the records by what their quasi values can be told apart by; without any, all are one block."""
+    keys = [str(i) for i in range(len(quasi))]  # so that no column can have the name of ours
+    shown = [f"text {key}" for key in keys]
+    rows = frame.select(
         pl.repeat(0, frame.height).alias("all"),
-        *(pl.col(name).cast(pl.String).alias(new) for name, new in zip(quasi, names, strict=True)),
+        pl.int_range(frame.height).alias("row"),
+        *(exact(frame[name]).alias(key) for name, key in zip(quasi, keys, strict=True)),
         (pl.lit(0) if sensitive is None else sensitive.codes).alias("value"),
     )
-    pairs = rows.group_by("all", *names, "value").agg(count=pl.len().cast(pl.Int64))
-    blocks = pairs.group_by("all", *names).agg(size=pl.sum("count")).sort(names or ["all"])
-    numbered = blocks.with_columns(block=pl.int_range(pl.len()))
-    pairs = pairs.join(numbered, on=["all", *names], nulls_equal=True).sort("block", "value")
-    texts = blocks.select(pl.col(new).alias(name) for name, new in zip(quasi, names, strict=True))
+    pairs = rows.group_by("all", *keys, "value").agg(pl.min("row"), count=pl.len().cast(pl.Int64))
+    blocks = pairs.group_by("all", *keys).agg(pl.min("row"), size=pl.sum("count"))
+    written = (texts(frame[name].gather(blocks["row"])) for name in quasi)
+    blocks = blocks.with_columns(column.alias(text) for column, text in zip(written, shown, strict=True))
+    blocks = blocks.sort(*shown, "row").with_row_index("block")
+    pairs = pairs.drop("row").join(blocks, on=["all", *keys], nulls_equal=True).sort("block", "value")
     columns = (pairs[name].cast(pl.Int64).to_numpy() for name in ("block", "value", "count"))
-    return Blocks(texts, blocks["size"].to_numpy(), *columns)
+    named = blocks.select(pl.col(text).alias(name) for name, text in zip(quasi, shown, strict=True))
+    return Blocks(named, blocks["size"].to_numpy(), *columns)
 
 
 # -- sensitive values, and their order -----------------------------------------------------------
@@ -94,7 +98,7 @@ def sensitive_column(
     declared, numbers and dates are put in their order, and texts that differ stay apart.
     """
     if isinstance(column.dtype, pl.Categorical) or attribute.type == "text":
-        column = column.cast(pl.String)
+        column = texts(column)
     raw = column.drop_nulls().unique().alias("raw")
     if raw.dtype == pl.String:
         raw = raw.filter(~raw.is_in(list(missing_values)))
@@ -121,19 +125,19 @@ def sensitive_column(
     return Sensitive(column.name, codes.fill_null(len(values)), values, codes.null_count() > 0)
 
 
-def _typed(texts: pl.Series, type_: str) -> pl.Series:
+def _typed(written: pl.Series, type_: str) -> pl.Series:
     """Read distinct texts as a type; what is not of it becomes null."""
     if type_ == "text":
-        return texts
+        return written
     if type_ in ("integer", "number"):
-        whole = texts.cast(pl.Int128, strict=False)
+        whole = written.cast(pl.Int128, strict=False)
         if type_ == "number" and whole.null_count():
-            return texts.cast(pl.Float64, strict=False)
+            return written.cast(pl.Float64, strict=False)
         small = whole.cast(pl.Int64, strict=False)
         return whole if small.null_count() > whole.null_count() else small
     if type_ == "date":
-        return texts.str.to_date("%Y-%m-%d", strict=False)
-    return pl.Series([_moment(text) for text in texts.to_list()], dtype=pl.Datetime("us"))
+        return written.str.to_date("%Y-%m-%d", strict=False)
+    return pl.Series([_moment(text) for text in written.to_list()], dtype=pl.Datetime("us"))
 
 
 def _moment(text: str) -> dt.datetime | None:
@@ -144,12 +148,12 @@ def _moment(text: str) -> dt.datetime | None:
     return moment if moment.tzinfo is None else moment.astimezone(dt.UTC).replace(tzinfo=None)
 
 
-def _guessed(texts: pl.Series) -> pl.Series:
+def _guessed(written: pl.Series) -> pl.Series:
     for type_, pattern in (("number", NUMBER), ("date", DATE), ("datetime", DATETIME)):
-        if texts.str.contains(pattern).all():
-            typed = _typed(texts, type_)
-            return texts if typed.null_count() else typed
-    return texts
+        if written.str.contains(pattern).all():
+            typed = _typed(written, type_)
+            return written if typed.null_count() else typed
+    return written
 
 
 def _places(values: pl.Series, domain: tuple[Any, ...], name: str) -> list[int]:

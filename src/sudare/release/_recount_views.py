@@ -1,32 +1,33 @@
 """Recounting several views: which sensitive values they leave to every row, written anew from the definitions.
 
-The views are given in the original's order of rows, so that a row is the same person in all: nobody outside knows
-more. Nothing here comes from the methods, nor from what `privacy` measures with.
+`least_left` is given the views in the original's order of rows, so that a row is the same person in all: nobody outside
+knows more. Once they are handed over, only what each leaves alone, and `least_of_any`, can be said of them. Nothing here comes
+from the methods, nor from what `privacy` measures with.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import polars as pl
-import polars.selectors as cs
+
+from sudare.tables.exact import exact, texts
 
 SLACK = 1e-12
+MOST = 50_000  # combinations of blocks that are looked at one by one
 
 
 def blocks_of(frame: pl.DataFrame, quasi: Sequence[str]) -> pl.Series:
-    """Number the rows by the texts of their published quasi values."""
-    texts = frame.with_columns(cs.duration().to_physical()).select(
-        pl.col(name).cast(pl.String) for name in quasi
-    )
-    return (
-        texts.select(pl.struct(pl.all()).rank("dense")).to_series()
-        if quasi
-        else pl.Series([1] * frame.height)
-    )
+    """Number the rows by what their published quasi values can be told apart by."""
+    if not quasi:
+        return pl.Series([1] * frame.height)
+    rows = pl.DataFrame([exact(frame[name]).alias(str(i)) for i, name in enumerate(quasi)])
+    numbered = rows.unique().with_row_index("block")
+    return rows.join(numbered, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")["block"]
 
 
 def least_left(blocks: Sequence[pl.Series], sensitive: pl.Series, kind: str) -> tuple[float, int]:
@@ -35,15 +36,9 @@ def least_left(blocks: Sequence[pl.Series], sensitive: pl.Series, kind: str) -> 
     distinct: how many values occur in all blocks of the row. By counts: the entropy (as e^H), or 1 over the largest
     probability, of the posterior that is proportional to N(s) times the product of n(s) / N(s) over the views.
     """
-    values = sensitive.cast(pl.String).fill_null("").rank("dense").cast(pl.Int64).to_list()
+    values = texts(sensitive).fill_null("").to_list()
     totals = Counter(values)
-    histograms: list[dict[Any, Counter[int]]] = []
-    for column in blocks:
-        found: dict[Any, Counter[int]] = {}
-        for block, value in zip(column.to_list(), values, strict=True):
-            found.setdefault(block, Counter())[value] += 1
-        found[None] = totals
-        histograms.append(found)
+    histograms = [_histograms(column, values) | {None: totals} for column in blocks]
     least, worst, known = math.inf, 0, set()
     for row, own in enumerate(zip(*(column.to_list() for column in blocks), strict=True)):
         if own in known:
@@ -55,9 +50,38 @@ def least_left(blocks: Sequence[pl.Series], sensitive: pl.Series, kind: str) -> 
     return least, worst
 
 
-def _left(histograms: Sequence[Counter[int]], totals: Counter[int], kind: str) -> float:
-    common = set.intersection(*(set(histogram) for histogram in histograms))
+def least_of_any(views: Sequence[tuple[pl.Series, pl.Series]], kind: str) -> float | None:
+    """Return the smallest l that any blocks leave, one of each view, as if a person could be in any of them.
+
+    A view is given by its blocks and its sensitive values, in its own order of rows. Nobody outside knows who is in which
+    blocks; but whoever it is has at least that. It is None where there are too many combinations to look at.
+    """
+    columns = [(blocks, texts(values).fill_null("").to_list()) for blocks, values in views]
+    totals = Counter(columns[0][1])
+    found = [_different(_histograms(*column), kind) for column in columns]
+    if math.prod(map(len, found)) > MOST:
+        return None
+    return min(_left(histograms, totals, kind) for histograms in product(*found))
+
+
+def _different(histograms: Mapping[Any, Counter[str]], kind: str) -> list[Counter[str]]:
+    """Return histograms that differ in what the kind looks at: which values there are, or also how many."""
     if kind == "distinct":
+        return [Counter(values) for values in {frozenset(histogram) for histogram in histograms.values()}]
+    return [Counter(dict(items)) for items in {frozenset(h.items()) for h in histograms.values()}]
+
+
+def _histograms(blocks: pl.Series, values: Sequence[str]) -> dict[Any, Counter[str]]:
+    """Count the sensitive values of each block."""
+    found: dict[Any, Counter[str]] = {}
+    for block, value in zip(blocks.to_list(), values, strict=True):
+        found.setdefault(block, Counter())[value] += 1
+    return found
+
+
+def _left(histograms: Sequence[Counter[str]], totals: Counter[str], kind: str) -> float:
+    common = set.intersection(*(set(histogram) for histogram in histograms))
+    if kind == "distinct" or not common:
         return len(common)
     weights = [
         totals[s] * math.prod(histogram[s] / totals[s] for histogram in histograms) for s in sorted(common)

@@ -7,6 +7,7 @@ was declared, and of a salted commitment to the input: `certify` receives nothin
 from __future__ import annotations
 
 import hashlib
+import json
 import platform
 import secrets
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from sudare.errors import InputError
 from sudare.tables.hierarchy import Hierarchy
@@ -66,8 +67,19 @@ class PublishedAttribute(_Part):
 
     role: Role
     type: Type | None = None
+    domain: list[bool | int | float | str] | None = None
+    """The declared values in their order, where a promise measures distances in it."""
     hierarchy: list[list[str]] | None = None
-    """The paths of the published values up to the root, where a promise measures distances in the hierarchy."""
+    """The paths of the declared or published values up to the root, where a promise measures distances in the hierarchy."""
+
+    def attribute(self) -> Attribute:
+        """Return the column as an attribute of a schema."""
+        return Attribute(
+            role=self.role,
+            type=self.type,
+            domain=None if self.domain is None else tuple(self.domain),
+            hierarchy=None if self.hierarchy is None else Hierarchy.from_rows(self.hierarchy),
+        )
 
 
 class Certificate(_Part):
@@ -98,28 +110,42 @@ class Certificate(_Part):
     versions: dict[str, str] = Field(default_factory=versions)
     created: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
+    def write(self, path: str | Path) -> None:
+        """Write the certificate, with a hash of itself at its end: what is damaged on its way is noticed."""
+        Path(path).write_bytes(self._written())
+
+    def _written(self) -> bytes:
+        data = self.model_dump(mode="json")
+        return _json(data | {"sha256": hashlib.sha256(_json(data)).hexdigest()})
+
     @classmethod
     def open(cls, path: str | Path) -> Certificate:
         """Read a certificate that was handed over. It is somebody's claim, and only its form is checked here."""
         try:
-            text = Path(path).read_bytes()
-            return cls.model_validate_json(text, strict=False)
+            content = Path(path).read_bytes()
+            data = json.loads(content)
+            data.pop("sha256")
+            found = cls.model_validate(data)
+            whole = content == found._written()
         except OSError as error:
             raise InputError(f"{path}: the certificate cannot be read: {error.strerror}.") from None
-        except (ValidationError, RecursionError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # no JSON, or other JSON
+            whole = False
+        if not whole:
             raise InputError(
                 f"{path} is not a certificate of this version of Sudare, or it is damaged. Ask for the folder again."
-            ) from None
+            )
+        return found
 
     def schema_of_output(self) -> Schema:
         """Return the schema of what is published, as far as a receiver needs it."""
-        attributes = {
-            name: Attribute(
-                role=column.role,
-                type=column.type,
-                hierarchy=None if column.hierarchy is None else Hierarchy.from_rows(column.hierarchy),
-            )
-            for name, column in self.attributes.items()
-        }
         missing = None if self.missing_values is None else tuple(self.missing_values)
-        return Schema(attributes=attributes, missing_values=missing)
+        try:
+            attributes = {name: column.attribute() for name, column in self.attributes.items()}
+            return Schema(attributes=attributes, missing_values=missing)
+        except ValueError as error:
+            raise InputError(f"The certificate's columns cannot be what it says: {error}.") from None
+
+
+def _json(data: Any) -> bytes:
+    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()

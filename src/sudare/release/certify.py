@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +16,11 @@ from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.t_closeness import TCloseness
 from sudare.release.certificate import Certificate, InputHash, PublishedAttribute
-from sudare.release.verify import Verification, verify
+from sudare.release.findings import Verification
+from sudare.release.verify import verify
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import Role, Scalar, Schema
+from sudare.tables.text import text_of
 from sudare.utility.labels import utility_of_labels
 
 
@@ -123,23 +126,38 @@ def _attacks(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:
 
 
 def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, PublishedAttribute]:
-    """Describe every published column. Of a hierarchy only the paths of published values are told, where needed."""
+    """Describe every published column; of an order or a hierarchy what measuring distances in it needs."""
     schema = declared.schema
-    in_tree = {
-        promise.attribute or schema.names(Role.sensitive)[0]
-        for promise in declared.promises
-        if isinstance(promise, TCloseness) and promise.distance == "hierarchical"
-    }
     found: dict[str, PublishedAttribute] = {}
     for frame in handed_over.frames.values():
-        for name in frame.columns:
-            paths = _paths(frame[name], schema) if name in in_tree else None
-            found[name] = PublishedAttribute(role=schema[name].role, type=schema[name].type, hierarchy=paths)
+        for column in frame.iter_columns():
+            own, by = schema[column.name], _distances(column.name, declared)
+            found[column.name] = PublishedAttribute(
+                role=own.role,
+                type=own.type,
+                domain=[_plain(value) for value in own.domain]
+                if own.domain and by & {"ordered", "hierarchical"}
+                else None,
+                hierarchy=_paths(column, schema) if "hierarchical" in by else None,
+            )
     return found
 
 
+def _distances(name: str, declared: Declared) -> set[str]:
+    """Return in which ways distances between the values of a column are measured."""
+    promises = [promise for promise in declared.promises if isinstance(promise, TCloseness)]
+    only = declared.schema.names(Role.sensitive)
+    return {promise.distance for promise in promises if (promise.attribute or only[0]) == name}
+
+
+def _plain(value: Scalar) -> bool | int | float | str:
+    return text_of(value) if isinstance(value, dt.date) else value
+
+
 def _paths(column: pl.Series, schema: Schema) -> list[list[str]] | None:
-    recipe, values = schema[column.name].hierarchy, column.drop_nulls().unique().sort()
+    """Return the paths of the declared values, or else of the published ones, up to the root."""
+    recipe, domain = schema[column.name].hierarchy, schema[column.name].domain
+    values = column.drop_nulls().unique().sort() if domain is None else pl.Series(list(domain), strict=False)
     if recipe is None or len(values) == 0:
         return None
     whole = recipe if isinstance(recipe, Hierarchy) else recipe.build(values)

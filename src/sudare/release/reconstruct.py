@@ -12,8 +12,8 @@ import polars as pl
 from sudare.errors import InputError
 from sudare.randomization.estimate import Estimate, Method, estimate
 from sudare.randomization.published import PublishedLaw, columns_of
-from sudare.release.folders import LAW, handed_over
 from sudare.release.release import Release
+from sudare.tables.folders import LAW, handed_over
 from sudare.tables.text import listed
 
 NOT_RANDOMIZED = "Only a randomized table can be reconstructed; this one was made otherwise."

@@ -15,16 +15,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
-from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise
-from sudare.release import folders, history
+from sudare.release import history
 from sudare.release.certificate import Certificate
 from sudare.release.certify import Declared, HandedOver
 from sudare.release.ledger import Ledger
-from sudare.release.spreadsheets import guarded
 from sudare.release.verify import verify
+from sudare.tables import folders
 from sudare.tables.atomic import write_folder
 from sudare.tables.schema import Schema
+from sudare.tables.spreadsheets import guarded
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
@@ -134,9 +134,8 @@ class Release:
         """Write the certificate with the hashes of the files beside it, verify them, and tell the ledger."""
         hashes = {file.name: _sha256(file) for file in sorted(path.parent.iterdir())}
         certificate = self.certificate.model_copy(update={"output": hashes})
-        _write_json(path, certificate.model_dump(mode="json"))
-        if not any(isinstance(one, MultiViewDiversity) for one in self.requirements):
-            verify(path.parent, self.requirements, self.schema).refuse_if_broken()
+        certificate.write(path)
+        verify(path.parent, self.requirements, self.schema).refuse_if_broken()
         if ledger is not None:
             self._tell(ledger, certificate, path, folder, receiver)
 

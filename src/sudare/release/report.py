@@ -10,7 +10,7 @@ import polars as pl
 
 from sudare.release import charts
 from sudare.release.certificate import Certificate
-from sudare.release.verify import Verification
+from sudare.release.findings import Verification
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import text_of

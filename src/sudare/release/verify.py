@@ -1,96 +1,70 @@
 """Verification: recount what is published, from the output alone.
 
-Nothing here comes from the methods or from what `privacy` measures with: the output is read and grouped by
-polars, by the text that a receiver sees, and of a requirement only its parameters are used.
+Nothing here comes from the methods or from what `privacy` measures with: every file is read and grouped by polars, by
+what a receiver can tell apart, and of a requirement only its parameters are used.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cache
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import polars as pl
 
-from sudare.errors import InputError, ParameterError, RequirementError
+from sudare.errors import InputError, ParameterError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
-from sudare.privacy.k_anonymity import KAnonymity
-from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
-from sudare.privacy.requirement import Requirement
-from sudare.privacy.t_closeness import TCloseness
-from sudare.pview.files import DATA, MANIFEST, open_view
-from sudare.release import _recount, _recount_budget, _recount_laws
-from sudare.release._recount import Blocks, Sensitive
-from sudare.release.folders import LAW, handed_over
-from sudare.tables.schema import Attribute, Role, Schema
+from sudare.release import _recount_laws, _recount_views
+from sudare.release._recount_certificate import (
+    promised_by,
+    refuse_figures,
+    refuse_other_columns,
+    refuse_records,
+)
+from sudare.release._recount_files import (
+    Part,
+    files_in,
+    law_in,
+    part_of,
+    refuse_changed,
+    refuse_order,
+    refuse_unlike,
+    tables_in,
+)
+from sudare.release._recount_pview import find_in_view, is_private_view
+from sudare.release.certificate import Certificate
+from sudare.release.findings import Finding, Verification, find_in_blocks, sensitive_of
+from sudare.tables.folders import CERTIFICATE, LAW, handed_over
+from sudare.tables.schema import Role, Schema
 from sudare.tables.text import listed
 
-
-@dataclass(frozen=True)
-class Finding:
-    """What the output was found to have of one requirement, and the block that is worst."""
-
-    requirement: str
-    name: str
-    value: float
-    holds: bool
-    worst: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Verification:
-    """The findings for all requirements; `value` and `worst` are those of the first."""
-
-    findings: tuple[Finding, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether every requirement holds."""
-        return all(finding.holds for finding in self.findings)
-
-    @property
-    def value(self) -> float:
-        """The value found for the first requirement."""
-        return self.findings[0].value
-
-    @property
-    def worst(self) -> dict[str, Any]:
-        """The quasi values of the block that is worst for the first requirement."""
-        return self.findings[0].worst
-
-    @property
-    def measured(self) -> dict[str, float]:
-        """The values found, by name."""
-        return {finding.name: finding.value for finding in self.findings}
-
-    def refuse_if_broken(self) -> None:
-        """Raise a RequirementError that names what does not hold."""
-        for finding in self.findings:
-            if not finding.holds:
-                raise RequirementError(
-                    f"The output does not have {finding.requirement}: {finding.name} = {finding.value} at "
-                    f"{finding.worst}. Nothing was written."
-                )
+Law = Mapping[str, Any]
+ALONE = (
+    "this is what each view leaves by itself; that they leave enough together was verified when they were made, and cannot "
+    "be from the views, of which none tells who is in which blocks of all"
+)
+PROVEN = "this is what each view leaves by itself; together they leave {:g} or more, whoever is in which of their blocks"
 
 
 def verify(
     output: pl.DataFrame | str | Path,
-    requirements: Promise | Sequence[Promise],
+    requirements: Promise | Sequence[Promise] | None = None,
     schema: Schema | None = None,
     *,
-    plan: Mapping[str, Any] | None = None,
+    plan: Law | None = None,
 ) -> Verification:
     """Recount a published frame, file or release folder, and say whether the requirements hold.
 
-    What a randomized table promises is a property of its law, which is published with it: in plan.json beside the
+    A release folder tells itself what it promises, in its certificate: without `requirements` that is verified, and
+    without `schema` its columns are what the certificate says they are. Every file in it is read: what was not
+    certified, was changed, or promises less than the certificate claims, is refused with a RequirementError. For a frame
+    or a single file both must be given. Columns that the schema does not publish, or that look like others, are refused.
+
+    What a randomized table promises is a property of its law, which is published with it: in law.json beside the
     output, or given as `plan`.
 
     Of the table that t-closeness compares a block with, only the output is known: a block's distance is that
@@ -102,133 +76,135 @@ def verify(
     Findings are named k, l_distinct, l_entropy, l_recursive and t. Several of one name are told apart by what
     they differ in: l_distinct:illness, t:ordered, l_recursive:c=3.
 
+    >>> import sudare as sd
     >>> output = pl.DataFrame({"age": ["[20, 30)"] * 3 + ["[30, 40)"] * 2, "illness": list("abcab")})
-    >>> schema = Schema.from_roles(quasi=["age"], sensitive=["illness"])
-    >>> verify(output, KAnonymity(2), schema)
+    >>> schema = sd.Schema.from_roles(quasi=["age"], sensitive=["illness"])
+    >>> verify(output, sd.KAnonymity(2), schema)
     Verification(findings=(Finding(requirement='2-anonymity', name='k', value=2, holds=True, worst={'age': '[30, 40)'}),))
-    >>> verify(output, [LDiversity(2), TCloseness(0.3)], schema).measured
+    >>> verify(output, [sd.LDiversity(2), sd.TCloseness(0.3)], schema).measured
     {'l_distinct': 2, 't': 0.2}
     """
-    promised = list(requirements) if isinstance(requirements, Sequence) else [requirements]
-    if not promised:
-        raise ParameterError("verify needs at least one requirement, such as KAnonymity(5).")
+    promised = _listed(requirements)
+    if not isinstance(output, pl.DataFrame) and not Path(output).exists():
+        raise InputError(f"{output}: there is no such file or folder, and the output cannot be read.")
     if is_private_view(output):
-        return Verification(tuple(_find_in_view(promised, Path(output))))
-    if schema is None:
+        return find_in_view(Path(output), promised)
+    if not isinstance(output, pl.DataFrame) and handed_over(output).is_dir():
+        return _verify_folder(handed_over(output), promised, schema, plan)
+    if promised is None or schema is None:
         raise ParameterError(
-            "verify needs the schema of the table; only a differentially private view has its own."
+            "verify needs the requirements and the schema of a table; only a release folder and a differentially private "
+            "view tell their own."
         )
-    frame, from_csv = _frame(output)
-    if identifiers := [name for name in schema.names(Role.identifier) if name in frame.columns]:
-        raise RequirementError(f"The output still has the identifier '{identifiers[0]}'. It must be dropped.")
-    if absent := [name for name in schema.names(Role.quasi) if name not in frame.columns]:
-        raise InputError(f"The output has no column '{absent[0]}', which the schema calls quasi.")
-    if frame.height == 0:
-        raise InputError("The output is empty; there is nothing to verify.")
-    by_law = [promise for promise in promised if isinstance(promise, PkAnonymity | DifferentialPrivacy)]
-    if by_law and len(by_law) < len(promised):
-        raise ParameterError("Ask either for what blocks have, or for what a randomized table promises.")
-    if by_law:
-        return Verification(tuple(_find_by_law(by_law, frame, plan or _plan_beside(output))))
-    asked = [
-        promise
-        for promise in promised
-        if not isinstance(promise, PkAnonymity | DifferentialPrivacy | MultiViewDiversity)
-    ]
-
-    @cache  # several requirements may speak of one attribute
-    def counted(name: str | None) -> tuple[Blocks, Sensitive | None]:
-        column = None
-        if name is not None:
-            given = schema.missing_values or ()
-            column = _recount.sensitive_column(frame[name], schema[name], given, from_csv=from_csv)
-        return _recount.count_blocks(frame, schema.names(Role.quasi), column), column
-
-    findings = []
-    for requirement in asked:
-        if isinstance(requirement, KAnonymity):
-            findings.append(_find_k(requirement, counted(None)[0]))
-            continue
-        name = _attribute(requirement, schema, frame)
-        blocks, column = counted(name)
-        assert column is not None
-        if isinstance(requirement, LDiversity):
-            findings.append(_find_l(requirement, blocks))
-        else:
-            assert isinstance(requirement, TCloseness)  # others were refused
-            findings.append(_find_t(requirement, blocks, column, schema[name]))
-    return Verification(tuple(_told_apart(findings, asked, schema)))
+    single = output if isinstance(output, pl.DataFrame) else Path(output)
+    tables = {"data": [part_of(single, schema)]}
+    law = plan or (_law_beside(single) if _by_law(promised) else None)
+    return Verification(tuple(_find(tables, promised, schema, law)))
 
 
-def _frame(output: pl.DataFrame | str | Path) -> tuple[pl.DataFrame, bool]:
-    """Return the output, and whether it is a CSV file, in which everything is text."""
-    if isinstance(output, pl.DataFrame):
-        return output, False
-    path = handed_over(output)
-    if path.is_dir():
-        _refuse_views(path)
-        path = path / "data.parquet"
-    try:
-        if path.suffix == ".parquet":
-            return pl.read_parquet(path), False
-        return pl.read_csv(path, infer_schema=False), True
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{path}: the output cannot be read: {str(error).strip()}.") from None
+def _listed(requirements: Promise | Sequence[Promise] | None) -> list[Promise] | None:
+    if requirements is None:
+        return None
+    if not isinstance(requirements, Sequence):
+        return [requirements]
+    if not requirements:
+        raise ParameterError("verify needs at least one requirement, such as KAnonymity(5).")
+    return list(requirements)
 
 
-def is_private_view(output: object) -> TypeGuard[str | Path]:
-    """Say whether this is the folder of a differentially private view."""
-    return isinstance(output, str | Path) and all(
-        (Path(output) / name).is_file() for name in (DATA, MANIFEST)
-    )
-
-
-def _refuse_views(folder: Path) -> None:
-    views = sorted(path.name for path in folder.glob("*.parquet"))
-    if len(views) > 1:
-        raise InputError(
-            f"{folder}: this folder has several views, {listed(views)}, that were verified together when they were made. "
-            f"Attack them together: sudare attack {folder} --known PEOPLE."
-        )
-
-
-def _find_in_view(promised: Sequence[object], folder: Path) -> Iterator[Finding]:
-    """Add up the budget of a view, if its files are as they were written."""
-    budget = open_view(folder).facts["budget"]
-    most = max(budget["shares"], key=lambda what: Fraction(budget["shares"][what]))
-    for promise in promised:
-        if not isinstance(promise, DifferentialPrivacy) or promise.per != "table":
+def _verify_folder(
+    folder: Path, promised: list[Promise] | None, schema: Schema | None, plan: Law | None
+) -> Verification:
+    """Read every file of a folder, and verify what its certificate claims, and what else is asked for."""
+    files = files_in(folder)
+    if CERTIFICATE not in files:
+        if promised is None or schema is None:
             raise ParameterError(
-                f"{folder}: this is a differentially private view, of which {promise} cannot be verified. "
-                "Ask for its epsilon (and delta)."
+                f"{folder} has no {CERTIFICATE} that says what it promises. Give the requirements and the schema."
             )
-        epsilon = _recount_budget.epsilon_spent(budget, promise.delta)
-        holds = _recount_budget.keeps(budget, promise)
-        yield Finding(str(promise), "epsilon", epsilon, holds, {"largest share": most})
+        law = plan or (law_in(files[LAW]) if LAW in files else None)
+        return Verification(tuple(_find(_read(files, schema), promised, schema, law)))
+    certificate = Certificate.open(files[CERTIFICATE])
+    refuse_changed(files, certificate)
+    law = law_in(files[LAW]) if LAW in files else None
+    own = certificate.schema_of_output()
+    tables = _read(files, own)
+    refuse_other_columns(certificate, tables)
+    for parts in tables.values():
+        refuse_order(parts[0])
+    claimed = Verification(tuple(_find(tables, promised_by(certificate), own, law)))
+    refuse_figures(certificate, claimed.measured)
+    refuse_records(certificate, tables)
+    if promised is None and schema is None:
+        return claimed
+    claimed.refuse_if_broken()
+    asked = promised_by(certificate) if promised is None else promised
+    if schema is not None:
+        tables = _read(files, schema)
+    return Verification(tuple(_find(tables, asked, schema or own, plan or law)))
 
 
-def _plan_beside(output: pl.DataFrame | str | Path) -> Mapping[str, Any]:
-    """Read the law that was published with the output."""
-    if isinstance(output, pl.DataFrame):
+def _read(files: Mapping[str, Path], schema: Schema) -> dict[str, list[Part]]:
+    """Read all tables of a folder, each from all files that hold it."""
+    tables = {name: [part_of(path, schema) for path in paths] for name, paths in tables_in(files).items()}
+    if not tables:
+        raise InputError("There is no published table in this folder: no Parquet file, and no CSV file.")
+    for parts in tables.values():
+        refuse_unlike(parts)
+    return tables
+
+
+def _find(
+    tables: Mapping[str, list[Part]], asked: Sequence[Promise], schema: Schema, law: Law | None
+) -> list[Finding]:
+    """Say what the output has of each requirement: in each file of a table, and of that the worst."""
+    if any(isinstance(promise, MultiViewDiversity) for promise in asked):
+        return [_find_in_views(promise, tables, schema) for promise in asked]
+    if len(tables) > 1:
         raise InputError(
-            "A randomized table is verified by its law. Name the release's folder, or give plan=..."
+            f"There are several views, {listed(list(tables))}, and {asked[0]} is what a single table can have. Ask for "
+            "MultiViewDiversity, or attack them together: sudare attack FOLDER --known PEOPLE."
         )
-    path = Path(output)
-    path = (handed_over(path) if path.is_dir() else path.parent) / LAW
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: the law of the randomized table cannot be read: {error}.") from None
-    if not isinstance(found, dict) or "attributes" not in found:
-        raise InputError(f"{path}: this is not the law of a randomized table.")
-    return found
+    (parts,) = tables.values()
+    in_each = [_find_in_table(part, asked, schema, law) for part in parts]
+    return [min(found, key=lambda finding: finding.holds) for found in zip(*in_each, strict=True)]
+
+
+def _find_in_table(part: Part, asked: Sequence[Promise], schema: Schema, law: Law | None) -> list[Finding]:
+    if absent := [name for name in schema.names(Role.quasi) if name not in part.frame.columns]:
+        raise InputError(f"{part.where} has no column '{absent[0]}', which the schema calls quasi.")
+    by_law = _by_law(asked)
+    if not by_law:
+        return find_in_blocks(part, asked, schema)
+    if len(by_law) < len(asked):
+        raise ParameterError("Ask either for what blocks have, or for what a randomized table promises.")
+    if law is None:
+        raise InputError(
+            f"A randomized table is verified by its law, and there is no {LAW}. Name the release's folder, or give plan=..."
+        )
+    return list(_find_by_law(by_law, part, law))
+
+
+# -- What a randomized table promises ------------------------------------------------------------------
+
+
+def _by_law(asked: Sequence[Promise]) -> list[PkAnonymity | DifferentialPrivacy]:
+    return [promise for promise in asked if isinstance(promise, PkAnonymity | DifferentialPrivacy)]
+
+
+def _law_beside(output: pl.DataFrame | Path) -> Law | None:
+    """Read the law that was published with a file, if there is one."""
+    if isinstance(output, pl.DataFrame) or not (output.parent / LAW).exists():
+        return None
+    return law_in(output.parent / LAW)
 
 
 def _find_by_law(
-    asked: list[PkAnonymity | DifferentialPrivacy], frame: pl.DataFrame, plan: Mapping[str, Any]
+    asked: Sequence[PkAnonymity | DifferentialPrivacy], part: Part, law: Law
 ) -> Iterator[Finding]:
     """Find k and epsilon from the law, whichever is asked for, and the attribute that uses most of them."""
-    epsilon, spread, worst = _recount_laws.promised(frame, plan)
+    frame = part.frame.with_columns(part.meant(name) for name in part.frame.columns)
+    epsilon, spread, worst = _recount_laws.promised(frame, law)
     k = 1 + (frame.height - 1) * math.exp(-spread)
     pk = max((r.k for r in asked if isinstance(r, PkAnonymity)), default=1.0)
     least = min((r.epsilon for r in asked if isinstance(r, DifferentialPrivacy)), default=math.inf)
@@ -243,85 +219,39 @@ def _find_by_law(
     )
 
 
-def _attribute(requirement: Requirement, schema: Schema, frame: pl.DataFrame) -> str:
-    """Return the sensitive attribute that a requirement speaks of."""
-    if not isinstance(requirement, LDiversity | TCloseness):
-        raise ParameterError(f"{requirement} cannot be verified on a published table.")
-    sensitive = schema.names(Role.sensitive)
-    name = requirement.attribute
-    if name is not None and schema[name].role != Role.sensitive:
-        raise InputError(
-            f"{requirement}: the schema calls '{name}' {schema[name].role}. Make its role sensitive."
+# -- What several views leave to people ------------------------------------------------------------------
+
+
+def _find_in_views(promise: Promise, tables: Mapping[str, list[Part]], schema: Schema) -> Finding:
+    """Say what every view leaves by itself, and whether that is enough whoever is in which of their blocks."""
+    if not isinstance(promise, MultiViewDiversity):
+        raise ParameterError(
+            f"Several views have {listed(list(tables))} together; {promise} is not asked of them."
         )
-    if name is None and not sensitive:
-        raise InputError(
-            f"{requirement} needs a sensitive attribute, and the schema has none. Make a column's role sensitive."
-        )
-    if name is None and len(sensitive) > 1:
-        raise InputError(
-            f"{requirement}: there are several sensitive attributes, {listed(sensitive)}. "
-            f"Name one: attribute='{sensitive[0]}'."
-        )
-    name = name or sensitive[0]
-    if name not in frame.columns:
-        raise InputError(f"The output has no column '{name}', which the schema calls sensitive.")
-    return name
+    views = {name: parts[0] for name, parts in tables.items()}
+    seen: dict[str, tuple[pl.Series, pl.Series]] = {}
+    for name, part in views.items():
+        quasi = [column for column in schema.names(Role.quasi) if column in part.frame.columns]
+        sensitive = part.frame[sensitive_of(promise, schema, part)]
+        seen[name] = _recount_views.blocks_of(part.frame, quasi), sensitive
+    _refuse_other_people(views, [sensitive for _, sensitive in seen.values()])
+    alone = {
+        name: _recount_views.least_left([blocks], sensitive, promise.kind)[0]
+        for name, (blocks, sensitive) in seen.items()
+    }
+    worst = min(alone, key=lambda name: alone[name])
+    together = _recount_views.least_of_any(list(seen.values()), promise.kind)
+    enough = promise.l * (1 - _recount_views.SLACK)
+    note = ALONE if together is None or together < enough else PROVEN.format(together)
+    return Finding(str(promise), promise.name, alone[worst], alone[worst] >= enough, {"view": worst}, note)
 
 
-def _find_k(requirement: KAnonymity, blocks: Blocks) -> Finding:
-    worst = int(blocks.sizes.argmin())
-    size = int(blocks.sizes[worst])
-    return Finding(str(requirement), "k", size, size >= requirement.k, blocks.named(worst))
-
-
-def _find_l(requirement: LDiversity, blocks: Blocks) -> Finding:
-    l: float
-    if requirement.kind == "entropy":
-        found = _recount.entropies(blocks)
-        least = min(found)
-        worst, l = found.index(least), _recount.perplexity(least)
-        holds = least >= math.log(requirement.l) - _recount.SLACK
-    else:
-        recursive = requirement.kind == "recursive"
-        ls = (
-            _recount.recursive_ls(blocks, requirement.c or 0)
-            if recursive
-            else _recount.distinct_values(blocks)
-        )
-        l = min(ls)
-        worst, holds = ls.index(l), l >= requirement.l
-    return Finding(str(requirement), f"l_{requirement.kind}", l, holds, blocks.named(worst))
-
-
-def _find_t(requirement: TCloseness, blocks: Blocks, column: Sensitive, attribute: Attribute) -> Finding:
-    if requirement.distance == "equal":
-        found = _recount.flat_distances(blocks, column)
-    elif requirement.distance == "ordered":
-        found = _recount.ordered_distances(blocks, column.size)
-    elif attribute.hierarchy is not None:
-        found = _recount.tree_distances(blocks, column, attribute)
-    else:
-        raise InputError(
-            f"{requirement} needs a hierarchy of '{column.name}'. Give it one in the schema, or choose another distance."
-        )
-    t = max(found)
-    holds = t <= Fraction(requirement.t) + _recount.SLACK
-    return Finding(str(requirement), "t", round(float(t), 12), holds, blocks.named(found.index(t)))
-
-
-def _told_apart(findings: list[Finding], asked: list[Requirement], schema: Schema) -> list[Finding]:
-    """Name findings of one name by the attribute, and by the distance or c, in which they differ."""
-    details = [_details(requirement, schema) for requirement in asked]
-    named = []
-    for finding, own in zip(findings, details, strict=True):
-        alike = [other for f, other in zip(findings, details, strict=True) if f.name == finding.name]
-        apart = [own[i] for i in range(len(own)) if len({other[i] for other in alike}) > 1]
-        named.append(replace(finding, name=":".join([finding.name, *apart])))
-    return named
-
-
-def _details(requirement: Requirement, schema: Schema) -> tuple[str, ...]:
-    if isinstance(requirement, LDiversity | TCloseness):
-        kind = requirement.distance if isinstance(requirement, TCloseness) else f"c={requirement.c}"
-        return requirement.attribute or schema.names(Role.sensitive)[0], kind
-    return ()
+def _refuse_other_people(views: Mapping[str, Part], sensitive: Sequence[pl.Series]) -> None:
+    """Refuse views that are not of the same records: they must have the same sensitive values as often."""
+    first = sorted(sensitive[0].cast(pl.String).fill_null("").to_list())
+    for part, column in zip(views.values(), sensitive, strict=True):
+        if sorted(column.cast(pl.String).fill_null("").to_list()) != first:
+            raise InputError(
+                f"{part.where} is not of the same records as {next(iter(views.values())).where}: its sensitive values "
+                "differ. Verify views of one table."
+            )

@@ -1,0 +1,53 @@
+"""Published files as their receiver opens them: Parquet and CSV, with hostile ones in mind.
+
+The cells of a CSV file stay the texts that stand there: what a receiver can tell apart there must stay apart. What a
+text means, without the apostrophe that guards it in a spreadsheet, is `spreadsheets.unguarded`'s to say.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import polars as pl
+
+from sudare.errors import InputError
+from sudare.tables.spreadsheets import unguarded
+
+# What polars raises where a damaged file breaks it; the last one is no Exception.
+BROKEN = (OSError, ValueError, csv.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+
+
+def is_csv(path: Path) -> bool:
+    """Tell whether everything in a file is text."""
+    return path.suffix != ".parquet"
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names of the columns as they stand in the file, a name that is there twice also twice."""
+    try:
+        if not is_csv(path):
+            return list(pl.read_parquet_schema(path))
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            names = next(csv.reader(file, strict=True), [])
+    except BROKEN as error:
+        raise _unreadable(path, error) from None
+    return unguarded(pl.Series(names, dtype=pl.String)).to_list()
+
+
+def read_output(path: Path) -> pl.DataFrame:
+    """Read a published file; its columns must have different names."""
+    names = column_names(path)
+    try:
+        if not is_csv(path):
+            return pl.read_parquet(path, glob=False)
+        frame = pl.read_csv(path, infer_schema=False, glob=False)
+        frame.columns = names
+    except BROKEN as error:
+        raise _unreadable(path, error) from None
+    return frame
+
+
+def _unreadable(path: Path, error: BaseException) -> InputError:
+    what = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return InputError(f"{path}: the output cannot be read: {what}.")

@@ -1,0 +1,195 @@
+"""Every release on disk is verified by its own certificate; and any byte that changes on its way is noticed."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sudare as sd
+
+LEVELS = ["low", "middle", "high", "higher"]
+DAYS = [dt.date(2024, 1, 1), dt.date(2023, 1, 1), dt.date(2024, 6, 1)]
+TREE = sd.Hierarchy.from_tree({"lungs": ["flu", "cold"], "other": ["HIV", "none"]})
+SCHEMA = sd.Schema.from_roles(
+    identifier=["name"],
+    quasi=["age", "town"],
+    sensitive=["illness", "level", "day", "pay"],
+    hierarchies={"illness": TREE},
+    domains={"illness": ["flu", "cold", "HIV", "none"], "level": LEVELS, "day": DAYS},
+)
+
+
+def people(n: int = 200, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "name": [f"p{i}" for i in range(n)],
+            "age": rng.integers(20, 60, n),
+            "town": rng.choice(["Ayr", "=Bath", "@Cork", "-Dover"], n),
+            "illness": rng.choice(["flu", "cold", "HIV"], n),
+            "level": rng.choice(LEVELS[:3], n),
+            "day": rng.choice(np.array([0, 1, 2]), n),
+            "pay": rng.normal(size=n).round(1),
+        }
+    ).with_columns(day=pl.col("day").replace_strict(dict(enumerate(DAYS)), return_dtype=pl.Date))
+
+
+PROMISES: list[list[Any]] = [
+    [sd.KAnonymity(5)],
+    [sd.LDiversity(2, attribute="illness"), sd.LDiversity(2, "entropy", attribute="illness")],
+    [sd.LDiversity(2, "recursive", c=3, attribute="illness")],
+    [
+        sd.TCloseness(0.4, "hierarchical", attribute="illness"),
+        sd.TCloseness(0.4, "ordered", attribute="illness"),
+    ],
+    [sd.TCloseness(0.3, "ordered", attribute="level"), sd.KAnonymity(3)],
+    [sd.TCloseness(0.4, "ordered", attribute="day")],
+    [sd.TCloseness(0.4, "ordered", attribute="pay")],
+    [sd.TCloseness(0.5, attribute="pay")],
+]
+
+
+@pytest.mark.parametrize("source", ["frame", "csv"])
+@pytest.mark.parametrize("promises", PROMISES, ids=str)
+def test_a_generalized_table(tmp_path: Path, promises: list[Any], source: str) -> None:
+    original: Any = people()
+    if source == "csv":
+        original.write_csv(tmp_path / "people.csv")
+        original = tmp_path / "people.csv"
+    release = sd.generalize(sd.read(original, SCHEMA), promises)
+    folder = release.write(tmp_path / "out")
+    for output in (folder, folder / "hand-over"):
+        found = sd.verify(output)
+        assert found.holds
+        assert found.measured == release.certificate.measured
+    assert sd.verify(folder, promises, SCHEMA).measured == found.measured
+
+
+VIEWS = {"ages": ["age"], "towns": ["town"]}
+ONE = sd.Schema.from_roles(
+    identifier=["name"], quasi=["age", "town"], sensitive=["illness"], other=["level", "day", "pay"]
+)
+
+
+@pytest.mark.parametrize("kind", ["distinct", "entropy", "posterior"])
+def test_several_views(tmp_path: Path, kind: Any) -> None:
+    promise = sd.MultiViewDiversity(2 if kind == "distinct" else 1.5, kind)
+    folder = sd.generalize_views(sd.read(people(), ONE), VIEWS, promise).write(tmp_path / "out")
+    (found,) = sd.verify(folder).findings
+    assert found.holds
+    assert found.value >= promise.l
+    assert found.note
+    assert sd.verify(folder, sd.MultiViewDiversity(3, kind)).findings[0].value == found.value
+    assert not sd.verify(folder, sd.MultiViewDiversity(4, kind)).holds
+    with pytest.raises(sd.InputError, match=r"several views, 'ages', 'towns'"):
+        sd.verify(folder, sd.KAnonymity(2))
+
+
+def two_views(tmp_path: Path, first: list[str], second: list[str]) -> Path:
+    illnesses = ["flu", "HIV", "cold", "flu", "HIV", "cold"]
+    for name, column, labels in (("a", "age", first), ("b", "town", second)):
+        frame = pl.DataFrame({column: labels, "illness": illnesses})
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    return tmp_path
+
+
+def test_what_is_left_can_be_proven_from_the_views(tmp_path: Path) -> None:
+    """Every block of each view has all three values: whoever is in which, three are left."""
+    schema = sd.Schema.from_roles(quasi=["age", "town"], sensitive=["illness"])
+    folder = two_views(tmp_path, ["x"] * 3 + ["y"] * 3, ["u"] * 6)
+    (found,) = sd.verify(folder, sd.MultiViewDiversity(3), schema).findings
+    assert (found.value, found.holds) == (3, True)
+    assert "together they leave 3 or more" in found.note
+
+
+def test_what_cannot_be_proven_is_said(tmp_path: Path) -> None:
+    """Blocks {flu, HIV, cold, flu} and {HIV, cold} by age; by town the same, other people: two alone, one together."""
+    schema = sd.Schema.from_roles(quasi=["age", "town"], sensitive=["illness"])
+    folder = two_views(tmp_path, list("xxyyyy"), list("uuuuvv"))
+    (found,) = sd.verify(folder, sd.MultiViewDiversity(2), schema).findings
+    assert (found.value, found.holds, found.worst) == (2, True, {"view": "a"})
+    assert "was verified when they were made" in found.note
+
+
+def test_views_of_other_people_are_refused(tmp_path: Path) -> None:
+    schema = sd.Schema.from_roles(quasi=["age", "town"], sensitive=["illness"])
+    folder = two_views(tmp_path, ["x"] * 6, ["u"] * 6)
+    pl.DataFrame({"town": ["u"] * 6, "illness": ["flu"] * 6}).write_parquet(folder / "b.parquet")
+    with pytest.raises(sd.InputError, match=r"b\.parquet is not of the same records as a\.parquet"):
+        sd.verify(folder, sd.MultiViewDiversity(1), schema)
+
+
+# -- any byte ------------------------------------------------------------------------------------------
+
+
+def generalized(folder: Path) -> Path:
+    return sd.generalize(sd.read(people(40), SCHEMA), [sd.KAnonymity(3)]).write(folder) / "hand-over"
+
+
+def randomized(folder: Path) -> Path:
+    table = people(40).select("illness", "level")
+    schema = sd.Schema.from_roles(
+        quasi=["level"], sensitive=["illness"], domains={"illness": ["flu", "cold", "HIV"], "level": LEVELS}
+    )
+    return sd.randomize(sd.read(table, schema), sd.PkAnonymity(2)).write(folder) / "hand-over"
+
+
+def viewed(folder: Path) -> Path:
+    return (
+        sd.generalize_views(sd.read(people(40), ONE), VIEWS, sd.MultiViewDiversity(2)).write(folder)
+        / "hand-over"
+    )
+
+
+FLIPS = 150
+
+
+@pytest.mark.parametrize("make", [generalized, randomized, viewed], ids=lambda make: make.__name__)
+def test_any_changed_byte_is_refused(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    folder = make(tmp_path / "out")
+    once, again = sd.verify(folder), sd.verify(folder)
+    assert once == again
+    assert once.holds
+    chance = random.Random(0)
+    for _ in range(FLIPS):
+        path = chance.choice(sorted(folder.iterdir()))
+        content = path.read_bytes()
+        at, bit = chance.randrange(len(content)), 1 << chance.randrange(8)
+        path.write_bytes(content[:at] + bytes([content[at] ^ bit]) + content[at + 1 :])
+        with pytest.raises(sd.SudareError):
+            sd.verify(folder)
+        path.write_bytes(content)
+    assert sd.verify(folder) == once
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+@settings(max_examples=150)
+@given(data=st.data())
+def test_a_damaged_file_is_an_error_or_recounted(
+    tmp_path_factory: pytest.TempPathFactory, ending: str, data: st.DataObject
+) -> None:
+    """Without a certificate a change may go unnoticed; but nothing breaks."""
+    path = tmp_path_factory.mktemp("damaged") / f"data.{ending}"
+    frame = pl.DataFrame({"q": ["a", "a", "b", "b"], "s": [1, 2, 3, 4]})
+    frame.write_parquet(path) if ending == "parquet" else frame.write_csv(path)
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(bytes(content))
+    schema = sd.Schema.from_roles(quasi=["q"], sensitive=["s"])
+    try:
+        value = sd.verify(path, sd.KAnonymity(2), schema).value
+    except sd.SudareError:
+        value = 1
+    shutil.rmtree(path.parent)
+    assert value >= 1
