@@ -145,3 +145,11 @@ def test_a_spreadsheet_takes_no_cell_for_a_formula(tmp_path: Path) -> None:
         assert cell in ("-5", "+1") or cell[0] not in "=+-@\t\r"
     assert sorted(pl.read_parquet(folder / "data.parquet")["=note"].to_list()) == sorted(notes)
     assert sd.verify(tmp_path / "out", sd.KAnonymity(9), schema).holds
+
+
+def test_names_that_look_alike_are_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = sd.Schema.from_roles(identifier=["name"], quasi=["age"], other=["Name "])
+    table = sd.read(pl.DataFrame({"name": ["Ann"] * 3, "age": [1] * 3, "Name ": ["Ann"] * 3}), schema)
+    monkeypatch.delattr("sudare.generalization.problem.Problem.of")
+    with pytest.raises(sd.RequirementError, match="'Name ', which looks like the identifier 'name'"):
+        sd.generalize(table, sd.KAnonymity(3))

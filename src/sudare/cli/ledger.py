@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from sudare.cli.output import Json, print_json, print_table, say
 from sudare.errors import InputError
@@ -80,7 +79,7 @@ def budget(
         numbers = {name: float(getattr(found, name)) for name in names}
         print_json({"source": found.source, "neighbours": found.neighbours, **numbers})
         return
-    say(escape(str(found)))
+    say("{}", found)
 
 
 @app.command()
@@ -92,7 +91,7 @@ def apart(
 ) -> None:
     """Declare that some receivers do not put together what they get."""
     Ledger(ledger).declare_apart(receivers)
-    say(f"Recorded: {escape(' and '.join(receivers))} do not combine what they get.")
+    say("Recorded: {} do not combine what they get.", " and ".join(receivers))
 
 
 @app.command()
@@ -107,5 +106,5 @@ def verify(
     if json:
         print_json({"whole": True, "head": book.head()})
         return
-    say(f"[green]The ledger is whole.[/] Its head is [b]{book.head()}[/]")
+    say("[green]The ledger is whole.[/] Its head is [b]{}[/]", book.head())
     say("Note the head elsewhere: with --head it shows later that nothing was cut off the end.")

@@ -16,6 +16,7 @@ from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.generalization.recoding import Recoding
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import Requirement, one_of, sensitive_attribute
+from sudare.release._recount_columns import refuse_columns
 from sudare.release.certificate import Certificate, InputHash
 from sudare.release.certify import Declared, HandedOver, certify, verified
 from sudare.release.published import as_published
@@ -113,6 +114,7 @@ def _refuse_what_cannot_be(
         raise InputError(
             f"{table.source.name}: the schema has no quasi attribute; there is nothing to generalize."
         )
+    refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
     if predict is not None:
         refuse_unpredictable(table, predict, "'predict' parameter of generalize")
     whole = Blocks.of_table(table, [], sensitive_attribute(requirements, table))

@@ -20,6 +20,7 @@ from sudare.generalization.views import Earlier, Method, Score, ViewsPlan, Views
 from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy, refuse_other_requirements
 from sudare.privacy.requirement import number, one_of, whole_number
 from sudare.release import _recount_views
+from sudare.release._recount_columns import refuse_columns
 from sudare.release.certificate import InputHash
 from sudare.release.certify import Declared, HandedOver, certify
 from sudare.release.generalize import NO_NOISE
@@ -77,6 +78,7 @@ def generalize_views(
     (True, ['ages', 'places'])
     """
     chosen = _checked_views(table, views)
+    refuse_columns(list(dict.fromkeys(name for names in chosen.values() for name in names)), table.schema)
     _refuse_parameters(chosen, requirement, method, order, weights, score, candidates, alpha)
     sensitive = _sensitive(table, requirement)
     strictest, earlier = requirement, list[list[Recorded]]()

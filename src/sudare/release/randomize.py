@@ -16,11 +16,13 @@ from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.randomization.budget import Split
 from sudare.randomization.laws import After, How
 from sudare.randomization.plan import Histogram, RandomizationPlan, learn_plan
+from sudare.release._recount_columns import refuse_columns
 from sudare.release.certificate import InputHash
 from sudare.release.certify import Declared, HandedOver, certify
 from sudare.release.published import in_order
 from sudare.release.randomization_report import write_randomization_report
 from sudare.release.release import Kept, Release
+from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
 
@@ -56,6 +58,7 @@ def randomize(
     >>> release.certificate.measured["pk"] >= 5
     True
     """
+    refuse_columns(table.names(Role.quasi) + table.names(Role.sensitive), table.schema)
     source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
     plan = learn_plan(
         table, requirement, source, how=how, split=split, after=after, priors=priors, matrices=matrices,
