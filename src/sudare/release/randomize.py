@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from sudare.attacks.pk_game import PkGame, pk_game
+from sudare.attacks.pk_game import pk_game
 from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
@@ -67,7 +66,8 @@ def _release(
     table: Table, plan: RandomizationPlan, requirement: PkAnonymity | DifferentialPrivacy, source: Keystream
 ) -> Release:
     """Draw the output, verify it from what is published, and certify it."""
-    codes, law = plan.sample(source), plan.to_json()
+    original = plan.codes(table)
+    codes, law = plan.sample(original, source), plan.to_json()
     data = _shuffled(plan.decode(codes), source)
     verification = verify(data, requirement, table.schema, plan=law)
     verification.refuse_if_broken()
@@ -77,7 +77,7 @@ def _release(
         measured=verification.measured,
         method="randomize",
         utility=_utility(plan),
-        attacks={"output": {"pk_game": asdict(_game(plan, codes, law))}},
+        attacks={"output": {"pk_game": asdict(pk_game(original, codes, law["attributes"], limit=1 / plan.k))}},
         records={"read": len(table), "published": data.height, "suppressed": 0},
         randomness=f"{source.description}; rows shuffled with it too",
         caveats=plan.caveats,
@@ -85,12 +85,6 @@ def _release(
     )
     report = write_randomization_report(table, data, plan, certificate)
     return Release(data, plan, certificate, [requirement], table.schema, report, salt)
-
-
-def _game(plan: RandomizationPlan, codes: Mapping[str, NDArray[Any]], law: Mapping[str, Any]) -> PkGame:
-    """Let somebody who knows the original look for people in what was drawn."""
-    original = {one.name: one.domain.codes() for one in plan.laws}
-    return pk_game(original, codes, law["attributes"], limit=1 / plan.k)
 
 
 def _utility(plan: RandomizationPlan) -> dict[str, object]:

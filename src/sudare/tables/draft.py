@@ -13,10 +13,10 @@ import polars as pl
 from sudare.tables.column import Column
 from sudare.tables.parsing import infer_type
 from sudare.tables.reading import read
-from sudare.tables.schema import Attribute, CsvFormat, Role, Schema, Type, attribute_lines
+from sudare.tables.schema import Attribute, CsvFormat, Role, Schema, attribute_lines
 from sudare.tables.table import Table
-from sudare.tables.text import text_of
 from sudare.tables.toml import toml, toml_key
+from sudare.tables.undeclared import suggestion, type_of
 
 # Whole words of a column's name that tell who knows it. Checked in this order.
 WORDS = {
@@ -93,7 +93,10 @@ def _head(table: Table, unknown: list[str], guesses: dict[str, Guess]) -> Iterat
     if not any(guess.attribute.role == Role.sensitive for guess in guesses.values()):
         yield "# No column looks sensitive: give that role to what outsiders must not learn."
     yield ""
-    yield 'missing = "own value"   # or "refuse": then a missing value is an error'
+    if any(column.missing for column in table.columns.values()):
+        yield 'missing = "own value"   # or "refuse": then a missing value is an error'
+    else:
+        yield 'missing = "refuse"   # none is missing; "own value" keeps a place for those that may be, at a little cost'
     if unknown:
         yield f"missing_values = {toml(unknown)}   # texts that seem to mean: not known"
     if table.source.csv is not None and (fields := _unusual(table.source.csv)):
@@ -106,10 +109,6 @@ def _unusual(csv: CsvFormat) -> dict[str, Any]:
     return {key: value for key, value in csv.model_dump().items() if value != getattr(plain, key)}
 
 
-RANGED = ("integer", "number", "date", "datetime")
-FEW = 60  # values that are listed in a draft
-
-
 def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
     for name, guess in guesses.items():
         yield from (
@@ -118,12 +117,8 @@ def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
             f"# {guess.reason}",
             *attribute_lines(guess.attribute),
         )
-        values = table[name].values
-        if guess.attribute.type in RANGED and guess.attribute.role != Role.identifier:
-            low, high = text_of(values.min()), text_of(values.max())
-            yield f"# bounds = [{low}, {high}]   # the data's own range; declare one that is public"
-        elif guess.attribute.role != Role.identifier and len(values) <= FEW:
-            yield f"# domain = {toml(tuple(values.to_list()))}   # the data's own values; declare those that are public"
+        if guess.attribute.role != Role.identifier and (line := suggestion(table[name])):
+            yield line
 
 
 def _unknown_texts(column: Column) -> list[str]:
@@ -144,16 +139,11 @@ def guess_attribute(column: Column) -> Guess:
     """Guess a column's role, type and hierarchy."""
     role, reason = _guess_role(column)
     hierarchy = _guess_hierarchy(column) if role == Role.quasi else None
-    attribute = {"role": role, "type": _type(column.values.dtype), "hierarchy": hierarchy}
+    dtype = column.values.dtype
+    # A time zone must be in the schema's bounds, too: without them no type is declared.
+    zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
+    attribute = {"role": role, "type": None if zoned else type_of(dtype), "hierarchy": hierarchy}
     return Guess(Attribute.model_validate(attribute), reason)
-
-
-def _type(dtype: pl.DataType) -> Type:
-    if dtype.is_integer():
-        return "integer"
-    if dtype.is_numeric():
-        return "number"
-    return "date" if dtype == pl.Date else "datetime" if isinstance(dtype, pl.Datetime) else "text"
 
 
 def _guess_role(column: Column) -> tuple[Role, str]:
