@@ -91,7 +91,9 @@ def _log_likelihoods(code: int, outputs: Codes, law: Mapping[str, Any]) -> NDArr
         if "scale" in law:
             return _noise(code, outputs.astype(np.int64), law)
         if "flips" in law:
-            flipped = np.bitwise_count(outputs.astype(np.int64) ^ code)  # the clipped end is as good as its own bits
+            flipped = np.bitwise_count(
+                outputs.astype(np.int64) ^ code
+            )  # the clipped end is as good as its own bits
             return np.asarray(flipped * math.log(law["flips"] / (1 - law["flips"])))
         return np.asarray(np.log(law["matrix"][:, code])[outputs])
 

@@ -26,6 +26,7 @@ from sudare.tables.types import declared_values, misfit, stored_type
 
 ONE_BY_ONE = 1000  # whole numbers or days that are cells of their own, if no bins are declared
 BINS = 100  # otherwise
+SOMEWHERE = Source("The table")
 FARTHEST = 2**53  # beyond it, floats no longer tell whole numbers apart
 
 Floats = NDArray[np.float64]
@@ -96,8 +97,8 @@ class Axis:
         """Whether the values between the bounds are whole numbers or days."""
         return _is_whole(self.dtype)
 
-    def codes(self, column: Column, source: Source) -> NDArray[np.int32]:
-        """Return the cell of every row of a column."""
+    def codes(self, column: Column, source: Source = SOMEWHERE) -> NDArray[np.int32]:
+        """Return the cell of every row of a column; `source` says where rows are that do not fit."""
         if column.missing and not self.missing:
             raise InputError(f"'{self.name}' has missing values, for which the view has no cell.")
         if self.values is not None:

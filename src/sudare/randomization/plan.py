@@ -211,9 +211,7 @@ def _true(choice: Choice, table: Table) -> NDArray[np.int64]:
     return np.bincount(choice.domain.codes(table), minlength=len(choice.domain))
 
 
-def _estimated(
-    choice: Choice, table: Table, epsilon: float, source: Keystream
-) -> tuple[Channel, float]:
+def _estimated(choice: Choice, table: Table, epsilon: float, source: Keystream) -> tuple[Channel, float]:
     """Make the optimal PRAM from a private estimate, and return what of epsilon the estimate took.
 
     It adds noise of scale 2/e to every count, since one record's change moves two of them; e is then part of what the

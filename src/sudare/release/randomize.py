@@ -77,7 +77,9 @@ def _release(
         measured=verification.measured,
         method="randomize",
         utility=_utility(plan),
-        attacks={"output": {"pk_game": asdict(pk_game(original, codes, law["attributes"], limit=1 / plan.k))}},
+        attacks={
+            "output": {"pk_game": asdict(pk_game(original, codes, law["attributes"], limit=1 / plan.k))}
+        },
         records={"read": len(table), "published": data.height, "suppressed": 0},
         randomness=f"{source.description}; rows shuffled with it too",
         caveats=plan.caveats,

@@ -36,6 +36,7 @@ WIDER: dict[pl.DataType, tuple[Type, str]] = {
 TICKS = {"ns": Fraction(1000), "us": Fraction(1), "ms": Fraction(1, 1000)}  # in a microsecond
 Rows = NDArray[np.int64]
 
+
 def checked(table: Table, wrong: Mapping[str, Rows], faults: list[str]) -> Table:
     """Return the table with its declared domains and hierarchies in place, or refuse it with all its faults.
 
@@ -72,8 +73,12 @@ def type_faults(series: pl.Series, rows: Rows, type_: Type, source: Source) -> I
 
 def _why(value: Any, type_: Type) -> str:
     """Say why a value is not of the declared type."""
-    if type_ == "integer" and (abs(value) >= 2**63 if isinstance(value, float) else WHOLE.match(text_of(value))):
-        return 'is beyond the whole numbers of 64 bits: declare bounds and outside = "clip", or type = "number"'
+    if type_ == "integer" and (
+        abs(value) >= 2**63 if isinstance(value, float) else WHOLE.match(text_of(value))
+    ):
+        return (
+            'is beyond the whole numbers of 64 bits: declare bounds and outside = "clip", or type = "number"'
+        )
     if type_ == "datetime" and isinstance(value, dt.datetime):
         return "has a part of a microsecond, which no declared time keeps: round it"
     return f"is not {KINDS[type_]}, as the schema says"

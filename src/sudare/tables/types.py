@@ -92,7 +92,9 @@ def _same(kept: Any, declared: Any) -> bool:
         return _moment(kept) == _moment(declared)
     if isinstance(kept, float) and not math.isfinite(kept):
         return False  # nothing equals NaN, and no file of plain data has infinity
-    return bool(kept == declared) or text_of(kept) in spellings(declared) or spelled(kept) == spelled(declared)
+    return (
+        bool(kept == declared) or text_of(kept) in spellings(declared) or spelled(kept) == spelled(declared)
+    )
 
 
 def _moment(value: dt.date) -> dt.datetime:

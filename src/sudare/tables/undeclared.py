@@ -37,7 +37,9 @@ def suggestion(column: Column) -> str | None:
         return f"# bounds = [{low}, {high}]   # the data's own range; declare one that is public"
     if len(values) > FEW:
         return None
-    return f"# domain = {toml(tuple(values.to_list()))}   # the data's own values; declare those that are public"
+    return (
+        f"# domain = {toml(tuple(values.to_list()))}   # the data's own values; declare those that are public"
+    )
 
 
 def refuse_undeclared(table: Table, names: Sequence[str]) -> None:
@@ -53,5 +55,7 @@ def refuse_undeclared(table: Table, names: Sequence[str]) -> None:
 
 
 def _lines(column: Column) -> list[str]:
-    many = f"# domain = [...]   # {len(column.values):,} values in the data: declare groups of them, or drop it"
+    many = (
+        f"# domain = [...]   # {len(column.values):,} values in the data: declare groups of them, or drop it"
+    )
     return [f"[attributes.{toml_key(column.name)}]", suggestion(column) or many]
