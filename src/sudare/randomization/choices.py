@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,10 +104,10 @@ def _joint(schema: Schema, group: str, members: Sequence[str], how: Mapping[str,
             raise _not_its_own(member, group)
         parts.append(part)
     found = Joint(tuple(parts))
-    if len(found) > MOST_COMBINATIONS:
+    if (combinations := math.prod(found.shape)) > MOST_COMBINATIONS:
         sizes = " x ".join(f"{size:,}" for size in found.shape)
         raise InputError(
-            f"'{group}' would have {sizes} = {len(found):,} combinations, more than {MOST_COMBINATIONS:,}. "
+            f"'{group}' would have {sizes} = {combinations:,} combinations, more than {MOST_COMBINATIONS:,}. "
             "Join fewer attributes, or put some of them into bins first."
         )
     return found

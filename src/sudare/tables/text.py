@@ -40,6 +40,8 @@ def spellings(value: Any) -> tuple[str, ...]:
         return (text, text_of(value.date())) if value.time() == dt.time.min else (text,)
     if isinstance(value, bool):
         return text, text.capitalize()
+    if isinstance(value, Decimal):
+        return text, spelled(value)
     if isinstance(value, float) and value.is_integer():
         return text, str(int(value))
     return (text, f"{text}.0") if isinstance(value, int) else (text,)
