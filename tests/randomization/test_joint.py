@@ -324,10 +324,10 @@ def test_on_adult_few_combinations_gain_and_many_lose(
     data_folder: Path, names: list[str], better: bool
 ) -> None:
     """At k = 10, with the same whole budget; the figures are printed (pytest -s)."""
-    frame = sd.datasets.load("adult-train").select(names)
-    domains = {name: frame[name].drop_nulls().unique().sort().to_list() for name in names}
-    table = sd.read(frame, sd.Schema.from_roles(quasi=names, domains=domains))
-    shape = [len(domains[name]) + 1 for name in names]  # and one for missing values
+    frame = sd.datasets.load("adult-train").select(pl.col(names).fill_null("?"))
+    domains = {name: frame[name].unique().sort().to_list() for name in names}
+    table = sd.read(frame, sd.Schema.from_roles(quasi=names, domains=domains, missing="refuse"))
+    shape = [len(domains[name]) for name in names]
     codes = np.ravel_multi_index(tuple(table[name].codes for name in names), shape)
     true = np.bincount(codes, minlength=math.prod(shape)).reshape(shape)
     errors = []
