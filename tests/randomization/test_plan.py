@@ -425,6 +425,13 @@ def test_whole_numbers_within_bounds_are_categories_if_asked(how: str) -> None:
         learn_plan(read([5], bounds=(0, 10**5)), sd.PkAnonymity(1.1), Keystream.unsafe(0), how={"x": how})
 
 
+def test_a_matrix_without_a_place_for_missing_values_is_refused_with_the_reason() -> None:
+    table = read(["a", "b"] * 20, domains=["a", "b"])
+    for options in ({"matrices": {"x": np.full((2, 2), 0.5)}}, {"priors": {"x": [1, 2]}}):
+        with pytest.raises(sd.ParameterError, match=r'the missing one; .* missing = "refuse"'):
+            learn_plan(table, K5, Keystream.unsafe(0), **options)
+
+
 def test_whether_anything_is_missing_is_not_read_off_the_data() -> None:
     laws = [
         learn_plan(read([*values, last], domains=["a", "b"]), K5, Keystream.unsafe(0)).to_json()

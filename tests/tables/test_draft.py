@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -138,3 +139,19 @@ def test_a_draft_always_loads_and_fits_its_table(
     )
     schema = drafted(frame, tmp_path_factory.mktemp("draft"))
     assert sd.read(frame, schema).frame().equals(frame)
+
+
+@pytest.mark.parametrize("last", [3, None])
+def test_missing_values_are_refused_where_none_was_seen(last: int | None) -> None:
+    text = draft(pl.DataFrame({"x": [1, 2, last]}))
+    schema = sd.Schema.from_dict(tomllib.loads(text))
+    assert schema.missing == ("own value" if last is None else "refuse")
+    (line,) = [line for line in text.splitlines() if line.startswith("missing = ")]
+    assert "   # " in line
+
+
+def test_a_time_with_a_zone_is_drafted_so_that_it_can_be_read() -> None:
+    frame = pl.DataFrame({"seen": [dt.datetime(2024, 1, day, tzinfo=dt.UTC) for day in (1, 2)]})
+    schema = sd.Schema.from_dict(tomllib.loads(draft(frame).replace("# bounds", "bounds")))
+    assert sd.read(frame, schema)["seen"].values.dtype == pl.Datetime("us", "UTC")
+    assert schema["seen"].kind == "datetime"

@@ -186,9 +186,16 @@ def _checked(choice: Choice, channel: MatrixChannel) -> MatrixChannel:
     if channel.inputs != size or channel.outputs != size:
         raise ParameterError(
             f"The matrix of '{choice.name}' must have a row and a column for each of its {size} values. "
-            f"Got {channel.outputs} x {channel.inputs} instead."
+            f"Got {channel.outputs} x {channel.inputs} instead.{_of_missing(choice)}"
         )
     return channel
+
+
+def _of_missing(choice: Choice) -> str:
+    """Remind of the place for missing values, which is easily forgotten."""
+    if isinstance(choice.domain, Grid) or not any(part.missing for part in choice.domain.parts):
+        return ""
+    return ' The last value of an attribute is the missing one; where none is, the schema may say missing = "refuse".'
 
 
 # -- The histogram that an optimal PRAM is made for ---------------------------------------------------
@@ -201,7 +208,8 @@ def _public(choice: Choice, prior: ArrayLike) -> NDArray[np.float64]:
     if found.shape not in ((size,), shape):
         form = "one per value" if shape == (size,) else f"one per combination, in the shape {shape} or flat"
         raise ParameterError(
-            f"The prior of '{choice.name}' must have {size} counts, {form}. Got the shape {found.shape} instead."
+            f"The prior of '{choice.name}' must have {size} counts, {form}. Got the shape {found.shape} "
+            f"instead.{_of_missing(choice)}"
         )
     return found
 

@@ -28,16 +28,14 @@ def texts_of(values: pl.Series) -> list[str]:
 
 
 def spellings(value: Any) -> tuple[str, ...]:
-    """List the texts under which a hierarchy or a domain may name a value, so that 25.0 finds `25`, and midnight its day.
+    """List the texts under which a hierarchy or a domain may name a value, so that 25.0 finds `25`.
 
-    >>> spellings(25.0), spellings(dt.datetime(2024, 1, 31))
-    (('25.0', '25'), ('2024-01-31T00:00:00', '2024-01-31'))
+    >>> spellings(25.0)
+    ('25.0', '25')
     """
     text = text_of(value)
-    if isinstance(value, dt.datetime):
-        if value.tzinfo is not None:  # the same time may come in any zone
-            return text, value.astimezone(dt.UTC).isoformat()
-        return (text, text_of(value.date())) if value.time() == dt.time.min else (text,)
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:  # the same time may come in any zone
+        return text, value.astimezone(dt.UTC).isoformat()
     if isinstance(value, bool):
         return text, text.capitalize()
     if isinstance(value, Decimal):
