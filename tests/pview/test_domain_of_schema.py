@@ -78,6 +78,18 @@ def test_values_between_whole_numbers_are_refused_with_the_line_to_add(tmp_path:
         sd.materialize(sd.read(pl.DataFrame({"x": [noon]}), schema_of(bounds=(day, day))), PURE)
 
 
+def test_times_that_do_not_fit_are_refused_with_the_reason() -> None:
+    start = dt.datetime(2024, 1, 1)
+    schema = schema_of(bounds=(start, start.replace(month=2)))
+    fine = pl.Series([start]).cast(pl.Datetime("ns")).to_physical() + 1
+    for values, says in (
+        (fine.cast(pl.Datetime("ns")), "row 1, column 'x': .* has a part of a microsecond"),
+        (pl.Series([start]).dt.replace_time_zone("UTC"), "the values have a time zone, but the schema none"),
+    ):
+        with pytest.raises(sd.InputError, match=says):
+            sd.materialize(sd.read(pl.DataFrame({"x": values}), schema), PURE)
+
+
 def test_whether_something_is_missing_is_the_schemas_to_say() -> None:
     for declared in ({"bounds": (0, 9)}, {"domain": ("a", "b")}, {"bounds": (0, 0.5)}):
         assert Domain.of(schema_of(**declared)).axes[0].missing

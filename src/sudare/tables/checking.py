@@ -27,6 +27,7 @@ from sudare.tables.types import cast, misfit, other_kind, written_as
 
 SHOWN = 5  # faulty rows named per column
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+PART = "has a part of a microsecond, which no declared time keeps: round it"
 WHOLE = re.compile(r"-?[0-9]+(\.0*)?$")
 # What to declare where values between whole numbers, or days, are neither.
 WIDER: dict[pl.DataType, tuple[Type, str]] = {
@@ -80,7 +81,7 @@ def _why(value: Any, type_: Type) -> str:
             'is beyond the whole numbers of 64 bits: declare bounds and outside = "clip", or type = "number"'
         )
     if type_ == "datetime" and isinstance(value, dt.datetime):
-        return "has a part of a microsecond, which no declared time keeps: round it"
+        return PART
     return f"is not {KINDS[type_]}, as the schema says"
 
 
@@ -151,8 +152,12 @@ def values_as(column: Column, dtype: pl.DataType, source: Source) -> pl.Series:
     found = cast(column.values, dtype)
     if found is None:
         raise InputError(f"{source.name}, column '{column.name}': {other_kind(column.values.dtype, dtype)}")
-    wider, what = WIDER.get(dtype, ("text", "of its type"))
-    fault = f'is not {what}, as its bounds are. Add to [attributes.{toml_key(column.name)}]: type = "{wider}"'
+    fault = PART
+    if dtype in WIDER:
+        wider, what = WIDER[dtype]
+        fault = (
+            f'is not {what}, as its bounds are. Add to [attributes.{toml_key(column.name)}]: type = "{wider}"'
+        )
     wrong = (found.is_null() & column.values.is_not_null()).arg_true().to_list()
     _refuse(_value_faults(column, wrong, fault, source))
     return found
