@@ -116,7 +116,7 @@ class Seen(NamedTuple):
 
 def _seen(method: str, promise: sd.DifferentialPrivacy, small: Small, seed: int, runs: int) -> Seen:
     table = small.tables()[seed]
-    domain = Domain.of(table)
+    domain = Domain.of(table.schema)
     codes, account = domain.codes(table), Account(promise, Keystream.unsafe(seed))
     low, high = np.moveaxis(np.array(small.boxes()), 2, 0)
     mine = _made(method, codes, domain, account, pairs.POINTS).counts(low, high)

@@ -225,7 +225,7 @@ PEERS: list[Peer] = [
 
 def _beside_peers(table: sd.Table, queries: int, peers: Sequence[Peer]) -> None:
     """Compare views of Adult's numbers with rows that peers make of the same cells."""
-    domain = Domain.of(table)
+    domain = Domain.of(table.schema)
     codes, sizes = domain.codes(table), domain.sizes
     errors = _errors(codes, sizes, queries)
     lines = []

@@ -82,7 +82,7 @@ def main(quick: bool = False) -> Found:
     """Measure everything and print it; a full run also rewrites the results and the figures."""
     scale = QUICK if quick else Scale()
     tables = {data.name: data.table(_some(data, scale.rows)) for data in scale.data}
-    cells = {name: Domain.of(table).cells for name, table in tables.items()}
+    cells = {name: Domain.of(table.schema).cells for name, table in tables.items()}
     rows = [
         row
         for name, table in tables.items()

@@ -68,7 +68,7 @@ def score(block: Block, at: int) -> float:
 
 def _tables_3_and_5() -> list[str]:
     cells = {name: in_bytes(printed[0]) / BYTES for name, printed in TABLE_5.items()}
-    ours = Domain.of(ADULT.table()).cells
+    ours = Domain.of(ADULT.schema).cells
     return [
         checked(
             math.isclose(cells["Adult"], ours, rel_tol=0.01) and TABLE_3["Adult"].cells > 10 * ours,
@@ -124,7 +124,7 @@ def _budget() -> list[str]:
 def _blind() -> list[str]:
     """At the root every cell has a mean below 1, so AE = 2 S (1 - occupied/cells)."""
     table = ADULT.table()
-    domain = Domain.of(table)
+    domain = Domain.of(table.schema)
     codes = np.unique(domain.codes(table), axis=0, return_counts=True)
     gains = []
     for axis, size in enumerate(domain.sizes):

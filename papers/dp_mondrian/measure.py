@@ -102,7 +102,7 @@ def view_of(table: sd.Table, method: str, seed: int, epsilon: float = EPSILON) -
 
 def flat_dawa(table: sd.Table, seed: int, epsilon: float) -> PView:
     """Line up the cells of all attributes in one row, as the paper does; ours takes two attributes at most."""
-    domain = Domain.of(table)
+    domain = Domain.of(table.schema)
     flat = np.ravel_multi_index(tuple(domain.codes(table).T), domain.sizes)
     account = Account(sd.DifferentialPrivacy(epsilon), Keystream.unsafe(seed))
     row = learn_dawa(flat[:, None], (domain.cells,), account)
@@ -121,7 +121,7 @@ def sweep(
     only: Sequence[str] = (),
 ) -> Iterator[Row]:
     """Measure some methods on a table, each with some seeds; if `only` names workloads, by these alone."""
-    domain = Domain.of(table)
+    domain = Domain.of(table.schema)
     asked = tasks(domain.codes(table), domain.sizes, queries)
     asked = {workload: measure for workload, measure in asked.items() if not only or workload in only}
     for method in chosen:

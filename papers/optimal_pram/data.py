@@ -92,4 +92,4 @@ def _counted(found: pl.Series) -> Floats:
 def age_table() -> sd.Table:
     """Return adult.data's ages, ready to be randomized; which ages there can be is declared."""
     frame = pl.DataFrame({"age": _adult().head(RECORDS)})
-    return sd.read(frame, sd.Schema.from_roles(quasi=["age"], domains={"age": list(AGES)}))
+    return sd.read(frame, sd.Schema.from_roles(quasi=["age"], domains={"age": list(AGES)}, missing="refuse"))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import sudare as sd
 from papers.optimal_pram.measure import plain_em
 from sudare.noise.keystream import Keystream
-from sudare.randomization.domains import BINS
+from sudare.randomization.bins import BINS
 from sudare.randomization.estimate import most_likely
 from sudare.randomization.laws import How, Law
 from sudare.randomization.plan import learn_plan
@@ -52,9 +52,11 @@ def _table(numeric: Numeric, how: How) -> sd.Table:
     frame = sd.datasets.load("adult").select(numeric.name).head(RECORDS)
     values = list(range(numeric.low, numeric.high + 1))
     schema = (
-        sd.Schema.from_roles(quasi=[numeric.name], domains={numeric.name: values})
+        sd.Schema.from_roles(quasi=[numeric.name], domains={numeric.name: values}, missing="refuse")
         if how == "retain"
-        else sd.Schema.from_roles(quasi=[numeric.name], bounds={numeric.name: (numeric.low, numeric.high)})
+        else sd.Schema.from_roles(
+            quasi=[numeric.name], bounds={numeric.name: (numeric.low, numeric.high)}, missing="refuse"
+        )
     )
     return sd.read(frame, schema)
 
@@ -88,15 +90,16 @@ class Row:
 def row(numeric: Numeric, mechanism: str, k: float, seeds: int) -> Row:
     """Randomize a column so many times, and compare with the truth."""
     how = MECHANISMS[mechanism]
-    plan = learn_plan(_table(numeric, how), sd.PkAnonymity(k), Keystream.unsafe(0), how={numeric.name: how})
-    law = plan[numeric.name]
-    errors = [_errors(numeric, law, Keystream.unsafe(seed)) for seed in range(seeds)]
+    table = _table(numeric, how)
+    plan = learn_plan(table, sd.PkAnonymity(k), Keystream.unsafe(0), how={numeric.name: how})
+    law, original = plan[numeric.name], plan.codes(table)[numeric.name]
+    errors = [_errors(numeric, law, original, Keystream.unsafe(seed)) for seed in range(seeds)]
     return Row(numeric.name, mechanism, k, plan.k, *np.array(errors).T)
 
 
-def _errors(numeric: Numeric, law: Law, source: Keystream) -> list[float]:
+def _errors(numeric: Numeric, law: Law, original: NDArray[Any], source: Keystream) -> list[float]:
     true, values = column(numeric), _values(numeric, law)
-    codes = law.sample(source)
+    codes = law.sample(original, source)
     seen = _published(law, codes)
     published = seen.histogram()
     ml, stuck = likeliest(seen, published)
@@ -106,7 +109,7 @@ def _errors(numeric: Numeric, law: Law, source: Keystream) -> list[float]:
     place = bins(numeric) if fine else np.arange(BINS)
     v_ten = _ten(v, bins(numeric))
     return [
-        float((codes == law.domain.codes()).mean()),
+        float((codes == original).mean()),
         float(np.abs(values[codes] - true).mean()),
         *(misplaced(_ten(found, place), v_ten) for found in (published, ml, unbiased)),
         misplaced(ml, v) if fine else np.nan,

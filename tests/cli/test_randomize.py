@@ -18,6 +18,7 @@ SCHEMA = {
     "quasi": ["age", "sex"],
     "sensitive": ["ill"],
     "domains": {"sex": LABELS, "ill": ["yes", "no"]},
+    "missing": "refuse",
 }
 
 
@@ -95,9 +96,9 @@ def test_matrix_and_prior_are_read_by_label(randomize: Run) -> None:
     assert laws["sex"]["values"] == LABELS
     assert laws["sex"]["matrix"] == [[0.5, 0.2, 0.3], [0.3, 0.6, 0.2], [0.2, 0.2, 0.5]]
     assert laws["ill"]["how"] == "optimal"
-    table = sd.read("people.csv", "sudare.toml")
-    assert read_prior("ill.csv", "ill", Categories(table["ill"], declared=True)).tolist() == [100, 900]
-    sex = Categories(table["sex"], declared=True)
+    schema = sd.Schema.from_toml("sudare.toml")
+    sex, ill = (Categories.of(name, schema[name], missing=False) for name in ("sex", "ill"))
+    assert read_prior("ill.csv", "ill", ill).tolist() == [100, 900]
     turned = read_matrix("sex.csv", "sex", sex).T
     lines = [",".join(["", *LABELS])] + [
         ",".join([label, *map(str, row)]) for label, row in zip(LABELS, turned, strict=True)
@@ -224,7 +225,7 @@ def test_wrong_files_of_joined_attributes_are_refused(
     [
         (["--pk", 5, "--joint", "who"], 2, "--joint must be like who=sex,race. Got 'who' instead"),
         (["--pk", 5, "--joint", "who=sex"], 2, "two or more different attributes"),
-        (["--pk", 5, "--joint", "who=sex,il"], 2, "there is no column 'il'"),
+        (["--pk", 5, "--joint", "who=sex,il"], 2, "there is no attribute 'il' (did you mean 'ill'?)"),
         (["--pk", 5, "--joint", "sex=age,ill"], 2, "Give it a name of its own"),
         (["--pk", 5, "--joint", "who=sex,ill", "--how", "sex=optimal"], 2, "randomized together with others"),
         (
@@ -234,7 +235,7 @@ def test_wrong_files_of_joined_attributes_are_refused(
         ),
         ([], 2, "Nothing is asked for"),
         (["--pk", 5, "--epsilon", 2], 2, "either --pk or --epsilon"),
-        (["--pk", 5, "--how", "agee=bins"], 2, "there is no column 'agee'"),
+        (["--pk", 5, "--how", "agee=bins"], 2, "there is no attribute 'agee'"),
         (["--pk", 5, "--how", "age"], 2, "--how must be like age=bins. Got 'age' instead"),
         (["--pk", 5, "--how", "age=bins", "--how", "age=noise"], 2, "speaks of 'age' twice"),
         (["--pk", 5, "--how", "sex=noise"], 2, "Use 'retain'"),
@@ -253,7 +254,8 @@ def test_bounds_must_be_declared(randomize: Run) -> None:
     Path("sudare.toml").write_text(sd.Schema.from_roles(**SCHEMA).to_toml())
     done = randomize("--pk", 5)
     assert done.code == 2
-    assert "'age' has no declared bounds" in done.err
+    assert "the schema does not say what values 'age' can have" in done.err
+    assert "[attributes.age]\n# bounds = [20, 69]   # the data's own range" in done.err
 
 
 def test_a_randomized_release_is_verified_by_its_law(run: Run) -> None:

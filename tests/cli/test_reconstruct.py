@@ -27,6 +27,7 @@ def reconstruct(run: Run) -> Run:
         quasi=["age", "day", "sex"],
         bounds={"age": (20, 23), "day": (start, dt.date(2025, 1, 4))},
         domains={"sex": ["Female", "Male"]},
+        missing="refuse",
     )
     sd.randomize(sd.read(people, schema), sd.DifferentialPrivacy(6, per="record"), unsafe_seed=1).write("out")
     return lambda *options: run("reconstruct", "out", *options)

@@ -185,8 +185,15 @@ def test_what_is_impossible_ends_with_1(views: Run) -> None:
 def test_every_command_with_a_ledger_notes_the_receiver(
     views: Run, run: Run, command: tuple[object, ...]
 ) -> None:
-    text = Path("sudare.toml").read_text()
-    Path("sudare.toml").write_text(text.replace("[attributes.age]", "[attributes.age]\nbounds = [0, 120]"))
+    names, survey = ["sex", "region", "diagnosis"], pl.read_csv("survey.csv")
+    schema = sd.Schema.from_roles(
+        identifier=["name"],
+        quasi=["age", "sex", "region"],
+        sensitive=["diagnosis"],
+        bounds={"age": (0, 120)},
+        domains={column: survey[column].drop_nulls().unique().sort().to_list() for column in names},
+    )
+    Path("sudare.toml").write_text(schema.to_toml())
     name, *options = command
     alone = run(name, "survey.csv", "out", *options, "--receiver", "university")
     assert alone.code == 2

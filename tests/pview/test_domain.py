@@ -24,7 +24,7 @@ def axis(values: list[Any], *, missing: bool = False, **attribute: Any) -> tuple
         missing="own value" if missing else "refuse",
     )
     table = sd.read(pl.DataFrame({"x": values}), schema)
-    return Domain.of(table).axes[0], table
+    return Domain.of(schema).axes[0], table
 
 
 class TestCells:
@@ -39,7 +39,7 @@ class TestCells:
         assert found.labels()[0] == "[0, 10)"
 
     def test_numbers_have_bins_and_the_upper_bound_is_in_the_last(self) -> None:
-        found, table = axis([0.0, 0.049, 0.05, 5.0], bounds=(0, 5))
+        found, table = axis([0.0, 0.049, 0.05, 5.0], bounds=(0.0, 5.0))
         assert found.size == 100
         assert found.codes(table["x"]).tolist() == [0, 0, 1, 99]
 
@@ -77,9 +77,10 @@ class TestCells:
     def test_identifiers_are_left_out(self) -> None:
         schema = sd.Schema.from_roles(quasi=["x"], identifier=["name"], bounds={"x": (0, 3)})
         table = sd.read(pl.DataFrame({"name": ["a", "b"], "x": [1, 2]}), schema)
-        assert Domain.of(table).names == ["x"]
+        assert Domain.of(schema).names == ["x"]
+        assert Domain.of(schema).codes(table).shape == (2, 1)
         with pytest.raises(sd.InputError, match=r"The view has no attribute 'name'\. There are 'x'"):
-            Domain.of(table).place("name")
+            Domain.of(schema).place("name")
 
 
 class TestConditions:
@@ -92,7 +93,7 @@ class TestConditions:
     def test_a_bin_is_taken_in_part(self) -> None:
         found, _ = axis([1], bounds=(0, 9), bins=2)
         assert found.wanted((3, 6)).tolist() == [2 / 5, 2 / 5]
-        numbers, _ = axis([1.0], bounds=(0, 10), bins=2)
+        numbers, _ = axis([1.0], bounds=(0, 10), bins=2, type="number")
         assert numbers.wanted((4, 7.5)).tolist() == [1 / 5, 1 / 2]
 
     def test_missing_is_in_no_range(self) -> None:
@@ -147,7 +148,8 @@ class TestRows:
         [
             ([1, 5, 9], {"bounds": (0, 9)}),
             ([1, 55, 99], {"bounds": (0, 99), "bins": 7}),
-            ([0.5, 2.25], {"bounds": (0, 3)}),
+            ([0.5, 2.25], {"bounds": (0, 3.0)}),
+            ([1, 2], {"bounds": (0, 3), "type": "number"}),
             ([DAY, DAY + dt.timedelta(400)], {"bounds": (DAY, DAY + dt.timedelta(2000))}),
             ([dt.datetime(2024, 1, 1, 5)], {"bounds": (dt.datetime(2024, 1, 1), dt.datetime(2024, 2, 1))}),
             (["a", "b"], {"domain": ("a", "b", "c")}),
@@ -166,7 +168,7 @@ class TestRows:
         ("values", "attribute"),
         [
             ([1], {"bounds": (0, 9)}),
-            ([0.5], {"bounds": (0, 3)}),
+            ([0.5], {"bounds": (0.0, 3)}),
             ([DAY], {"domain": (DAY, DAY + dt.timedelta(1))}),
             ([DAY], {"bounds": (DAY, DAY + dt.timedelta(20))}),
             (["a"], {"domain": ("a", "b")}),

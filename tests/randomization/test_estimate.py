@@ -58,15 +58,17 @@ class Study:
             quasi=names,
             domains={name: DOMAINS[name] for name in names if name in DOMAINS},
             bounds={name: BOUNDS[name] for name in names if name in BOUNDS},
+            missing="refuse",
         )
-        plan = learn_plan(sd.read(frame, schema), asked, Keystream.unsafe(0), **options)
+        plan = learn_plan(table := sd.read(frame, schema), asked, Keystream.unsafe(0), **options)
+        original = plan.codes(table)
         laws = plan.to_json()["attributes"]
         self.truth = np.array([true_count(frame, asked) for asked in conditions])
         answers = []
-        out = plan.decode(plan.sample(Keystream.unsafe(0)))
+        out = plan.decode(plan.sample(original, Keystream.unsafe(0)))
         known = [PublishedLaw.of(out, name, law) for name, law in laws.items()]
         for seed in range(seeds):
-            codes = plan.sample(Keystream.unsafe(seed))
+            codes = plan.sample(original, Keystream.unsafe(seed))
             if seed == 0:
                 assert all(
                     np.array_equal(one.codes, codes[name]) for name, one in zip(laws, known, strict=True)
@@ -139,13 +141,13 @@ def test_intervals_of_the_most_likely_hold_the_truth_for_ranges_of_noisy_numbers
     rng = np.random.default_rng(4)
     points = np.clip(rng.normal(4, 2, 400).round().astype(int), 0, 12)
     schema = sd.Schema.from_roles(quasi=["x"], bounds={"x": (0, 12)})
-    asked = sd.DifferentialPrivacy(15.0, per="record")
-    plan = learn_plan(sd.read(pl.DataFrame({"x": points}), schema), asked, Keystream.unsafe(0), after=after)
+    asked, table = sd.DifferentialPrivacy(15.0, per="record"), sd.read(pl.DataFrame({"x": points}), schema)
+    plan = learn_plan(table, asked, Keystream.unsafe(0), after=after)
     law = plan.to_json()["attributes"]["x"]
     ranges = [(0, 2), (3, 5), (4, 12), (9, 12), (4, 4)]
     held = []
     for seed in range(200):
-        out = plan.decode(plan.sample(Keystream.unsafe(seed)))
+        out = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed)))
         found = estimate([PublishedLaw.of(out, "x", law)], "ml")
         answers = [found.count(x=ends) for ends in ranges]
         true = [int(((points >= low) & (points <= high)).sum()) for low, high in ranges]
@@ -166,7 +168,9 @@ def test_the_errors_of_all_cells_are_those_of_count() -> None:
 
 
 def one_of(method: Any, names: tuple[str, ...] = ("job", "sex"), **options: Any) -> Estimate:
-    schema = sd.Schema.from_roles(quasi=["job", "sex", "age"], domains=DOMAINS, bounds=BOUNDS)
+    schema = sd.Schema.from_roles(
+        quasi=["job", "sex", "age"], domains=DOMAINS, bounds=BOUNDS, missing="refuse"
+    )
     release = sd.randomize(sd.read(people(), schema), sd.PkAnonymity(3), unsafe_seed=5, **options)
     return sd.reconstruct(release, list(names), method=method)
 
@@ -218,7 +222,7 @@ def test_ages_of_adult_are_estimated_better_than_they_are_published(data_folder:
     ages = np.repeat(np.arange(17, 91), v.astype(int))
     table = sd.read(
         pl.DataFrame({"age": ages}),
-        sd.Schema.from_roles(quasi=["age"], domains={"age": list(range(17, 91))}),
+        sd.Schema.from_roles(quasi=["age"], domains={"age": list(range(17, 91))}, missing="refuse"),
     )
     options: dict[str, Any] = {"how": {"age": "optimal"}, "histogram": "true histogram"}
     plan = learn_plan(
@@ -230,7 +234,7 @@ def test_ages_of_adult_are_estimated_better_than_they_are_published(data_folder:
     law = plan.to_json()["attributes"]["age"]
     errors = {"published": [], "ml": [], "unbiased": []}
     for seed in range(3):
-        out = PublishedLaw.of(plan.decode(plan.sample(Keystream.unsafe(seed))), "age", law)
+        out = PublishedLaw.of(plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed))), "age", law)
         errors["published"].append(np.linalg.norm(out.histogram() - v))
         errors["ml"].append(np.linalg.norm(most_likely([out], out.histogram()) - v))
         errors["unbiased"].append(np.linalg.norm(estimate([out], "unbiased").counts - v))

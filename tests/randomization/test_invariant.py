@@ -37,9 +37,8 @@ def test_an_empty_cell_is_refused() -> None:
 
 def test_its_price_is_shown_in_the_certificate() -> None:
     sex = ["f"] * 600 + ["m"] * 400
-    table = sd.read(
-        pl.DataFrame({"sex": sex}), sd.Schema.from_roles(quasi=["sex"], domains={"sex": ["f", "m"]})
-    )
+    schema = sd.Schema.from_roles(quasi=["sex"], domains={"sex": ["f", "m"]}, missing="refuse")
+    table = sd.read(pl.DataFrame({"sex": sex}), schema)
     r = sd.invariant_pram([600, 400], pd=0.6, alpha=1.0)
     release = sd.randomize(table, sd.PkAnonymity(2), matrices={"sex": r.matrix}, unsafe_seed=1)
     assert release.certificate.measured["epsilon"] == pytest.approx(r.epsilon)

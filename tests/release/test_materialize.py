@@ -95,7 +95,7 @@ def test_what_is_outside_the_domain_is_refused_with_its_row(
     ("values", "bounds", "counted"),
     [
         ([-5, 3, 200, 9], (0, 9), {"0": 1, "3": 1, "9": 2}),
-        ([-5.0, 3.0, 200.0], (0, 9), {"[0.0, 3.0)": 1, "[3.0, 6.0)": 1, "[6.0, 9.0)": 1}),
+        ([-5.0, 3.0, 200.0], (0.0, 9.0), {"[0.0, 3.0)": 1, "[3.0, 6.0)": 1, "[6.0, 9.0)": 1}),
         (
             [dt.date(2020, 2, 2), dt.date(2024, 1, 2)],
             (dt.date(2024, 1, 1), dt.date(2024, 1, 3)),
@@ -122,7 +122,12 @@ def test_what_is_outside_is_clipped_if_the_schema_says_so(
     values: Any, bounds: Any, counted: dict[str, int]
 ) -> None:
     frame = pl.DataFrame({"x": values})
-    bins = {pl.Float64(): {"bins": 3}, pl.Datetime("us"): {"bins": 4}}.get(frame["x"].dtype, {})
+    declared = {
+        pl.Int64(): {"type": "integer"},
+        pl.Float64(): {"bins": 3},
+        pl.Datetime("us"): {"bins": 4, "type": "datetime"},
+    }
+    bins = declared.get(frame["x"].dtype, {})
     table = read(frame, x={"bounds": bounds, "outside": "clip"} | bins)
     found = sd.materialize(table, sd.DifferentialPrivacy(1e6), "identity").marginal("x")
     assert dict(found.filter(pl.col("count") > 0).rows()) == counted
@@ -140,18 +145,18 @@ def test_what_is_outside_can_be_said_by_name() -> None:
     assert sd.read(pl.DataFrame({"x": [3, 12]}), schema).frame()["x"].to_list() == [3, 9]
 
 
-def test_bounds_may_be_wider_than_the_type() -> None:
+def test_bounds_may_be_wider_than_the_type_of_the_source() -> None:
     frame = pl.DataFrame({"x": pl.Series([1, 200], dtype=pl.UInt8)})
-    view = sd.materialize(read(frame, x={"bounds": (0, 1000), "bins": 10}), PURE, "identity")
-    assert view.marginal("x")["x"][-1] == "[231, 256)"
-    assert view.sample(0).schema == {"x": pl.UInt8}
+    view = sd.materialize(read(frame, x={"bounds": (0, 999), "bins": 10}), PURE, "identity")
+    assert view.marginal("x")["x"][-1] == "[900, 1000)"
+    assert view.sample(0).schema == {"x": pl.Int64}
 
 
 @pytest.mark.parametrize(
     ("value", "bounds", "says"),
     [
         (1.0, (0, float("inf")), "infinite, or too far apart"),
-        (1, (0, float("inf")), "reach beyond 9,007,199,254,740,992"),
+        (1, (0, float("inf")), "infinite, or too far apart"),
         (1, (0, 2**63 - 1), "reach beyond 9,007,199,254,740,992"),
         (1.0, (-1.5e308, 1.5e308), "infinite, or too far apart"),
         (1e16, (1e16, 1e16 + 2), "too close together for 4 bins"),
@@ -180,7 +185,7 @@ def test_bounds_that_are_no_numbers_are_refused(bounds: Any) -> None:
         (1.0, (0, 1.5e308)),
         (1, (-(2**53) + 1, 2**53 - 2)),
         (dt.date(9999, 12, 31), (dt.date(9999, 1, 1), dt.date(9999, 12, 31))),
-        (dt.datetime(2024, 1, 1), (dt.date(1, 1, 1), dt.date(9999, 12, 30))),
+        (dt.datetime(2024, 1, 1), (dt.datetime(1, 1, 1), dt.datetime(9999, 12, 30))),
     ],
 )
 def test_bounds_may_lie_far_out(value: Any, bounds: Any) -> None:
@@ -191,10 +196,15 @@ def test_bounds_may_lie_far_out(value: Any, bounds: Any) -> None:
 
 
 def test_nothing_is_read_off_the_data() -> None:
-    with pytest.raises(
-        sd.InputError, match=r"'x': no domain is declared.*bounds in the schema that are public"
-    ):
-        sd.materialize(read(pl.DataFrame({"x": [1, 2, 3]}), x={}), PURE)
+    frame = pl.DataFrame({"x": [1, 2, 3], "y": ["b", "a", "b"], "z": ["c", "c", "d"]})
+    with pytest.raises(sd.InputError) as refused:
+        sd.materialize(read(frame, x={}, y={}, z={"domain": ("c", "d")}), PURE)
+    assert str(refused.value).splitlines()[1:] == [
+        "[attributes.x]",
+        "# bounds = [1, 3]   # the data's own range; declare one that is public",
+        "[attributes.y]",
+        '# domain = ["a", "b"]   # the data\'s own values; declare those that are public',
+    ]
 
 
 @pytest.mark.parametrize(("ending", "row"), [("csv", "{}"), ("jsonl", '{{"x": {}}}')])

@@ -214,10 +214,10 @@ def test_a_failure_leaves_what_was_there(server: tuple[str, Ask], monkeypatch: p
     [
         (
             "mysql://me:geheim@host/db",
-            r"mysql://me@host/db: a view cannot be published there. Give a postgresql:// URL",
+            r"mysql://host/db: a view cannot be published there. Give a postgresql:// URL",
         ),
         ("somewhere", "somewhere: a view cannot be published there"),
-        ("postgresql://me:geheim@localhost:1/db", r"postgresql://me@localhost:1/db: PostgreSQL refused"),
+        ("postgresql://me:geheim@localhost:1/db", r"postgresql://localhost:1/db: PostgreSQL refused"),
         ("duckdb:/no/such/folder/x.duckdb", "DuckDB refused"),
     ],
 )

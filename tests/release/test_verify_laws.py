@@ -23,6 +23,7 @@ SCHEMA = sd.Schema.from_roles(
     sensitive=["ill"],
     bounds={"age": (0, 100), "pay": (0, 15)},
     domains={"town": ["Ayr", "Bath", "Cork"], "ill": ["yes", "no"]},
+    missing="refuse",
 )
 K5 = sd.PkAnonymity(5)
 OPTIONS: dict[str, Any] = {

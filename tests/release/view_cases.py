@@ -29,7 +29,7 @@ def people(records: int = 3000, seed: int = 0) -> pl.DataFrame:
 
 
 def survey(frame: pl.DataFrame) -> sd.Table:
-    bounds: dict[str, Any] = {"age": (18, 65), "income": (0, 1000)}
+    bounds: dict[str, Any] = {"age": (18, 65), "income": (0.0, 1000.0)}
     domains = {"town": [f"t{i}" for i in range(1, 61)], "ill": ["yes", "no"]}
     roles = {"quasi": ["age", "income", "town"], "sensitive": ["ill"]}
     return sd.read(frame, sd.Schema.from_roles(**roles, bounds=bounds, domains=domains, bins={"income": 50}))

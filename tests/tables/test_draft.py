@@ -4,6 +4,7 @@ import contextlib
 import datetime as dt
 import gzip
 import sqlite3
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -166,3 +167,19 @@ def test_a_draft_names_a_database_by_its_table_and_a_frame_not_at_all(tmp_path: 
     assert 'source = "beds"' in draft(f"sqlite:///{tmp_path}/clinic.db?table=beds")
     assert 'source = "clinic"' in draft(f"sqlite:///{tmp_path}/clinic.db")
     assert "source =" not in draft(pl.DataFrame({"age": [30, 40]}))
+
+
+@pytest.mark.parametrize("last", [3, None])
+def test_missing_values_are_refused_where_none_was_seen(last: int | None) -> None:
+    text = draft(pl.DataFrame({"x": [1, 2, last]}))
+    schema = sd.Schema.from_dict(tomllib.loads(text))
+    assert schema.missing == ("own value" if last is None else "refuse")
+    (line,) = [line for line in text.splitlines() if line.startswith("missing = ")]
+    assert "   # " in line
+
+
+def test_a_time_with_a_zone_is_drafted_so_that_it_can_be_read() -> None:
+    frame = pl.DataFrame({"seen": [dt.datetime(2024, 1, day, tzinfo=dt.UTC) for day in (1, 2)]})
+    schema = sd.Schema.from_dict(tomllib.loads(draft(frame).replace("# bounds", "bounds")))
+    assert sd.read(frame, schema)["seen"].values.dtype == pl.Datetime("us", "UTC")
+    assert schema["seen"].kind == "datetime"

@@ -167,6 +167,28 @@ def test_short_forms_of_hierarchies(short: object, recipe: object) -> None:
     assert Attribute(role="quasi", hierarchy=short).hierarchy == recipe
 
 
+# -- kinds -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ({}, None),
+        ({"type": "number", "bounds": (0, 1)}, "number"),
+        ({"bounds": (0, 1)}, "integer"),
+        ({"bounds": (0, 1.0)}, "number"),
+        ({"bounds": (dt.date(2024, 1, 1), dt.date(2024, 1, 2))}, "date"),
+        ({"bounds": (dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 2))}, "datetime"),
+        ({"domain": (1, 2.5)}, "number"),
+        ({"domain": ("1", "2")}, "text"),
+        ({"domain": (True, False)}, "truth value"),
+        ({"domain": (dt.date(2024, 1, 1), dt.datetime(2024, 1, 1, 5))}, "datetime"),
+    ],
+)
+def test_the_kind_is_what_is_declared(said: dict, kind: str | None) -> None:
+    assert Attribute(role="quasi", **said).kind == kind
+
+
 # -- files -----------------------------------------------------------------------------------------
 
 SCHEMA_FILE = """\

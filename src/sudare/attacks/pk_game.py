@@ -55,7 +55,11 @@ def pk_game(
     records = len(next(iter(original.values())))
     rng = np.random.default_rng(0)  # it draws who is looked for, and protects nobody
     chosen = rng.permutation(records)[:targets]
-    wins = np.array([_win(int(i), original, randomized, laws) for i in chosen])
+    ready = {
+        name: {**law, "matrix": np.array(law["matrix"])} if "matrix" in law else law
+        for name, law in laws.items()
+    }
+    wins = np.array([_win(int(i), original, randomized, ready) for i in chosen])
     rate = float(wins.mean())
     reach = REACH * float(wins.std(ddof=1)) / math.sqrt(len(wins)) if len(wins) > 1 else 0.0
     return PkGame(rate, max(0.0, rate - reach), min(1.0, rate + reach), limit, len(wins))
@@ -70,31 +74,33 @@ def _win(
     """Return the chance to find row i."""
     likelihood = np.zeros(len(next(iter(randomized.values()))))
     for name, law in laws.items():
-        likelihood += _log_likelihoods(int(original[name][i]), law)[randomized[name]]
+        likelihood += _log_likelihoods(int(original[name][i]), randomized[name], law)
     best = likelihood >= likelihood.max() - 1e-9
     return float(best[i] / best.sum())
 
 
-def _log_likelihoods(code: int, law: Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return the logarithm of the probability of every output for one input."""
+def _log_likelihoods(code: int, outputs: Codes, law: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Return the logarithm of the probability of each of some outputs for one input, up to a constant.
+
+    A law may have more outputs than could be listed: only those that were published are looked at.
+    """
     with np.errstate(divide="ignore"):
         if "retention" in law:
-            d, keep = len(law["retention"]), law["retention"][code]
-            found = np.full(d, (1 - keep) / max(d - 1, 1))
-            found[code] = keep
-            return np.asarray(np.log(found))
+            others, keep = max(len(law["retention"]) - 1, 1), law["retention"][code]
+            return np.asarray(np.log(np.where(outputs == code, keep, (1 - keep) / others)))
         if "scale" in law:
-            return _noise(code, law)
+            return _noise(code, outputs.astype(np.int64), law)
         if "flips" in law:
-            size = law["steps"] + 1
-            flipped = np.bitwise_count(np.arange(size) ^ code)  # the clipped end is as good as its own bits
+            flipped = np.bitwise_count(
+                outputs.astype(np.int64) ^ code
+            )  # the clipped end is as good as its own bits
             return np.asarray(flipped * math.log(law["flips"] / (1 - law["flips"])))
-        return np.asarray(np.log(np.array(law["matrix"])[:, code]))
+        return np.asarray(np.log(law["matrix"][:, code])[outputs])
 
 
-def _noise(code: int, law: Mapping[str, Any]) -> NDArray[np.float64]:
+def _noise(code: int, outputs: NDArray[np.int64], law: Mapping[str, Any]) -> NDArray[np.float64]:
     rate = float(1 / Fraction(law["scale"]))
-    found = -rate * np.abs(np.arange(law["steps"] + 1) - code)
+    found = -rate * np.abs(outputs - code)
     if law["after"] == "clip":  # the ends also get all that lies beyond
-        found[[0, -1]] -= math.log(-math.expm1(-rate))
+        found[(outputs == 0) | (outputs == law["steps"])] -= math.log(-math.expm1(-rate))
     return np.asarray(found)

@@ -106,11 +106,11 @@ def randomize(
         table = read(source, existing_schema(schema))
         book = opened(ledger, receiver)
         priors = {
-            name: read_prior(path, name, labelled_domain(table, name, laws, groups))
+            name: read_prior(path, name, labelled_domain(table.schema, name, laws, groups))
             for name, path in files["prior"].items()
         }
         matrices = {
-            name: read_matrix(path, name, labelled_domain(table, name, laws, groups), matrix_rows)
+            name: read_matrix(path, name, labelled_domain(table.schema, name, laws, groups), matrix_rows)
             for name, path in files["matrix"].items()
         }
     with working("Randomizing and verifying"):

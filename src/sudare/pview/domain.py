@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -15,16 +15,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
-from sudare.pview.types import as_declared, can_be_saved, type_from_json, type_to_json
-from sudare.tables.checking import innermost, moment_of
+from sudare.pview.types import type_from_json, type_to_json
+from sudare.tables.checking import innermost, moment_of, places_in, values_as
 from sudare.tables.column import Column
 from sudare.tables.numbers import number_of, numbers_of
-from sudare.tables.schema import Attribute, Bound, Role
-from sudare.tables.table import Table
+from sudare.tables.schema import Attribute, Bound, Role, Schema
+from sudare.tables.table import Source, Table
 from sudare.tables.text import listed, shown, spellings, text_of
+from sudare.tables.types import declared_values, misfit, stored_type
 
 ONE_BY_ONE = 1000  # whole numbers or days that are cells of their own, if no bins are declared
 BINS = 100  # otherwise
+SOMEWHERE = Source("The table")
 FARTHEST = 2**53  # beyond it, floats no longer tell whole numbers apart
 
 Floats = NDArray[np.float64]
@@ -45,32 +47,36 @@ class Axis:
     missing: bool = False
 
     @classmethod
-    def of(cls, column: Column, attribute: Attribute, *, missing: bool) -> Axis:
+    def of(cls, name: str, attribute: Attribute, *, missing: bool) -> Axis:
         """Take an attribute's declared domain, or lay bins between its declared bounds."""
-        dtype = column.values.dtype
-        if not can_be_saved(dtype):
-            raise InputError(
-                f"'{column.name}': a view has no values of the type {dtype}. Convert them to text, numbers or dates, or "
-                'drop it: role = "identifier".'
-            )
         if attribute.domain is not None:
-            return cls(column.name, dtype, tuple(column.values.to_list()), missing=missing)
-        assert attribute.bounds is not None  # refused before
-        low, high = _ends(attribute.bounds, dtype, column.name)
+            values = declared_values(name, attribute)
+            return cls(name, values.dtype, tuple(values.to_list()), missing=missing)
+        dtype = stored_type(attribute)
+        if attribute.bounds is None or dtype is None:
+            raise InputError(
+                f"'{name}': no domain is declared. Give it a domain or bounds in the schema that are public (what is read off "
+                'the data would tell about them), or drop it: role = "identifier".'
+            )
+        if reason := misfit(attribute.bounds, dtype):
+            raise InputError(f"'{name}': {reason}")
+        low, high = _ends(attribute.bounds, dtype, name)
         most = int(high - low) if _is_whole(dtype) else math.inf
         bins = min(attribute.bins or (int(most) if most <= ONE_BY_ONE else BINS), most)
-        found = cls(column.name, dtype, None, low, high, int(bins), missing)
+        found = cls(name, dtype, None, low, high, int(bins), missing)
         found._check_bins()
         return found
 
     def _check_bins(self) -> None:
         """Refuse bins that have no width, or ends that the type cannot hold."""
-        if not (np.diff(self.edges()) > 0).all():
+        edges = self.edges()
+        if not (np.diff(edges) > 0).all():
             raise InputError(
                 f"'{self.name}': its bounds are too close together for {self.bins} bins. Declare fewer bins, or wider bounds."
             )
         try:
-            self.labels()
+            # If the outermost ends can be written, so can all between; a last cell of one value is not written by its end.
+            _ = [text_of(end) for end in self._typed(edges[[0, -1]] - [0, self.single]).to_list()]
         except (OverflowError, ValueError, pl.exceptions.PolarsError):
             raise InputError(
                 f"'{self.name}': its bounds reach beyond what can be written as {self.dtype}. Declare narrower ones."
@@ -91,14 +97,16 @@ class Axis:
         """Whether the values between the bounds are whole numbers or days."""
         return _is_whole(self.dtype)
 
-    def codes(self, column: Column) -> NDArray[np.int32]:
-        """Return the cell of every row."""
+    def codes(self, column: Column, source: Source = SOMEWHERE) -> NDArray[np.int32]:
+        """Return the cell of every row of a column; `source` says where rows are that do not fit."""
         if column.missing and not self.missing:
             raise InputError(f"'{self.name}' has missing values, for which the view has no cell.")
         if self.values is not None:
-            return column.codes.astype(np.int32)
-        places = np.searchsorted(self.edges()[1:-1], numbers_of(column.values), side="right")
-        return np.append(places, self.bins).astype(np.int32)[column.codes]
+            places = places_in(column, self.values, source)
+        else:
+            numbers = numbers_of(values_as(column, self.dtype, source))
+            places = np.searchsorted(self.edges()[1:-1], numbers, side="right")
+        return np.append(places, self.size - 1).astype(np.int32)[column.codes]
 
     def edges(self) -> Floats:
         """Return where the bins begin, and where the last one ends; a whole number is never cut in two."""
@@ -112,9 +120,7 @@ class Axis:
         elif self.single:
             found = [text_of(v) for v in self._typed(self.edges()[:-1]).to_list()]
         else:
-            # The last bin ends one above the largest whole number, which its type may not hold: 256 is no byte.
-            wide = replace(self, dtype=pl.Int64()) if self.dtype.is_integer() else self
-            ends = [text_of(v) for v in wide._typed(self.edges()).to_list()]
+            ends = [text_of(v) for v in self._typed(self.edges()).to_list()]
             found = [f"[{a}, {b})" for a, b in pairwise(ends)]
         return [*found, "(missing)"] if self.missing else found
 
@@ -298,9 +304,10 @@ class Domain:
     """The axes of a view, one per attribute.
 
     >>> import sudare as sd
-    >>> table = sd.read(pl.DataFrame({"age": [20, 25], "ill": ["yes", "no"]}), sd.Schema.from_roles(
-    ...     quasi=["age"], sensitive=["ill"], bounds={"age": (18, 27)}, domains={"ill": ["yes", "no"]}, missing="refuse"))
-    >>> domain = Domain.of(table)
+    >>> schema = sd.Schema.from_roles(
+    ...     quasi=["age"], sensitive=["ill"], bounds={"age": (18, 27)}, domains={"ill": ["yes", "no"]}, missing="refuse")
+    >>> domain = Domain.of(schema)
+    >>> table = sd.read(pl.DataFrame({"age": [20, 25], "ill": ["yes", "no"]}), schema)
     >>> domain.sizes, domain.codes(table).tolist()
     ((10, 2), [[2, 0], [7, 1]])
     """
@@ -308,20 +315,13 @@ class Domain:
     axes: tuple[Axis, ...]
 
     @classmethod
-    def of(cls, table: Table) -> Domain:
-        """Take the domain of every attribute that is no identifier from the schema."""
-        names = [name for name in table.columns if table.schema[name].role != Role.identifier]
+    def of(cls, schema: Schema) -> Domain:
+        """Take the domain of every attribute that is no identifier from the schema, and from nothing else."""
+        names = [name for name in schema.attributes if schema[name].role != Role.identifier]
         if not names:
-            raise InputError(f"{table.source.name}: there is no attribute to count by.")
-        schema = table.schema
-        if open_ := [name for name in names if schema[name].domain is None and schema[name].bounds is None]:
-            raise InputError(
-                f"{listed(open_)}: no domain is declared. Give each a domain or bounds in the schema that are public (what "
-                'is read off the data would tell about them), or drop it: role = "identifier".'
-            )
+            raise InputError("The schema has no attribute to count by: all are identifiers.")
         missing = schema.missing == "own value"
-        columns = {name: as_declared(table[name], schema[name], table.source) for name in names}
-        return cls(tuple(Axis.of(columns[name], schema[name], missing=missing) for name in names))
+        return cls(tuple(Axis.of(name, schema[name], missing=missing) for name in names))
 
     @property
     def names(self) -> list[str]:
@@ -346,7 +346,7 @@ class Domain:
 
     def codes(self, table: Table) -> NDArray[np.int32]:
         """Return the cell of every row on every axis."""
-        return np.stack([axis.codes(table[axis.name]) for axis in self.axes], axis=1)
+        return np.stack([axis.codes(table[axis.name], table.source) for axis in self.axes], axis=1)
 
     def decode(self, codes: NDArray[Any], rng: np.random.Generator) -> pl.DataFrame:
         """Return rows for cells."""

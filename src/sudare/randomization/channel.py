@@ -91,7 +91,10 @@ class MatrixChannel:
                 f"{sums[wrong]:.10g} instead."
             )
         self.matrix: Floats = found / sums
-        self._ratios = log_ratios(self.matrix)
+
+    @cached_property
+    def _ratios(self) -> Floats:
+        return log_ratios(self.matrix)
 
     @property
     def inputs(self) -> int:

@@ -1,13 +1,16 @@
 """The values that a randomized attribute can take: categories, or points of a grid between declared bounds.
 
-Several attributes that are randomized together take the combinations of their categories.
+They are made from the schema alone; a table only says which of them its rows have. Several attributes that are randomized
+together take the combinations of their categories.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,37 +18,66 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.tables.checking import innermost, places_in, values_as
 from sudare.tables.column import Column, smallest
-from sudare.tables.numbers import number_of, numbers_of
+from sudare.tables.numbers import numbers_of
 from sudare.tables.schema import Attribute
+from sudare.tables.table import Source, Table
 from sudare.tables.text import text_of
+from sudare.tables.toml import toml_key
+from sudare.tables.types import MOST_VALUES, declared_values, misfit, stored_type
 
-BINS = 10
 MOST_STEPS = 2**40
+FARTHEST = 2**53  # beyond it, floats no longer tell whole numbers apart
+MICROSECONDS = 10**6  # in a second
 FINE = 2**16  # steps of the grid of a number that is not whole
 BETWEEN = " × "  # the values of a combination
 
 Codes = NDArray[Any]
+Place = Callable[[Column, Source], NDArray[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """The distinct values of a column, with one for missing values if there are any."""
+    """Some values, in order, and one more for missing values if there may be any."""
 
-    column: Column
-    declared: bool
-    """Whether the schema names them; if not, which of them occur is told by the output."""
+    name: str
+    values: pl.Series
+    missing: bool
+    place: Place
+    """Which of the values each distinct one of a column is."""
+
+    @classmethod
+    def of(cls, name: str, attribute: Attribute, *, missing: bool) -> Categories:
+        """Take the declared domain of an attribute, or the whole numbers or days between its bounds.
+
+        >>> Categories.of("age", Attribute(role="quasi", bounds=(18, 20)), missing=True).labels()
+        ['18', '19', '20', '(missing)']
+        """
+        values = listed_values(name, attribute)
+        if values is None:
+            raise InputError(
+                f"'{name}': its values are not listed. Add to [attributes.{toml_key(name)}] a domain that is public, such as "
+                f"domain = [1, 2, 3], or randomize it in bins, or with noise: how={{'{name}': 'bins'}}."
+            )
+        known = values.to_list()
+        return cls(name, values, missing, lambda column, source: places_in(column, known, source))
 
     def __len__(self) -> int:
-        return self.column.size
+        return len(self.values) + self.missing
 
-    def codes(self) -> Codes:
-        """Return the code of every row."""
-        return self.column.codes
+    def codes(self, table: Table) -> Codes:
+        """Return the code of every row of a table."""
+        column = table[self.name]
+        if column.missing and not self.missing:
+            raise InputError(f"'{self.name}' has missing values, for which its law has no place.")
+        places = np.append(self.place(column, table.source), len(self.values))
+        return np.asarray(places.astype(smallest(len(self)))[column.codes])
 
     def decode(self, codes: Codes) -> pl.Series:
-        """Return the values that codes stand for."""
-        return self.column.decode(codes)
+        """Return the values that codes stand for; missing is null."""
+        rows = pl.Series(codes)
+        return self.values.gather(rows.set(rows == len(self.values), None))
 
     @property
     def parts(self) -> tuple[Categories, ...]:
@@ -59,14 +91,30 @@ class Categories:
 
     def labels(self) -> list[str]:
         """Write every value as text; the missing one last, under a name that no value has."""
-        found = [text_of(value) for value in self.column.values.to_list()]
+        found = [text_of(value) for value in self.values.to_list()]
         missing = "(missing)" if "(missing)" not in found else "(missing value)"
-        return [*found, missing] if self.column.missing else found
+        return [*found, missing] if self.missing else found
 
     def to_json(self) -> dict[str, Any]:
         """Return the values as they are published, and which of them stands for a missing one."""
         labels = self.labels()
-        return {"values": labels} | ({"missing": labels[-1]} if self.column.missing else {})
+        return {"values": labels} | ({"missing": labels[-1]} if self.missing else {})
+
+
+def listed_values(name: str, attribute: Attribute) -> pl.Series | None:
+    """Return an attribute's declared domain, or the whole numbers or days between its bounds; None if it has no such list."""
+    if attribute.domain is not None:
+        return declared_values(name, attribute)
+    dtype = stored_type(attribute)
+    if attribute.bounds is None or dtype not in (pl.Int64, pl.Date):
+        return None
+    grid = Grid.of(name, attribute)
+    if len(grid) > MOST_VALUES:
+        raise InputError(
+            f"'{name}': between its bounds lie {len(grid):,} values, more than the {MOST_VALUES:,} that are taken one by one. "
+            "Declare narrower bounds, or randomize it in bins, or with noise."
+        )
+    return grid.decode(np.arange(len(grid)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,21 +129,16 @@ class Joint:
     @property
     def names(self) -> list[str]:
         """Whose values are combined."""
-        return [part.column.name for part in self.parts]
+        return [part.name for part in self.parts]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """How many values each attribute has."""
         return tuple(len(part) for part in self.parts)
 
-    @property
-    def declared(self) -> bool:
-        """Whether the schema names the values of all."""
-        return all(part.declared for part in self.parts)
-
-    def codes(self) -> Codes:
+    def codes(self, table: Table) -> Codes:
         """Return the code of every row's combination."""
-        found = np.ravel_multi_index(tuple(part.codes() for part in self.parts), self.shape)
+        found = np.ravel_multi_index(tuple(part.codes(table) for part in self.parts), self.shape)
         return np.asarray(found, dtype=smallest(len(self)))
 
     def decode(self, codes: Codes) -> list[pl.Series]:
@@ -109,77 +152,86 @@ class Joint:
 
     def to_json(self) -> dict[str, Any]:
         """Return the values of each attribute as they are published."""
-        return {"columns": {part.column.name: part.to_json() for part in self.parts}}
+        return {"columns": {part.name: part.to_json() for part in self.parts}}
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
     """Points from `low` on, `step` apart, to which numbers and dates are rounded before anything else."""
 
-    column: Column
+    name: str
+    dtype: pl.DataType
     low: float
     step: float
     steps: int
 
     @classmethod
-    def of(cls, column: Column, attribute: Attribute) -> Grid:
-        """Lay a grid between the declared bounds: whole numbers and days where that is what the column has."""
-        example = "[1900-01-01, 2030-12-31]" if column.values.dtype.is_temporal() else "[0, 120]"
-        if attribute.bounds is None:
+    def of(cls, name: str, attribute: Attribute) -> Grid:
+        """Lay a grid between the declared bounds: whole numbers or days where these are such, and else a fine one.
+
+        >>> grid = Grid.of("age", Attribute(role="quasi", bounds=(0, 120)))
+        >>> grid.steps, Grid.of("age", Attribute(role="quasi", type="number", bounds=(0, 120))).steps
+        (120, 65536)
+        """
+        dtype = stored_type(attribute)
+        if attribute.bounds is None or dtype is None:
+            example = "[1900-01-01, 2030-12-31]" if dtype is not None and dtype.is_temporal() else "[0, 120]"
             raise InputError(
-                f"'{column.name}' has no declared bounds, and noise on an unbounded attribute protects nobody "
+                f"'{name}' has no declared bounds, and noise on an unbounded attribute protects nobody "
                 f"(Theorem 5.1). Declare bounds that are public, such as bounds = {example}; do not take the data's own."
             )
-        if column.missing:
+        if reason := misfit(attribute.bounds, dtype):
+            raise InputError(f"'{name}': {reason}")
+        low, high = innermost(attribute.bounds, dtype)
+        if isinstance(dtype, pl.Datetime):  # whole seconds, so that the ends are exact
+            low, high = math.ceil(Fraction(low) / MICROSECONDS), math.floor(Fraction(high) / MICROSECONDS)
+        if not (high > low and math.isfinite(high - low)):
             raise InputError(
-                f"'{column.name}' has missing values, to which no noise can be added. Randomize it in bins, where "
-                f"missing is a value of its own (how={{'{column.name}': 'bins'}}), or fill them."
+                f"'{name}': the bounds [{', '.join(map(text_of, attribute.bounds))}] leave nothing to hide, or do not end. Drop "
+                "the attribute, or declare other ones."
             )
-        dtype = column.values.dtype
-        low, high = (number_of(end, dtype) for end in attribute.bounds)
-        whole = dtype.is_integer() or dtype == pl.Date
-        if whole:
-            low, high = float(math.ceil(low)), float(math.floor(high))
-        if high <= low:
-            raise InputError(
-                f"'{column.name}': the bounds [{low:g}, {high:g}] leave nothing to hide. Drop the attribute."
-            )
+        whole = dtype in (pl.Int64, pl.Date)
         steps = int(high - low) if whole else FINE
-        if steps > MOST_STEPS:
+        if whole and (steps > MOST_STEPS or max(abs(low), abs(high)) > FARTHEST):
             raise InputError(
-                f"'{column.name}': between its bounds lie {steps:,} whole numbers, too many for a grid. Declare narrower "
-                "bounds, or the type number."
+                f"'{name}': its bounds are too far apart for a grid of whole numbers: it has {MOST_STEPS:,} steps at most, and "
+                f"ends at {FARTHEST:,}. Declare narrower bounds, or the type number."
             )
-        return cls(column, low, (high - low) / steps, steps)
+        return cls(name, dtype, float(low), (high - low) / steps, steps)
 
     def __len__(self) -> int:
         return self.steps + 1
 
-    def codes(self) -> Codes:
-        """Return the nearest grid point of every row."""
-        values = numbers_of(self.column.values)
-        nearest = np.clip(np.rint((values - self.low) / self.step), 0, self.steps)
-        return np.asarray(
-            nearest.astype(smallest(len(self)) if len(self) <= 2**32 else np.uint64)[self.column.codes]
-        )
+    def codes(self, table: Table) -> Codes:
+        """Return the nearest grid point of every row of a table."""
+        column = table[self.name]
+        if column.missing:
+            raise InputError(
+                f"'{self.name}' has missing values, to which no noise can be added. Randomize it in bins, where "
+                f"missing is a value of its own (how={{'{self.name}': 'bins'}}), or fill them."
+            )
+        points = np.rint(self.points(column, table.source))
+        size = smallest(len(self)) if len(self) <= 2**32 else np.uint64
+        return np.asarray(np.clip(points, 0, self.steps).astype(size)[column.codes])
+
+    def points(self, column: Column, source: Source) -> NDArray[np.float64]:
+        """Return where the values of a column lie, in steps from the first point."""
+        return np.asarray((numbers_of(values_as(column, self.dtype, source)) - self.low) / self.step)
 
     def numbers(self, codes: Codes) -> NDArray[np.float64]:
         """Return the numbers (for dates, days or seconds since 1970) that codes stand for."""
         return np.asarray(self.low + self.step * codes.astype(np.float64))
 
     def decode(self, codes: Codes) -> pl.Series:
-        """Return the numbers or dates that codes stand for, in the column's own type."""
-        numbers, dtype = self.numbers(codes), self.column.values.dtype
-        if dtype.is_integer() or dtype == pl.Date:
-            found = pl.Series(self.column.name, np.rint(numbers).astype(np.int64))
-            return found.cast(dtype, strict=False) if _fits(found, dtype) else found
-        if dtype.is_temporal():
-            seconds = pl.Series(self.column.name, np.rint(1e6 * numbers).astype(np.int64))
-            return seconds.cast(pl.Datetime("us")).cast(dtype)
+        """Return the numbers or dates that codes stand for, in the declared type."""
+        numbers = self.numbers(codes)
+        if self.dtype in (pl.Int64, pl.Date):
+            return pl.Series(self.name, np.rint(numbers).astype(np.int64)).cast(self.dtype)
+        if self.dtype.is_temporal():
+            return pl.Series(self.name, np.rint(1e6 * numbers).astype(np.int64)).cast(self.dtype)
         decimals = max(0, 1 - math.floor(math.log10(self.step)))
         high = self.low + self.step * self.steps
-        rounded = np.clip(np.round(numbers, decimals), self.low, high)
-        return pl.Series(self.column.name, rounded).cast(dtype if dtype.is_float() else pl.Float64)
+        return pl.Series(self.name, np.clip(np.round(numbers, decimals), self.low, high))
 
     def labels(self) -> list[str]:
         """Write every grid point as text."""
@@ -187,40 +239,3 @@ class Grid:
 
 
 Domain = Categories | Joint | Grid
-
-
-def binned(column: Column, attribute: Attribute) -> Categories:
-    """Return the intervals that a column's values lie in: the first level of its hierarchy, or ten between its bounds."""
-    hierarchy = column.hierarchy
-    declared = (
-        hierarchy is None or hierarchy.height == 1
-    )  # nodes of a hierarchy are there for the data's own values
-    if hierarchy is not None and hierarchy.height > 1:
-        order = np.argsort(
-            [label is None for label in hierarchy.labels[1]], kind="stable"
-        )  # a missing one last
-        names = [label for label in hierarchy.labels[1] if label is not None]
-        nodes = np.argsort(order)[hierarchy.codes[1]][column.codes]
-    else:
-        grid = Grid.of(replace(column, missing=False), attribute)
-        edges = np.unique(np.rint(np.linspace(0, grid.steps, BINS + 1)).astype(np.int64))  # on grid points
-        texts = [text_of(value) for value in grid.decode(edges).to_list()]
-        last = len(edges) - 2
-        names = [f"[{a}, {b}{']' if i == last else ')'}" for i, (a, b) in enumerate(pairwise(texts))]
-        points = (numbers_of(column.values) - grid.low) / grid.step
-        places = np.clip(np.searchsorted(edges, points, side="right") - 1, 0, last)
-        nodes = np.append(places, last + 1)[column.codes]
-    values = pl.Series(column.name, names, dtype=pl.String)
-    return Categories(
-        Column(values, nodes.astype(smallest(len(names) + 1)), bool((nodes == len(names)).any())), declared
-    )
-
-
-def is_ordered(column: Column) -> bool:
-    """Say whether noise can be added to a column: numbers and dates."""
-    dtype = column.values.dtype
-    return dtype.is_numeric() or dtype in (pl.Date, pl.Datetime)
-
-
-def _fits(found: pl.Series, dtype: pl.DataType) -> bool:
-    return dtype == pl.Date or found.cast(dtype, strict=False).null_count() == 0

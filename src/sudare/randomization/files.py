@@ -33,9 +33,9 @@ def read_matrix(
     The first line and the first column name the values; combinations are written `Female × White`. Rows are outputs and columns inputs, so that columns sum to
     1; with `rows="input"` it is the other way round, as sdcMicro writes its matrices.
 
-    >>> import polars as pl, tempfile
-    >>> from sudare.tables.column import Column
-    >>> domain = Categories(Column.encode(pl.Series(["yes", "no"])), declared=True)
+    >>> import tempfile
+    >>> from sudare.tables.schema import Attribute
+    >>> domain = Categories.of("ill", Attribute(role="sensitive", domain=("no", "yes")), missing=False)
     >>> file = Path(tempfile.mkdtemp()) / "ill.csv"
     >>> _ = file.write_text("published,no,yes\\nno,0.9,0.3\\nyes,0.1,0.7\\n")
     >>> read_matrix(file, "ill", domain).tolist()
@@ -73,7 +73,7 @@ def read_prior(path: str | Path, name: str, domain: Categories | Joint) -> Float
         if len(line) != wanted + 1:
             form = "a value" if wanted == 1 else f"{wanted} values"
             raise InputError(f"{path}, line {number}: {len(line)} fields. Each line has {form} and a count.")
-    names = [part.column.name for part in domain.parts]
+    names = [part.name for part in domain.parts]
     columns = [head.index(one) for one in names] if sorted(head[:-1]) == sorted(names) else range(wanted)
     keys = [tuple(line[column] for column in columns) for line in lines]
     where = "the first column" if wanted == 1 else "a line"
@@ -90,8 +90,8 @@ class _Places:
         self.name, self.labels, self._shape = name, domain.labels(), domain.shape
         self._codes = []
         for part in domain.parts:
-            texts = [spellings(value) for value in part.column.values.to_list()]
-            texts += [(MISSING,)] * part.column.missing
+            texts = [spellings(value) for value in part.values.to_list()]
+            texts += [(MISSING,)] * part.missing
             self._codes.append({text: i for i, spelled in enumerate(texts) for text in reversed(spelled)})
 
     def get(self, texts: Sequence[str]) -> int | None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sudare.errors import ParameterError
 from sudare.noise.keystream import Keystream
 from sudare.noise.sampling import sample_discrete_laplace, sample_matrix, sample_retention
+from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.domains import Domain, Grid, Joint
 from sudare.randomization.laplace import LaplaceChannel
@@ -45,9 +46,8 @@ class Law:
         found = self.domain.decode(codes)
         return found if isinstance(found, list) else [found]
 
-    def sample(self, source: Keystream) -> NDArray[Any]:
-        """Draw an output code for every row."""
-        codes = self.domain.codes()
+    def sample(self, codes: NDArray[Any], source: Keystream) -> NDArray[Any]:
+        """Draw an output code for every input code."""
         if isinstance(self.channel, Pram):
             return sample_retention(codes, self.channel.leave, source)
         if isinstance(self.channel, LaplaceChannel):
@@ -72,6 +72,8 @@ class Law:
                 width = self.domain.step * self.domain.steps if isinstance(self.domain, Grid) else 0.0
                 move = width * expected_error("noise", len(self.domain), self.channel.spread)
                 return {"changed": 2 * a / (1 + a), "moved": move}
+            case BitChannel():
+                return {"changed": self.channel.expected_change()}
             case _:
                 return {"changed": 1 - float(np.diag(_matrix(self.channel)).mean())}
 
@@ -85,7 +87,7 @@ class Law:
         if isinstance(self.domain, Grid):
             found |= {"low": self.domain.low, "step": self.domain.step, "steps": self.domain.steps}
         else:
-            found |= self.domain.to_json() | {"declared": self.domain.declared}
+            found |= self.domain.to_json()
         match self.channel:
             case Pram():
                 found["retention"] = self.channel.retention.tolist()
@@ -125,28 +127,6 @@ def reflecting(channel: LaplaceChannel) -> MatrixChannel:
     folded = a**near + a**far + around / (1 - a ** (2.0 * steps))
     folded[[0, -1]] /= 2  # the ends are met once, not from both sides
     return MatrixChannel(folded / folded.sum(axis=0))
-
-
-class BitChannel(MatrixChannel):
-    """Every bit of a grid point is flipped on its own, with one probability; what is beyond the grid is clipped."""
-
-    def __init__(self, size: int, flip: float) -> None:
-        self.size, self.flip = size, flip
-        self.bits = max(1, (size - 1).bit_length())
-        distance = np.bitwise_count(np.arange(2**self.bits)[:, None] ^ np.arange(size))
-        whole = flip**distance * (1 - flip) ** (self.bits - distance)
-        clipped = whole[:size].copy()
-        clipped[-1] += whole[size:].sum(axis=0)
-        super().__init__(clipped)
-
-    def sample(self, codes: NDArray[Any], source: Keystream) -> NDArray[Any]:
-        """Flip bits."""
-        found = codes.astype(np.int64)
-        for bit in range(self.bits):
-            ones = ((found >> bit) & 1).astype(np.uint8)
-            flipped = sample_retention(ones, np.full(2, self.flip), source)
-            found += (flipped.astype(np.int64) - ones) << bit
-        return np.minimum(found, self.size - 1).astype(codes.dtype)
 
 
 MOST_BITS = 12

@@ -20,13 +20,13 @@ from sudare.privacy.pk_anonymity import PkAnonymity, k_of
 from sudare.privacy.requirement import one_of
 from sudare.randomization.budget import SPLITS, Share, Split, split_spread
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.choices import Choice, Groups, caveats_of, choose
+from sudare.randomization.choices import Choice, Groups, choose, published, undeclared
 from sudare.randomization.domains import Grid
 from sudare.randomization.laws import After, How, Law, channel_for, expected_error
 from sudare.randomization.pram import conventional_pram, optimal_pram
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed
+from sudare.tables.undeclared import refuse_undeclared
 
 FINE = 2**20  # parts of an epsilon
 ROUNDING = 1 - 1e-12  # sums of parts must not exceed the whole by their rounding
@@ -71,9 +71,13 @@ class RandomizationPlan:
                 return law
         raise InputError(f"'{name}' was not randomized. There are {listed([law.name for law in self.laws])}.")
 
-    def sample(self, source: Keystream) -> dict[str, NDArray[Any]]:
-        """Draw an output code for every row and attribute, in the original's order of rows."""
-        return {law.name: law.sample(source) for law in self.laws}
+    def codes(self, table: Table) -> dict[str, NDArray[Any]]:
+        """Return the code of every row of a table, for every law."""
+        return {law.name: law.domain.codes(table) for law in self.laws}
+
+    def sample(self, codes: Mapping[str, NDArray[Any]], source: Keystream) -> dict[str, NDArray[Any]]:
+        """Draw an output code for every input code, in their order."""
+        return {law.name: law.sample(codes[law.name], source) for law in self.laws}
 
     def decode(self, codes: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
         """Return the rows that output codes stand for."""
@@ -112,7 +116,8 @@ def learn_plan(
     one_of(after, "after", "randomize", ("clip", "reflect"))
     one_of(histogram, "histogram", "randomize", ("private estimate", "true histogram"))
     given = {name: np.asarray(matrix, dtype=np.float64) for name, matrix in (matrices or {}).items()}
-    choices = choose(table, how or {}, priors or {}, given, joint or {})
+    refuse_undeclared(table, undeclared(table.schema, how or {}))
+    choices = choose(table.schema, how or {}, priors or {}, given, joint or {})
     channels: dict[str, Channel] = {
         choice.name: _checked(choice, MatrixChannel(given[choice.name]))
         for choice in choices
@@ -122,24 +127,23 @@ def learn_plan(
     left = _left(requirement, len(table), list(channels.values()))
     parts = split_spread(left, [_share(choice) for choice in free], split) if free else []
     estimates: dict[str, float] = {}
-    caveats = caveats_of(choices)
+    caveats: list[str] = []
     for choice, part in zip(free, parts, strict=True):
         if choice.how != "optimal":
             channels[choice.name] = channel_for(choice.how, len(choice.domain), part)
         elif priors and choice.name in priors:
             channels[choice.name] = optimal_pram(_public(choice, priors[choice.name]), epsilon=part / 2)
         elif histogram == "true histogram":
-            channels[choice.name] = optimal_pram(_true(choice), epsilon=part / 2)
+            channels[choice.name] = optimal_pram(_true(choice, table), epsilon=part / 2)
             caveats.append(
                 f"The matrix of '{choice.name}' was made from the true histogram: epsilon and k cover the randomization of "
                 "the records only, not what the matrix itself tells about the histogram."
             )
         else:
-            channels[choice.name], spent = _estimated(choice, part / 2, source)
+            channels[choice.name], spent = _estimated(choice, table, part / 2, source)
             estimates |= {choice.name: spent} if spent else {}
     laws = [Law(choice.name, choice.how, choice.domain, channels[choice.name], after) for choice in choices]
-    names = table.names(Role.quasi) + table.names(Role.sensitive)
-    return RandomizationPlan(laws, names, len(table), split, estimates, caveats)
+    return RandomizationPlan(laws, published(table.schema), len(table), split, estimates, caveats)
 
 
 def _left(requirement: PkAnonymity | DifferentialPrivacy, records: int, fixed: Sequence[Channel]) -> float:
@@ -182,9 +186,16 @@ def _checked(choice: Choice, channel: MatrixChannel) -> MatrixChannel:
     if channel.inputs != size or channel.outputs != size:
         raise ParameterError(
             f"The matrix of '{choice.name}' must have a row and a column for each of its {size} values. "
-            f"Got {channel.outputs} x {channel.inputs} instead."
+            f"Got {channel.outputs} x {channel.inputs} instead.{_of_missing(choice)}"
         )
     return channel
+
+
+def _of_missing(choice: Choice) -> str:
+    """Remind of the place for missing values, which is easily forgotten."""
+    if isinstance(choice.domain, Grid) or not any(part.missing for part in choice.domain.parts):
+        return ""
+    return ' The last value of an attribute is the missing one; where none is, the schema may say missing = "refuse".'
 
 
 # -- The histogram that an optimal PRAM is made for ---------------------------------------------------
@@ -197,17 +208,18 @@ def _public(choice: Choice, prior: ArrayLike) -> NDArray[np.float64]:
     if found.shape not in ((size,), shape):
         form = "one per value" if shape == (size,) else f"one per combination, in the shape {shape} or flat"
         raise ParameterError(
-            f"The prior of '{choice.name}' must have {size} counts, {form}. Got the shape {found.shape} instead."
+            f"The prior of '{choice.name}' must have {size} counts, {form}. Got the shape {found.shape} "
+            f"instead.{_of_missing(choice)}"
         )
     return found
 
 
-def _true(choice: Choice) -> NDArray[np.int64]:
+def _true(choice: Choice, table: Table) -> NDArray[np.int64]:
     """Return the true histogram. A matrix made from it tells about it beyond any epsilon (section 5.2 of the paper)."""
-    return np.bincount(choice.domain.codes(), minlength=len(choice.domain))
+    return np.bincount(choice.domain.codes(table), minlength=len(choice.domain))
 
 
-def _estimated(choice: Choice, epsilon: float, source: Keystream) -> tuple[Channel, float]:
+def _estimated(choice: Choice, table: Table, epsilon: float, source: Keystream) -> tuple[Channel, float]:
     """Make the optimal PRAM from a private estimate, and return what of epsilon the estimate took.
 
     It adds noise of scale 2/e to every count, since one record's change moves two of them; e is then part of what the
@@ -216,7 +228,7 @@ def _estimated(choice: Choice, epsilon: float, source: Keystream) -> tuple[Chann
     own = Fraction(math.ceil(ESTIMATE * epsilon * FINE), FINE)
     if own >= epsilon:  # too little for both: take all values for equally frequent
         return conventional_pram(len(choice.domain), epsilon=epsilon), 0.0
-    true = _true(choice)
+    true = _true(choice, table)
     noise = sample_discrete_laplace(len(true), 2 / own, source)
     noisy: NDArray[np.int64] = np.maximum(true + noise, 1)
     return optimal_pram(noisy, epsilon=epsilon - float(own)), float(own)

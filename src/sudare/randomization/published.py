@@ -12,9 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.laplace import LaplaceChannel
-from sudare.randomization.laws import BitChannel, reflecting
+from sudare.randomization.laws import reflecting
 from sudare.randomization.pram import Pram
 from sudare.tables.numbers import numbers_of
 from sudare.tables.text import shown, text_of

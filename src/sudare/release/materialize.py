@@ -26,7 +26,9 @@ from sudare.release._recount_budget import refuse_overspent
 from sudare.release.certificate import Certificate, InputHash
 from sudare.release.certify import Declared, certify_view
 from sudare.release.ledger import Ledger
+from sudare.tables.schema import Role, Schema
 from sudare.tables.table import Table
+from sudare.tables.undeclared import refuse_undeclared
 
 Codes = NDArray[np.int32]
 
@@ -80,7 +82,8 @@ def materialize(
     True
     """
     _refuse(table, requirement, method, parameters, ledger)
-    domain = Domain.of(table)
+    refuse_undeclared(table, _undeclared(table.schema))
+    domain = Domain.of(table.schema)
     codes = domain.codes(table)
     source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
     declared = Declared([requirement], method, table.schema, source.description, [ADDED_OR_REMOVED])
@@ -120,6 +123,12 @@ def _refuse(
         if name not in PARAMETERS.get(method, ()):
             known = ", ".join(PARAMETERS.get(method, ())) or "none"
             raise ParameterError(f"The method '{method}' has no parameter '{name}'. Its parameters: {known}.")
+
+
+def _undeclared(schema: Schema) -> list[str]:
+    """List what is to be counted, but has neither a domain nor bounds."""
+    counted = {name: one for name, one in schema.attributes.items() if one.role != Role.identifier}
+    return [name for name, one in counted.items() if one.domain is None and one.bounds is None]
 
 
 def _named(budget: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:

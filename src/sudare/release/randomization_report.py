@@ -13,11 +13,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.attacks.pk_game import PkGame
+from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.domains import Domain, Grid, Joint
 from sudare.randomization.estimate import estimate
 from sudare.randomization.laplace import LaplaceChannel
-from sudare.randomization.laws import BitChannel, Law
+from sudare.randomization.laws import Law
 from sudare.randomization.plan import RandomizationPlan
 from sudare.randomization.pram import Pram
 from sudare.randomization.published import PublishedAttribute, PublishedLaw
@@ -69,7 +70,7 @@ def write_randomization_report(
         "<h2>2. How the budget was split</h2>",
         _budget(plan),
         "<h2>3. What was done to each attribute, and what can be got back</h2>",
-        *(_attribute(law, data, plan) for law in plan.laws),
+        *(_attribute(law, table, data, plan) for law in plan.laws),
         "<h2>4. What can be concluded, and what cannot</h2>",
         _conclusions(plan),
     ]
@@ -195,12 +196,12 @@ class _Cells:
         return np.stack(columns, axis=1)
 
 
-def _attribute(law: Law, data: pl.DataFrame, plan: RandomizationPlan) -> str:
+def _attribute(law: Law, table: Table, data: pl.DataFrame, plan: RandomizationPlan) -> str:
     start = f"<h3>{escape(law.name)}</h3><p>{_together(law)}{_in_words(law, plan)}</p>{_kept(law)}"
     published = PublishedLaw.of(data, law.name, law.to_json())
     cells = _Cells.of(_as_estimated(law.domain, published))
     heat = randomization_charts.heat(cells.matrix(published.channel).tolist(), cells.labels)
-    return f"{start}<p>How likely each value becomes which:</p>{heat}{_histograms(law, published)}"
+    return f"{start}<p>How likely each value becomes which:</p>{heat}{_histograms(law, table, published)}"
 
 
 def _together(law: Law) -> str:
@@ -247,8 +248,7 @@ def _bounds(grid: Grid) -> str:
 
 
 def _unit(grid: Grid) -> str:
-    dtype = grid.column.values.dtype
-    return "" if not dtype.is_temporal() else " days" if dtype == pl.Date else " seconds"
+    return "" if not grid.dtype.is_temporal() else " days" if grid.dtype == pl.Date else " seconds"
 
 
 def _noise(law: Law, channel: LaplaceChannel) -> str:
@@ -274,7 +274,7 @@ def _made_for(name: str, plan: RandomizationPlan) -> str:
 def _kept(law: Law) -> str:
     """Draw how often each value is kept, the least first where there are too many."""
     channel = law.channel
-    if isinstance(channel, BitChannel) or not isinstance(channel, Pram | MatrixChannel):
+    if not isinstance(channel, Pram | MatrixChannel):
         return ""
     kept = channel.retention if isinstance(channel, Pram) else np.diag(channel.matrix)
     if np.ptp(kept) < 1e-9:
@@ -294,10 +294,10 @@ def _as_estimated(domain: Domain, published: PublishedLaw) -> Domain:
     return domain
 
 
-def _histograms(law: Law, published: PublishedLaw) -> str:
+def _histograms(law: Law, table: Table, published: PublishedLaw) -> str:
     """Compare the original, the output, and what can be estimated from it; neighbouring grid points together."""
     domain = _as_estimated(law.domain, published)
-    before, after = np.bincount(domain.codes(), minlength=len(domain)), published.histogram()
+    before, after = np.bincount(domain.codes(table), minlength=len(domain)), published.histogram()
     title, note = "How many records have which values", ""
     if isinstance(domain, Grid):
         cells = _Cells.of(domain, FEW)

@@ -71,7 +71,8 @@ def _release(
     table: Table, plan: RandomizationPlan, requirement: PkAnonymity | DifferentialPrivacy, source: Keystream
 ) -> Release:
     """Draw the output, certify it from what is published, and say what the holder keeps."""
-    codes, law = plan.sample(source), plan.to_json()
+    original = plan.codes(table)
+    codes, law = plan.sample(original, source), plan.to_json()
     data = in_order(plan.decode(codes))
     handed_over = HandedOver({"data": data}, law)
     randomness = f"{source.description}; rows stand in the order of their published values"
@@ -81,7 +82,7 @@ def _release(
     kept = Kept(
         plan,
         salt,
-        record=partial(_record, table, plan, codes, law),
+        record=partial(_record, plan, original, codes, law),
         report=partial(write_randomization_report, table, data, plan, certificate),
         table=table,
     )
@@ -89,13 +90,15 @@ def _release(
 
 
 def _record(
-    table: Table, plan: RandomizationPlan, codes: Mapping[str, NDArray[Any]], law: Mapping[str, Any]
+    plan: RandomizationPlan,
+    original: Mapping[str, NDArray[Any]],
+    codes: Mapping[str, NDArray[Any]],
+    law: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Measure what needs the original: let somebody who knows it look for people in what was drawn."""
-    original = {one.name: one.domain.codes() for one in plan.laws}
     game = pk_game(original, codes, law["attributes"], limit=1 / plan.k)
     return {
-        "records": {"read": len(table), "published": len(table), "suppressed": 0},
+        "records": {"read": plan.records, "published": plan.records, "suppressed": 0},
         "utility": {"changes": {one.name: one.expected_change() for one in plan.laws}},
         "attacks": {"output": {"pk_game": asdict(game)}},
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -20,19 +21,21 @@ from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute, Bound, Type
 from sudare.tables.table import Source, Table
 from sudare.tables.text import shown, spellings, text_of
+from sudare.tables.toml import toml_key
+from sudare.tables.types import KINDS as KINDS
+from sudare.tables.types import cast, misfit, other_kind, written_as
 
 SHOWN = 5  # faulty rows named per column
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+PART = "has a part of a microsecond, which no declared time keeps: round it"
+WHOLE = re.compile(r"-?[0-9]+(\.0*)?$")
+# What to declare where values between whole numbers, or days, are neither.
+WIDER: dict[pl.DataType, tuple[Type, str]] = {
+    pl.Int64(): ("number", "a whole number"),
+    pl.Date(): ("datetime", "a day"),
+}
 TICKS = {"ns": Fraction(1000), "us": Fraction(1), "ms": Fraction(1, 1000)}  # in a microsecond
 Rows = NDArray[np.int64]
-
-KINDS: dict[Type, str] = {
-    "integer": "a whole number",
-    "number": "a number",
-    "text": "text",
-    "date": "a date (YYYY-MM-DD)",
-    "datetime": "a date and time (YYYY-MM-DD HH:MM:SS)",
-}
 
 
 def checked(table: Table, wrong: Mapping[str, Rows], faults: list[str]) -> Table:
@@ -64,13 +67,28 @@ def checked(table: Table, wrong: Mapping[str, Rows], faults: list[str]) -> Table
 
 
 def type_faults(series: pl.Series, rows: Rows, type_: Type, source: Source) -> Iterator[str]:
-    """Say of rows that their text is not of the declared type."""
+    """Say of rows that their values are not of the declared type."""
     values = series.gather(rows[:SHOWN]).to_list()
-    return _row_faults(series.name, rows, values, f"is not {KINDS[type_]}, as the schema says", source)
+    return _row_faults(series.name, rows, values, [_why(value, type_) for value in values], source)
 
 
-def _row_faults(name: str, rows: Rows, values: list[Any], fault: str, source: Source) -> Iterator[str]:
-    for row, value in zip(rows, values, strict=False):  # the first few have their values
+def _why(value: Any, type_: Type) -> str:
+    """Say why a value is not of the declared type."""
+    if type_ == "integer" and (
+        abs(value) >= 2**63 if isinstance(value, float) else WHOLE.match(text_of(value))
+    ):
+        return (
+            'is beyond the whole numbers of 64 bits: declare bounds and outside = "clip", or type = "number"'
+        )
+    if type_ == "datetime" and isinstance(value, dt.datetime):
+        return PART
+    return f"is not {KINDS[type_]}, as the schema says"
+
+
+def _row_faults(
+    name: str, rows: Rows, values: list[Any], faults: Sequence[str], source: Source
+) -> Iterator[str]:
+    for row, value, fault in zip(rows, values, faults, strict=False):  # the first few have their values
         yield f"{source.where(int(row))}, column '{name}': {shown(value)} {fault}."
     if len(rows) > len(values):
         yield f"{source.name}, column '{name}': {len(rows) - len(values):,} more such rows."
@@ -91,40 +109,71 @@ def _value_faults(column: Column, codes: list[int], fault: str, source: Source) 
     if codes and len(rows) == 0:  # a value of the declared domain that no row has
         yield f"{source.name}, column '{column.name}': {shown(column.values[codes[0]])} of its domain {fault}."
     values = column.decode(column.codes[rows[:SHOWN]]).to_list()
-    yield from _row_faults(column.name, rows, values, fault, source)
+    yield from _row_faults(column.name, rows, values, [fault] * len(values), source)
 
 
 def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple[Column, list[int]]:
     """Code a column by its declared domain, in the declared order; return the codes of values outside it."""
-    place = {text: i for i, value in enumerate(domain) for text in spellings(value)}
-    found = [
-        next((place[text] for text in spellings(value) if text in place), -1)
-        for value in column.values.to_list()
-    ]
-    unknown = [code for code, where in enumerate(found) if where < 0]
-    if unknown:
+    places = _places(column.values, domain)
+    if unknown := np.flatnonzero(places < 0).tolist():
         return column, unknown
-    try:
-        declared = pl.Series(column.name, list(domain), strict=False)
-        values = declared.cast(column.values.dtype)
-        fits = values.cast(declared.dtype).equals(declared)
-    except (pl.exceptions.PolarsError, TypeError):
-        fits = False
-    if not fits:
+    values = written_as(domain, column.values.dtype)
+    if values is None:
         raise InputError(
             f"{source.name}, column '{column.name}': its domain cannot be written as {column.values.dtype}, which the values are. "
             "Give the attribute a type, or mend the domain."
         )
-    code_of = np.array([*found, len(values)], dtype=smallest(len(values) + 1))
-    return Column(values, code_of[column.codes], column.missing), []
+    code_of = np.append(places, len(values)).astype(smallest(len(values) + 1))
+    return Column(values.alias(column.name), code_of[column.codes], column.missing), []
+
+
+def _places(values: pl.Series, domain: Sequence[Any]) -> Rows:
+    """Return where each value stands in a domain, by its text; -1 where it does not."""
+    place = {text: i for i, value in enumerate(domain) for text in spellings(value)}
+    found = (
+        next((place[text] for text in spellings(value) if text in place), -1) for value in values.to_list()
+    )
+    return np.fromiter(found, dtype=np.int64, count=len(values))
+
+
+# -- for those who count or randomize by what the schema declares --------------------------------------
+
+
+def places_in(column: Column, domain: Sequence[Any], source: Source) -> Rows:
+    """Return where each value of a column stands in a domain, or refuse those that do not."""
+    places = _places(column.values, domain)
+    unknown = np.flatnonzero(places < 0).tolist()
+    _refuse(_value_faults(column, unknown, "is not in the declared domain", source))
+    return places
+
+
+def values_as(column: Column, dtype: pl.DataType, source: Source) -> pl.Series:
+    """Return a column's values in the type that its bounds have, or refuse those that do not fit, with the line to add."""
+    found = cast(column.values, dtype)
+    if found is None:
+        raise InputError(f"{source.name}, column '{column.name}': {other_kind(column.values.dtype, dtype)}")
+    fault = PART
+    if dtype in WIDER:
+        wider, what = WIDER[dtype]
+        fault = (
+            f'is not {what}, as its bounds are. Add to [attributes.{toml_key(column.name)}]: type = "{wider}"'
+        )
+    wrong = (found.is_null() & column.values.is_not_null()).arg_true().to_list()
+    _refuse(_value_faults(column, wrong, fault, source))
+    return found
+
+
+def _refuse(faults: Iterable[str]) -> None:
+    if found := list(faults):
+        raise InputError("\n".join(found))
 
 
 def _in_bounds(column: Column, attribute: Attribute, source: Source) -> tuple[Column, list[str]]:
     """Clip a column to its bounds, if the schema says so; else say which values are outside. NaN always is."""
     if attribute.bounds is None or len(column.values) == 0:
         return column, []
-    if misfit := _misfit(attribute.bounds, column.values.dtype):
-        return column, [f"{source.name}, column '{column.name}': {misfit}"]
+    if reason := misfit(attribute.bounds, column.values.dtype):
+        return column, [f"{source.name}, column '{column.name}': {reason}"]
     values, (first, last) = column.values, innermost(attribute.bounds, column.values.dtype)
     # A decimal is stored as a whole number of its last digit.
     numbers = values.cast(pl.Float64) if values.dtype.is_decimal() else values.to_physical()
@@ -135,18 +184,6 @@ def _in_bounds(column: Column, attribute: Attribute, source: Source) -> tuple[Co
     low, high = map(text_of, attribute.bounds)
     fault = f"is outside the declared bounds [{low}, {high}]"
     return column, list(_value_faults(column, (~inside).arg_true().to_list(), fault, source))
-
-
-def _misfit(bounds: tuple[Bound, Bound], dtype: pl.DataType) -> str | None:
-    """Say why bounds are not of the kind of a type."""
-    dates = isinstance(bounds[0], dt.date)
-    if not (isinstance(dtype, pl.Date | pl.Datetime) if dates else dtype.is_numeric()):
-        kind = "dates" if dates else "numbers"
-        return f"its bounds are {kind}, but its values are {dtype}. Give it another type, or mend the bounds."
-    zoned = any(isinstance(end, dt.datetime) and end.tzinfo for end in bounds)
-    if zoned and isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
-        return "its bounds have a time zone, but its values have none. Give both one, or neither."
-    return None
 
 
 def _clipped(column: Column, inside: pl.Series, nearest: pl.Series) -> Column:

@@ -56,6 +56,11 @@ class Column:
         place[kept] = np.arange(len(kept))
         return Column(self.values.gather(kept).alias(name), place[codes], bool(present[-1]))
 
+    def with_values(self, values: pl.Series) -> Column:
+        """Return the column with other values in place of its own, of which several may be equal; null is missing."""
+        coded = Column.encode(pl.concat([values, pl.Series([None], dtype=values.dtype)]))
+        return coded.take(coded.codes[self.codes], name=self.name)
+
     @property
     def name(self) -> str:
         """The column's name."""

@@ -15,10 +15,10 @@ from sudare.tables.column import Column
 from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.parsing import infer_type
 from sudare.tables.reading import read
-from sudare.tables.schema import MOST_SIGNS, Attribute, CsvFormat, Role, Schema, Type, attribute_lines
+from sudare.tables.schema import MOST_SIGNS, Attribute, CsvFormat, Role, Schema, attribute_lines
 from sudare.tables.table import Table
-from sudare.tables.text import text_of
-from sudare.tables.toml import toml, toml_key
+from sudare.tables.toml import toml, toml_comment, toml_key
+from sudare.tables.undeclared import suggestion, type_of
 
 # Whole words of a column's name that tell who knows it. Checked in this order.
 WORDS = {
@@ -97,7 +97,9 @@ def _named(source: Any) -> str | None:
 
 
 def _head(table: Table, unknown: list[str], guesses: dict[str, Guess], name: str | None) -> Iterator[str]:
-    yield f"# A draft for {table.source.name} ({len(table):,} rows). Review every role before you rely on it:"
+    yield toml_comment(
+        f"A draft for {table.source.name} ({len(table):,} rows). Review every role before you rely on it:"
+    )
     yield "#   identifier   names a person; dropped from every release"
     yield "#   quasi        outsiders may know it; generalized or randomized"
     yield "#   sensitive    to be kept from outsiders"
@@ -107,7 +109,10 @@ def _head(table: Table, unknown: list[str], guesses: dict[str, Guess], name: str
     yield ""
     if name and name.isprintable():
         yield f"source = {toml(name)}   # its name in certificates and ledgers, whichever file it is read from"
-    yield 'missing = "own value"   # or "refuse": then a missing value is an error'
+    if any(column.missing for column in table.columns.values()):
+        yield 'missing = "own value"   # or "refuse": then a missing value is an error'
+    else:
+        yield 'missing = "refuse"   # none is missing; "own value" keeps a place for those that may be, at a little cost'
     if unknown:
         yield f"missing_values = {toml(unknown)}   # texts that seem to mean: not known"
     if table.source.csv is not None and (fields := _unusual(table.source.csv)):
@@ -120,24 +125,16 @@ def _unusual(csv: CsvFormat) -> dict[str, Any]:
     return {key: value for key, value in csv.model_dump().items() if value != getattr(plain, key)}
 
 
-RANGED = ("integer", "number", "date", "datetime")
-FEW = 60  # values that are listed in a draft
-
-
 def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
     for name, guess in guesses.items():
         yield from (
             "",
             f"[attributes.{toml_key(name)}]",
-            f"# {guess.reason}",
+            toml_comment(guess.reason),
             *attribute_lines(guess.attribute),
         )
-        values = table[name].values
-        if guess.attribute.type in RANGED and guess.attribute.role != Role.identifier:
-            low, high = text_of(values.min()), text_of(values.max())
-            yield f"# bounds = [{low}, {high}]   # the data's own range; declare one that is public"
-        elif guess.attribute.role != Role.identifier and len(values) <= FEW:
-            yield f"# domain = {toml(tuple(values.to_list()))}   # the data's own values; declare those that are public"
+        if guess.attribute.role != Role.identifier and (line := suggestion(table[name])):
+            yield line
 
 
 def _unknown_texts(column: Column) -> list[str]:
@@ -158,16 +155,11 @@ def guess_attribute(column: Column) -> Guess:
     """Guess a column's role, type and hierarchy."""
     role, reason = _guess_role(column)
     hierarchy = _guess_hierarchy(column) if role == Role.quasi else None
-    attribute = {"role": role, "type": _type(column.values.dtype), "hierarchy": hierarchy}
+    dtype = column.values.dtype
+    # A time zone must be in the schema's bounds, too: without them no type is declared.
+    zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
+    attribute = {"role": role, "type": None if zoned else type_of(dtype), "hierarchy": hierarchy}
     return Guess(Attribute.model_validate(attribute), reason)
-
-
-def _type(dtype: pl.DataType) -> Type:
-    if dtype.is_integer():
-        return "integer"
-    if dtype.is_numeric():
-        return "number"
-    return "date" if dtype == pl.Date else "datetime" if isinstance(dtype, pl.Datetime) else "text"
 
 
 def _guess_role(column: Column) -> tuple[Role, str]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sudare.tables.column import Column
 from sudare.tables.schema import Type
+from sudare.tables.types import saturated
 
 # A whole number is one only if writing it back gives the same text: 007 and 01234 stay text.
 INTEGER = r"^(0|-?[1-9][0-9]*)$"
@@ -16,6 +17,7 @@ HAS_DIGIT = r"^[+-]?\.?[0-9]"
 BEYOND_FLOATS = r"^[+-]?[0-9]{17,}$"
 DATE = r"^[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}$"
 DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?$"
+ZONE = r"(Z|[+-][0-9]{2}:[0-9]{2})$"
 
 
 def infer_type(texts: pl.Series, decimal: str = ".") -> Type:
@@ -35,8 +37,13 @@ def infer_type(texts: pl.Series, decimal: str = ".") -> Type:
     return "text"
 
 
-def parse(texts: pl.Series, type_: Type, decimal: str = ".") -> pl.Series:
+def parse(
+    texts: pl.Series, type_: Type, decimal: str = ".", *, zoned: bool = False, clip: bool = False
+) -> pl.Series:
     """Parse texts as a type; what cannot be parsed becomes null.
+
+    `zoned` times must have a time zone, and others none. With `clip`, a whole number of any length is one: the nearest of
+    64 bits.
 
     >>> parse(pl.Series(["1,5", "x"]), "number", decimal=",").to_list()
     [1.5, None]
@@ -44,7 +51,7 @@ def parse(texts: pl.Series, type_: Type, decimal: str = ".") -> pl.Series:
     if type_ == "text":
         return texts
     if type_ == "integer":
-        return _only(texts, INTEGER).cast(pl.Int64, strict=False)
+        return _whole(_only(texts, INTEGER), clip=clip)
     if type_ == "number":
         if decimal == ",":
             texts = texts.set(texts.str.contains(".", literal=True), None).str.replace(",", ".", literal=True)
@@ -53,10 +60,25 @@ def parse(texts: pl.Series, type_: Type, decimal: str = ".") -> pl.Series:
         return (
             _only(texts, DATE).str.replace_all("/", "-", literal=True).str.to_date("%Y-%m-%d", strict=False)
         )
+    if zoned:
+        zone = texts.str.extract(ZONE)
+        full = _with_seconds(texts.str.replace(ZONE, "")) + zone
+        return full.str.to_datetime("%Y-%m-%d %H:%M:%S%.f%#z", time_unit="us", strict=False)
+    return _with_seconds(texts).str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
+
+
+def _whole(digits: pl.Series, *, clip: bool) -> pl.Series:
+    found = digits.cast(pl.Int64, strict=False)
+    if not clip:
+        return found
+    return saturated(found, found.is_null() & digits.is_not_null(), digits.str.starts_with("-"))
+
+
+def _with_seconds(texts: pl.Series) -> pl.Series:
+    """Return the texts that are times, all with seconds."""
     plain = _only(texts, DATETIME).str.replace("T", " ", literal=True)
     minutes = plain.str.len_bytes() == len("2024-01-01 00:00")
-    full = plain.zip_with(~minutes.fill_null(False), plain + ":00")
-    return full.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
+    return plain.zip_with(~minutes.fill_null(False), plain + ":00")
 
 
 def _only(texts: pl.Series, pattern: str) -> pl.Series:
@@ -64,7 +86,14 @@ def _only(texts: pl.Series, pattern: str) -> pl.Series:
 
 
 def encode_text(
-    series: pl.Series, type_: Type | None, decimal: str, missing_values: tuple[str, ...], trim: bool
+    series: pl.Series,
+    type_: Type | None,
+    decimal: str,
+    missing_values: tuple[str, ...],
+    trim: bool,
+    *,
+    zoned: bool = False,
+    clip: bool = False,
 ) -> tuple[Column, NDArray[np.int64]]:
     """Code a text column as its type (None: as the type its texts have).
 
@@ -73,9 +102,6 @@ def encode_text(
     coded = Column.encode(series)
     texts = coded.values.str.strip_chars(" \t") if trim else coded.values
     texts = texts.set(texts.is_in(missing_values), None)
-    typed = parse(texts, type_ or infer_type(texts, decimal), decimal)
+    typed = parse(texts, type_ or infer_type(texts, decimal), decimal, zoned=zoned, clip=clip)
     wrong = (texts.is_not_null() & typed.is_null()).arg_true().to_list()
-    rows = coded.rows_with(wrong)
-    # Several texts can be one value (1.0 and 1.00): code the values, then go from text to value.
-    values = Column.encode(pl.concat([typed, pl.Series([None], dtype=typed.dtype)]))
-    return values.take(values.codes[coded.codes], name=series.name), rows
+    return coded.with_values(typed), coded.rows_with(wrong)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
-from sudare.tables.checking import KINDS, checked, type_faults
+from sudare.tables.checking import checked, type_faults
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
 from sudare.tables.databases import is_url, read_database
 from sudare.tables.parsing import encode_text
-from sudare.tables.schema import Attribute, CsvFormat, Role, Schema, Type
+from sudare.tables.schema import Attribute, CsvFormat, Role, Schema
 from sudare.tables.table import Source, Table
-from sudare.tables.text import listed, text_of
+from sudare.tables.text import listed, spelled
+from sudare.tables.types import ZONED, cast, other_kind, stored_type
 
 NONE = np.empty(0, dtype=np.int64)
+OPEN = Attribute(role=Role.other)  # what nothing is said of
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
 FRAME_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": lambda path: pl.read_parquet(path, glob=False),
@@ -52,17 +54,17 @@ def read(source: Any, schema: Schema | str | Path | None = None, *, csv: CsvForm
         schema = Schema.from_toml(schema)
     if _is_csv(source):
         return _read_csv(open_csv(_existing(source), csv or (schema.csv if schema else CsvFormat())), schema)
-    frame, origin = _frame_of(source)
+    typed = {name for name in schema.attributes if schema[name].type} if schema else set()
+    frame, origin = _frame_of(source, typed)
     _check_columns(frame.columns, frame.height, schema, origin)
     columns: dict[str, Column] = {}
     wrong: dict[str, NDArray[np.int64]] = {}
     faults: list[str] = []
+    missing_values = (schema and schema.missing_values) or ()
     for series in frame:
-        type_ = schema[series.name].type if schema else None
-        columns[series.name], wrong[series.name] = _encode(
-            series, type_, (schema and schema.missing_values) or (), origin
-        )
-        faults += type_faults(series, wrong[series.name], type_ or "text", origin)
+        attribute = schema[series.name] if schema else OPEN
+        columns[series.name], wrong[series.name] = _encode(series, attribute, missing_values, origin)
+        faults += type_faults(series, wrong[series.name], attribute.type or "text", origin)
     return _finished(columns, wrong, faults, schema, origin)
 
 
@@ -94,24 +96,26 @@ def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
     wrong: dict[str, NDArray[np.int64]] = {}
     faults: list[str] = []
     for name in frame.columns:
-        type_ = schema[name].type if schema else None
+        attribute = schema[name] if schema else OPEN
         texts = frame.drop_in_place(name)  # a column's texts are not needed once it is coded
-        columns[name], wrong[name] = encode_text(texts, type_, decimal, missing_values, trim)
-        faults += type_faults(texts, wrong[name], type_ or "text", origin)
+        columns[name], wrong[name] = encode_text(
+            texts, attribute.type, decimal, missing_values, trim, **_how_to_parse(attribute)
+        )
+        faults += type_faults(texts, wrong[name], attribute.type or "text", origin)
     return _finished(columns, wrong, faults, schema, origin)
 
 
-def _frame_of(source: Any) -> tuple[pl.DataFrame, Source]:
+def _frame_of(source: Any, typed: Container[str]) -> tuple[pl.DataFrame, Source]:
     if isinstance(source, str | Path):
         if is_url(str(source)):
             frame, name = read_database(str(source))
             return frame, Source(name)
         path = _existing(source)
         return _read_file(path), Source(path.name)
-    return _from_native(source), Source(type(source).__name__)
+    return _from_native(source, typed), Source(type(source).__name__)
 
 
-def _from_native(source: Any) -> pl.DataFrame:
+def _from_native(source: Any, typed: Container[str]) -> pl.DataFrame:
     kind = type(source).__name__
     if isinstance(source, pl.LazyFrame):
         source = source.collect()
@@ -122,20 +126,26 @@ def _from_native(source: Any) -> pl.DataFrame:
     try:
         frame = nw.from_native(source)
         eager = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        return pl.DataFrame([_column_of(eager.get_column(name), kind) for name in eager.columns])
+        return pl.DataFrame([_column_of(eager.get_column(name), kind, typed) for name in eager.columns])
     except TypeError:
         raise InputError(
             f"A table cannot be read from {kind}. Give a path, a database URL, or a pandas, polars or pyarrow frame."
         ) from None
 
 
-def _column_of(series: nw.Series[Any], kind: str) -> pl.Series:
+def _column_of(series: nw.Series[Any], kind: str, typed: Container[str]) -> pl.Series:
+    """Return a column of any frame. Objects that no type holds together go by their texts, if the schema declares one."""
     try:
         return series.to_polars().alias(str(series.name))
     except (ValueError, TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+        if str(series.name) in typed:
+            missing = series.is_null().to_list()
+            texts = [None if lost else spelled(v) for lost, v in zip(missing, series.to_list(), strict=True)]
+            return pl.Series(str(series.name), texts, dtype=pl.String)
         reason = str(error).splitlines()[0]
         raise InputError(
-            f"{kind}, column '{series.name}': its values are not of one type: {reason}. Convert them first."
+            f"{kind}, column '{series.name}': its values are not of one type: {reason}. Convert them first, or give the "
+            "attribute a type."
         ) from None
 
 
@@ -167,9 +177,9 @@ def _check_columns(names: list[str], rows: int, schema: Schema | None, origin: S
 
 
 def _encode(
-    series: pl.Series, type_: Type | None, missing_values: tuple[str, ...], origin: Source
+    series: pl.Series, attribute: Attribute, missing_values: tuple[str, ...], origin: Source
 ) -> tuple[Column, NDArray[np.int64]]:
-    """Code a typed column; also return the rows whose text is not of the declared type."""
+    """Code a column of a frame as its declared type; also return the rows whose values are not of that type."""
     if series.dtype.is_nested() or isinstance(series.dtype, pl.Object | pl.Binary):
         raise InputError(
             f"{origin.name}, column '{series.name}': a cell holds {series.dtype}. Keep one number, date or text per cell."
@@ -179,16 +189,27 @@ def _encode(
             f"{origin.where(rows[0])}, column '{series.name}': the date is not in the years 1 to 9999. "
             "Make it missing, or another date."
         )
-    if series.dtype == pl.String and (type_ or missing_values):
-        return encode_text(series, type_ or "text", ".", missing_values, trim=False)
-    if type_ is None or series.null_count() == len(series):
+    if attribute.type is not None and isinstance(series.dtype, pl.Categorical | pl.Enum):
+        series = series.cast(pl.String)
+    if series.dtype == pl.String and (attribute.type or missing_values):
+        type_ = attribute.type or "text"
+        return encode_text(series, type_, ".", missing_values, trim=False, **_how_to_parse(attribute))
+    dtype = stored_type(attribute)
+    if attribute.type is None or dtype is None or series.null_count() == len(series):
         return Column.encode(series), NONE
-    typed = _as_type(series, type_)
+    coded = Column.encode(series)
+    typed = cast(coded.values, dtype, clip=attribute.outside == "clip")
     if typed is None:
-        raise InputError(
-            f"{origin.name}, column '{series.name}': the schema says {KINDS[type_]}, but the values are {series.dtype}."
-        )
-    return Column.encode(typed), NONE
+        raise InputError(f"{origin.name}, column '{series.name}': {other_kind(series.dtype, dtype)}")
+    wrong = (coded.values.is_not_null() & typed.is_null()).arg_true().to_list()
+    return coded.with_values(typed), coded.rows_with(wrong)
+
+
+def _how_to_parse(attribute: Attribute) -> dict[str, bool]:
+    """Say what a declared type adds to how texts are parsed."""
+    if attribute.type is None:
+        return {}
+    return {"zoned": stored_type(attribute) == ZONED, "clip": attribute.outside == "clip"}
 
 
 def _beyond_the_calendar(series: pl.Series) -> list[int]:
@@ -199,30 +220,6 @@ def _beyond_the_calendar(series: pl.Series) -> list[int]:
         return []  # nanoseconds end in the year 2262
     limits = pl.Series([dt.datetime.min, dt.datetime.max]).cast(series.dtype).to_physical()
     return (~series.to_physical().is_between(limits[0], limits[1])).arg_true().to_list()
-
-
-def _as_type(series: pl.Series, type_: Type) -> pl.Series | None:
-    """Return the column as its declared type, or None where that would change a value."""
-    dtype = series.dtype
-    if type_ == "text":
-        return pl.Series(
-            series.name, [v if v is None else text_of(v) for v in series.to_list()], dtype=pl.String
-        )
-    if type_ == "number":
-        return series if dtype.is_numeric() else None
-    if type_ == "integer":
-        if dtype.is_integer():
-            return series
-        whole = (
-            series.cast(pl.Int64, strict=False) if dtype.is_float() else None
-        )  # pandas' way with missing values
-        return whole if whole is not None and whole.cast(dtype).equals(series, check_names=False) else None
-    if type_ == "date":
-        days = series.dt.date() if isinstance(dtype, pl.Date | pl.Datetime) else None
-        return days if days is not None and days.cast(dtype).equals(series) else None
-    if dtype == pl.Date:
-        return series.cast(pl.Datetime("us"))
-    return series if isinstance(dtype, pl.Datetime) else None
 
 
 def _finished(

@@ -33,6 +33,7 @@ from sudare.tables.text import listed, shown
 from sudare.tables.toml import toml, toml_key
 
 Type = Literal["integer", "number", "text", "date", "datetime"]
+Kind = Type | Literal["truth value"]
 Missing = Literal["own value", "refuse"]
 Outside = Literal["refuse", "clip"]
 MOST_SIGNS = 255  # of a source's name; as long as a file's
@@ -98,6 +99,18 @@ class Attribute(_Part):
             return Hierarchy.from_rows(value.get("rows", []))
         except InputError as error:
             raise ValueError(str(error).removesuffix(".")) from None
+
+    @property
+    def kind(self) -> Kind | None:
+        """What its values are: the declared type, or else what its declared values or bounds are, if there are any.
+
+        >>> Attribute(role="quasi", bounds=(0, 120)).kind, Attribute(role="quasi", bounds=(0, 0.5)).kind
+        ('integer', 'number')
+        """
+        if self.type is not None:
+            return self.type
+        kinds = {_kind_of(value) for value in self.domain or self.bounds or ()}
+        return next((kind for kind in WIDEST_FIRST if kind in kinds), None)
 
     @model_validator(mode="after")
     def _coherent(self) -> Self:
@@ -301,6 +314,20 @@ class Schema(_Part):
 
     def __contains__(self, name: object) -> bool:
         return name in self.attributes
+
+
+# Whole numbers among others are numbers, and days among times are times.
+WIDEST_FIRST: tuple[Kind, ...] = ("truth value", "text", "number", "integer", "datetime", "date")
+
+
+def _kind_of(value: Scalar) -> Kind:
+    if isinstance(value, bool):
+        return "truth value"
+    if isinstance(value, int | float):
+        return "integer" if isinstance(value, int) else "number"
+    if isinstance(value, str):
+        return "text"
+    return "datetime" if isinstance(value, dt.datetime) else "date"
 
 
 def _kind(value: Scalar) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
@@ -27,17 +28,35 @@ def texts_of(values: pl.Series) -> list[str]:
 
 
 def spellings(value: Any) -> tuple[str, ...]:
-    """List the texts under which a hierarchy may name a value, so that 25.0 finds `25`.
+    """List the texts under which a hierarchy or a domain may name a value, so that 25.0 finds `25`.
 
     >>> spellings(25.0)
     ('25.0', '25')
     """
     text = text_of(value)
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:  # the same time may come in any zone
+        return text, value.astimezone(dt.UTC).isoformat()
     if isinstance(value, bool):
         return text, text.capitalize()
+    if isinstance(value, Decimal):
+        return text, spelled(value)
     if isinstance(value, float) and value.is_integer():
         return text, str(int(value))
     return (text, f"{text}.0") if isinstance(value, int) else (text,)
+
+
+def spelled(value: Any) -> str:
+    """Write a value as text, so that equal numbers have one spelling, whatever the type that a source had for them.
+
+    >>> from decimal import Decimal
+    >>> spelled(25), spelled(25.0), spelled(Decimal("25.00")), spelled(0.5), spelled(Decimal("0.50"))
+    ('25', '25', '25', '0.5', '0.5')
+    """
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    if isinstance(value, Decimal):
+        return str(int(value)) if value == value.to_integral_value() else f"{value.normalize():f}"
+    return text_of(value)
 
 
 def shown(value: Any, limit: int = 60) -> str:

@@ -12,15 +12,15 @@ from typing import Any
 def toml(value: Any) -> str:
     """Write a value as TOML.
 
-    >>> toml({"kind": "mask", "rows": ["a", 1, 0.5, True]})
-    '{ kind = "mask", rows = ["a", 1, 0.5, true] }'
+    >>> toml({"kind": "mask", "rows": ["a", 1, 1.0, True]})
+    '{ kind = "mask", rows = ["a", 1, 1.0, true] }'
     """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dt.date):
         return value.isoformat()
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+        return repr(value)  # 120.0 is not 120: bounds of whole numbers make an attribute one
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{toml_key(str(k))} = {toml(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list | tuple):
@@ -29,6 +29,16 @@ def toml(value: Any) -> str:
         return str(value)
     # TOML's basic strings are JSON's, but for DEL.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_comment(text: str) -> str:
+    """Write a comment: one line, whatever signs are in the text.
+
+    >>> toml_comment("first\\nsecond")
+    '# first\\\\nsecond'
+    """
+    signs = (sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    return f"# {''.join(signs)}"
 
 
 def toml_key(name: str) -> str:
