@@ -16,6 +16,7 @@ import polars.selectors as cs
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.tables.parquet_files import read_parquet, without_panic
 from sudare.tables.schema import Role, Schema
 from sudare.tables.text import listed
 
@@ -137,10 +138,9 @@ def frame_of(output: Output) -> pl.DataFrame:
     if path.is_dir():
         _refuse_views(path)
         path = path / "data.parquet"
-    try:
-        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{path}: the output cannot be read: {str(error).strip()}.") from None
+    if path.suffix == ".parquet":
+        return read_parquet(path)
+    return without_panic(lambda: pl.read_csv(path, infer_schema=False), str(path))
 
 
 def _refuse_views(folder: Path) -> None:

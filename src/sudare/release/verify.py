@@ -27,6 +27,7 @@ from sudare.privacy.t_closeness import TCloseness
 from sudare.pview.files import DATA, MANIFEST, open_view
 from sudare.release import _recount, _recount_budget, _recount_laws
 from sudare.release._recount import Blocks, Sensitive
+from sudare.tables.parquet_files import read_parquet, without_panic
 from sudare.tables.schema import Attribute, Role, Schema
 from sudare.tables.text import listed
 
@@ -163,12 +164,9 @@ def _frame(output: pl.DataFrame | str | Path) -> tuple[pl.DataFrame, bool]:
     if path.is_dir():
         _refuse_views(path)
         path = path / "data.parquet"
-    try:
-        if path.suffix == ".parquet":
-            return pl.read_parquet(path), False
-        return pl.read_csv(path, infer_schema=False), True
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{path}: the output cannot be read: {str(error).strip()}.") from None
+    if path.suffix == ".parquet":
+        return read_parquet(path), False
+    return without_panic(lambda: pl.read_csv(path, infer_schema=False), str(path)), True
 
 
 def is_private_view(output: object) -> TypeGuard[str | Path]:
@@ -189,7 +187,9 @@ def _refuse_views(folder: Path) -> None:
 
 def _find_in_view(promised: Sequence[object], folder: Path) -> Iterator[Finding]:
     """Add up the budget of a view, if its files are as they were written."""
-    budget = open_view(folder).facts["budget"]
+    budget = open_view(folder).facts.get("budget")
+    if budget is None:
+        raise InputError(f"{folder}: the view does not tell on what its budget was spent.")
     most = max(budget["shares"], key=lambda what: Fraction(budget["shares"][what]))
     for promise in promised:
         if not isinstance(promise, DifferentialPrivacy) or promise.per != "table":

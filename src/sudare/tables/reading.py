@@ -17,6 +17,7 @@ from sudare.tables.checking import KINDS, checked, type_faults
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
 from sudare.tables.databases import is_url, read_database
+from sudare.tables.parquet_files import read_parquet, without_panic
 from sudare.tables.parsing import encode_text
 from sudare.tables.schema import Attribute, CsvFormat, Role, Schema, Type
 from sudare.tables.table import Source, Table
@@ -25,8 +26,8 @@ from sudare.tables.text import listed, text_of
 NONE = np.empty(0, dtype=np.int64)
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
 FRAME_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".parquet": lambda path: pl.read_parquet(path, glob=False),
-    ".pq": lambda path: pl.read_parquet(path, glob=False),
+    ".parquet": read_parquet,
+    ".pq": read_parquet,
     ".feather": lambda path: pl.read_ipc(path.read_bytes()),
     ".arrow": lambda path: pl.read_ipc(path.read_bytes()),
     ".ipc": lambda path: pl.read_ipc(path.read_bytes()),
@@ -144,10 +145,7 @@ def _read_file(path: Path) -> pl.DataFrame:
     if reader is None:
         known = ", ".join([*CSV_ENDINGS, *FRAME_READERS])
         raise InputError(f"{path}: the ending '{path.suffix}' is not known. Known are {known}.")
-    try:
-        return reader(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: the file cannot be read: {str(error).strip()}.") from None
+    return without_panic(lambda: reader(path), str(path))
 
 
 def _check_columns(names: list[str], rows: int, schema: Schema | None, origin: Source) -> None:
