@@ -42,7 +42,7 @@ class AxisForm(Form):
 
     name: Name
     type: str
-    of: list[str] = []
+    of: list[str] = Field(default_factory=list)
     missing: bool
     values: list[bool | int | float | str] | None = Field(default=None, min_length=1, max_length=MOST_SIZE)
     low: float | None = None

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.attacks.pk_game import PkGame
+from sudare.plans.law import LawForm
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.domains import Domain, Grid, Joint
 from sudare.randomization.estimate import estimate
@@ -191,7 +192,7 @@ class _Cells:
 
 def _attribute(law: Law, data: pl.DataFrame, plan: RandomizationPlan) -> str:
     start = f"<h3>{escape(law.name)}</h3><p>{_together(law)}{_in_words(law, plan)}</p>{_kept(law)}"
-    published = PublishedLaw.of(data, law.name, law.to_json())
+    published = PublishedLaw.of(data, law.name, LawForm.of(law.name, law.to_json()))
     cells = _Cells.of(_as_estimated(law.domain, published))
     heat = randomization_charts.heat(cells.matrix(published.channel).tolist(), cells.labels)
     return f"{start}<p>How likely each value becomes which:</p>{heat}{_histograms(law, published)}"

@@ -6,7 +6,6 @@ polars, by the text that a receiver sees, and of a requirement only its paramete
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from typing import Any, TypeGuard
 import polars as pl
 
 from sudare.errors import InputError, ParameterError, RequirementError
+from sudare.plans.law import TableLaw
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
@@ -129,7 +129,9 @@ def verify(
     if by_law and len(by_law) < len(promised):
         raise ParameterError("Ask either for what blocks have, or for what a randomized table promises.")
     if by_law:
-        return Verification(tuple(_find_by_law(by_law, frame, plan or _plan_beside(output))))
+        return Verification(
+            tuple(_find_by_law(by_law, frame, TableLaw.of(plan) if plan else _law_beside(output)))
+        )
     asked = [promise for promise in promised if not isinstance(promise, PkAnonymity | DifferentialPrivacy)]
 
     @cache  # several requirements may speak of one attribute
@@ -202,28 +204,21 @@ def _find_in_view(promised: Sequence[object], folder: Path) -> Iterator[Finding]
         yield Finding(str(promise), "epsilon", epsilon, holds, {"largest share": most})
 
 
-def _plan_beside(output: pl.DataFrame | str | Path) -> Mapping[str, Any]:
+def _law_beside(output: pl.DataFrame | str | Path) -> TableLaw:
     """Read the law that was published with the output."""
     if isinstance(output, pl.DataFrame):
         raise InputError(
             "A randomized table is verified by its law. Name the release's folder, or give plan=..."
         )
     path = Path(output)
-    path = (path if path.is_dir() else path.parent) / "plan.json"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: the law of the randomized table cannot be read: {error}.") from None
-    if not isinstance(found, dict) or "attributes" not in found:
-        raise InputError(f"{path}: this is not the law of a randomized table.")
-    return found
+    return TableLaw.open((path if path.is_dir() else path.parent) / "plan.json")
 
 
 def _find_by_law(
-    asked: list[PkAnonymity | DifferentialPrivacy], frame: pl.DataFrame, plan: Mapping[str, Any]
+    asked: list[PkAnonymity | DifferentialPrivacy], frame: pl.DataFrame, law: TableLaw
 ) -> Iterator[Finding]:
     """Find k and epsilon from the law, whichever is asked for, and the attribute that uses most of them."""
-    epsilon, spread, worst = _recount_laws.promised(frame, plan)
+    epsilon, spread, worst = _recount_laws.promised(frame, law)
     k = 1 + (frame.height - 1) * math.exp(-spread)
     pk = max((r.k for r in asked if isinstance(r, PkAnonymity)), default=1.0)
     least = min((r.epsilon for r in asked if isinstance(r, DifferentialPrivacy)), default=math.inf)
