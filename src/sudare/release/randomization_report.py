@@ -40,6 +40,9 @@ SPLITS = {
 Floats = NDArray[np.float64]
 
 
+MOST_PICTURED = 100  # attributes, each with an estimate of its histogram
+
+
 def write_randomization_report(
     table: Table, data: pl.DataFrame, plan: RandomizationPlan, certificate: Certificate
 ) -> str:
@@ -64,7 +67,8 @@ def write_randomization_report(
         "<h2>2. How the budget was split</h2>",
         _budget(plan),
         "<h2>3. What was done to each attribute, and what can be got back</h2>",
-        *(_attribute(law, data, plan) for law in plan.laws),
+        *(_attribute(law, data, plan) for law in plan.laws[:MOST_PICTURED]),
+        _not_pictured(len(plan.laws) - MOST_PICTURED),
         "<h2>4. What can be concluded, and what cannot</h2>",
         _conclusions(plan),
     ]
@@ -196,6 +200,12 @@ def _attribute(law: Law, data: pl.DataFrame, plan: RandomizationPlan) -> str:
     cells = _Cells.of(_as_estimated(law.domain, published))
     heat = randomization_charts.heat(cells.matrix(published.channel).tolist(), cells.labels)
     return f"{start}<p>How likely each value becomes which:</p>{heat}{_histograms(law, published)}"
+
+
+def _not_pictured(left: int) -> str:
+    return (
+        f"<p>{left:,} attributes more are not shown here; they were randomized alike.</p>" if left > 0 else ""
+    )
 
 
 def _together(law: Law) -> str:

@@ -1,4 +1,4 @@
-"""JSON and TOML files from outside: read whole, within limits that are checked before anything is built from them.
+"""JSON, TOML and small CSV files from outside: read whole, within limits that are checked before anything is built from them.
 
 A parser that follows a hostile file runs out of stack (deep nesting), of time (numbers of a million digits, keys of a
 hundred thousand parts) or of memory. And what two readers read differently is refused: a key that stands twice, NaN and
@@ -7,11 +7,13 @@ Infinity, half of a surrogate pair.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,36 @@ def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
     """Read a TOML file; also returns its text, in which errors can be looked up."""
     content = read_bytes(path, what)
     return parse_toml(content, str(path)), content.decode("utf-8-sig")
+
+
+def read_csv_rows(path: Path, what: str, delimiter: str, most: int) -> Iterator[tuple[int, list[str]]]:
+    """Read a small CSV file row by row, with the line on which each ends; no row may have more than so many fields."""
+    lines = io.StringIO(_decoded(read_bytes(path, what), path, what), newline="")
+    pending = 0  # delimiters since the last row, counted before fields are made of them
+
+    def within_limits() -> Iterator[str]:
+        nonlocal pending
+        for line in lines:
+            pending += line.count(delimiter)
+            if pending >= most:
+                raise InputError(f"{path}: {what} has a line of more than {most:,} fields. Write fewer.")
+            yield line
+
+    reader = csv.reader(within_limits(), delimiter=delimiter)
+    try:
+        for row in reader:
+            pending = 0
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{path}: {what} cannot be read near line {reader.line_num + 1}: {error}.") from None
+
+
+def _decoded(content: bytes, path: Path, what: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}: {what} cannot be read near line {line}: {error}.") from None
 
 
 def parse_json(content: bytes, where: str) -> Any:
