@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import selectors
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.fuzz.readers import READERS
+from benchmarks.fuzz.readers import READERS, make
 
 INPUTS, QUICK = 5_000, 25
 """Of each reader."""
@@ -106,9 +104,7 @@ def _note(findings: Findings, reader: str, number: int, answer: dict[str, object
     findings.slowest, findings.largest = max(findings.slowest, seconds), max(findings.largest, megabytes)
     if outcome not in ("read", "refused"):
         case = cases / f"{reader} {number}"
-        shutil.rmtree(case, ignore_errors=True)
-        case.mkdir(parents=True)
-        READERS[reader].make(case, random.Random(f"{reader} {number}"))
+        make(reader, number, case)
         findings.wrong.append(f"{reader} {number}: {outcome} ({case})\n{answer['error']}")
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import random
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -176,7 +177,7 @@ hierarchy = { kind = "dates", levels = ["month", "year"] }
 
 [attributes.town]
 role = "other"
-hierarchy = { kind = "tree", tree = { North = ["a", "b"], South = { Low = ["c"] } } }
+hierarchy = { kind = "tree", tree = { North = ["a", "b"], South = ["c"] } }
 
 [attributes.ill]
 role = "sensitive"
@@ -207,7 +208,7 @@ def _read_schema(folder: Path) -> None:
 
 
 ROWS = b"34;[30, 40);[0, 50);*\n61;[60, 70);[50, 100);*\n7;[0, 10);[0, 50);*\n8;[0, 10);[0, 50);*\n"
-TREE_TOML = b'North = ["a", "b"]\n[South]\nLow = ["c", 4]\nHigh = [1.5, 2024-01-01]\n'
+TREE_TOML = b'[North]\nFar = ["a", "b"]\n[South]\nLow = ["c", 4]\nHigh = [1.5, 2024-01-01]\n'
 TREE: Any = {
     "Europe": {"North": ["Norway", "Sweden"], "South": ["Italy", 1, 2.5]},
     "Asia": {"East": ["Japan", "Korea"]},
@@ -367,3 +368,21 @@ READERS: dict[str, Reader] = {
 }
 if hasattr(Certificate, "open"):
     READERS["certificates"] = Reader(_make_certificate, _read_certificate)
+
+
+def make(reader: str, number: int, folder: Path) -> None:
+    """Make an input from a number in an empty folder; what cannot even be written is made otherwise."""
+    for attempt in range(100):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        try:
+            READERS[reader].make(folder, random.Random(f"{reader} {number} {attempt}"))
+        except (
+            pl.exceptions.PolarsError,
+            pl.exceptions.PanicException,
+            TypeError,
+            ValueError,
+            OverflowError,
+        ):
+            continue
+        return

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import resource
-import shutil
 import sys
 import tempfile
 import time
@@ -14,7 +12,7 @@ import traceback
 import warnings
 from pathlib import Path
 
-from benchmarks.fuzz.readers import READERS
+from benchmarks.fuzz.readers import READERS, make
 from sudare.errors import SudareError
 
 GIGABYTE = 2**30
@@ -50,9 +48,7 @@ def _limit_memory() -> None:
 
 def run(reader: str, number: int, folder: Path) -> dict[str, object]:
     """Make an input from a number and read it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    READERS[reader].make(folder, random.Random(f"{reader} {number}"))
+    make(reader, number, folder)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
     error = ""

@@ -52,7 +52,7 @@ def read_parquet(
     with _opened(source, where) as content:
         try:
             outline = Outline.of(content)
-        except (ValueError, IndexError, KeyError, TypeError) as error:
+        except (ValueError, IndexError, KeyError, TypeError, AttributeError) as error:  # of another form
             reason = str(error) if type(error) is ValueError else "its footer is damaged"
             raise InputError(f"{where}: the file cannot be read: {reason}.") from None
     if check is not None:
@@ -186,8 +186,6 @@ class _Thrift:
         self._content, self.at, self._stop = content, start, stop
 
     def struct(self, depth: int = 0) -> Fields:
-        if depth > self.DEEPEST:
-            raise ValueError("its footer is nested too deep")
         fields: Fields = {}
         number = 0
         while head := self._byte():
@@ -197,6 +195,8 @@ class _Thrift:
         return fields
 
     def _value(self, kind: int, depth: int) -> Any:
+        if depth > self.DEEPEST:
+            raise ValueError("its footer is nested too deep")
         if kind in (1, 2, 3):  # of a list, truth values are bytes, too
             return self._byte()
         if kind in (4, 5, 6):

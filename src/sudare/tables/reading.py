@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.tables.arrow_files import read_arrow
 from sudare.tables.checking import KINDS, checked, type_faults
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
@@ -22,17 +23,28 @@ from sudare.tables.parsing import encode_text
 from sudare.tables.schema import Attribute, CsvFormat, Role, Schema, Type
 from sudare.tables.table import Source, Table
 from sudare.tables.text import listed, text_of
+from sudare.tables.text_files import MOST_DEPTH, nesting
 
 NONE = np.empty(0, dtype=np.int64)
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
+
+
+def read_json_lines(path: Path) -> pl.DataFrame:
+    """Read a file with one JSON object on each line."""
+    content = path.read_bytes()
+    if nesting(content) > MOST_DEPTH:
+        raise InputError(f"{path}: it is nested more than {MOST_DEPTH} deep. Write it flatter.")
+    return pl.read_ndjson(content, infer_schema_length=None)
+
+
 FRAME_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     ".parquet": read_parquet,
     ".pq": read_parquet,
-    ".feather": lambda path: pl.read_ipc(path.read_bytes()),
-    ".arrow": lambda path: pl.read_ipc(path.read_bytes()),
-    ".ipc": lambda path: pl.read_ipc(path.read_bytes()),
-    ".jsonl": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
-    ".ndjson": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
+    ".feather": read_arrow,
+    ".arrow": read_arrow,
+    ".ipc": read_arrow,
+    ".jsonl": read_json_lines,
+    ".ndjson": read_json_lines,
 }
 
 

@@ -15,7 +15,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -27,6 +27,8 @@ MOST_DEPTH = 64
 """How deep objects, lists and dotted keys may be nested."""
 MOST_DIGITS = 300
 """Of a number: what has more is beyond every float."""
+
+PIECE = 2**20
 
 JSON_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 TOML_STRING = re.compile(
@@ -44,13 +46,22 @@ def read_bytes(path: Path, what: str, most: int = MOST_BYTES) -> bytes:
     """Read a file that must not be larger than so many bytes; `what` is what it should be."""
     try:
         with path.open("rb") as file:
-            content = file.read(most + 1)
+            content = _up_to(file, most + 1)
     except (OSError, ValueError) as error:  # a path with a NUL character is a ValueError
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(f"{path}: {what} cannot be opened: {reason}.") from None
     if len(content) > most:
         raise InputError(f"{path}: {what} is too large. It may have {most:,} bytes at most.")
     return content
+
+
+def _up_to(file: BinaryIO, most: int) -> bytes:
+    """Read piece by piece: asked for all at once, the memory for all is taken at once, however short the file is."""
+    pieces: list[bytes] = []
+    while most > 0 and (piece := file.read(min(most, PIECE))):
+        pieces.append(piece)
+        most -= len(piece)
+    return b"".join(pieces)
 
 
 def read_json(path: Path, what: str) -> Any:
