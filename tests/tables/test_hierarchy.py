@@ -580,7 +580,10 @@ def test_missing_and_repeated_numbers_are_ignored() -> None:
         (lambda: Hierarchy.intervals([1], width=math.nan), "'width' .* Got nan"),
         (lambda: Hierarchy.intervals([1], width=math.inf), "'width' .* Got inf"),
         (lambda: Hierarchy.intervals([1e300], width=1), "'width' .* too small"),
-        (lambda: Hierarchy.intervals([1], width=1, fanout=1), "'fanout' .* must be from 2 to 1,000,000. Got 1"),
+        (
+            lambda: Hierarchy.intervals([1], width=1, fanout=1),
+            "'fanout' .* must be from 2 to 1,000,000. Got 1",
+        ),
         (lambda: Hierarchy.intervals([1], width=1, origin=math.nan), "origin"),
         (lambda: Hierarchy.intervals([1], quantiles=1), "'quantiles' .* must be from 2 to 10,000. Got 1"),
         (lambda: Hierarchy.intervals([1], cuts=[]), "'cuts' .* must be rising numbers"),
