@@ -80,7 +80,7 @@ def mutate_text(content: bytes, rng: random.Random) -> bytes:
                 words[rng.randrange(len(words))] = _plain(rng.choice(ODD), rng)
                 lines[at] = b" ".join(words)
             case 3:
-                lines[at] = lines[at] * rng.choice([2, 30, 3000])
+                lines[at] = (lines[at] * rng.choice([2, 30, 3000]))[: 10 * MOST_TEXT]
             case 4:
                 lines[at] += _plain(rng.choice(ODD), rng)
             case 5:

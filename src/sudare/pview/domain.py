@@ -15,7 +15,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
-from sudare.pview.saved_axes import AxisForm, axes_from_json, refuse_wrong_ends, values_from_json
+from sudare.pview.saved_axes import (
+    AxisForm,
+    axes_from_json,
+    refuse_large_domain,
+    refuse_wrong_ends,
+    values_from_json,
+)
 from sudare.pview.types import as_declared, can_be_saved, type_to_json
 from sudare.tables.checking import innermost, moment_of
 from sudare.tables.column import Column
@@ -307,6 +313,9 @@ class Domain:
     """
 
     axes: tuple[Axis, ...]
+
+    def __post_init__(self) -> None:
+        refuse_large_domain(len(self.axes), sum(axis.size - axis.missing for axis in self.axes))
 
     @classmethod
     def of(cls, table: Table) -> Domain:

@@ -23,14 +23,14 @@ from sudare.errors import InputError
 from sudare.tables.column import smallest
 from sudare.tables.text import listed, shown
 
-MOST_AXES = 1_000
+MOST_AXES = 400
 MOST_SIZE = 2**20
 """Cells of all attributes together, each on its own: values, or bins."""
 MOST_NAME = 1_000
 """Characters of an attribute's name, and of what a share of the budget was spent on."""
 MOST_ROWS = 2**22
 """Points, or blocks."""
-MOST_VALUES = 5 * 10**7
+MOST_VALUES = 10**8
 """Rows x columns of the data."""
 MOST_BYTES = 2**30
 """Of the data's file."""

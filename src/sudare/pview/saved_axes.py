@@ -63,16 +63,20 @@ class AxisForm(Form):
         return TYPES[key]
 
 
-def axes_from_json(axes: Sequence[object]) -> list[AxisForm]:
-    """Read the attributes of a view, if they are not too many, nor have too many cells together."""
-    if not 1 <= len(axes) <= MOST_AXES:
-        raise InputError(f"A view has 1 to {MOST_AXES:,} attributes. Got {len(axes):,} instead.")
-    forms = [checked(AxisForm, axis, "An attribute of the view") for axis in axes]
-    cells = sum(form.cells for form in forms)
+def refuse_large_domain(axes: int, cells: int) -> None:
+    """Refuse too many attributes, or too many cells of all of them together."""
+    if not 1 <= axes <= MOST_AXES:
+        raise InputError(f"A view has 1 to {MOST_AXES:,} attributes. Got {axes:,} instead. Drop some.")
     if cells > MOST_SIZE:
         raise InputError(
-            f"The attributes of the view have {cells:,} cells together; {MOST_SIZE:,} are the most."
+            f"The attributes of the view have {cells:,} cells together; {MOST_SIZE:,} are the most. Declare fewer bins or values."
         )
+
+
+def axes_from_json(axes: Sequence[object]) -> list[AxisForm]:
+    """Read the attributes of a view, if they are not too many, nor have too many cells together."""
+    forms = [checked(AxisForm, axis, "An attribute of the view") for axis in axes]
+    refuse_large_domain(len(forms), sum(form.cells for form in forms))  # before any of it is laid out
     if len({form.name for form in forms}) < len(forms):
         raise InputError("Two attributes of the view have one name.")
     return forms

@@ -64,7 +64,7 @@ def _check(content: bytes) -> None:
 
 
 def _check_part(content: bytes, offset: int, head: int, body: int) -> None:
-    if not (0 <= offset and 8 <= head and 0 <= body and offset + head + body <= len(content)):
+    if not (offset >= 0 and head >= 8 and body >= 0 and offset + head + body <= len(content)):
         raise ValueError
     begin = offset + (8 if content[offset : offset + 4] == b"\xff" * 4 else 4)  # older files lack the mark
     metadata = content[begin : offset + head]
@@ -79,7 +79,7 @@ def _check_part(content: bytes, offset: int, head: int, body: int) -> None:
     packed = batch.has(BATCH_COMPRESSION)
     for at in batch.structs(BATCH_BUFFERS, size=16):
         place, length = struct.unpack_from("<qq", batch.content, at)
-        if not (0 <= place and 0 <= length and place + length <= body):
+        if not (place >= 0 and length >= 0 and place + length <= body):
             raise ValueError
         if packed and length:
             unpacked = _number(content, "<q", offset + head + place)
