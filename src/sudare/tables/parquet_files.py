@@ -49,18 +49,23 @@ def read_parquet(
     sudare.errors.InputError: people.parquet: the file cannot be read: it does not end as a Parquet file does.
     """
     where = name or str(source if isinstance(source, Path) else "The Parquet file")
-    with _opened(source, where) as content:
-        try:
-            outline = Outline.of(content)
-        except (ValueError, IndexError, KeyError, TypeError, AttributeError) as error:  # of another form
-            reason = str(error) if type(error) is ValueError else "its footer is damaged"
-            raise InputError(f"{where}: the file cannot be read: {reason}.") from None
+    outline = outline_of(source, where)
     if check is not None:
         check(outline)
     readable = io.BytesIO(source) if isinstance(source, bytes) else source
     return without_panic(
         lambda: pl.read_parquet(readable, glob=False, hive_partitioning=False, use_statistics=False), where
     )
+
+
+def outline_of(source: Path | bytes, where: str) -> Outline:
+    """Return the columns and the size of a Parquet file, if all that it says of itself agrees."""
+    with _opened(source, where) as content:
+        try:
+            return Outline.of(content)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:  # of another form
+            reason = str(error) if type(error) is ValueError else "its footer is damaged"
+            raise InputError(f"{where}: the file cannot be read: {reason}.") from None
 
 
 def without_panic(read: Callable[[], pl.DataFrame], where: str) -> pl.DataFrame:
