@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,12 +85,6 @@ def type_to_json(dtype: pl.DataType) -> dict[str, Any]:
     elif isinstance(dtype, pl.Enum):
         given = [dtype.categories.to_list()]
     return {"type": type(dtype).__name__, "of": given}
-
-
-def type_from_json(found: Mapping[str, Any]) -> pl.DataType:
-    """Read what `type_to_json` wrote."""
-    made: pl.DataType = PARAMETRIC[found["type"]](*found["of"]) if "of" in found else DTYPES[found["type"]]
-    return made
 
 
 def can_be_saved(dtype: pl.DataType) -> bool:

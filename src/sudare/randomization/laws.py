@@ -149,7 +149,7 @@ class BitChannel(MatrixChannel):
         return np.minimum(found, self.size - 1).astype(codes.dtype)
 
 
-MOST_BITS = 12
+MOST_BITS = 10  # whose matrix can still be written out
 MOST_SPREAD = 50.0  # of a category: what is kept with 1 - e^-25 cannot be told from 1 with fewer digits
 
 
