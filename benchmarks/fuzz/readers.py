@@ -8,7 +8,10 @@ import json
 import math
 import random
 import shutil
+import sqlite3
+import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +22,7 @@ import polars as pl
 
 import sudare as sd
 from benchmarks.fuzz.mutations import (
+    DEEP,
     json_bytes,
     mutate_bytes,
     mutate_frame,
@@ -29,8 +33,11 @@ from benchmarks.fuzz.mutations import (
 )
 from benchmarks.fuzz.views import VIEWS, saved
 from sudare.plans.law import TableLaw
+from sudare.randomization.estimate import estimate
 from sudare.randomization.files import read_matrix, read_prior
 from sudare.randomization.published import PublishedLaw
+from sudare.release import certificate as certificates
+from sudare.release import chain
 from sudare.release.certificate import Certificate
 from sudare.tables.column import Column
 
@@ -144,7 +151,7 @@ def _read_law(folder: Path) -> None:
     law, data = TableLaw.open(folder / "law.json"), read_parquet(folder / "data.parquet")
     _recount_laws.promised(data, law)
     for name, own in law.attributes.items():
-        PublishedLaw.of(data, name, own).histogram()
+        _or_refused(lambda laws: estimate(laws, "ml"), [PublishedLaw.of(data, name, own)])
 
 
 # -- Schemas and hierarchies --------------------------------------------------------------------------
@@ -315,7 +322,14 @@ def _certificate() -> Any:
 
 
 def _make_certificate(folder: Path, rng: random.Random) -> None:
-    (folder / "certificate.json").write_bytes(json_bytes(mutate_tree(_certificate(), rng), rng))
+    """Write a certificate whose own hash fits, most of the time."""
+    data = mutate_tree(_certificate(), rng)
+    if isinstance(data, dict) and rng.random() < 0.8:
+        data["sha256"] = hashlib.sha256(certificates._json(data)).hexdigest()  # type: ignore[attr-defined]
+        content = certificates._json(data)  # type: ignore[attr-defined]
+    else:
+        content = json_bytes(data, rng)
+    (folder / "certificate.json").write_bytes(content)
 
 
 def _read_certificate(folder: Path) -> None:
@@ -323,27 +337,44 @@ def _read_certificate(folder: Path) -> None:
     certificate.schema_of_output()
 
 
+@cache
+def _entries() -> list[tuple[str, Any]]:
+    """Return what a ledger says of a view and of a table, and of who keeps apart what they get."""
+    schema = sd.Schema.from_roles(
+        quasi=["age"], sensitive=["ill"], bounds={"age": (0, 99)}, domains={"ill": ["a", "b"]}
+    )
+    table = sd.read(pl.DataFrame({"age": [30, 31] * 5, "ill": ["a", "b"] * 5}), schema)
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = sd.Ledger(Path(folder) / "ledger.db")
+        ledger.declare_apart(["us", "them"])
+        sd.materialize(table, sd.DifferentialPrivacy(0.5), "independent", ledger=ledger, receiver="us")
+        sd.generalize(table, sd.KAnonymity(2)).write(Path(folder) / "out", ledger=ledger, receiver="them")
+        return [(entry.kind, json.loads(json.dumps(entry.body))) for entry in ledger.entries()]
+
+
 def _make_ledger(folder: Path, rng: random.Random) -> None:
     """Write a ledger whose bytes are harmed, or whose entries say anything, with a chain that is whole."""
-    ledger = sd.Ledger(folder / "ledger.db")
-    body = {
-        "folder": "out", "receiver": "us", "certificate": _certificate(), "input_salt": "00" * 32,
-        "views": {"data": {"quasi": ["age"], "sensitive": ["ill"], "blocks": ""}}, "promises": [{"kind": "k", "k": 2}],
-    }  # fmt: skip
-    harmed = rng.random() < 0.4
-    for kind, own in (
-        ("release", body),
-        ("budget", {"source": "DataFrame", "epsilon": "3"}),
-        ("apart", {"receivers": ["us", "them"]}),
-    ):
-        content = own if harmed else mutate_tree(own, rng)
-        try:
-            ledger.append(kind, content)
-        except (sd.SudareError, TypeError, ValueError, RecursionError):
-            continue  # what cannot even be written
     path = folder / "ledger.db"
+    sd.Ledger(path)
+    harmed = rng.random() < 0.4
+    _forge(path, [(kind, own if harmed else mutate_tree(own, rng)) for kind, own in _entries()])
     if harmed:
         path.write_bytes(mutate_bytes(path.read_bytes(), rng))
+
+
+def _forge(path: Path, bodies: list[tuple[str, Any]]) -> None:
+    """Add entries past all checks, as who may write the file can."""
+    previous, at = chain.GENESIS, "2024-01-01T00:00:00+00:00"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for seq, (kind, body) in enumerate(bodies, start=1):
+            text = json.dumps(body, sort_keys=True, separators=(",", ":")).replace(
+                json.dumps(DEEP), "[" * 5000
+            )
+            own = chain._hash(seq, at, kind, text, previous)
+            connection.execute(
+                "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", (seq, at, kind, text, previous, own)
+            )
+            previous = own
 
 
 def _read_ledger(folder: Path) -> None:
