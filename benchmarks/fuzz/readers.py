@@ -33,6 +33,7 @@ from benchmarks.fuzz.mutations import (
 )
 from benchmarks.fuzz.views import VIEWS, saved
 from sudare.plans.law import TableLaw
+from sudare.randomization.estimate import estimate
 from sudare.randomization.files import read_matrix, read_prior
 from sudare.randomization.published import PublishedLaw
 from sudare.release import certificate as certificates
@@ -150,7 +151,7 @@ def _read_law(folder: Path) -> None:
     law, data = TableLaw.open(folder / "law.json"), read_parquet(folder / "data.parquet")
     _recount_laws.promised(data, law)
     for name, own in law.attributes.items():
-        PublishedLaw.of(data, name, own).histogram()
+        _or_refused(lambda laws: estimate(laws, "ml"), [PublishedLaw.of(data, name, own)])
 
 
 # -- Schemas and hierarchies --------------------------------------------------------------------------
