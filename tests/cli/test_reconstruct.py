@@ -96,4 +96,4 @@ def test_what_cannot_be_answered_ends_with_2(reconstruct: Run, options: list[str
 def test_a_folder_that_is_no_release_ends_with_2(run: Run) -> None:
     done = run("reconstruct", "nowhere", "sex")
     assert done.code == 2
-    assert "no release" in done.err
+    assert "nowhere/data.parquet: the file cannot be read" in done.err
