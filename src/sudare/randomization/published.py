@@ -21,7 +21,9 @@ from sudare.tables.numbers import numbers_of
 from sudare.tables.text import shown, text_of
 
 MOST_STEPS = 128  # of a grid on which numbers are estimated
-LEAST_RATE = 1e-12  # of noise: one over its scale in steps
+WIDEST = Fraction(
+    2**50
+)  # scale of noise, in steps: it leaves nothing, and what is wider could not be computed with
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +141,5 @@ def _channel(law: LawForm) -> Channel:
 
 
 def _noise(steps: int, scale: Fraction, law: LawForm) -> Channel:
-    if float(1 / scale) < LEAST_RATE:
-        raise InputError("The noise of a law is so wide that nothing can be estimated from what it left.")
-    noise = LaplaceChannel(steps, scale)
+    noise = LaplaceChannel(steps, min(scale, WIDEST))
     return reflecting(noise) if law.after == "reflect" else noise
