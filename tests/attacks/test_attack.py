@@ -202,7 +202,7 @@ def test_files_and_folders_look_like_the_frame(tmp_path: Path) -> None:
     expected = attack_all(frame, SCHEMA)
     assert attack_all(tmp_path / "data.csv", SCHEMA) == expected
     assert attack_all(str(tmp_path / "release"), SCHEMA) == expected
-    with pytest.raises(sd.InputError, match=r"none.csv: the file cannot be read"):
+    with pytest.raises(sd.InputError, match=r"none.csv: the output cannot be read"):
         attack(tmp_path / "none.csv", SCHEMA)
 
 

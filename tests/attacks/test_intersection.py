@@ -352,7 +352,7 @@ def test_what_cannot_be_attacked(tmp_path: Path) -> None:
     )
     refused("There is no view", {})
     refused("has no Parquet file, and so no view", tmp_path)
-    refused("none.csv: the file cannot be read", {"T1": tmp_path / "none.csv"})
+    refused("none.csv: the output cannot be read", {"T1": tmp_path / "none.csv"})
     refused("there is no column 'height'", {"T2": TABLE_3}, known=USERS.select("age"))
     refused("no option 'floor'. Its options: known", {"T1": TABLE_2}, floor=1)
     with pytest.raises(sd.ParameterError, match="needs the option 'known'"):

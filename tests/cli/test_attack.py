@@ -66,7 +66,7 @@ def test_text_of_the_data_is_not_taken_for_markup(run: Run, views: Path) -> None
             "Several outputs are attacked together. Say whose values an outsider knows: --known",
         ),
         (["T1.csv", "--known", "none.csv"], "none.csv: there is no such file"),
-        (["none.csv", "--known", "people.csv"], "none.csv: the file cannot be read"),
+        (["none.csv", "--known", "people.csv"], "none.csv: the output cannot be read"),
     ],
 )
 def test_mistakes(run: Run, views: Path, arguments: list[str], message: str) -> None:
