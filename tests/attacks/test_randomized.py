@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 import sudare as sd
 from sudare.attacks.randomized import by_law
+from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import MatrixChannel
 from sudare.randomization.laplace import LaplaceChannel
-from sudare.randomization.laws import BitChannel, reflecting
+from sudare.randomization.laws import reflecting
 
 SCHEMA = sd.Schema.from_roles(
     quasi=["age", "town", "pay"],
@@ -27,6 +28,7 @@ SCHEMA = sd.Schema.from_roles(
     bounds={"age": (0, 100), "pay": (0, 15)},
     domains={"town": ["Ayr", "Bath", "Cork"], "ill": ["yes", "no"]},
     types={"age": "integer", "pay": "integer"},
+    missing="refuse",
 )
 ROWS = 200
 FRAME = pl.DataFrame({"x": [0] * ROWS})
@@ -69,8 +71,22 @@ def told(matrix: NDArray[np.float64]) -> tuple[float, float, float]:
     return epsilon, spread, float(after)
 
 
+def table_law(law: dict[str, Any]) -> dict[str, Any]:
+    """The law of a table with one attribute, as it is published."""
+    own = {"how": "retain", "epsilon": 1.0, "spread": 2.0, **law}
+    told = {
+        "method": "randomize",
+        "records": ROWS,
+        "epsilon": 1.0,
+        "pk": 1.0,
+        "split": "equal",
+        "caveats": [],
+    }
+    return told | {"estimates": {}, "attributes": {"x": own}}
+
+
 def checked(law: dict[str, Any], matrix: NDArray[np.float64], *, exactly: bool = True) -> None:
-    found = by_law(FRAME, law={"attributes": {"x": law}})
+    found = by_law(FRAME, law=table_law(law))
     epsilon, spread, after = told(matrix)
     k = 1 + (ROWS - 1) * math.exp(-spread)
     if exactly:
@@ -89,7 +105,7 @@ def test_retention(keep: list[float]) -> None:
     d = len(keep)
     matrix = np.tile((1 - np.array(keep)) / (d - 1), (d, 1))
     np.fill_diagonal(matrix, keep)
-    checked({"values": list(range(d)), "retention": keep}, matrix)
+    checked({"values": list(map(str, range(d))), "retention": keep}, matrix)
 
 
 @settings(max_examples=40)
@@ -107,9 +123,10 @@ def test_noise(steps: int, scale: Fraction) -> None:
 def test_bits(size: int, flip: float) -> None:
     """Putting what is beyond the grid at its end may tell less: the bound is that of all bits."""
     law = {"low": 0, "step": 1, "steps": size - 1, "flips": flip}
-    matrix = BitChannel(size, flip).matrix
+    channel = BitChannel(size, flip)
+    matrix = np.stack([channel.expected(np.eye(size)[u]) for u in range(size)], axis=1)
     checked(law, matrix, exactly=False)
-    found = by_law(FRAME, law={"attributes": {"x": law}})
+    found = by_law(FRAME, law=table_law(law))
     assert found.by_attribute["x"].after == pytest.approx(told(matrix)[2])
 
 
@@ -117,7 +134,7 @@ def test_bits(size: int, flip: float) -> None:
 @given(st.integers(2, 5), st.integers(0, 2**32))
 def test_matrices(size: int, seed: int) -> None:
     matrix = np.random.default_rng(seed).dirichlet(np.ones(size), size).T
-    checked({"values": list(range(size)), "matrix": matrix.tolist()}, MatrixChannel(matrix).matrix)
+    checked({"values": list(map(str, range(size))), "matrix": matrix.tolist()}, MatrixChannel(matrix).matrix)
 
 
 def test_a_release_is_attacked_by_its_law(written: Path) -> None:

@@ -239,7 +239,7 @@ def test_wrong_files_of_joined_attributes_are_refused(
         (["--pk", 5, "--how", "age"], 2, "--how must be like age=bins. Got 'age' instead"),
         (["--pk", 5, "--how", "age=bins", "--how", "age=noise"], 2, "speaks of 'age' twice"),
         (["--pk", 5, "--how", "sex=noise"], 2, "Use 'retain'"),
-        (["--pk", 5, "--matrix", "sex=none.csv"], 2, "none.csv: this file cannot be read"),
+        (["--pk", 5, "--matrix", "sex=none.csv"], 2, "none.csv: this file cannot be opened"),
         (["--pk", 401], 1, "impossible for 400 records"),
     ],
 )

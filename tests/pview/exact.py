@@ -11,6 +11,7 @@ import polars as pl
 
 from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Axis, Domain
+from sudare.pview.saved import Layout
 from sudare.pview.view import PView
 from sudare.tables.column import Column
 
@@ -40,6 +41,10 @@ class Exact:
 
     def extras(self) -> dict[str, Any]:
         return {"error": self.error}
+
+    @classmethod
+    def layouts(cls, sizes: tuple[int, ...]) -> list[Layout]:
+        return [Boxes.layout(sizes, points=points) for points in (True, False)]
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Exact:

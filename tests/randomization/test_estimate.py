@@ -13,6 +13,7 @@ import pytest
 
 import sudare as sd
 from sudare.noise.keystream import Keystream
+from sudare.plans.law import LawForm
 from sudare.randomization.estimate import Estimate, estimate, most_likely
 from sudare.randomization.plan import learn_plan
 from sudare.randomization.published import PublishedLaw
@@ -66,7 +67,7 @@ class Study:
         self.truth = np.array([true_count(frame, asked) for asked in conditions])
         answers = []
         out = plan.decode(plan.sample(original, Keystream.unsafe(0)))
-        known = [PublishedLaw.of(out, name, law) for name, law in laws.items()]
+        known = [PublishedLaw.of(out, name, LawForm.of(name, law)) for name, law in laws.items()]
         for seed in range(seeds):
             codes = plan.sample(original, Keystream.unsafe(seed))
             if seed == 0:
@@ -148,7 +149,7 @@ def test_intervals_of_the_most_likely_hold_the_truth_for_ranges_of_noisy_numbers
     held = []
     for seed in range(200):
         out = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed)))
-        found = estimate([PublishedLaw.of(out, "x", law)], "ml")
+        found = estimate([PublishedLaw.of(out, "x", LawForm.of("x", law))], "ml")
         answers = [found.count(x=ends) for ends in ranges]
         true = [int(((points >= low) & (points <= high)).sum()) for low, high in ranges]
         held.append([a.low <= t <= a.high for a, t in zip(answers, true, strict=True)])
@@ -234,7 +235,8 @@ def test_ages_of_adult_are_estimated_better_than_they_are_published(data_folder:
     law = plan.to_json()["attributes"]["age"]
     errors = {"published": [], "ml": [], "unbiased": []}
     for seed in range(3):
-        out = PublishedLaw.of(plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed))), "age", law)
+        drawn = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed)))
+        out = PublishedLaw.of(drawn, "age", LawForm.of("age", law))
         errors["published"].append(np.linalg.norm(out.histogram() - v))
         errors["ml"].append(np.linalg.norm(most_likely([out], out.histogram()) - v))
         errors["unbiased"].append(np.linalg.norm(estimate([out], "unbiased").counts - v))

@@ -15,6 +15,7 @@ from scipy import stats
 
 import sudare as sd
 from sudare.noise.keystream import Keystream
+from sudare.plans.law import LawForm
 from sudare.randomization.estimate import Estimate, estimate
 from sudare.randomization.plan import RandomizationPlan, learn_plan
 from sudare.randomization.published import PublishedLaw
@@ -270,7 +271,13 @@ class Study:
         self.found: list[Estimate] = []
         for seed in range(seeds):
             out = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed)))
-            self.found.append(estimate([PublishedLaw.of(out, *law) for law in used.items()], method, names))
+            self.found.append(
+                estimate(
+                    [PublishedLaw.of(out, name, LawForm.of(name, law)) for name, law in used.items()],
+                    method,
+                    names,
+                )
+            )
 
     def coverage(self, **conditions: Any) -> float:
         true = truth(self.frame, conditions)
@@ -336,7 +343,10 @@ def test_on_adult_few_combinations_gain_and_many_lose(
         found = []
         for seed in range(3):
             out = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed)))
-            laws = [PublishedLaw.of(out, *law) for law in plan.to_json()["attributes"].items()]
+            laws = [
+                PublishedLaw.of(out, name, LawForm.of(name, law))
+                for name, law in plan.to_json()["attributes"].items()
+            ]
             found.append(np.linalg.norm(estimate(laws, "ml", names).counts - true))
         errors.append(float(np.mean(found)))
     print(f"\nAdult, {names}, k = 10: off by {errors[0]:.0f} with one law, {errors[1]:.0f} with two")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import shutil
@@ -15,6 +14,7 @@ import sudare as sd
 from sudare.cli.app import app
 from sudare.release._recount_budget import epsilon_spent
 from sudare.release.verify import verify
+from tests.pview.forged import forge
 from tests.release.view_cases import people, survey
 
 PURE, GAUSSIAN = sd.DifferentialPrivacy(1.0), sd.DifferentialPrivacy(1.0, 1e-9)
@@ -88,28 +88,32 @@ def test_a_file_that_is_no_part_of_a_view(folders, tmp_path: Path) -> None:
         (lambda facts: facts["certificate"]["measured"].update(epsilon=0.5), "claims epsilon = 0.5"),
         (lambda facts: facts["certificate"]["measured"].update(delta=-1), "claims delta = -1"),
         (lambda facts: facts["certificate"].update(promises=[]), "promises nothing"),
-        (lambda facts: facts.update(certificate="trust me"), "certificate of the view cannot be read"),
+        (
+            lambda facts: facts.update(certificate="trust me"),
+            "The certificate of the view is of no known form",
+        ),
         (lambda facts: facts.pop("budget"), "does not tell what its budget was spent on"),
         (
             lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": "-1"}}),
-            "does not tell what",
+            "The budget of the view",
         ),
         (
             lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": "1/0"}}),
-            "does not tell what",
+            "The budget of the view",
         ),
         (
             lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": [1]}}),
-            "does not tell what",
+            "The budget of the view",
         ),
-        (lambda facts: facts.update(budget={"unit": "trust", "shares": {"all": "1"}}), "does not tell what"),
+        (
+            lambda facts: facts.update(budget={"unit": "trust", "shares": {"all": "1"}}),
+            "The budget of the view",
+        ),
     ],
 )
 def test_a_view_that_claims_more(folders, tmp_path: Path, change, message: str) -> None:
-    view = sd.PView.open(folders[PURE])
-    facts = copy.deepcopy(view.facts)
-    change(facts)
-    folder = sd.PView(view.domain, view.model, facts).save(tmp_path / "view")
+    folder = Path(shutil.copytree(folders[PURE], tmp_path / "view"))
+    forge(folder, lambda about: change(about["facts"]))
     with pytest.raises(sd.SudareError, match=message):
         verify(folder)
 

@@ -197,7 +197,7 @@ def test_csv_with_another_delimiter(tmp_path: Path) -> None:
         ("a;x;*\nb;y;*\na;y;*\n", r"two parents: 'x' \(age.csv, line 1\) and 'y' \(age.csv, line 3\)"),
         ("", "no values"),
         ("\n\n", "no values"),
-        (b"a;*\n\xff;*\n", r"age.csv: cannot be read near line"),
+        (b"a;*\n\xff;*\n", r"age.csv: the hierarchy cannot be read near line"),
     ],
 )
 def test_a_faulty_csv_is_refused_with_its_line(tmp_path: Path, content: str | bytes, message: str) -> None:
@@ -580,9 +580,12 @@ def test_missing_and_repeated_numbers_are_ignored() -> None:
         (lambda: Hierarchy.intervals([1], width=math.nan), "'width' .* Got nan"),
         (lambda: Hierarchy.intervals([1], width=math.inf), "'width' .* Got inf"),
         (lambda: Hierarchy.intervals([1e300], width=1), "'width' .* too small"),
-        (lambda: Hierarchy.intervals([1], width=1, fanout=1), "'fanout' .* must be 2 or more. Got 1"),
+        (
+            lambda: Hierarchy.intervals([1], width=1, fanout=1),
+            "'fanout' .* must be from 2 to 1,000,000. Got 1",
+        ),
         (lambda: Hierarchy.intervals([1], width=1, origin=math.nan), "origin"),
-        (lambda: Hierarchy.intervals([1], quantiles=1), "'quantiles' .* must be 2 or more. Got 1"),
+        (lambda: Hierarchy.intervals([1], quantiles=1), "'quantiles' .* must be from 2 to 10,000. Got 1"),
         (lambda: Hierarchy.intervals([1], cuts=[]), "'cuts' .* must be rising numbers"),
         (lambda: Hierarchy.intervals([1], cuts=[2, 2]), r"'cuts' .* Got \[2, 2\]"),
         (lambda: Hierarchy.intervals([1], cuts=[3, 2]), "'cuts'"),

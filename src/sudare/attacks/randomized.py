@@ -6,7 +6,6 @@ truth. What it tells about a person is a property of the law, which is published
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -19,9 +18,10 @@ from numpy.typing import NDArray
 
 from sudare.attacks.published import Output, frame_of
 from sudare.errors import InputError, ParameterError
+from sudare.plans.law import LawForm, TableLaw
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
+from sudare.tables.text_files import read_json
 
-MOST_BITS = 12
 Floats = NDArray[np.float64]
 
 
@@ -73,24 +73,21 @@ def _times(epsilon: float) -> str:
 def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
     """Find out what the law of a randomized table leaves to outsiders; it lies beside the output, or is given.
 
-    >>> import polars as pl
-    >>> frame = pl.DataFrame({"ill": ["yes", "no", "no"]})
-    >>> found = by_law(frame, law={"attributes": {"ill": {"values": ["yes", "no"], "retention": [0.75, 0.75]}}})
-    >>> round(found.k, 3), round(found.epsilon, 4), found.by_attribute["ill"].after
-    (1.222, 1.0986, 0.75)
+    >>> import polars as pl, sudare as sd
+    >>> schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")
+    >>> table = sd.read(pl.DataFrame({"ill": ["yes", "no", "no"]}), schema)
+    >>> release = sd.randomize(table, sd.DifferentialPrivacy(1.0, per="record"))
+    >>> found = by_law(release.frame(), law=release.plan.to_json())
+    >>> round(found.k, 3), round(found.epsilon, 4), round(found.by_attribute["ill"].after, 3)
+    (1.271, 1.0, 0.731)
     """
-    found = law if law is not None else law_of(output)
-    if found is None:
+    table = TableLaw.of(law) if law is not None else law_of(output)
+    if table is None:
         raise InputError(
             "The law of a randomized table is missing. Name the release's folder, or give law=..."
         )
-    try:
-        tells = {str(name): _tells(own) for name, own in found["attributes"].items()}
-        estimates = math.fsum(float(spent) for spent in found.get("estimates", {}).values())
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, OverflowError):
-        tells, estimates = {}, 0.0
-    if not tells or not (math.isfinite(estimates) and estimates >= 0):
-        raise InputError("This is not the law of a randomized table, or it is damaged. Ask for it again.")
+    tells = {name: _tells(own) for name, own in table.attributes.items()}
+    estimates = math.fsum(table.estimates.values())
     records = frame_of(output).height
     spread = math.fsum(one.spread for one in tells.values()) + 2 * estimates
     return ByLaw(
@@ -107,15 +104,15 @@ def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
 # -- Is it randomized? -----------------------------------------------------------------------------------
 
 
-def law_of(output: Any) -> Mapping[str, Any] | None:
+def law_of(output: Any) -> TableLaw | None:
     """Return the law beside a published file or in a folder; None where the output is not randomized."""
     if not isinstance(output, str | Path):
         return None
     path = handed_over(output)
     folder = path if path.is_dir() else path.parent
     if (folder / LAW).exists():
-        return _read(folder / LAW)
-    if (folder / CERTIFICATE).exists() and _read(folder / CERTIFICATE).get("method") == "randomize":
+        return TableLaw.open(folder / LAW)
+    if (folder / CERTIFICATE).exists() and _method(folder / CERTIFICATE) == "randomize":
         raise InputError(
             f"{folder}: this table is randomized, but its {LAW} is missing. Ask for the whole folder."
         )
@@ -131,14 +128,9 @@ def refuse_noise_as_truth(output: Any, kind: str) -> None:
         )
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: it cannot be read: {error}.") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{path}: it is damaged. Ask for it again.")
-    return found
+def _method(certificate: Path) -> object:
+    told = read_json(certificate, "the certificate")
+    return told.get("method") if isinstance(told, dict) else None
 
 
 # -- What one law tells ------------------------------------------------------------------------------------
@@ -153,25 +145,15 @@ class _Tells(NamedTuple):
     after: float
 
 
-def _tells(law: Mapping[str, Any]) -> _Tells:
-    """Look at all outputs of a law. A law that is no law raises one of the errors that `by_law` expects."""
-    if "scale" in law:
-        return _noise(int(law["steps"]) + 1, Fraction(law["scale"]))
-    if "flips" in law:
-        return _flips(int(law["steps"]) + 1, float(law["flips"]))
-    if "retention" in law:
-        return _retention(_probabilities(law["retention"], 1))
-    matrix = _probabilities(law["matrix"], 2)
-    if matrix.shape[0] != matrix.shape[1] or (abs(matrix.sum(axis=0) - 1) > 1e-9).any():
-        raise ValueError
-    return _matrix(matrix)
-
-
-def _probabilities(given: Any, dimensions: int) -> Floats:
-    found = np.array(given, dtype=np.float64)
-    if found.ndim != dimensions or not found.size or not ((found >= 0) & (found <= 1)).all():
-        raise ValueError
-    return found
+def _tells(law: LawForm) -> _Tells:
+    """Look at all outputs of a law."""
+    if law.scale is not None:
+        return _noise(law.size, Fraction(law.scale))
+    if law.flips is not None:
+        return _flips(law.size, law.flips)
+    if law.retention is not None:
+        return _retention(np.array(law.retention))
+    return _matrix(np.array(law.matrix))
 
 
 def _noise(size: int, scale: Fraction) -> _Tells:
@@ -179,8 +161,6 @@ def _noise(size: int, scale: Fraction) -> _Tells:
 
     The ends tell most: they leave values on one side only, and what fell beyond them is put there, or folded inside.
     """
-    if size < 1 or scale <= 0:
-        raise ValueError
     width = float((size - 1) / scale)
     after = math.expm1(-float(1 / scale)) / math.expm1(-float(size / scale))
     return _Tells(size, width, 2 * width, after)
@@ -189,8 +169,6 @@ def _noise(size: int, scale: Fraction) -> _Tells:
 def _flips(size: int, flip: float) -> _Tells:
     """Bits that are flipped one by one; what comes out beyond the grid is put at its end."""
     bits = max(1, (size - 1).bit_length())
-    if size < 1 or bits > MOST_BITS or not 0 < flip < 1:
-        raise ValueError
     epsilon = bits * abs(math.log((1 - flip) / flip))
     values, end, after = np.arange(size), np.zeros(size), 0.0
     for output in range(2**bits):

@@ -16,6 +16,7 @@ from sudare.randomization.estimate import Estimate, Method
 from sudare.release.reconstruct import reconstruct as reconstruct_table
 from sudare.tables.folders import handed_over
 from sudare.tables.numbers import numbers_of
+from sudare.tables.outputs import read_output
 from sudare.tables.text import shown, text_of
 
 MOST = 100  # rows on a terminal
@@ -46,7 +47,7 @@ def reconstruct(
     names = list(dict.fromkeys([*(attributes or []), *asked]))
     with working(f"Reconstructing {folder}"):
         found = reconstruct_table(folder, names, method=method)
-        types = pl.Schema(pl.read_parquet_schema(handed_over(folder) / "data.parquet"))
+        types = read_output(handed_over(folder) / "data.parquet").schema
         numeric = {a.name for a in found.attributes if a.numeric}
         if asked:
             conditions = {

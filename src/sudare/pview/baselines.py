@@ -93,7 +93,7 @@ class Product:
         """Draw the cells of so many records."""
         if n == 0:
             return np.empty((0, len(self.marginals)), np.int32)
-        if not self.total > 0:
+        if not all(m.sum() > 0 for m in self.marginals):
             raise InputError("The view counts nobody; there is nothing to draw from.")
         columns = [rng.choice(len(m), size=n, p=m / m.sum()) for m in self.marginals]
         return np.stack(columns, axis=1).astype(np.int32)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.pview import _boxes
+from sudare.pview.saved import MOST_ROWS, Layout, codes_of, refuse_large, refuse_unfit
 from sudare.tables.column import smallest
 from sudare.threads import in_threads, pieces
 
@@ -62,20 +63,24 @@ class Boxes:
         }
         return pl.DataFrame(codes | {"weight": self.weights})
 
+    @staticmethod
+    def layout(sizes: Sequence[int], *, points: bool) -> Layout:
+        """Return the columns that `frame` returns."""
+        ends = ("",) if points else ("low_", "high_")
+        return Layout(codes_of(sizes, ends) | {"weight": pl.Float64()}, 0, MOST_ROWS)
+
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, sizes: Sequence[int]) -> Boxes:
         """Read what `frame` returned."""
+        refuse_unfit(frame, [cls.layout(sizes, points=points) for points in (True, False)])
         axes = range(len(sizes))
         ends = ("",) if "0" in frame.columns else ("low_", "high_")
-        names = [f"{end}{a}" for a in axes for end in ends]
-        if sorted(frame.columns) != sorted([*names, "weight"]) or any(
-            column.null_count() for column in frame
-        ):
-            raise InputError("The columns are not those of weighted boxes.")
         low, high = (np.stack([frame[f"{end}{a}"].to_numpy() for a in axes]).T for end in (ends[0], ends[-1]))
-        if (high >= np.array(sizes)).any() or (low > high).any():
+        if (high >= np.array(sizes)).any() or (low > high).any():  # codes are unsigned
             raise InputError("A box reaches beyond the domain.")
-        return cls.in_order(low, low if len(ends) == 1 else high, frame["weight"].to_numpy(), sizes)
+        weights = frame["weight"].to_numpy()
+        refuse_large(weights, "The weight of a box", least=0.0)
+        return cls.in_order(low, low if len(ends) == 1 else high, weights, sizes)
 
     @property
     def points(self) -> bool:

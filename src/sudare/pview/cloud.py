@@ -12,7 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.errors import InputError
 from sudare.pview.boxes import Boxes
+from sudare.pview.saved import Form, Layout, Number, Variance, checked
 
 Codes = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -124,15 +126,29 @@ class Cloud:
         }
 
     @classmethod
+    def layouts(cls, sizes: tuple[int, ...]) -> list[Layout]:
+        """Return the columns that `frame` returns."""
+        return [Boxes.layout(sizes, points=True)]
+
+    @classmethod
     def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
         """Take it from columns."""
-        return cls(
-            Boxes.from_frame(frame, sizes),
-            extras["total"],
-            extras["total_variance"],
-            np.array(extras["variances"]),
-            np.array(extras["leftover"]),
-        )
+        form = checked(CloudForm, extras, "What the manifest says of the points")
+        axes = len(sizes)
+        if len(form.variances) != axes or [len(row) for row in form.leftover] != [axes] * axes:
+            raise InputError(f"The variances and correlations are not those of {axes} attributes.")
+        boxes = Boxes.from_frame(frame, sizes)
+        variances, leftover = np.array(form.variances), np.array(form.leftover)
+        return cls(boxes, form.total, form.total_variance, variances, leftover)
+
+
+class CloudForm(Form):
+    """What is not in the columns."""
+
+    total: Number
+    total_variance: Variance
+    variances: list[Variance]
+    leftover: list[list[Variance]]
 
 
 def _given(share: Floats, shares: Floats, slack: Floats, most: Floats) -> Floats:

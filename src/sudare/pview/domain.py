@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -15,7 +15,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
-from sudare.pview.types import type_from_json, type_to_json
+from sudare.pview.saved_axes import (
+    AxisForm,
+    axes_from_json,
+    refuse_large_domain,
+    refuse_wrong_ends,
+    type_to_json,
+    values_from_json,
+)
 from sudare.tables.checking import innermost, moment_of, places_in, values_as
 from sudare.tables.column import Column
 from sudare.tables.numbers import number_of, numbers_of
@@ -254,19 +261,19 @@ class Axis:
         return found | {"values": list(self.values) if plain else [text_of(v) for v in self.values]}
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Axis:
-        """Read what `to_json` wrote."""
-        dtype = type_from_json(found)
-        if "values" not in found:
-            return cls(
-                found["name"], dtype, None, found["low"], found["high"], found["bins"], found["missing"]
-            )
-        values = found["values"]
-        if dtype.is_temporal():
-            kind = dt.date if dtype == pl.Date else dt.datetime
-            values = [kind.fromisoformat(text) for text in values]
-        typed = pl.Series(values).cast(dtype) if dtype.is_decimal() else pl.Series(values, dtype=dtype)
-        return cls(found["name"], dtype, tuple(typed.to_list()), missing=found["missing"])
+    def from_form(cls, form: AxisForm) -> Axis:
+        """Take what a file says, and refuse what no axis can be."""
+        ends = (form.low, form.high, form.bins)
+        if form.values is not None and ends == (None, None, None):
+            values = values_from_json(form.values, form.dtype, form.name)
+            return cls(form.name, form.dtype, values, missing=form.missing)
+        if form.values is not None or form.low is None or form.high is None or form.bins is None:
+            raise InputError(f"'{form.name}' of the view must have either values, or low, high and bins.")
+        refuse_wrong_ends(form.low, form.high, form.dtype, form.name)
+        axis = cls(form.name, form.dtype, None, form.low, form.high, form.bins, form.missing)
+        if not (np.diff(axis.edges()) > 0).all():
+            raise InputError(f"'{form.name}' of the view has bins without a width.")
+        return axis
 
 
 def _is_whole(dtype: pl.DataType) -> bool:
@@ -313,6 +320,9 @@ class Domain:
     """
 
     axes: tuple[Axis, ...]
+
+    def __post_init__(self) -> None:
+        refuse_large_domain(len(self.axes), sum(axis.size - axis.missing for axis in self.axes))
 
     @classmethod
     def of(cls, schema: Schema) -> Domain:
@@ -378,6 +388,6 @@ class Domain:
         return [axis.to_json() for axis in self.axes]
 
     @classmethod
-    def from_json(cls, axes: Sequence[Mapping[str, Any]]) -> Domain:
-        """Read what `to_json` wrote."""
-        return cls(tuple(Axis.from_json(axis) for axis in axes))
+    def from_json(cls, axes: Sequence[object]) -> Domain:
+        """Read what `to_json` wrote, and refuse everything else."""
+        return cls(tuple(Axis.from_form(form) for form in axes_from_json(axes)))

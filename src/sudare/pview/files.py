@@ -6,7 +6,6 @@ Both files are hashed: a file that was changed, cut short or mixed up is refused
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,20 @@ from sudare.errors import InputError
 from sudare.pview.cloud import Cloud
 from sudare.pview.domain import Domain
 from sudare.pview.models import BlocksModel, CellsModel, ProductModel
+from sudare.pview.saved import (
+    MOST_BYTES,
+    Manifest,
+    check_facts,
+    checked,
+    refuse_other_layouts,
+    refuse_unfit,
+)
 from sudare.pview.view import PView
+from sudare.tables import text_files
 from sudare.tables.atomic import write_folder
-from sudare.tables.text import listed
+from sudare.tables.parquet_files import read_parquet
+from sudare.tables.text import listed, shown
+from sudare.tables.text_files import parse_json
 
 DATA, MANIFEST = "view.parquet", "manifest.json"
 FORMAT, VERSION = "sudare view", 1
@@ -28,7 +38,7 @@ KINDS: dict[str, Any] = {"cloud": Cloud, "blocks": BlocksModel, "cells": CellsMo
 
 def save(view: PView, folder: str | Path, *, force: bool = False) -> Path:
     """Write a view into a new folder, whole or not at all. With `force` it may replace a view."""
-    folder = Path(folder)
+    folder, frame = Path(folder), view.model.frame()
     about = {
         "format": FORMAT,
         "version": VERSION,
@@ -37,62 +47,71 @@ def save(view: PView, folder: str | Path, *, force: bool = False) -> Path:
         "extras": view.model.extras(),
         "facts": view.facts,
     }
+    _refuse_unopenable(about, frame)
 
     def write_manifest(path: Path) -> None:
-        found = about | {"view_sha256": _sha256(path.with_name(DATA).read_bytes())}
-        whole = found | {"manifest_sha256": _sha256(_canonical(found))}
+        content = about | {"view_sha256": _sha256(path.with_name(DATA).read_bytes())}
+        whole = content | {"manifest_sha256": _sha256(_canonical(content))}
         path.write_text(json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
-    frame = view.model.frame()
     files = {DATA: lambda path: frame.write_parquet(path), MANIFEST: write_manifest}
     write_folder(folder, files, force=force, mark=DATA)
     return folder
 
 
+def _refuse_unopenable(about: dict[str, Any], frame: pl.DataFrame) -> None:
+    """Refuse to write what could not be opened again."""
+    domain = Domain.from_json(about["domain"])
+    refuse_unfit(frame, KINDS[about["kind"]].layouts(domain.sizes))
+    check_facts(about["facts"])
+
+
 def open_view(folder: str | Path) -> PView:
-    """Open a view that was saved, if its files are as they were written."""
+    """Open a view that was saved, if its files are as they were written, and nothing in them is out of place."""
     folder = Path(folder)
     about = _manifest(folder)
-    data = _read(folder / DATA)
-    if _sha256(data) != about["view_sha256"]:
-        raise _damaged(folder / DATA)
-    domain = Domain.from_json(about["domain"])
+    path = folder / DATA
+    data = _read(path, MOST_BYTES)
+    if _sha256(data) != about.view_sha256:
+        raise _damaged(path)
+    kind = KINDS[about.kind]
     try:
-        model = KINDS[about["kind"]].from_frame(
-            pl.read_parquet(io.BytesIO(data)), domain.sizes, about["extras"]
-        )
-    except (InputError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{folder / DATA} does not fit its manifest: {error} Save the view again.") from None
-    return PView(domain, model, about["facts"])
+        check_facts(about.facts)
+        domain = Domain.from_json(about.domain)
+        layouts = kind.layouts(domain.sizes)
+        frame = read_parquet(data, DATA, check=lambda it: refuse_other_layouts(it.names, it.rows, layouts))
+        model = kind.from_frame(frame, domain.sizes, about.extras)
+    except InputError as error:
+        raise InputError(f"{folder} is not a view that can be opened: {error} Save the view again.") from None
+    return PView(domain, model, about.facts)
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
+def _manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
+    content = _read(path)
     try:
-        about = json.loads(_read(path))
-    except ValueError:  # also text in no known encoding
-        raise _damaged(path) from None
+        about = parse_json(content, str(path))
+    except InputError as error:
+        raise InputError(f"{_damaged(path)} {error}") from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InputError(f"{path} is not the manifest of a view. Give the folder of a view that was saved.")
-    if about.get("version") != VERSION or about.get("kind") not in KINDS:
+    version, kind = about.get("version"), about.get("kind")
+    if version != VERSION or not isinstance(kind, str) or kind not in KINDS:
         raise InputError(
-            f"{path} is of another version of Sudare (format {about.get('version')}, kind '{about.get('kind')}'); this "
-            f"one knows format {VERSION} and {listed(list(KINDS))}. Open it with that version, or save the view again."
+            f"{path} is of another version of Sudare (format {shown(version)}, kind {shown(kind)}); this one knows format "
+            f"{VERSION} and {listed(list(KINDS))}. Open it with that version, or save the view again."
         )
     if about.pop("manifest_sha256", None) != _sha256(_canonical(about)):
         raise _damaged(path)
-    return about
+    return checked(Manifest, about, str(path))
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
+def _read(path: Path, most: int = text_files.MOST_BYTES) -> bytes:
+    if not path.exists():
         raise InputError(
             f"There is no {path}. Give the folder of a view that was saved, with {DATA} and {MANIFEST}."
-        ) from None
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+        )
+    return text_files.read_bytes(path, "the view", most)
 
 
 def _damaged(path: Path) -> InputError:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from pydantic import Field
 
 from sudare.errors import InputError
-from sudare.pview import _boxes
+from sudare.pview import _boxes, baselines
 from sudare.pview.baselines import Product
 from sudare.pview.blocks import Blocks, Cells
 from sudare.pview.boxes import MOST_CELLS, Boxes, answer, neighbours
+from sudare.pview.saved import Form, Layout, Number, checked, refuse_large, refuse_unfit
 from sudare.utility.intervals import REACH
 
 Codes = NDArray[Any]
@@ -64,11 +66,19 @@ class BlocksModel:
         return {}
 
     @classmethod
+    def layouts(cls, sizes: tuple[int, ...]) -> list[Layout]:
+        """Return the columns that `frame` returns."""
+        boxes = Boxes.layout(sizes, points=False)
+        return [replace(boxes, columns=boxes.columns | {"variance": pl.Float64()})]
+
+    @classmethod
     def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
         """Take it from columns."""
-        if "variance" not in frame.columns:
-            raise InputError("The columns are not those of blocks.")
-        return cls(Boxes.from_frame(frame.drop("variance"), sizes), frame["variance"].to_numpy())
+        checked(Form, extras, "What the manifest says of the blocks")
+        refuse_unfit(frame, cls.layouts(sizes))
+        squares = frame["variance"].to_numpy()
+        refuse_large(squares, "The variance of a block", least=0.0)
+        return cls(Boxes.from_frame(frame.drop("variance"), sizes), squares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +121,25 @@ class CellsModel:
         return {"deviation": self.cells.deviation}
 
     @classmethod
+    def layouts(cls, sizes: tuple[int, ...]) -> list[Layout]:
+        """Return the columns that `frame` returns: without buckets, and with them."""
+        cells = math.prod(sizes)
+        if cells > baselines.MOST_CELLS:
+            raise InputError(f"The domain has {cells:,} cells, too many for a count of each.")
+        columns: dict[str, pl.DataType] = {"count": pl.Float64()}
+        return [Layout(own, cells, cells) for own in (columns, columns | {"bucket": pl.Int32()})]
+
+    @classmethod
     def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
         """Take it from columns."""
-        if frame.height != math.prod(sizes) or "count" not in frame.columns:
-            raise InputError("The columns are not those of all cells.")
+        form = checked(DeviationForm, extras, "What the manifest says of the cells")
+        refuse_unfit(frame, cls.layouts(sizes))
         bucket = frame["bucket"].to_numpy().reshape(sizes) if "bucket" in frame.columns else None
-        return cls(Cells(frame["count"].to_numpy().reshape(sizes), extras["deviation"], bucket))
+        if bucket is not None and not (
+            bucket.min() == 0 and bucket.max() < frame.height and np.bincount(bucket.ravel()).all()
+        ):
+            raise InputError("The buckets are not numbered from 0 on, each with a cell of its own.")
+        return cls(Cells(frame["count"].to_numpy().reshape(sizes), form.deviation, bucket))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +200,28 @@ class ProductModel:
         return {"deviation": self.product.deviation}
 
     @classmethod
+    def layouts(cls, sizes: tuple[int, ...]) -> list[Layout]:
+        """Return the columns that `frame` returns."""
+        columns: dict[str, pl.DataType] = {"axis": pl.Int64(), "cell": pl.Int64(), "count": pl.Float64()}
+        return [Layout(columns, sum(sizes), sum(sizes))]
+
+    @classmethod
     def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
         """Take it from columns."""
-        if frame.columns != ["axis", "cell", "count"] or frame.height != sum(sizes):
-            raise InputError("The columns are not those of histograms.")
-        parts = np.split(frame["count"].to_numpy(), np.cumsum(sizes)[:-1])
-        return cls(Product(tuple(parts), extras["deviation"]))
+        form = checked(DeviationForm, extras, "What the manifest says of the histograms")
+        refuse_unfit(frame, cls.layouts(sizes))
+        counts = frame["count"].to_numpy()
+        refuse_large(counts, "A count", least=0.0)
+        model = cls(Product(tuple(np.split(counts, np.cumsum(sizes)[:-1])), form.deviation))
+        if not frame.select("axis", "cell").equals(model.frame().select("axis", "cell")):
+            raise InputError("The histograms are not in the order of the attributes and their cells.")
+        total = model.product.total
+        if any(abs(own.sum() - total) > 1e-6 * max(total, 1.0) for own in model.product.marginals):
+            raise InputError("The histograms do not count the same records.")
+        return model
+
+
+class DeviationForm(Form):
+    """What is not in the columns: the standard deviation of every count's noise."""
+
+    deviation: Number = Field(ge=0)

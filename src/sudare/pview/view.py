@@ -15,6 +15,7 @@ from sudare.errors import InputError
 from sudare.privacy.requirement import whole_number
 from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Domain
+from sudare.pview.saved import Layout
 from sudare.utility.intervals import REACH
 
 MOST_BOXES = 512  # into which a query is taken apart for its error
@@ -52,6 +53,10 @@ class Model(Protocol):
 
     def extras(self) -> dict[str, Any]:
         """Return as plain data what is not in the columns."""
+
+    @classmethod
+    def layouts(cls, sizes: tuple[int, ...]) -> list[Layout]:
+        """Return which columns and how many rows such a file may have, over axes of these sizes."""
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import one_of
+from sudare.randomization.channel import Channel
 from sudare.randomization.published import PublishedAttribute, PublishedLaw
 from sudare.tables.numbers import number_of
 from sudare.tables.text import listed, shown, text_of
@@ -22,7 +23,10 @@ Method = Literal["ml", "unbiased"]
 ROUNDS = 1000
 CLOSE = 1e-9
 
+SMALL = 256  # values of a channel whose matrix is written out
+
 Floats = NDArray[np.float64]
+Applied = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -177,14 +181,15 @@ def most_likely(laws: Sequence[PublishedLaw], published: Floats) -> Floats:
     shape = tuple(law.channel.inputs for law in laws)
     found = np.full(shape, total / math.prod(shape))
     seen = published > 0
+    forth, back = zip(*(_applied(law.channel) for law in laws), strict=True)
 
     def step(v: Floats) -> Floats:
-        expected = _each(laws, lambda law: law.channel.expected, v)
+        expected = _along_axes(forth, v)
         ratio = np.divide(published, expected, out=np.zeros_like(published), where=seen & (expected > 0))
-        return np.asarray(v * _each(laws, lambda law: law.channel.likelihoods, ratio))
+        return np.asarray(v * _along_axes(back, ratio))
 
     def likelihood(v: Floats) -> float:
-        expected = _each(laws, lambda law: law.channel.expected, v)[seen]
+        expected = _along_axes(forth, v)[seen]
         return float(published[seen] @ np.log(np.maximum(expected, 1e-300)))
 
     for _ in range(ROUNDS):
@@ -213,14 +218,25 @@ def _errors(laws: Sequence[PublishedLaw], names: Sequence[str], expected: Floats
     return np.sqrt(np.maximum(_in_order(kept, names, squares) - counts, 0.0))
 
 
-def _each(
-    laws: Sequence[PublishedLaw], apply: Callable[[PublishedLaw], Callable[[Floats], Floats]], counts: Floats
-) -> Floats:
-    """Send counts through every law's channel, axis by axis."""
-    if len(laws) == 1:
-        return apply(laws[0])(counts)
-    for axis, law in enumerate(laws):
-        counts = np.moveaxis(apply(law)(np.moveaxis(counts, axis, -1)), -1, axis)
+def _applied(channel: Channel) -> tuple[Applied, Applied]:
+    """Return P v and w P as functions: by the whole matrix where that is small, as they are asked for thousands of times."""
+    if max(channel.inputs, channel.outputs) > SMALL:
+        return channel.expected, channel.likelihoods
+    matrix = channel.expected(np.eye(channel.inputs))
+    return (lambda v: v @ matrix), (lambda w: w @ matrix.T)
+
+
+def _each(laws: Sequence[PublishedLaw], apply: Callable[[PublishedLaw], Applied], counts: Floats) -> Floats:
+    """Send counts through every law's channel."""
+    return _along_axes([apply(law) for law in laws], counts)
+
+
+def _along_axes(functions: Sequence[Applied], counts: Floats) -> Floats:
+    """Apply one function along each axis."""
+    if len(functions) == 1:
+        return functions[0](counts)
+    for axis, function in enumerate(functions):
+        counts = np.moveaxis(function(np.moveaxis(counts, axis, -1)), -1, axis)
     return counts
 
 

@@ -5,7 +5,6 @@ Values are matched by their text, in any order. A missing value is written `(mis
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from itertools import count
@@ -16,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.plans.law import MOST_MATRIX
 from sudare.privacy.requirement import one_of
 from sudare.randomization.domains import BETWEEN, Categories, Joint
 from sudare.tables.text import listed, shown, spellings
+from sudare.tables.text_files import read_csv_rows
 
 MISSING = "(missing)"
+MOST_FIELDS = 10_000  # of a line
 Floats = NDArray[np.float64]
 MatrixRows = Literal["output", "input"]
 
@@ -43,6 +45,8 @@ def read_matrix(
     """
     one_of(rows, "rows", "read_matrix", ("output", "input"))
     (_, *head), *lines = _lines(path)
+    if len(head) > MOST_MATRIX:
+        raise InputError(f"{path}: the matrix is of {len(head):,} values; {MOST_MATRIX:,} are the most.")
     places = _Places(name, domain)
     across = _order([_parted(text, domain) for text in head], places, path, "the first line")
     down = _order([_parted(line[0], domain) for line in lines], places, path, "the first column")
@@ -107,11 +111,8 @@ def _parted(text: str, domain: Categories | Joint) -> Sequence[str]:
 
 
 def _lines(path: str | Path) -> list[list[str]]:
-    try:
-        with Path(path).open(newline="", encoding="utf-8-sig") as file:
-            found = [[field.strip() for field in line] for line in csv.reader(file)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: this file cannot be read: {error}.") from None
+    rows = read_csv_rows(Path(path), "this file", ",", MOST_FIELDS)
+    found = [[field.strip() for field in line] for _, line in rows]
     while found and not any(found[-1]):
         found.pop()
     if not found:

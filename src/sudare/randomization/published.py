@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.plans.law import Grid, LawForm
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.laplace import LaplaceChannel
@@ -21,6 +22,9 @@ from sudare.tables.numbers import numbers_of
 from sudare.tables.text import shown, text_of
 
 MOST_STEPS = 128  # of a grid on which numbers are estimated
+WIDEST = Fraction(
+    2**50
+)  # scale of noise, in steps: it leaves nothing, and what is wider could not be computed with
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,30 +57,37 @@ class PublishedLaw:
     channel: Channel
 
     @classmethod
-    def of(cls, data: pl.DataFrame, name: str, law: dict[str, Any]) -> PublishedLaw:
-        """Read what is published under a law, as `Law.to_json` wrote it."""
-        if "steps" in law:
-            return cls._on_grid(data[name], law)
-        columns = columns_of(name, law)
+    def of(cls, data: pl.DataFrame, name: str, law: LawForm) -> PublishedLaw:
+        """Read what is published under a law."""
+        columns = law.values_by_column(name)
+        if absent := [column for column in columns if column not in data.columns]:
+            raise InputError(
+                f"A law is published for the column '{absent[0]}', which the output does not have."
+            )
+        if law.grid is not None:
+            return cls._on_grid(data[name], law, law.grid)
         attributes = tuple(
-            PublishedAttribute(column, own["values"], missing=own.get("missing"))
+            PublishedAttribute(column, list(own.values), missing=own.missing)
             for column, own in columns.items()
+            if own is not None
         )
         codes = [_codes(data[one.name], one) for one in attributes]
         shape = [len(one.values) for one in attributes]
         return cls(attributes, np.ravel_multi_index(tuple(codes), tuple(shape)), _channel(law))
 
     @classmethod
-    def _on_grid(cls, column: pl.Series, law: dict[str, Any]) -> PublishedLaw:
+    def _on_grid(cls, column: pl.Series, law: LawForm, grid: Grid) -> PublishedLaw:
         """Read numbers. Noise on a finer grid than can be estimated is looked at on a coarser one."""
-        width = law["step"] * law["steps"]
-        if "scale" in law and law["steps"] > MOST_STEPS:
-            scale = Fraction(law["scale"]) * MOST_STEPS / law["steps"]
-            law = law | {"steps": MOST_STEPS, "step": width / MOST_STEPS, "scale": str(scale)}
-        codes = np.rint((numbers_of(column) - law["low"]) / law["step"]).astype(np.int64)
-        values = (law["low"] + law["step"] * np.arange(law["steps"] + 1)).tolist()
-        attribute = PublishedAttribute(column.name, values, True, column.dtype)
-        return cls((attribute,), np.clip(codes, 0, law["steps"]), _channel(law))
+        numbers = _numbers(column)
+        if law.scale is not None and grid.steps > MOST_STEPS:
+            scale = Fraction(law.scale) * MOST_STEPS / grid.steps
+            grid = Grid(grid.low, (grid.high - grid.low) / MOST_STEPS, MOST_STEPS)
+            channel = _noise(grid.steps, scale, law)
+        else:
+            channel = _channel(law)
+        codes = np.rint(np.clip((numbers - grid.low) / grid.step, 0, grid.steps)).astype(np.int64)
+        values = (grid.low + grid.step * np.arange(grid.steps + 1)).tolist()
+        return cls((PublishedAttribute(column.name, values, True, column.dtype),), codes, channel)
 
     def histogram(self) -> NDArray[np.float64]:
         """Count the published rows by code."""
@@ -94,14 +105,22 @@ class PublishedLaw:
         return np.stack([counts @ weight**2 for weight in weights], axis=-1)
 
 
-def columns_of(name: str, law: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the columns that a law speaks of, with what it says of their values: those it joins, or its own."""
-    return dict(law["columns"]) if "columns" in law else {name: law}
+def _numbers(column: pl.Series) -> NDArray[np.float64]:
+    """Return the numbers, days or seconds of a column."""
+    known = column.dtype.is_numeric() or column.dtype in (pl.Date, pl.Datetime)
+    numbers = numbers_of(column) if known else np.array([np.nan])
+    if not np.isfinite(numbers).all():
+        raise InputError(
+            f"Column '{column.name}' must hold numbers or dates, as its law says, and none missing."
+        )
+    return numbers
 
 
 def _codes(column: pl.Series, attribute: PublishedAttribute) -> NDArray[np.int64]:
     """Return the code of every published value."""
     place = {label: code for code, label in enumerate(attribute.values)}
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise InputError(f"Column '{column.name}' holds {column.dtype}, which its law does not know.")
     found = column.alias("value").value_counts(name="records")["value"].to_list()
     texts = {value: attribute.missing if value is None else text_of(value) for value in found}
     for value, text in texts.items():
@@ -112,12 +131,16 @@ def _codes(column: pl.Series, attribute: PublishedAttribute) -> NDArray[np.int64
     return column.replace_strict(list(texts), codes, return_dtype=pl.Int64).to_numpy()
 
 
-def _channel(law: dict[str, Any]) -> Channel:
-    if "retention" in law:
-        return Pram(1 - np.array(law["retention"]))
-    if "scale" in law:
-        noise = LaplaceChannel(law["steps"], Fraction(law["scale"]))
-        return reflecting(noise) if law["after"] == "reflect" else noise
-    if "flips" in law:
-        return BitChannel(law["steps"] + 1, law["flips"])
-    return MatrixChannel(law["matrix"])
+def _channel(law: LawForm) -> Channel:
+    if law.retention is not None:
+        return Pram(1 - np.array(law.retention))
+    if law.matrix is not None:
+        return MatrixChannel(law.matrix)
+    if law.flips is not None:
+        return BitChannel(law.size, law.flips)
+    return _noise(law.size - 1, Fraction(law.scale or 0), law)
+
+
+def _noise(steps: int, scale: Fraction, law: LawForm) -> Channel:
+    noise = LaplaceChannel(steps, min(scale, WIDEST))
+    return reflecting(noise) if law.after == "reflect" else noise

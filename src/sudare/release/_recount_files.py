@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -158,17 +156,6 @@ def refuse_order(part: Part) -> None:
             f"The rows of {part.where} do not stand in the order of their values. Their order may tell whose they are. Sort "
             "them by all columns."
         )
-
-
-def law_in(path: Path) -> dict[str, Any]:
-    """Read the law of a randomized table."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: the law of the randomized table cannot be read: {error}.") from None
-    if not isinstance(found, dict) or not isinstance(found.get("attributes"), dict):
-        raise InputError(f"{path}: this is not the law of a randomized table.")
-    return found
 
 
 def _sha256(path: Path) -> str:

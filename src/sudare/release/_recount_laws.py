@@ -7,7 +7,6 @@ from `randomization`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -15,100 +14,60 @@ import numpy as np
 import polars as pl
 
 from sudare.errors import InputError
+from sudare.plans.law import LawForm, TableLaw, Values
 from sudare.tables.text import shown, text_of
 
 PART = 256  # columns compared with all others at a time
 
 
-def promised(frame: pl.DataFrame, plan: Mapping[str, Any]) -> tuple[float, float, str]:
+def promised(frame: pl.DataFrame, table: TableLaw) -> tuple[float, float, str]:
     """Return the epsilon and the spread of a record, and the law that uses most of it."""
-    laws = plan["attributes"]
-    columns = _columns(laws)
+    columns = table.columns()
     if extra := [name for name in frame.columns if name not in columns]:
         raise InputError(f"The output has the column '{extra[0]}', for which no law is published.")
     if absent := [name for name in columns if name not in frame.columns]:
         raise InputError(f"A law is published for the column '{absent[0]}', which the output does not have.")
-    for name, law in columns.items():
-        _within(frame[name], law)
-    found = {name: _law(name, law) for name, law in laws.items()}
-    spent = plan.get("estimates", {}).values()
-    if not all(math.isfinite(one) and one >= 0 for one in spent):
-        raise InputError("The law spends an amount on estimates that is no number of 0 or more.")
-    estimates = math.fsum(spent)
+    for name, law in table.attributes.items():
+        for column, values in law.values_by_column(name).items():
+            _within(frame[column], law, values)
+    found = {name: _law(law) for name, law in table.attributes.items()}
+    estimates = math.fsum(table.estimates.values())
     worst = max(found, key=lambda name: found[name][1])
     epsilon = math.fsum(epsilon for epsilon, _ in found.values()) + estimates
     return epsilon, math.fsum(spread for _, spread in found.values()) + 2 * estimates, worst
 
 
-def _columns(laws: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return what is said of the values of every column; a law may speak of several columns, but no two of one."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for name, law in laws.items():
-        for column, values in law.get("columns", {name: law}).items():
-            if column in found:
-                raise InputError(f"Two laws speak of the column '{column}'. Which of them holds is not told.")
-            if "columns" in law and "values" not in values:
-                raise InputError(f"The law of '{name}' does not name the values of '{column}'.")
-            found[column] = values
-    return found
-
-
-def _law(name: str, law: Mapping[str, Any]) -> tuple[float, float]:
+def _law(law: LawForm) -> tuple[float, float]:
     """Return the epsilon and the spread of one law."""
-    kinds = [kind for kind in ("scale", "flips", "retention", "matrix") if kind in law]
-    if len(kinds) != 1 or (("steps" in law) == ("values" in law or "columns" in law)):
-        raise InputError(f"The law of '{name}' is of no known kind.")
-    if "scale" in law:  # on a grid: its ends are farthest apart, and every grid point between adds a factor
-        if Fraction(law["scale"]) <= 0:
-            raise InputError(f"The law of '{name}' has noise of no scale.")
-        width = Fraction(_size(law) - 1) / Fraction(law["scale"])
+    if (
+        law.scale is not None
+    ):  # on a grid: its ends are farthest apart, and every grid point between adds a factor
+        width = Fraction(law.size - 1) / Fraction(law.scale)
         return float(width), float(2 * width)
-    if "flips" in law:
-        if not 0 < law["flips"] < 1:
-            raise InputError(
-                f"The law of '{name}' flips bits with a probability that is not between 0 and 1."
-            )
-        bits = max(1, (_size(law) - 1).bit_length())
-        one = abs(math.log((1 - law["flips"]) / law["flips"]))
+    if law.flips is not None:
+        bits = max(1, (law.size - 1).bit_length())
+        one = abs(math.log((1 - law.flips) / law.flips))
         return bits * one, 2 * bits * one
-    if "retention" in law:
-        keep = np.array(law["retention"], dtype=np.float64)
-        if len(keep) != _size(law) or not ((keep >= 0) & (keep <= 1)).all():
-            raise InputError(
-                f"The law of '{name}' must have a probability to be kept for each of its values."
-            )
-        return _retention(keep)
-    matrix = np.array(law["matrix"], dtype=np.float64)
-    if matrix.shape != (_size(law), _size(law)) or not np.isfinite(matrix).all():
-        raise InputError(f"The matrix of '{name}' must have a row and a column for each of its values.")
-    return _matrix(matrix)
+    if law.retention is not None:
+        return _retention(np.array(law.retention))
+    return _matrix(np.array(law.matrix))
 
 
-def _size(law: Mapping[str, Any]) -> int:
-    """Return how many values a law knows: grid points, values, or combinations of the values of several columns."""
-    if "steps" in law:
-        return int(law["steps"]) + 1
-    if "columns" in law:
-        return math.prod(len(column["values"]) for column in law["columns"].values())
-    return len(law["values"])
-
-
-def _within(column: pl.Series, law: Mapping[str, Any]) -> None:
+def _within(column: pl.Series, law: LawForm, values: Values | None) -> None:
     """Refuse a column with values that its law cannot produce."""
-    if "values" in law:
-        found = column.unique().to_list()
-        known = set(law["values"])
-        for value in found:
-            if (law.get("missing") if value is None else text_of(value)) not in known:
+    if values is not None:
+        if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+            raise InputError(f"Column '{column.name}' holds {column.dtype}, which its law cannot produce.")
+        known = set(values.values)
+        for value in column.unique().to_list():
+            if (values.missing if value is None else text_of(value)) not in known:
                 what = "a missing value" if value is None else shown(text_of(value))
                 raise InputError(f"Column '{column.name}' holds {what}, which its law cannot produce.")
         return
-    if "steps" not in law:
-        raise InputError(f"The law of '{column.name}' is of no known kind.")
     numbers = _numbers(column)
-    if numbers is None or numbers.null_count():
+    if numbers is None or numbers.null_count() or law.grid is None:
         raise InputError(f"Column '{column.name}' must hold numbers or dates, as its law says.")
-    low, high = law["low"], law["low"] + law["step"] * law["steps"]
+    low, high = law.grid.low, law.grid.high
     slack = 1e-9 * max(abs(low), abs(high), 1.0)
     if not numbers.is_between(low - slack, high + slack).all():
         raise InputError(
@@ -129,9 +88,9 @@ def _numbers(column: pl.Series) -> pl.Series | None:
         return None
     if column.dtype == pl.Date:
         return column.to_physical().cast(pl.Float64)
-    if column.dtype.is_temporal():
+    if isinstance(column.dtype, pl.Datetime):
         return column.dt.epoch("us").cast(pl.Float64) / 1e6
-    return column.cast(pl.Float64)
+    return column.cast(pl.Float64) if column.dtype.is_numeric() else None
 
 
 def _retention(keep: np.ndarray[Any, Any]) -> tuple[float, float]:
@@ -164,8 +123,6 @@ def _retention(keep: np.ndarray[Any, Any]) -> tuple[float, float]:
 
 def _matrix(matrix: np.ndarray[Any, Any]) -> tuple[float, float]:
     """Compare all pairs of columns."""
-    if (matrix < 0).any() or (abs(matrix.sum(axis=0) - 1) > 1e-9).any():
-        raise InputError("A published matrix has a column that is no distribution.")
     epsilon, spread = 0.0, 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(matrix)

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sudare.errors import InputError
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute, Role, Schema, Type
+from sudare.tables.text_files import parse_json, read_bytes
 
 VERSIONED = ("sudare", "numpy", "numba", "polars", "scipy", "opendp")
 
@@ -122,14 +123,12 @@ class Certificate(_Part):
     def open(cls, path: str | Path) -> Certificate:
         """Read a certificate that was handed over. It is somebody's claim, and only its form is checked here."""
         try:
-            content = Path(path).read_bytes()
-            data = json.loads(content)
+            content = read_bytes(Path(path), "the certificate")
+            data = parse_json(content, str(path))
             data.pop("sha256")
             found = cls.model_validate(data)
             whole = content == found._written()
-        except OSError as error:
-            raise InputError(f"{path}: the certificate cannot be read: {error.strerror}.") from None
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # no JSON, or other JSON
+        except (ValueError, LookupError, TypeError, AttributeError):  # other JSON
             whole = False
         if not whole:
             raise InputError(

@@ -169,5 +169,5 @@ def _size(model: Model, domain: Domain) -> dict[str, Any]:
         "model": model.kind,
         "rows": int(rows[0]),
         "columns": int(rows[1]),
-        "cells_of_domain": float(domain.cells),
+        "cells_of_domain": float(min(domain.cells, 10**300)),  # more could not be written as a number
     }

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.attacks.pk_game import PkGame
+from sudare.plans.law import LawForm
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.domains import Domain, Grid, Joint
@@ -40,6 +41,9 @@ SPLITS = {
     "paper tie": "by the paper's tie of how often categories are kept to how strong the noise is",
 }
 Floats = NDArray[np.float64]
+
+
+MOST_PICTURED = 100  # attributes, each with an estimate of its histogram
 
 
 def write_randomization_report(
@@ -70,7 +74,8 @@ def write_randomization_report(
         "<h2>2. How the budget was split</h2>",
         _budget(plan),
         "<h2>3. What was done to each attribute, and what can be got back</h2>",
-        *(_attribute(law, table, data, plan) for law in plan.laws),
+        *(_attribute(law, table, data, plan) for law in plan.laws[:MOST_PICTURED]),
+        _not_pictured(len(plan.laws) - MOST_PICTURED),
         "<h2>4. What can be concluded, and what cannot</h2>",
         _conclusions(plan),
     ]
@@ -198,10 +203,16 @@ class _Cells:
 
 def _attribute(law: Law, table: Table, data: pl.DataFrame, plan: RandomizationPlan) -> str:
     start = f"<h3>{escape(law.name)}</h3><p>{_together(law)}{_in_words(law, plan)}</p>{_kept(law)}"
-    published = PublishedLaw.of(data, law.name, law.to_json())
+    published = PublishedLaw.of(data, law.name, LawForm.of(law.name, law.to_json()))
     cells = _Cells.of(_as_estimated(law.domain, published))
     heat = randomization_charts.heat(cells.matrix(published.channel).tolist(), cells.labels)
     return f"{start}<p>How likely each value becomes which:</p>{heat}{_histograms(law, table, published)}"
+
+
+def _not_pictured(left: int) -> str:
+    return (
+        f"<p>{left:,} attributes more are not shown here; they were randomized alike.</p>" if left > 0 else ""
+    )
 
 
 def _together(law: Law) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from sudare.errors import InputError
+from sudare.plans.law import LawForm, TableLaw
 from sudare.randomization.estimate import Estimate, Method, estimate
-from sudare.randomization.published import PublishedLaw, columns_of
+from sudare.randomization.published import PublishedLaw
 from sudare.release.release import Release
 from sudare.tables.folders import LAW, handed_over
+from sudare.tables.parquet_files import read_parquet
 from sudare.tables.text import listed
 
 NOT_RANDOMIZED = "Only a randomized table can be reconstructed; this one was made otherwise."
@@ -36,8 +36,8 @@ def reconstruct(
     >>> found.low < 300 < found.high
     True
     """
-    data, laws = _published(release)
-    columns = {column: law for law, found in laws.items() for column in columns_of(law, found)}
+    data, table = _published(release)
+    laws, columns = table.attributes, table.columns()
     asked = [attributes] if isinstance(attributes, str) else list(attributes)
     names = [column for name in asked for column in _columns(name, laws)]
     if unknown := [name for name in names if name not in columns]:
@@ -48,25 +48,17 @@ def reconstruct(
     return estimate([PublishedLaw.of(data, law, laws[law]) for law in used], method, names)
 
 
-def _columns(name: str, laws: dict[str, dict[str, Any]]) -> list[str]:
+def _columns(name: str, laws: dict[str, LawForm]) -> list[str]:
     """Return what a name stands for: the attributes of a joint law, or the attribute of that name."""
-    return list(columns_of(name, laws[name])) if name in laws else [name]
+    return list(laws[name].values_by_column(name)) if name in laws else [name]
 
 
-def _published(release: Release | str | Path) -> tuple[pl.DataFrame, dict[str, dict[str, Any]]]:
+def _published(release: Release | str | Path) -> tuple[pl.DataFrame, TableLaw]:
     if isinstance(release, Release):
         if (law := release.handed_over.law) is None:
             raise InputError(NOT_RANDOMIZED)
-        plan, data = dict(law), release.frame()
-    else:
-        folder = handed_over(release)
-        if not (folder / LAW).is_file():
-            raise InputError(f"{folder}: there is no {LAW}. {NOT_RANDOMIZED}")
-        try:
-            plan = json.loads((folder / LAW).read_text(encoding="utf-8"))
-            data = pl.read_parquet(folder / "data.parquet")
-        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{folder}: this is no release that can be read: {error}.") from None
-    if plan.get("method") != "randomize":
-        raise InputError(NOT_RANDOMIZED)
-    return data, plan["attributes"]
+        return release.frame(), TableLaw.of(law)
+    folder = handed_over(release)
+    if not (folder / LAW).is_file():
+        raise InputError(f"{folder}: there is no {LAW}. {NOT_RANDOMIZED}")
+    return read_parquet(folder / "data.parquet"), TableLaw.open(folder / LAW)

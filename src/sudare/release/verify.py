@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from sudare.errors import InputError, ParameterError
+from sudare.plans.law import TableLaw
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
@@ -28,7 +29,6 @@ from sudare.release._recount_certificate import (
 from sudare.release._recount_files import (
     Part,
     files_in,
-    law_in,
     part_of,
     refuse_changed,
     refuse_order,
@@ -42,7 +42,6 @@ from sudare.tables.folders import CERTIFICATE, LAW, handed_over
 from sudare.tables.schema import Role, Schema
 from sudare.tables.text import listed
 
-Law = Mapping[str, Any]
 ALONE = (
     "this is what each view leaves by itself; that they leave enough together was verified when they were made, and cannot "
     "be from the views, of which none tells who is in which blocks of all"
@@ -55,7 +54,7 @@ def verify(
     requirements: Promise | Sequence[Promise] | None = None,
     schema: Schema | None = None,
     *,
-    plan: Law | None = None,
+    plan: Mapping[str, Any] | None = None,
 ) -> Verification:
     """Recount a published frame, file or release folder, and say whether the requirements hold.
 
@@ -98,7 +97,7 @@ def verify(
         )
     single = output if isinstance(output, pl.DataFrame) else Path(output)
     tables = {"data": [part_of(single, schema)]}
-    law = plan or (_law_beside(single) if _by_law(promised) else None)
+    law = _given(plan) or (_law_beside(single) if _by_law(promised) else None)
     return Verification(tuple(_find(tables, promised, schema, law)))
 
 
@@ -113,7 +112,7 @@ def _listed(requirements: Promise | Sequence[Promise] | None) -> list[Promise] |
 
 
 def _verify_folder(
-    folder: Path, promised: list[Promise] | None, schema: Schema | None, plan: Law | None
+    folder: Path, promised: list[Promise] | None, schema: Schema | None, plan: Mapping[str, Any] | None
 ) -> Verification:
     """Read every file of a folder, and verify what its certificate claims, and what else is asked for."""
     files = files_in(folder)
@@ -122,11 +121,11 @@ def _verify_folder(
             raise ParameterError(
                 f"{folder} has no {CERTIFICATE} that says what it promises. Give the requirements and the schema."
             )
-        law = plan or (law_in(files[LAW]) if LAW in files else None)
+        law = _given(plan) or (TableLaw.open(files[LAW]) if LAW in files else None)
         return Verification(tuple(_find(_read(files, schema), promised, schema, law)))
     certificate = Certificate.open(files[CERTIFICATE])
     refuse_changed(files, certificate)
-    law = law_in(files[LAW]) if LAW in files else None
+    law = TableLaw.open(files[LAW]) if LAW in files else None
     own = certificate.schema_of_output()
     tables = _read(files, own)
     refuse_other_columns(certificate, tables)
@@ -141,7 +140,7 @@ def _verify_folder(
     asked = promised_by(certificate) if promised is None else promised
     if schema is not None:
         tables = _read(files, schema)
-    return Verification(tuple(_find(tables, asked, schema or own, plan or law)))
+    return Verification(tuple(_find(tables, asked, schema or own, _given(plan) or law)))
 
 
 def _read(files: Mapping[str, Path], schema: Schema) -> dict[str, list[Part]]:
@@ -155,7 +154,7 @@ def _read(files: Mapping[str, Path], schema: Schema) -> dict[str, list[Part]]:
 
 
 def _find(
-    tables: Mapping[str, list[Part]], asked: Sequence[Promise], schema: Schema, law: Law | None
+    tables: Mapping[str, list[Part]], asked: Sequence[Promise], schema: Schema, law: TableLaw | None
 ) -> list[Finding]:
     """Say what the output has of each requirement: in each file of a table, and of that the worst."""
     if any(isinstance(promise, MultiViewDiversity) for promise in asked):
@@ -170,7 +169,9 @@ def _find(
     return [min(found, key=lambda finding: finding.holds) for found in zip(*in_each, strict=True)]
 
 
-def _find_in_table(part: Part, asked: Sequence[Promise], schema: Schema, law: Law | None) -> list[Finding]:
+def _find_in_table(
+    part: Part, asked: Sequence[Promise], schema: Schema, law: TableLaw | None
+) -> list[Finding]:
     if absent := [name for name in schema.names(Role.quasi) if name not in part.frame.columns]:
         raise InputError(f"{part.where} has no column '{absent[0]}', which the schema calls quasi.")
     by_law = _by_law(asked)
@@ -192,15 +193,19 @@ def _by_law(asked: Sequence[Promise]) -> list[PkAnonymity | DifferentialPrivacy]
     return [promise for promise in asked if isinstance(promise, PkAnonymity | DifferentialPrivacy)]
 
 
-def _law_beside(output: pl.DataFrame | Path) -> Law | None:
+def _given(plan: Mapping[str, Any] | None) -> TableLaw | None:
+    return None if plan is None else TableLaw.of(plan)
+
+
+def _law_beside(output: pl.DataFrame | Path) -> TableLaw | None:
     """Read the law that was published with a file, if there is one."""
     if isinstance(output, pl.DataFrame) or not (output.parent / LAW).exists():
         return None
-    return law_in(output.parent / LAW)
+    return TableLaw.open(output.parent / LAW)
 
 
 def _find_by_law(
-    asked: Sequence[PkAnonymity | DifferentialPrivacy], part: Part, law: Law
+    asked: Sequence[PkAnonymity | DifferentialPrivacy], part: Part, law: TableLaw
 ) -> Iterator[Finding]:
     """Find k and epsilon from the law, whichever is asked for, and the attribute that uses most of them."""
     frame = part.frame.with_columns(part.meant(name) for name in part.frame.columns)

@@ -25,6 +25,7 @@ from sudare.tables.table import Table
 
 Diversity = Literal["entropy", "distinct"]
 LOW = 2.0  # the ratio above which the paper calls the suitability low
+MOST_LEFT_OUT = 100  # quasi attributes, each of which is left out once to see what it costs
 
 
 @dataclass(eq=False)
@@ -146,12 +147,17 @@ class Facts:
         return (self.ratio(l, diversity) or 0.0) <= LOW
 
     def without_attributes(self, l: float) -> dict[str, float]:
-        """Return for each quasi attribute the l-bound if it were not one, as the mean over the others."""
+        """Return for each quasi attribute the l-bound if it were not one, as the mean over the others.
+
+        Every attribute costs as much as the whole assessment, so of more than a hundred none is told.
+        """
         if l not in self._without:
             self._without[l] = self._computed_without(l)
         return self._without[l]
 
     def _computed_without(self, l: float) -> dict[str, float]:
+        if len(self.problem.names) > MOST_LEFT_OUT:
+            return {}
         marks, levels = self.costs.marks(self.problem), self.problem.trees.height
         of_attribute = np.repeat(np.arange(len(levels)), levels)
         found = {}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import json
 import math
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -19,52 +16,42 @@ import polars as pl
 
 from sudare.errors import InputError, ParameterError
 from sudare.tables.text import shown, text_of, texts_of
+from sudare.tables.text_files import MOST_DEPTH, read_csv_rows, read_json, read_toml
 
 ROOT = "*"
+WHAT = "the hierarchy"
+MOST_LEVELS = 1_000
+"""Of a hierarchy, the values and the root included."""
+MOST_VALUES = 10**7
+"""Of a hierarchy."""
+MOST_MASKED_WIDTH = MOST_LEVELS - 1
+"""Characters of a value that is masked from the right, one level for each."""
+MOST_MASKED = 5 * 10**8
+"""Values times the square of their width: the characters of all that they become."""
+MOST_QUANTILES = 10_000
+MOST_FANOUT = 10**6
 Row = tuple[str, ...]
 
 
 # -- files and trees -----------------------------------------------------------------------------
 
 
-def read_csv_rows(path: Path, delimiter: str) -> tuple[list[Row], list[str]]:
+def read_csv_paths(path: Path, delimiter: str) -> tuple[list[Row], list[str]]:
     """Read ARX's format; return the rows and where each stands."""
-    rows: list[Row] = []
-    lines: list[str] = []
-    with _opened(path) as file:
-        reader = csv.reader(file, delimiter=delimiter)
-        try:
-            for row in reader:
-                if row:
-                    rows.append(tuple(row))
-                    lines.append(f"{path.name}, line {reader.line_num}")
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{path}: cannot be read near line {reader.line_num + 1}: {error}.") from None
-    if not rows:
+    found = [(line, tuple(row)) for line, row in read_csv_rows(path, WHAT, delimiter, MOST_LEVELS) if row]
+    if not found:
         raise InputError(
             f"{path}: the hierarchy has no values. Give one line per value: the value, its parent, ..., the root."
         )
-    return rows, lines
+    return [row for _, row in found], [f"{path.name}, line {line}" for line, _ in found]
 
 
 def read_tree(path: Path) -> Mapping[str, Any]:
     """Read a nested tree from a .json or .toml file."""
-    try:
-        with _opened(path) as file:
-            text = file.read()
-        tree = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
-    except ValueError as error:
-        raise InputError(f"{path}: not a valid {path.suffix[1:].upper()} file: {error}.") from None
+    tree = read_toml(path, WHAT)[0] if path.suffix.lower() == ".toml" else read_json(path, WHAT)
     if not isinstance(tree, dict):
         raise InputError(f"{path}: a tree starts with a mapping from a name to its children.")
     return tree
-
-
-def _opened(path: Path) -> Any:
-    try:
-        return path.open(encoding="utf-8-sig", newline="")
-    except OSError as error:
-        raise InputError(f"{path}: the hierarchy cannot be opened: {error.strerror}.") from None
 
 
 def tree_rows(tree: Mapping[str, Any]) -> list[Row]:
@@ -74,6 +61,8 @@ def tree_rows(tree: Mapping[str, Any]) -> list[Row]:
 
 
 def _descend(node: Any, above: Row) -> Iterator[Row]:
+    if len(above) > MOST_DEPTH:  # or a tree that holds itself
+        raise InputError(f"Hierarchy: the tree is more than {MOST_DEPTH} levels deep at {shown(above[0])}.")
     if isinstance(node, Mapping):
         for name, children in node.items():
             yield from _descend(children, (text_of(name), *above))
@@ -92,8 +81,11 @@ def _descend(node: Any, above: Row) -> Iterator[Row]:
 # -- strings and dates ---------------------------------------------------------------------------
 
 
-def mask_rows(values: list[str], pad: str | None) -> list[Row]:
-    """Mask from the right, after padding on the left to equal width."""
+def masked(values: list[str], pad: str | None) -> list[tuple[str, ...]]:
+    """Pad texts on the left to equal width; return of every text itself and what is left of it at each level above.
+
+    Level by level, and not path by path: what is left at a level is a prefix, so that a level has few different ones.
+    """
     width = max((len(value) for value in values), default=0)
     if pad is None:
         pad = "0" if all(value.isdecimal() for value in values) else " "
@@ -101,12 +93,20 @@ def mask_rows(values: list[str], pad: str | None) -> list[Row]:
         raise ParameterError(
             f"The 'pad' parameter of Hierarchy.mask must be one character. Got {pad!r} instead."
         )
+    if width > MOST_MASKED_WIDTH or len(values) * width**2 > MOST_MASKED:
+        raise InputError(
+            f"Hierarchy.mask: {len(values):,} values of up to {width:,} characters would make a tree too large. A value may have "
+            f"{MOST_MASKED_WIDTH:,} characters, and the number of values times the square of the longest be {MOST_MASKED:,}. "
+            "Group them instead, or suppress them."
+        )
+    padded = [value.rjust(width, pad) for value in values]
+    return [tuple(values), *(_masked_level(padded, level) for level in range(1, width + 1))]
 
-    def path(value: str) -> Row:
-        padded = value.rjust(width, pad)
-        return (value, *(padded[: width - level] + ROOT * level for level in range(1, width + 1)))
 
-    return [path(value) for value in values]
+def _masked_level(padded: list[str], level: int) -> tuple[str, ...]:
+    labels: dict[str, str] = {}  # one text per node, not one per value
+    left = (value[: len(value) - level] for value in padded)
+    return tuple(labels.setdefault(prefix, prefix + ROOT * level) for prefix in left)
 
 
 DATE_LABELS: dict[str, Callable[[dt.date], str]] = {
@@ -147,9 +147,10 @@ def interval_rows(
     """Put numbers into intervals that merge, `fanout` at a time, up to the root."""
     if sum(choice is not None for choice in (width, quantiles, cuts)) != 1:
         raise ParameterError("Hierarchy.intervals needs exactly one of width, quantiles and cuts.")
-    if fanout < 2:
+    if not 2 <= fanout <= MOST_FANOUT:
         raise ParameterError(
-            f"The 'fanout' parameter of Hierarchy.intervals must be 2 or more. Got {fanout} instead."
+            f"The 'fanout' parameter of Hierarchy.intervals must be from 2 to {MOST_FANOUT:,}. Got {shown(fanout)} "
+            "instead."
         )
     if not values.dtype.is_numeric():
         raise InputError(
@@ -214,9 +215,10 @@ def _cut_points(
                 f"The 'cuts' parameter of Hierarchy.intervals must be rising numbers. Got {list(cuts)} instead."
             )
         return np.asarray(cuts, dtype=np.float64)
-    if quantiles is None or quantiles < 2:
+    if quantiles is None or not 2 <= quantiles <= MOST_QUANTILES:
         raise ParameterError(
-            f"The 'quantiles' parameter of Hierarchy.intervals must be 2 or more. Got {quantiles} instead."
+            f"The 'quantiles' parameter of Hierarchy.intervals must be from 2 to {MOST_QUANTILES:,}. Got "
+            f"{shown(quantiles)} instead."
         )
     shares = np.arange(1, quantiles) / quantiles
     return np.unique(np.quantile(numbers, shares, method="higher"))

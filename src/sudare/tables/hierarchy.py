@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,19 +49,22 @@ class Hierarchy:
         """
         paths = [tuple(text_of(label) for label in row) for row in rows]
         _check(paths, lines or [f"row {i}" for i in range(1, len(paths) + 1)])
-        paths = list(dict.fromkeys(paths))
-        columns = list(zip(*paths, strict=True))
-        labels = [tuple(dict.fromkeys(column)) for column in columns]
-        codes = np.empty((len(columns), len(paths)), dtype=np.int32)
+        return cls._from_levels(list(zip(*dict.fromkeys(paths), strict=True)))
+
+    @classmethod
+    def _from_levels(cls, levels: Sequence[Sequence[str]]) -> Hierarchy:
+        """Make a hierarchy from what each value becomes at every level; it must be a tree."""
+        labels = [tuple(dict.fromkeys(level)) for level in levels]
+        codes = np.empty((len(levels), len(levels[0])), dtype=np.int32)
         for level, names in enumerate(labels):
             node = {name: i for i, name in enumerate(names)}
-            codes[level] = [node[name] for name in columns[level]]
+            codes[level] = [node[name] for name in levels[level]]
         return cls(tuple(labels), codes)
 
     @classmethod
     def from_csv(cls, path: str | Path, *, delimiter: str = ";") -> Hierarchy:
         """Load ARX's format: one line per value, level 0 to n, separated by semicolons."""
-        return cls.from_rows(*builders.read_csv_rows(Path(path), delimiter))
+        return cls.from_rows(*builders.read_csv_paths(Path(path), delimiter))
 
     @classmethod
     def from_file(cls, path: str | Path) -> Hierarchy:
@@ -110,7 +114,11 @@ class Hierarchy:
         >>> Hierarchy.mask(["4056", "4057", "401"]).publish([0, 2], level=1)
         ['405*', '040*']
         """
-        return cls.from_rows(builders.mask_rows(texts_of(_series(values)), pad))
+        texts = list(dict.fromkeys(texts_of(_series(values))))
+        levels = builders.masked(texts, pad)
+        if len(levels) < 2:
+            _check([level[:1] for level in levels[:1] if level], ["row 1"])  # no values, or empty ones only
+        return cls._from_levels(levels)
 
     @classmethod
     def intervals(
@@ -233,6 +241,11 @@ def _check(paths: list[Row], lines: Sequence[str]) -> None:
             "Hierarchy: it has no values. Give one row per value: the value, its parent, ..., the root."
         )
     depth = len(paths[0])
+    if depth > builders.MOST_LEVELS or len(paths) > builders.MOST_VALUES:
+        raise InputError(
+            f"Hierarchy: {len(paths):,} values with {depth:,} levels are too many. It may have {builders.MOST_VALUES:,} values and "
+            f"{builders.MOST_LEVELS:,} levels."
+        )
     parent: dict[tuple[int, str], tuple[str, str]] = {}
     for path, line in zip(paths, lines, strict=True):
         if len(path) == 0:
@@ -259,7 +272,19 @@ def _check(paths: list[Row], lines: Sequence[str]) -> None:
                     f"Hierarchy: {shown(own)} at level {level} has two parents: {shown(first)} ({where}) and "
                     f"{shown(above)} ({line}). Give it one."
                 )
-            if own != above and own in path[level + 1 :]:
-                raise InputError(
-                    f"Hierarchy: {shown(own)} ({line}) stands above itself: {' > '.join(path)}. Remove the cycle."
-                )
+        if (cyclic := _above_itself(path)) is not None:
+            raise InputError(
+                f"Hierarchy: {shown(cyclic)} ({line}) stands above itself: {shown_path(path)}. Remove the cycle."
+            )
+
+
+def shown_path(path: Row) -> str:
+    """Write a path for an error message; a long one is cut."""
+    return " > ".join(label[:60] for label in path[:12])
+
+
+def _above_itself(path: Row) -> str | None:
+    """Return a label of a path that comes again after another one; None if there is none."""
+    last = {label: level for level, label in enumerate(path)}
+    steps = enumerate(pairwise(path))
+    return next((own for level, (own, above) in steps if own != above and last[own] > level), None)

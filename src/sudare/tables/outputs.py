@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from sudare.errors import InputError
+from sudare.tables.parquet_files import outline_of, read_parquet
 from sudare.tables.spreadsheets import unguarded
 
 # What polars raises where a damaged file breaks it; the last one is no Exception.
@@ -27,7 +28,7 @@ def column_names(path: Path) -> list[str]:
     """Return the names of the columns as they stand in the file, a name that is there twice also twice."""
     try:
         if not is_csv(path):
-            return list(pl.read_parquet_schema(path))
+            return list(outline_of(path, str(path)).names)
         with path.open(encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file, strict=True), [])
     except BROKEN as error:
@@ -40,7 +41,7 @@ def read_output(path: Path) -> pl.DataFrame:
     names = column_names(path)
     try:
         if not is_csv(path):
-            return pl.read_parquet(path, glob=False)
+            return read_parquet(path)
         frame = pl.read_csv(path, infer_schema=False, glob=False)
         frame.columns = names
     except BROKEN as error:

@@ -13,27 +13,40 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.tables.arrow_files import read_arrow
 from sudare.tables.checking import checked, type_faults
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
 from sudare.tables.databases import is_url, read_database
+from sudare.tables.parquet_files import read_parquet, without_panic
 from sudare.tables.parsing import encode_text
 from sudare.tables.schema import Attribute, CsvFormat, Role, Schema
 from sudare.tables.table import Source, Table
 from sudare.tables.text import listed, spelled
+from sudare.tables.text_files import MOST_DEPTH, nesting
 from sudare.tables.types import ZONED, cast, other_kind, stored_type
 
 NONE = np.empty(0, dtype=np.int64)
 OPEN = Attribute(role=Role.other)  # what nothing is said of
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
+
+
+def read_json_lines(path: Path) -> pl.DataFrame:
+    """Read a file with one JSON object on each line."""
+    content = path.read_bytes()
+    if nesting(content) > MOST_DEPTH:
+        raise InputError(f"{path}: it is nested more than {MOST_DEPTH} deep. Write it flatter.")
+    return pl.read_ndjson(content, infer_schema_length=None)
+
+
 FRAME_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".parquet": lambda path: pl.read_parquet(path, glob=False),
-    ".pq": lambda path: pl.read_parquet(path, glob=False),
-    ".feather": lambda path: pl.read_ipc(path.read_bytes()),
-    ".arrow": lambda path: pl.read_ipc(path.read_bytes()),
-    ".ipc": lambda path: pl.read_ipc(path.read_bytes()),
-    ".jsonl": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
-    ".ndjson": lambda path: pl.read_ndjson(path.read_bytes(), infer_schema_length=None),
+    ".parquet": read_parquet,
+    ".pq": read_parquet,
+    ".feather": read_arrow,
+    ".arrow": read_arrow,
+    ".ipc": read_arrow,
+    ".jsonl": read_json_lines,
+    ".ndjson": read_json_lines,
 }
 
 
@@ -154,10 +167,7 @@ def _read_file(path: Path) -> pl.DataFrame:
     if reader is None:
         known = ", ".join([*CSV_ENDINGS, *FRAME_READERS])
         raise InputError(f"{path}: the ending '{path.suffix}' is not known. Known are {known}.")
-    try:
-        return reader(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: the file cannot be read: {str(error).strip()}.") from None
+    return without_panic(lambda: reader(path), str(path))
 
 
 def _check_columns(names: list[str], rows: int, schema: Schema | None, origin: Source) -> None:

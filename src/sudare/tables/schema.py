@@ -7,7 +7,6 @@ import difflib
 import math
 import re
 import sys
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -30,6 +29,7 @@ from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.policy import Policy
 from sudare.tables.recipes import RECIPE_KEYS, Recipe
 from sudare.tables.text import listed, shown
+from sudare.tables.text_files import read_toml
 from sudare.tables.toml import toml, toml_key
 
 Type = Literal["integer", "number", "text", "date", "datetime"]
@@ -39,6 +39,8 @@ Outside = Literal["refuse", "clip"]
 MOST_SIGNS = 255  # of a source's name; as long as a file's
 SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
 KINDS = (*SHORT_FORMS, "intervals", "groups", "tree", "rows")
+MOST_ATTRIBUTES = 10_000
+MOST_PROBLEMS = 20  # that are told at once
 Bound = int | float | dt.datetime | dt.date
 Scalar = bool | int | float | str | dt.datetime | dt.date
 # Ready-made, or a recipe that waits for the data. Told apart first, so that an error speaks of one of them.
@@ -95,8 +97,13 @@ class Attribute(_Part):
             return {"kind": value} if value in KINDS else {"kind": "file", "path": value}
         if not (isinstance(value, dict) and value.get("kind") == "rows"):
             return value
+        rows = value.get("rows", [])
+        if value.keys() - {"kind", "rows"} or not (
+            isinstance(rows, Sequence) and all(isinstance(row, list | tuple) for row in rows)
+        ):
+            raise ValueError("of the kind 'rows' must have rows: lists of a value, its parent, ..., the root")
         try:
-            return Hierarchy.from_rows(value.get("rows", []))
+            return Hierarchy.from_rows(rows)
         except InputError as error:
             raise ValueError(str(error).removesuffix(".")) from None
 
@@ -181,7 +188,7 @@ class Schema(_Part):
     (0, 120)
     """
 
-    attributes: dict[str, Attribute]
+    attributes: dict[str, Attribute] = Field(max_length=MOST_ATTRIBUTES)
     missing: Missing = "own value"
     missing_values: tuple[str, ...] | None = None
     csv: CsvFormat = CsvFormat()
@@ -252,21 +259,17 @@ class Schema(_Part):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            raise InputError(
-                "\n".join(_explained(problem, where, text) for problem in error.errors())
-            ) from None
+            problems = error.errors(include_url=False)
+            told = [_explained(problem, where, text) for problem in problems[:MOST_PROBLEMS]]
+            if len(problems) > MOST_PROBLEMS:
+                told.append(f"{where}: and {len(problems) - MOST_PROBLEMS:,} problems more.")
+            raise InputError("\n".join(told)) from None
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Schema:
         """Load a schema file. Files that it names are looked for beside it."""
         path = Path(path)
-        try:
-            text = path.read_bytes().decode("utf-8-sig")
-            data = tomllib.loads(text)
-        except OSError as error:
-            raise InputError(f"{path}: the schema cannot be opened: {error.strerror}.") from None
-        except ValueError as error:
-            raise InputError(f"{path}: not a valid TOML file: {error}.") from None
+        data, text = read_toml(path, "the schema")
         schema = cls.from_dict(data, where=str(path), text=text)
         return schema._beside(path.parent)
 

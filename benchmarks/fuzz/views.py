@@ -1,0 +1,82 @@
+"""Small views of every kind, as they are saved."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sudare.pview.baselines import Product
+from sudare.pview.blocks import Blocks, Cells
+from sudare.pview.boxes import Boxes
+from sudare.pview.cloud import Cloud
+from sudare.pview.domain import Axis, Domain
+from sudare.pview.models import BlocksModel, CellsModel, ProductModel
+from sudare.pview.view import Model, PView
+
+AXES = (
+    Axis("age", pl.Int64(), None, 18, 96, 6, missing=True),
+    Axis("sex", pl.String(), ("Female", "Male")),
+    Axis("born", pl.Date(), (dt.date(2024, 1, 1), dt.date(2024, 2, 1))),
+    Axis("rate", pl.Float64(), None, 0.0, 1.0, 3),
+)
+SIZES = Domain(AXES).sizes
+FACTS = {
+    "certificate": {"method": "made up", "measured": {"epsilon": 1.0}},
+    "budget": {
+        "unit": "epsilon",
+        "whole": "1",
+        "shares": {"total": "1/64", "rest": "63/64"},
+        "remaining": "0",
+    },
+}
+
+
+def _cloud(rng: np.random.Generator) -> Model:
+    codes = rng.integers(0, SIZES, size=(80, 4)).astype(np.int32)
+    return Cloud(Boxes.of(codes, codes, rng.random(80), SIZES), 40.0, 2.0, np.ones(4), np.full((4, 4), 0.1))
+
+
+def _blocks(rng: np.random.Generator) -> Model:
+    low = np.array([[0, 0, 0, 0], [3, 0, 0, 0]], dtype=np.int32)
+    high = np.array([[2, 1, 1, 2], [6, 1, 1, 2]], dtype=np.int32)
+    return BlocksModel.of(Blocks(low, high, np.array([10.0, 30.0]), np.array([1.4, 1.4])), SIZES)
+
+
+def _cells(rng: np.random.Generator) -> Model:
+    return CellsModel(Cells(3 + rng.normal(size=SIZES), 1.0))
+
+
+def _buckets(rng: np.random.Generator) -> Model:
+    bucket = (np.arange(math.prod(SIZES), dtype=np.int32) // 4).reshape(SIZES)
+    return CellsModel(Cells(3 + rng.normal(size=SIZES), 1.0, bucket))
+
+
+def _product(rng: np.random.Generator) -> Model:
+    return ProductModel(Product(tuple(np.full(size, 84.0 / size) for size in SIZES), 1.0))
+
+
+VIEWS: dict[str, Callable[[np.random.Generator], Model]] = {
+    "cloud": _cloud,
+    "blocks": _blocks,
+    "cells": _cells,
+    "buckets": _buckets,
+    "product": _product,
+}
+
+
+@cache
+def saved(kind: str) -> tuple[Any, bytes]:
+    """Return the manifest and the data of a view of a kind."""
+    view = PView(Domain(AXES), VIEWS[kind](np.random.default_rng(1)), FACTS)
+    with tempfile.TemporaryDirectory() as folder:
+        path = view.save(Path(folder) / "view")
+        return json.loads((path / "manifest.json").read_text()), (path / "view.parquet").read_bytes()

@@ -1,0 +1,233 @@
+"""The law of a randomized table as it is handed over: by which probabilities the values of every attribute were changed.
+
+It comes from outside. What is read here has exactly these keys, and numbers of which probabilities can be made; whoever
+verifies or reconstructs need not look again. What it promises is not believed here but counted by `verify`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
+
+import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from sudare.errors import InputError
+from sudare.tables.text import shown
+from sudare.tables.text_files import read_json
+
+MOST_COLUMNS = 10_000
+MOST_VALUES = 10**6
+"""Values of an attribute, or combinations of the values of several."""
+MOST_MATRIX = 1_024
+"""Rows and columns of a matrix that is written out."""
+MOST_FLIPPED = 2**12
+"""Grid points whose bits are flipped."""
+MOST_STEPS = 2**40
+"""Of the grid of a number."""
+MOST_NUMBER = 1e300
+MOST_DIGITS = 40
+"""Of the two numbers of a fraction."""
+MOST_SCALE = 2**60
+
+SCALE = re.compile(rf"[0-9]{{1,{MOST_DIGITS}}}(/[1-9][0-9]{{0,{MOST_DIGITS - 1}}})?")
+
+
+def _as_scale(text: str) -> str:
+    if not SCALE.fullmatch(text) or not 0 < Fraction(text) <= MOST_SCALE:
+        raise ValueError("must be noise of a scale above 0, a fraction such as '5/2'")
+    return text
+
+
+Text = Annotated[str, Field(max_length=100_000)]
+Texts = Annotated[tuple[Text, ...], Field(strict=False, min_length=1, max_length=MOST_VALUES)]
+Amount = Annotated[float, Field(ge=0, le=MOST_NUMBER)]
+Number = Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
+Probability = Annotated[float, Field(ge=0, le=1)]
+Row = Annotated[tuple[Probability, ...], Field(strict=False, max_length=MOST_MATRIX)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Values(_Form):
+    """The values of a column as they are published, and which of them stands for a missing one."""
+
+    values: Texts
+    missing: Text | None = None
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        if len(set(self.values)) < len(self.values) or self.missing not in (None, *self.values):
+            raise ValueError("has a value twice, or lacks the one that stands for a missing one")
+        return self
+
+
+class Grid(NamedTuple):
+    """The points of a number: from `low` on, so many steps."""
+
+    low: float
+    step: float
+    steps: int
+
+    @property
+    def high(self) -> float:
+        """Where it ends."""
+        return self.low + self.step * self.steps
+
+
+class LawForm(_Form):
+    """By which law the values of one attribute were changed, or the combinations of several.
+
+    Its domain is a list of values, the columns whose values it combines, or a grid of `steps` from `low` on. Values are
+    kept with a probability each, or changed by a matrix with a column per input; on a grid, noise of a scale is
+    added, or bits are flipped.
+    """
+
+    how: Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
+    epsilon: Amount
+    spread: Amount
+    values: Texts | None = None
+    missing: Text | None = None
+    columns: dict[str, Values] | None = Field(default=None, min_length=1, max_length=MOST_COLUMNS)
+    low: Number | None = None
+    step: float | None = Field(default=None, gt=0, le=MOST_NUMBER)
+    steps: int | None = Field(default=None, ge=1, le=MOST_STEPS)
+    retention: Annotated[tuple[Probability, ...], Field(strict=False, max_length=MOST_VALUES)] | None = None
+    matrix: Annotated[tuple[Row, ...], Field(strict=False, max_length=MOST_MATRIX)] | None = None
+    scale: Annotated[str, AfterValidator(_as_scale)] | None = None
+    after: Literal["clip", "reflect"] | None = None
+    flips: float | None = Field(default=None, gt=0, lt=1)
+
+    @classmethod
+    def of(cls, name: str, data: object) -> LawForm:
+        """Read one law from plain data.
+
+        >>> LawForm.of("ill", {"how": "retain", "epsilon": 1.1, "spread": 2.2, "values": ["no", "yes"], "retention": [0.75, 0.75]}).size
+        2
+        """
+        return _checked(cls, data, f"The law of {shown(name)}")
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Self:
+        on_grid = self.steps is not None
+        channels = (self.retention, self.matrix) if not on_grid else (self.scale, self.flips)
+        others = (self.scale, self.flips) if not on_grid else (self.retention, self.matrix)
+        if (
+            sum(given is not None for given in (self.values, self.columns, self.steps)) != 1
+            or {self.low is None, self.step is None} != {not on_grid}
+            or sum(given is not None for given in channels) != 1
+            or any(given is not None for given in others)
+            or (self.after is None) != (self.scale is None)
+            or (self.missing is not None and self.values is None)
+        ):
+            raise ValueError("is of no known kind")
+        if self.values is not None:
+            Values(values=self.values, missing=self.missing)
+        self._check_size()
+        return self
+
+    def _check_size(self) -> None:
+        if self.size > (MOST_STEPS + 1 if self.scale is not None else MOST_VALUES):
+            raise ValueError(f"has {self.size:,} values or combinations; {MOST_VALUES:,} are the most")
+        if self.retention is not None and len(self.retention) != self.size:
+            raise ValueError("must have a probability to be kept for each of its values")
+        if self.matrix is not None and [len(row) for row in self.matrix] != [self.size] * self.size:
+            raise ValueError("must have a matrix with a row and a column for each of its values")
+        if self.matrix is not None and (abs(np.sum(self.matrix, axis=0) - 1) > 1e-9).any():
+            raise ValueError("has a matrix with a column that is no distribution")
+        if self.flips is not None and self.size > MOST_FLIPPED:
+            raise ValueError(f"flips the bits of {self.size:,} grid points; {MOST_FLIPPED:,} are the most")
+        if self.grid is not None and not self.grid.high <= MOST_NUMBER:
+            raise ValueError("has a grid that does not end")
+
+    @property
+    def size(self) -> int:
+        """How many values it knows: grid points, values, or combinations of the values of several columns."""
+        if self.columns is not None:
+            return math.prod(len(column.values) for column in self.columns.values())
+        return len(self.values) if self.values is not None else (self.steps or 0) + 1
+
+    @property
+    def grid(self) -> Grid | None:
+        """The grid of a number; None if its domain is listed."""
+        if self.low is None or self.step is None or self.steps is None:
+            return None
+        return Grid(self.low, self.step, self.steps)
+
+    def values_by_column(self, name: str) -> dict[str, Values | None]:
+        """Return the columns that it speaks of, under its own name if it joins none, with their values; None on a grid."""
+        if self.columns is not None:
+            return dict(self.columns)
+        if self.values is None:
+            return {name: None}
+        return {name: Values(values=self.values, missing=self.missing)}
+
+
+class TableLaw(_Form):
+    """The laws of a whole table, by the attribute or the group of attributes that each speaks of."""
+
+    method: Literal["randomize"]
+    records: int = Field(ge=0, le=2**63)
+    epsilon: Amount
+    pk: Amount
+    split: str
+    estimates: dict[str, Amount]
+    """The epsilon spent on private estimates of histograms."""
+    caveats: list[str]
+    attributes: dict[str, LawForm] = Field(min_length=1, max_length=MOST_COLUMNS)
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> TableLaw:
+        """Read the laws of a table from plain data."""
+        if not isinstance(data, Mapping) or data.get("method") != "randomize" or "attributes" not in data:
+            raise InputError(
+                "This is not the law of a randomized table. Only a randomized table can be reconstructed, or verified by its law."
+            )
+        table = _checked(cls, dict(data), "The law of the table")
+        table.columns()  # refused if two laws speak of one
+        return table
+
+    @classmethod
+    def open(cls, path: Path) -> TableLaw:
+        """Read the laws of a table from the file that was handed over with it."""
+        try:
+            return cls.of(read_json(path, "the law of the randomized table"))
+        except InputError as error:
+            raise InputError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from None
+
+    def columns(self) -> dict[str, str]:
+        """Return the name of the law that speaks of each column."""
+        found: dict[str, str] = {}
+        for name, law in self.attributes.items():
+            for column in law.values_by_column(name):
+                if column in found:
+                    raise InputError(
+                        f"Two laws speak of the column '{column}'. Which of them holds is not told."
+                    )
+                found[column] = name
+        return found
+
+
+Some = TypeVar("Some", bound=_Form)
+
+
+def _checked(form: type[Some], data: object, what: str) -> Some:
+    try:
+        return form.model_validate(data)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        place = [str(part) for part in problem["loc"]]
+        if len(place) > 1 and place[0] == "attributes":
+            what, place = f"The law of {shown(place[1])}", place[2:]
+        if problem["type"] == "value_error" and not place:
+            raise InputError(f"{what} {problem['ctx']['error']}.") from None
+        reason = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+        raise InputError(
+            f"{what}: {shown('.'.join(place))} {reason}. Got {shown(problem['input'])} instead."
+        ) from None

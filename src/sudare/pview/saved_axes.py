@@ -1,0 +1,121 @@
+"""The form of a saved view's attributes: a type that a schema can declare, and values or bins that it can have."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+from pydantic import Field
+
+from sudare.errors import InputError
+from sudare.pview.saved import MOST_AXES, MOST_SIZE, Form, Name, checked
+from sudare.tables.numbers import EPOCH
+from sudare.tables.text import shown
+from sudare.tables.types import ZONED
+
+TYPES: dict[tuple[str, ...], pl.DataType] = {
+    **{(str(dtype),): dtype for dtype in (pl.Int64(), pl.Float64(), pl.String(), pl.Boolean(), pl.Date())},
+    (str(pl.Datetime("us")),): pl.Datetime("us"),
+    ("Datetime", "us", "UTC"): ZONED,
+}
+"""The types that a schema can declare, by their names in a file."""
+PLAIN: dict[str, tuple[type, ...]] = {"Int64": (int,), "Float64": (int, float), "Boolean": (bool,)}
+"""As what values stand in a file; others are texts."""
+DAYS = float(dt.date.min.toordinal() - EPOCH.toordinal()), float(dt.date.max.toordinal() - EPOCH.toordinal())
+SECONDS = 86400 * DAYS[0], 86400 * (DAYS[1] + 1)
+ENDS: dict[pl.DataType, tuple[float, float]] = {
+    pl.Int64(): (-(2.0**53), 2.0**53),  # beyond, floats no longer tell whole numbers apart
+    pl.Float64(): (-sys.float_info.max, sys.float_info.max),
+    pl.Date(): DAYS,
+    pl.Datetime("us"): SECONDS,
+    ZONED: SECONDS,
+}
+"""Between what bins can lie."""
+
+
+def type_to_json(dtype: pl.DataType) -> dict[str, Any]:
+    """Return a type that a schema can declare as plain data."""
+    if dtype == ZONED:
+        return {"type": "Datetime", "of": [ZONED.time_unit, ZONED.time_zone]}
+    return {"type": str(dtype)}
+
+
+class AxisForm(Form):
+    """One attribute: its values, or bins between two numbers."""
+
+    name: Name
+    type: str
+    of: list[str] = Field(default_factory=list)
+    missing: bool
+    values: list[bool | int | float | str] | None = Field(default=None, min_length=1, max_length=MOST_SIZE)
+    low: float | None = None
+    high: float | None = None
+    bins: int | None = Field(default=None, ge=1, le=MOST_SIZE)
+
+    @property
+    def cells(self) -> int:
+        """How many cells it has, but for one for missing values."""
+        return (self.bins if self.values is None else len(self.values)) or 0
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """The type of its values."""
+        key = (self.type, *self.of)
+        if key not in TYPES:
+            raise InputError(f"'{self.name}' of the view has no known type: {shown(' '.join(key))}.")
+        return TYPES[key]
+
+
+def refuse_large_domain(axes: int, cells: int) -> None:
+    """Refuse too many attributes, or too many cells of all of them together."""
+    if not 1 <= axes <= MOST_AXES:
+        raise InputError(f"A view has 1 to {MOST_AXES:,} attributes. Got {axes:,} instead. Drop some.")
+    if cells > MOST_SIZE:
+        raise InputError(
+            f"The attributes of the view have {cells:,} cells together; {MOST_SIZE:,} are the most. Declare fewer bins or values."
+        )
+
+
+def axes_from_json(axes: Sequence[object]) -> list[AxisForm]:
+    """Read the attributes of a view, if they are not too many, nor have too many cells together."""
+    forms = [checked(AxisForm, axis, "An attribute of the view") for axis in axes]
+    refuse_large_domain(len(forms), sum(form.cells for form in forms))  # before any of it is laid out
+    if len({form.name for form in forms}) < len(forms):
+        raise InputError("Two attributes of the view have one name.")
+    return forms
+
+
+def values_from_json(values: Sequence[Any], dtype: pl.DataType, name: str) -> tuple[Any, ...]:
+    """Read the values of an attribute, each of its type, no two alike."""
+    kinds = PLAIN.get(str(dtype), (str,))
+    try:
+        if not all(type(value) in kinds for value in values):
+            raise ValueError
+        if dtype.is_temporal():
+            moment = dt.date if dtype == pl.Date else dt.datetime
+            values = [moment.fromisoformat(value) for value in values]
+            zone = dt.timedelta(0) if dtype == ZONED else None
+            if dtype != pl.Date and any(value.utcoffset() != zone for value in values):
+                raise ValueError
+        typed = tuple(pl.Series(values, dtype=dtype).to_list())
+    except (ValueError, OverflowError, TypeError, pl.exceptions.PolarsError):
+        raise InputError(f"'{name}' of the view has a value that is no {dtype}.") from None
+    if len(set(typed)) < len(typed):
+        raise InputError(f"'{name}' of the view has a value twice.")
+    return typed
+
+
+def refuse_wrong_ends(low: float, high: float, dtype: pl.DataType, name: str) -> None:
+    """Refuse bins of a type that has none, or between ends that the type does not have."""
+    least, most = ENDS.get(dtype, (math.inf, -math.inf))
+    whole = dtype.is_integer() or dtype == pl.Date
+    if not (least <= low < high <= most and math.isfinite(high - low)) or (
+        whole and not (low.is_integer() and high.is_integer())
+    ):
+        raise InputError(
+            f"'{name}' of the view has bins from {low:g} to {high:g}, which {dtype} cannot have."
+        )

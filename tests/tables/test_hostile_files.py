@@ -1,0 +1,274 @@
+"""Files from outside that are deep, huge, cyclic, or claim to be what they are not: a clear error, before the work."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sudare as sd
+from benchmarks.fuzz.thrift import mutate_footer, read_struct, write_struct
+from sudare.errors import InputError, ParameterError
+from sudare.tables import builders, text_files
+from sudare.tables.arrow_files import read_arrow
+from sudare.tables.parquet_files import PAGE_VALUES, Outline, read_parquet
+from sudare.tables.text_files import parse_json, parse_toml, read_bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 65 + "]" * 65, "nested more than 64 deep"),
+        ('{"a":' * 100_000, "nested more than 64 deep"),
+        ("9" * 301, "301 digits"),
+        ("-" + "9" * 300, "301 digits"),
+        ("0." + "1" * 400, "402 digits"),
+        ("1e400", "beyond all that can be counted"),
+        ("NaN", "'NaN' is no number"),
+        ("[-Infinity]", "'-Infinity' is no number"),
+        ('{"a": 1, "b": 2, "a": 3}', "the key 'a' stands twice"),
+        (r'"\ud800"', "surrogates not allowed"),
+        ('{"a": 1', "not a valid JSON file"),
+        ("", "not a valid JSON file"),
+    ],
+    ids=lambda given: given[:20],
+)
+def test_json_beyond_the_limits(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"law\.json: .*{message}"):
+        parse_json(text.encode(), "law.json")
+
+
+def test_json_within_the_limits() -> None:
+    text = (
+        '{"deep": '
+        + "[" * 63
+        + "]" * 63
+        + r', "text": "[[[[\"[[", "pair": "\ud83d\ude00", "n": '
+        + "9" * 300
+        + "}"
+    )
+    assert parse_json(text.encode(), "x") == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = " + "[" * 65 + "]" * 65, "nested more than 64 deep"),
+        ("a = " + "{b=" * 1000, "nested more than 64 deep"),
+        ("a." * 64 + "a = 1", "a key has more than 64 parts"),
+        ("[" + "a . " * 50_000 + "a]", "a key has more than 64 parts"),
+        ("a = " + "9" * 301, "a number has more than 300 digits"),
+        ("a = 1\na = 2", "not a valid TOML file"),
+        ("a = '\0'", "not a valid TOML file"),
+    ],
+    ids=lambda given: given[:20],
+)
+def test_toml_beyond_the_limits(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"schema\.toml: .*{message}"):
+        parse_toml(text.encode(), "schema.toml")
+
+
+def test_toml_whose_strings_look_like_nesting() -> None:
+    text = "\n".join(
+        [
+            'rows = [["[20, 30)", "[0, 50)"]]' + " # [[[[[",
+            "many = [" + "1.5, " * 1000 + "]",
+            f'long = "{"[" * 100}"',
+            f"raw = '{'[' * 100}'",
+            'lines = """' + "[\n" * 100 + '"""',
+            "literal = '''" + '[\n"' * 100 + "'''",
+            'quote = "\\"' + "[" * 100 + '"',
+        ]
+    )
+    assert parse_toml(text.encode(), "x")["raw"] == "[" * 100
+
+
+def test_a_file_that_is_too_large_or_endless(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"the law is too large. It may have 1,000 bytes"):
+        read_bytes(Path("/dev/zero"), "the law", 1000)
+    with pytest.raises(InputError, match="cannot be opened: embedded null byte"):
+        read_bytes(Path("a\0b"), "the law")
+    with pytest.raises(InputError, match="cannot be opened: Is a directory"):
+        read_bytes(tmp_path, "the law")
+
+
+# -- Hierarchies and schemas --------------------------------------------------------------------------
+
+
+def test_a_mask_is_what_it_was() -> None:
+    values = ["4056", "4057", "401", "**", "4*5"]
+    found = sd.Hierarchy.mask(values, pad=" ")
+    width = 4
+    rows = [(v, *(v.rjust(width)[: width - i] + "*" * i for i in range(1, width + 1))) for v in values]
+    assert found == sd.Hierarchy.from_rows(rows)
+
+
+def test_masks_of_long_values() -> None:
+    longest = "x" * builders.MOST_MASKED_WIDTH
+    assert sd.Hierarchy.mask([longest]).height == builders.MOST_MASKED_WIDTH
+    with pytest.raises(InputError, match=r"1 values of up to 20,000 characters .* may have 999 characters"):
+        sd.Hierarchy.mask(["x" * 20_000])
+    with pytest.raises(InputError, match="times the square of the longest be 500,000,000"):
+        sd.Hierarchy.mask([f"{i:0>900}" for i in range(700)])
+    for empty in ([], [""]):
+        with pytest.raises(InputError, match="Hierarchy: "):
+            sd.Hierarchy.mask(empty)
+
+
+def test_trees_that_never_end() -> None:
+    tree: dict[str, Any] = {"a": ["b"]}
+    tree["c"] = tree
+    with pytest.raises(InputError, match="more than 64 levels deep"):
+        sd.Hierarchy.from_tree(tree)
+    rows = [[str(i) for i in range(1001)]]
+    with pytest.raises(InputError, match="1 values with 1,001 levels are too many"):
+        sd.Hierarchy.from_rows(rows)
+    assert sd.Hierarchy.from_rows([[str(i) for i in range(1000)]]).height == 999
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", b";" * 10**6),
+        ("a.csv", b'"\n";' * 10**5),
+        ("a.csv", b"x" * 200_000 + b";*"),
+        ("a.csv", b"\xff\xfe"),
+        ("a.json", b"[" * 10**6),
+        ("a.json", b'{"a": ' * 10**5),
+        ("a.toml", b"a." * 10**5 + b"a = 1"),
+        ("a.toml", b"a = " + b"[" * 10**5),
+        ("a.json", b'{"a": NaN}'),
+    ],
+)
+def test_hierarchy_files_that_go_on_and_on(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=name):
+        sd.Hierarchy.from_file(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        'hierarchy = { kind = "intervals", quantiles = 1000000000000 }',
+        f'hierarchy = {{ kind = "intervals", width = 1, fanout = 1{"0" * 200} }}',
+        'hierarchy = "a\\u0000b"',
+        'hierarchy = { kind = "rows", rows = 5 }',
+        'hierarchy = { kind = "rows", rows = [5] }',
+        'hierarchy = { kind = "rows", rows = [["a", "*"]], more = 1 }',
+    ],
+)
+def test_recipes_that_ask_for_too_much(recipe: str, tmp_path: Path) -> None:
+    path = tmp_path / "schema.toml"
+    path.write_text(f'[attributes.age]\nrole = "quasi"\ntype = "integer"\n{recipe}\n')
+    with pytest.raises((InputError, ParameterError)):
+        sd.read(pl.DataFrame({"age": [1, 2, 3]}), path)
+
+
+def test_a_schema_with_very_many_problems_tells_some_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "schema.toml"
+    path.write_text("\n".join(f'[attributes.a{i}]\nrole = "nobody"' for i in range(3000)))
+    with pytest.raises(InputError, match="and 2,980 problems more") as error:
+        sd.Schema.from_toml(path)
+    assert len(str(error.value).splitlines()) == 21
+
+
+def test_limits_are_the_documented_ones() -> None:
+    assert (text_files.MOST_DEPTH, text_files.MOST_DIGITS, text_files.MOST_BYTES) == (64, 300, 64 * 2**20)
+
+
+# -- Parquet and Arrow --------------------------------------------------------------------------------
+
+
+def parquet(frame: pl.DataFrame, **options: Any) -> bytes:
+    file = io.BytesIO()
+    frame.write_parquet(file, **options)
+    return file.getvalue()
+
+
+FRAME = pl.DataFrame({"a": np.arange(1000) % 7, "s": [f"x{i % 13}" for i in range(1000)]})
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"compression": "snappy"}, {"row_group_size": 100}, {"data_page_size": 100}]
+)
+def test_an_outline_agrees_with_what_is_read(options: dict[str, Any]) -> None:
+    content = parquet(FRAME, **options)
+    outline = Outline.of(content)
+    assert (outline.names, outline.rows) == (("a", "s"), 1000)
+    assert read_parquet(content).equals(FRAME)
+
+
+def footer_of(content: bytes) -> tuple[bytes, Any]:
+    length = int.from_bytes(content[-8:-4], "little")
+    return content[: -8 - length], read_struct(content, len(content) - 8 - length)[0]
+
+
+def with_footer(body: bytes, footer: Any) -> bytes:
+    whole = write_struct(footer)
+    return body + whole + len(whole).to_bytes(4, "little") + b"PAR1"
+
+
+def put(node: Any, old: int, new: int) -> Any:
+    """Change a number wherever it stands."""
+    if isinstance(node, tuple) and len(node) == 3:
+        number, kind, value = node
+        return number, kind, new if kind in (4, 5, 6) and value == old else put(value, old, new)
+    if isinstance(node, tuple):
+        kind, items = node
+        return kind, [new if kind in (4, 5, 6) and item == old else put(item, old, new) for item in items]
+    return [put(item, old, new) for item in node] if isinstance(node, list) else node
+
+
+@pytest.mark.parametrize("rows", [10**6, PAGE_VALUES + 1, 2**31, 2**40, -1])
+def test_a_footer_that_claims_more_rows_than_the_pages_have(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, footer = footer_of(parquet(FRAME))
+    assert read_parquet(with_footer(body, footer)).equals(FRAME)
+    monkeypatch.setattr(pl, "read_parquet", lambda *a, **k: pytest.fail("polars was asked"))
+    with pytest.raises(InputError, match="the file cannot be read"):
+        read_parquet(with_footer(body, put(footer, 1000, rows)))
+
+
+def test_random_numbers_in_footers_and_pages() -> None:
+    """Under no limit of memory here; the fuzzer has one."""
+    rng, content = random.Random(1), parquet(FRAME)
+    refused = 0
+    for _ in range(300):
+        try:
+            read_parquet(mutate_footer(content, rng))
+        except InputError:
+            refused += 1
+    assert refused > 100
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1PAR1PAR1", b"x" * 100])
+def test_what_is_no_parquet_file(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(content)
+    for source in (content, tmp_path / "x.parquet"):
+        with pytest.raises(InputError, match="the file cannot be read"):
+            read_parquet(source)
+
+
+def test_a_packed_buffer_that_claims_too_much(tmp_path: Path) -> None:
+    path = tmp_path / "x.feather"
+    FRAME.write_ipc(path, compression="zstd")
+    content = path.read_bytes()
+    unpacked = (8000).to_bytes(8, "little")
+    assert unpacked in content
+    path.write_bytes(content.replace(unpacked, (2**50).to_bytes(8, "little")))
+    with pytest.raises(InputError, match="it is damaged"):
+        read_arrow(path)
+
+
+def test_json_lines_that_are_too_deep(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a": ' + "[" * 10**5 + "]" * 10**5 + "}\n")
+    with pytest.raises(InputError, match="nested more than 64 deep"):
+        sd.read(path)
