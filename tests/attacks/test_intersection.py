@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sudare as sd
@@ -167,7 +167,6 @@ def left_to(person: dict[str, Any], views: list[list[Record]]) -> tuple[bool, se
     return len(told) == len(views), left, likeliest
 
 
-@settings(deadline=None)  # the first one compiles
 @given(randoms)
 def test_random_labels_against_the_twin(r: Random) -> None:
     views = random_views(r)
@@ -188,7 +187,6 @@ def test_random_labels_against_the_twin(r: Random) -> None:
     assert [(victim.row, {victim.learned}) for victim in illness.victims] == alone[:5]
 
 
-@settings(deadline=None)  # the first one compiles
 @given(randoms)
 def test_a_few_at_a_time_is_the_same(r: Random) -> None:
     views = {f"view {i}": frame_of(records) for i, records in enumerate(random_views(r))}
@@ -234,7 +232,6 @@ def random_problem(r: Random, method: str) -> tuple[sd.Table, Any, int]:
 
 
 @pytest.mark.parametrize("method", ["simultaneous", "sequential", "all-attributes"])
-@settings(deadline=None)  # the first one compiles
 @given(r=randoms)
 def test_views_leave_everybody_enough(method: str, r: Random) -> None:
     table, plan, l = random_problem(r, method)

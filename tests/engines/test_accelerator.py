@@ -29,7 +29,7 @@ def agree(case: Case, ks: list[int]) -> None:
         assert np.array_equal(found, expected)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(case=cases(), ks=st.lists(st.integers(1, 32), min_size=1, max_size=3))
 def test_random_tuples(case: Case, ks: list[int]) -> None:
     agree(case, ks)

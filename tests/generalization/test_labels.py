@@ -122,7 +122,7 @@ def test_what_could_be_misread_is_quoted(parts: list[str | None], expected: str)
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_labels_cover_their_values_and_say_how_much_they_leave_open(r: Random) -> None:
     column = random_table(r, r.randint(1, 20))["q0"]
     labels, size = labels_for(column), column.size
@@ -138,7 +138,7 @@ def test_labels_cover_their_values_and_say_how_much_they_leave_open(r: Random) -
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_the_leaves_of_every_node_stand_side_by_side(r: Random) -> None:
     tree = random_tree(r, r.randint(1, 4), r.randint(1, 12))
     start = np.array(r.sample(range(len(tree.leaves)), len(tree.leaves)))

@@ -60,7 +60,7 @@ def taking(path: str) -> Iterator[None]:
 
 
 @given(r=randoms, path=paths)
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_never_a_wrong_claim(r: Random, path: str) -> None:
     case = random_case(r)
     with taking(path):
@@ -69,7 +69,7 @@ def test_never_a_wrong_claim(r: Random, path: str) -> None:
 
 
 @given(r=randoms, path=paths, share=st.sampled_from([0.05, 0.1, 0.29, 0.3, 0.6, 0.95]))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_never_a_wrong_claim_with_records_left_out(r: Random, path: str, share: float) -> None:
     """t-closeness, which speaks of the table itself, has a test of its own."""
     case = random_case(r)
@@ -121,7 +121,7 @@ def test_leaving_out_an_outlier_spares_the_others() -> None:
 
 
 @given(r=randoms, path=paths)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_order_of_the_rows_does_not_matter(r: Random, path: str) -> None:
     case = random_case(r)
     order = list(range(len(case.table)))
@@ -146,7 +146,7 @@ def by_value(problem: Problem) -> bool:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_sweep_twin(r: Random) -> None:
     case = random_case(r)
     p = Problem.of(case.table, case.requirements)
@@ -158,7 +158,7 @@ def test_sweep_twin(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_all_choices_of_levels_by_rising_cost(r: Random) -> None:
     p = Problem.of(random_table(r, r.randint(1, 12)), [sd.KAnonymity(1)])
     choices = minimal._level_vectors(p)
@@ -168,7 +168,7 @@ def test_all_choices_of_levels_by_rising_cost(r: Random) -> None:
 
 
 @given(r=randoms, apart=st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_nearest_distances_twin(r: Random, apart: bool) -> None:
     p = Problem.of(random_table(r, r.randint(1, 16)), [LDiversity(1)])
     found = _kernels.nearest_distances(p.units, p.sensitive, p.trees, apart)
@@ -176,7 +176,7 @@ def test_nearest_distances_twin(r: Random, apart: bool) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_grown_blocks_hold_and_stop_growing_as_soon_as_they_do(r: Random) -> None:
     case = random_case(r)
     p = Problem.of(case.table, case.requirements)
@@ -264,7 +264,7 @@ def moves_that_save(costs: Costs, blocks: Partition) -> Iterator[tuple[int, floa
 
 
 @given(r=randoms, path=paths)
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_units_move_until_no_move_saves(r: Random, path: str) -> None:
     costs, blocks = final_blocks(random_case(r), path, cut=False)
     assert not list(moves_that_save(costs, blocks))

@@ -27,7 +27,7 @@ from tests.generalization.plain import (
 
 
 @given(r=randoms, strict=st.booleans())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_never_a_wrong_claim(r: Random, strict: bool) -> None:
     case = random_case(r)
     recoding = learn_mondrian(Problem.of(case.table, case.requirements), strict=strict)
@@ -35,7 +35,7 @@ def test_never_a_wrong_claim(r: Random, strict: bool) -> None:
 
 
 @given(r=randoms, strict=st.booleans())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_cuts_as_the_plain_twin_does(r: Random, strict: bool) -> None:
     case = random_case(r)
     problem = Problem.of(case.table, case.requirements)
@@ -45,7 +45,7 @@ def test_cuts_as_the_plain_twin_does(r: Random, strict: bool) -> None:
 
 
 @given(r=randoms, strict=st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_cuts_given_blocks_as_the_plain_twin_does(r: Random, strict: bool) -> None:
     case = random_case(r)
     problem = Problem.of(case.table, case.requirements)
@@ -62,7 +62,7 @@ def test_cuts_given_blocks_as_the_plain_twin_does(r: Random, strict: bool) -> No
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_strict_no_block_can_be_cut_further(r: Random) -> None:
     case = random_case(r)
     problem = Problem.of(case.table, case.requirements)
@@ -80,7 +80,7 @@ def test_strict_no_block_can_be_cut_further(r: Random) -> None:
 
 
 @given(r=randoms, strict=st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_the_order_of_the_rows_does_not_matter(r: Random, strict: bool) -> None:
     case = random_case(r)
     order = list(range(len(case.table)))

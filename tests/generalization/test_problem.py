@@ -54,7 +54,6 @@ def halves(column: Column) -> list[tuple[list[int], list[int]]]:
 
 
 @given(values=values, missing=st.booleans())
-@settings(deadline=None)
 def test_numbers_and_dates_are_halved(values: list[Any], missing: bool) -> None:
     column = quasi_table([*values, None] if missing else values)["q"]
     h = hierarchy_of(column)
@@ -78,7 +77,6 @@ def test_numbers_and_dates_are_halved(values: list[Any], missing: bool) -> None:
 
 
 @given(values=values)
-@settings(deadline=None)
 def test_halves_differ_by_the_value_at_the_cut_at_most(values: list[Any]) -> None:
     for left, right in halves(quasi_table(values)["q"]):
         beside = left[-1] if sum(left) > sum(right) else right[0]
@@ -86,7 +84,6 @@ def test_halves_differ_by_the_value_at_the_cut_at_most(values: list[Any]) -> Non
 
 
 @given(values=values)
-@settings(deadline=None)
 def test_no_neighbouring_cut_is_more_even(values: list[Any]) -> None:
     for left, right in halves(quasi_table(values)["q"]):
         off = abs(sum(left) - sum(right))
@@ -147,7 +144,7 @@ def test_a_wide_declared_domain_is_no_way_out(learn: Any) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_units_are_the_distinct_rows(r: Random) -> None:
     table = random_table(r, r.randint(1, 20))
     for requirement in (sd.KAnonymity(1), LDiversity(1)):
@@ -164,7 +161,7 @@ def test_units_are_the_distinct_rows(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_trees_hold_the_hierarchies(r: Random) -> None:
     table = random_table(r, r.randint(1, 12))
     problem = Problem.of(table, [sd.KAnonymity(1)])

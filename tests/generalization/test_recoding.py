@@ -35,7 +35,6 @@ def random_blocks(r: Random, m: int) -> np.ndarray[Any, Any]:
 
 
 @given(r=randoms)
-@settings(deadline=None)
 def test_any_division_into_blocks_is_recoded_as_little_as_it_can_be(r: Random) -> None:
     table = random_table(r, r.randint(1, 20))
     problem = Problem.of(table, [sd.KAnonymity(1)])
@@ -54,7 +53,6 @@ def test_any_division_into_blocks_is_recoded_as_little_as_it_can_be(r: Random) -
 
 
 @given(r=randoms)
-@settings(deadline=None)
 def test_block_levels_twin(r: Random) -> None:
     problem = Problem.of(random_table(r, r.randint(1, 20)), [sd.KAnonymity(1)])
     found, block_of = np.unique(random_blocks(r, len(problem.units)).clip(-1), return_inverse=True)
@@ -64,7 +62,7 @@ def test_block_levels_twin(r: Random) -> None:
 
 
 @given(r=randoms, a=st.integers(0, 3))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_meet_twin(r: Random, a: int) -> None:
     problem = Problem.of(random_table(r, r.randint(1, 12), attributes=4), [sd.KAnonymity(1)])
     h = problem.hierarchies[a]

@@ -117,7 +117,7 @@ def test_how_unlike_the_blocks_are() -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_how_unlike_the_blocks_of_any_views_are(r: Random) -> None:
     """S from its definition: over all persons, the squared sum over all pairs of views of the L1 distance of counts."""
     problem = ViewsProblem.of(random_case(r).table, {"one": ["q0"]}, "illness")
@@ -153,7 +153,7 @@ def test_how_unlike_the_blocks_of_any_views_are(r: Random) -> None:
 
 
 @given(r=randoms, method=methods, score=scores)
-@settings(deadline=None, max_examples=250)
+@settings(max_examples=250)
 def test_everybody_keeps_enough_in_what_is_published(r: Random, method: Method, score: Score) -> None:
     case = random_case(r)
     try:
@@ -187,7 +187,7 @@ def check_json(plan: ViewsPlan, people: Persons) -> None:
 
 
 @given(r=randoms, score=scores, method=st.sampled_from(["simultaneous", "sequential"]))
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 def test_no_cut_is_left_that_would_hold(r: Random, score: Score, method: Method) -> None:
     case = random_case(r, kind="distinct")
     with chosen("apart"):
@@ -201,7 +201,7 @@ def test_no_cut_is_left_that_would_hold(r: Random, score: Score, method: Method)
 
 
 @given(r=randoms, score=st.sampled_from(["narrow", "mondrian"]))
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_no_cut_of_all_views_alike_is_left_that_would_hold(r: Random, score: Score) -> None:
     case = random_case(r, kind="distinct")
     with chosen("alike"):
@@ -215,7 +215,7 @@ def test_no_cut_of_all_views_alike_is_left_that_would_hold(r: Random, score: Sco
 
 
 @given(r=randoms, score=st.sampled_from(["narrow", "mondrian"]))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_cuts_as_the_plain_twin_does(r: Random, score: Score) -> None:
     case = random_case(r, kind="distinct")
     views, widest = list(case.views.values()), score == "mondrian"
@@ -267,7 +267,7 @@ def test_shares_multiply_where_all_views_are_parts_of_one_table() -> None:
 
 
 @given(r=randoms, method=methods, score=scores)
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_the_order_of_rows_does_not_matter(r: Random, method: Method, score: Score) -> None:
     case = random_case(r, kind="distinct")
     rows = r.sample(range(len(case.table)), len(case.table))
@@ -279,7 +279,7 @@ def test_the_order_of_rows_does_not_matter(r: Random, method: Method, score: Sco
 
 
 @given(r=randoms, score=scores, kind=st.sampled_from(["distinct", "entropy", "posterior"]))
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_equal_rows_are_one_unit_with_a_weight(r: Random, score: Score, kind: str) -> None:
     case = random_case(r, kind=kind)
     problem = ViewsProblem.of(case.table, case.views, "illness")
@@ -299,7 +299,7 @@ def test_equal_rows_are_one_unit_with_a_weight(r: Random, score: Score, kind: st
 
 
 @given(r=randoms, score=scores, kind=st.sampled_from(["distinct", "entropy"]))
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_the_first_of_a_sequence_is_as_if_it_were_alone(r: Random, score: Score, kind: str) -> None:
     case = random_case(r, kind=kind)
     order = r.sample(list(case.views), len(case.views))
@@ -372,7 +372,7 @@ def test_the_weight_of_an_attribute_matters() -> None:
 
 
 @given(r=randoms, method=methods, score=scores)
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 def test_new_views_do_not_give_away_what_earlier_ones_left(r: Random, method: Method, score: Score) -> None:
     case = random_case(r)
     quasi = case.table.names("quasi")

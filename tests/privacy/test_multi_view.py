@@ -41,7 +41,7 @@ def random_view(r: Random, n: int) -> list[int]:
 
 
 @given(persons())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_everybody_is_left_with_what_all_blocks_have(people: Persons) -> None:
     seen, expected = seen_by(people), [len(values) for values in people.candidates()]
     assert seen.candidates.tolist() == expected
@@ -54,7 +54,7 @@ def test_everybody_is_left_with_what_all_blocks_have(people: Persons) -> None:
 
 
 @given(persons())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_the_posterior_multiplies_the_shares_of_all_views(people: Persons) -> None:
     seen, expected = seen_by(people), people.posteriors()
     largest = [max(posterior.values()) for posterior in expected]
@@ -68,7 +68,7 @@ def test_the_posterior_multiplies_the_shares_of_all_views(people: Persons) -> No
 
 
 @given(persons())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_entropy_measures_the_least_effective_number_of_values(people: Persons) -> None:
     seen, expected = seen_by(people), [entropy(posterior) for posterior in people.posteriors()]
     measured = MultiViewDiversity(1, "entropy").measure(seen)
@@ -79,7 +79,7 @@ def test_entropy_measures_the_least_effective_number_of_values(people: Persons) 
 
 
 @given(persons())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_distribution_counts_records(people: Persons) -> None:
     expected: Counter[int] = Counter()
     for values, weight in zip(people.candidates(), people.weights, strict=True):
@@ -90,7 +90,7 @@ def test_the_distribution_counts_records(people: Persons) -> None:
 
 
 @given(persons())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_weights_are_records(people: Persons) -> None:
     blocks, sensitive = zip(*people.records(), strict=True)
     views = [list(view) for view in zip(*blocks, strict=True)]
@@ -102,7 +102,7 @@ def test_weights_are_records(people: Persons) -> None:
 
 
 @given(persons(views=1))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_one_view_is_l_diversity(people: Persons) -> None:
     blocks, values = np.array(people.blocks[0]), np.array(people.sensitive)
     columns = {"block": np.repeat(blocks, people.weights), "s": np.repeat(values, people.weights)}
@@ -116,7 +116,7 @@ def test_one_view_is_l_diversity(people: Persons) -> None:
 
 
 @given(persons(), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_another_view_only_takes_values_away(people: Persons, r: Random) -> None:
     more = Persons([*people.blocks, random_view(r, len(people.sensitive))], people.sensitive, people.weights)
     assert (seen_by(more).candidates <= seen_by(people).candidates).all()
@@ -126,7 +126,7 @@ def test_another_view_only_takes_values_away(people: Persons, r: Random) -> None
 
 
 @given(persons(), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_view_says_nothing_of_those_it_leaves_out(people: Persons, r: Random) -> None:
     """They keep what the other views leave; the others see the records that are there."""
     out = [r.random() < 0.3 for _ in people.sensitive]
@@ -158,7 +158,7 @@ def test_whoever_is_in_no_view_may_have_any_value() -> None:
 
 
 @given(persons(), st.integers(0, 4))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_earlier_views_are_as_good_as_present_ones(people: Persons, views: int) -> None:
     before = seen_by(Persons(people.blocks[:views], people.sensitive, people.weights))
     later = [np.array(view) for view in people.blocks[views:]]

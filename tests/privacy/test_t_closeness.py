@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sudare as sd
@@ -72,7 +72,6 @@ def test_diseases_worked_by_hand() -> None:
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-@settings(deadline=None)
 @given(records=strategies.records)
 def test_measures_the_least_work_of_moving_earth(distance: str, records: Records) -> None:
     measured = TCloseness(1, distance).measure(blocks_of(records)).value  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ def some_boxes(rng: np.random.Generator, n: int, points: bool) -> Boxes:
     return Boxes.of(low, low, weights, SIZES) if points else Boxes.of(low, high, weights, SIZES)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(0, 400), st.booleans())
 def test_counts_are_those_of_the_tensor(seed: int, n: int, points: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -43,7 +43,7 @@ def test_counts_are_those_of_the_tensor(seed: int, n: int, points: bool) -> None
     assert boxes.counts(low, high) == pytest.approx(np.array(expected))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10_000),
     st.lists(st.integers(0, 2), unique=True),

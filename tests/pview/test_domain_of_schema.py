@@ -132,7 +132,7 @@ def test_bins_are_not_all_written_to_be_checked(monkeypatch: pytest.MonkeyPatch)
     assert len(written) == 2
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(drawn=agreeing_sources())
 def test_any_table_of_any_source_has_the_schemas_domain(
     drawn: Drawn, tmp_path_factory: pytest.TempPathFactory

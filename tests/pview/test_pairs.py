@@ -116,7 +116,7 @@ def test_a_design_stays_within_the_budget_and_grows_with_the_records(
 # -- What a record can change -----------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_a_record_changes_a_misfit_by_no_more_than_is_claimed(data: Any) -> None:
     seed = data.draw(st.integers(0, 2**32))
@@ -172,7 +172,7 @@ def test_what_comes_out_depends_on_what_was_measured_alone() -> None:
 # -- The parts --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.integers(-50, 200), min_size=1, max_size=12), st.floats(0, 500))
 def test_the_simplex_is_reached_at_its_nearest_point(cells: list[int], total: float) -> None:
     table = np.array(cells)

@@ -95,14 +95,14 @@ conditions = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(where=conditions)
 def test_any_condition_counts_what_duckdb_counts(view: PView, where: str) -> None:
     query = f"SELECT COUNT(*) FROM view WHERE {where}"
     assert view.sql(query)["count"][0] == pytest.approx(of_duckdb(query)[0][0], abs=1e-6)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(where=conditions, by=st.lists(st.sampled_from(list(LITERALS)), min_size=1, max_size=3, unique=True))
 def test_groups_of_any_condition_are_duckdbs(view: PView, where: str, by: list[str]) -> None:
     columns = ", ".join(by)
@@ -258,7 +258,7 @@ trees = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(where=trees)
 def test_parts_of_bins_are_as_if_spread_evenly(spread: tuple[PView, pl.DataFrame], where: str) -> None:
     view, rows = spread

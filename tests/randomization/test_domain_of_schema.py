@@ -82,7 +82,7 @@ def test_a_place_for_missing_values_is_the_schemas_to_say() -> None:
         assert "missing" not in none["x"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(drawn=agreeing_sources(missing=False), seed=st.integers(0, 3))
 def test_any_table_of_any_source_has_the_schemas_law(
     drawn: Drawn, seed: int, tmp_path_factory: pytest.TempPathFactory

@@ -151,7 +151,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.dictionaries(st.text(), JSON_VALUES), max_size=3))
 def test_any_json_reads_back_and_verifies(bodies: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

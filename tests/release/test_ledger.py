@@ -355,7 +355,7 @@ VIEWS = [["age"], ["height"], ["town"], ["age", "town"], ["height", "town"]]
 
 
 class TestEveryOrder:
-    @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         st.lists(
             st.tuples(

@@ -706,7 +706,7 @@ def tables(draw: st.DrawFn) -> tuple[sd.Table, dict[str, list[Any]]]:
     return read(frame, missing="own value" if missing else "refuse", **declared), conditions
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     drawn=tables(),
     method=st.sampled_from(METHODS),

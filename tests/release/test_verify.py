@@ -425,7 +425,7 @@ MASK: Any = {"kind": "mask", "pad": "_"}
 
 
 @pytest.mark.parametrize("kind", VALUES)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(data=st.data(), requirement=strategies.requirements)
 def test_agrees_with_what_is_measured_on_the_same_table(
     kind: str, data: st.DataObject, requirement: Requirement
@@ -465,7 +465,7 @@ def assert_is_worst(
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(records=strategies.records)
 def test_agrees_with_the_definition_of_a_distance(distance: str, records: plain.Records) -> None:
     output = pl.DataFrame(records, schema=["q", "s"], orient="row")
@@ -481,7 +481,7 @@ def test_agrees_with_the_definition_of_a_distance(distance: str, records: plain.
     assert work[place] == pytest.approx(max(work), abs=1e-8)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(records=strategies.records, requirement=strategies.requirements)
 def test_files_and_frames_agree(
     tmp_path_factory: pytest.TempPathFactory, records: plain.Records, requirement: Requirement

@@ -44,7 +44,7 @@ def test_the_names_kept_for_others() -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_every_number_from_its_definition(r: Random) -> None:
     plain = random_plain(r, most=8)
     n, diversity = len(plain.rows), r.choice(["entropy", "distinct"])
@@ -88,7 +88,7 @@ def test_every_number_from_its_definition(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_the_ratio_is_to_what_generalize_reaches(r: Random) -> None:
     plain = random_plain(r, most=8)
     for diversity in ("entropy", "distinct"):
@@ -107,7 +107,7 @@ def test_the_ratio_is_to_what_generalize_reaches(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_what_each_row_costs_and_the_worst(r: Random) -> None:
     plain = random_plain(r, most=14)
     a = sd.assess(plain.table(), l=[1, 2, 3], k=2, diversity="distinct")
@@ -120,7 +120,7 @@ def test_what_each_row_costs_and_the_worst(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_without_an_attribute_is_as_if_it_were_not_quasi(r: Random) -> None:
     plain = random_plain(r, most=12, odd=r.random() < 0.5, missing=False)
     if not any(plain.weights):
@@ -324,7 +324,7 @@ def test_values_that_nobody_has_count_for_nothing() -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_the_order_of_the_rows_does_not_matter(r: Random) -> None:
     plain = random_plain(r, most=12)
     order = r.sample(range(len(plain.rows)), len(plain.rows))

@@ -56,7 +56,7 @@ def check(plain: Plain, asked: Asked) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_no_bound_is_more_than_the_optimum(r: Random) -> None:
     """Tables without copies, and all that can be asked."""
     plain = random_plain(r, most=7)
@@ -65,7 +65,7 @@ def test_no_bound_is_more_than_the_optimum(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_no_bound_is_more_than_the_optimum_with_odd_weights(r: Random) -> None:
     plain = random_plain(r, most=7, odd=True)
     if any(plain.weights):
@@ -73,7 +73,7 @@ def test_no_bound_is_more_than_the_optimum_with_odd_weights(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_no_quick_bound_is_more_than_the_optimum(r: Random) -> None:
     """What every certificate shows: without a matching or prices."""
     plain, asked = random_plain(r, most=8), r.choice(ASKED)
@@ -85,7 +85,7 @@ def test_no_quick_bound_is_more_than_the_optimum(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_where_cells_are_too_many_the_nearest_bound(r: Random) -> None:
     plain = random_plain(r, most=7)
     asked = r.choice(ASKED)
@@ -101,7 +101,7 @@ def test_where_cells_are_too_many_the_nearest_bound(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_what_a_bound_says(r: Random) -> None:
     plain, asked = random_plain(r, most=7), r.choice(ASKED)
     problem = Problem.of(plain.table(), asked.requirements())

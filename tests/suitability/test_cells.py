@@ -15,7 +15,7 @@ NEEDS = [Need(1), Need(2), Need(3), Need(9), Need(2, 2), Need(3, 3), Need(3, 2),
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_the_cheapest_cell_is_that_of_all_choices_of_levels(r: Random) -> None:
     plain = random_plain(r, most=9)
     costs, problem = costs_of(plain), problem_of(plain)
@@ -30,7 +30,7 @@ def test_the_cheapest_cell_is_that_of_all_choices_of_levels(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_cells_bound_no_less_than_the_nearest_with_any_weights(r: Random) -> None:
     plain = random_plain(r, most=12, odd=True)
     for by_value in (True, False):
@@ -46,7 +46,7 @@ def test_cells_bound_no_less_than_the_nearest_with_any_weights(r: Random) -> Non
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_closed_cells_are_the_smallest_for_each_set_of_records(r: Random) -> None:
     plain = random_plain(r, most=9)
     need = r.choice(NEEDS)

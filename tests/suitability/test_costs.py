@@ -21,7 +21,7 @@ def exact(plain: Plain) -> bool:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_nearest_costs_are_those_of_the_definition(r: Random) -> None:
     plain = random_plain(r, most=9, odd=False)
     costs, problem = costs_of(plain), problem_of(plain)
@@ -35,7 +35,7 @@ def test_nearest_costs_are_those_of_the_definition(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_with_odd_weights_they_are_never_more_and_hardly_less(r: Random) -> None:
     plain = random_plain(r, most=8, odd=True)
     costs, problem = costs_of(plain), problem_of(plain)
@@ -49,7 +49,7 @@ def test_with_odd_weights_they_are_never_more_and_hardly_less(r: Random) -> None
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_without_sensitive_values_copies_are_counted_too(r: Random) -> None:
     plain = random_plain(r, most=9)
     costs, problem = costs_of(plain), problem_of(plain, by_value=False)
@@ -84,7 +84,7 @@ def test_costs_share_a_record_exactly(
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_a_record_never_costs_more_than_all(r: Random) -> None:
     heights = [r.randint(1, 17) for _ in range(r.randint(1, 90))]
     weights = [r.choice([0, 1, 0.1, 1 / 3, 1e-12, 1e12, r.random()]) for _ in heights]
@@ -134,7 +134,7 @@ def test_an_l_that_went_through_logarithms_needs_no_more(l: int) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_no_block_that_meets_the_requirements_has_less_than_is_needed(r: Random) -> None:
     plain, asked = random_plain(r, most=7), r.choice(ASKED)
     need = Need.of(Problem.of(plain.table(), asked.requirements()).limits)

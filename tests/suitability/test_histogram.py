@@ -35,7 +35,7 @@ def reaches(counts: list[int], a: int, l: Fraction) -> bool:
 
 
 @given(counts, st.integers(1, 10))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_max_blocks_is_the_largest_number_that_the_counts_allow(counts: list[int], l: int) -> None:
     expected = most_blocks(counts, l)
     assert max_blocks(counts, l) == sd.max_blocks(counts, l) == expected
@@ -43,7 +43,7 @@ def test_max_blocks_is_the_largest_number_that_the_counts_allow(counts: list[int
 
 
 @given(counts, st.sampled_from(["1", "1.5", "2", "2.5", "3", "3.25", "4", "7"]))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_min_block_entropy_is_the_first_that_reaches_log_l(counts: list[int], l: str) -> None:
     exact = Fraction(l)
     sizes = range(1, sum(counts) + 1)

@@ -49,7 +49,7 @@ def tight(plain: Plain) -> Bound:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_cheapest_permutation_is_found(r: Random) -> None:
     """Whether or not a record may be left out (it then costs 1)."""
     plain = random_plain(r, most=6)
@@ -61,7 +61,7 @@ def test_the_cheapest_permutation_is_found(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_cheapest_permutation_is_no_more_than_the_optimum(r: Random) -> None:
     plain = random_plain(r, most=7)
     best = plain.optimum(Asked(k=2))

@@ -40,7 +40,7 @@ def check(plain: Plain, need: Need) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_prices_break_no_constraint(r: Random) -> None:
     check(random_plain(r, most=7), r.choice(NEEDS))
 
@@ -66,7 +66,7 @@ def test_prices_are_near_the_best_even_if_the_first_guess_breaks_nothing() -> No
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_prices_break_no_constraint_with_odd_weights(r: Random) -> None:
     plain = random_plain(r, most=6, odd=True)
     if not any(plain.weights):
@@ -78,7 +78,7 @@ def test_prices_break_no_constraint_with_odd_weights(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_the_dearest_block_of_each_cell_is_found(r: Random) -> None:
     """Whatever the prices, against all blocks of each cell; and lowered prices break nothing."""
     plain, need = random_plain(r, most=7), r.choice(NEEDS)

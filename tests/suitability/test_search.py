@@ -19,7 +19,7 @@ from tests.suitability.cases import random_plain
 
 
 @given(r=st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_what_is_found_is_what_the_list_has(r: Random) -> None:
     facts = Facts(random_plain(r, most=8).table(), "illness")
     problem = facts.problem

@@ -48,7 +48,7 @@ def test_the_declared_order_of_a_domain_gives_the_codes() -> None:
     assert column.decode().to_list() == ["low", None, "high"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_a_domain_changes_codes_and_not_values(data: st.DataObject) -> None:
     domain = data.draw(st.lists(st.integers(0, 400), min_size=1, unique=True))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare.tables.column import Column, smallest
 
-moderate = settings(max_examples=40, deadline=None)
+moderate = settings(max_examples=40)
 
 TEXT = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
@@ -125,7 +125,7 @@ def test_a_column_with_nothing_but_missing_values(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "null"])
 def test_whole_frames_survive_reading(kind: str) -> None:
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(series(kind).filter(lambda column: column.null_count() < len(column)))
     def holds(original: pl.Series) -> None:
         frame = pl.DataFrame({"n": range(len(original)), "x": original})

@@ -48,13 +48,13 @@ def coded(draw: st.DrawFn) -> tuple[Columns, list[int]]:
     return columns, sizes
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(coded())
 def test_counts_equal_those_of_a_dictionary(case: tuple[Columns, list[int]]) -> None:
     check(*case)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(coded(), st.sampled_from([1, 2, 7]))
 def test_counting_in_small_chunks(case: tuple[Columns, list[int]], chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -62,7 +62,7 @@ def test_counting_in_small_chunks(case: tuple[Columns, list[int]], chunk: int) -
         check(*case)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(coded())
 def test_the_dense_and_the_sorted_way_agree(case: tuple[Columns, list[int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -16,7 +16,7 @@ import sudare as sd
 from sudare import CsvFormat, InputError, Schema
 from sudare.tables import csv_files
 
-moderate = settings(max_examples=100, deadline=None)
+moderate = settings(max_examples=100)
 DELIMITERS = [",", ";", "\t", "|"]
 
 
@@ -74,7 +74,7 @@ def python_csv(names: list[str], rows: list[list[str]], **format: object) -> str
     return text.getvalue()
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(
     tables(),
     st.sampled_from(DELIMITERS),
@@ -121,7 +121,7 @@ PIECES = st.lists(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(PIECES)
 def test_any_bytes_are_read_as_python_reads_them_or_refused(path: Path, pieces: list[str]) -> None:
     text = "".join(["x,y\n", *pieces])
@@ -136,7 +136,7 @@ def test_any_bytes_are_read_as_python_reads_them_or_refused(path: Path, pieces: 
     assert [[field or "" for field in row] for row in frame.rows()] == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(*[st.text(st.sampled_from(list('ab "')), max_size=4)] * 2), max_size=5))
 def test_quotes_inside_unquoted_fields_are_just_characters(path: Path, rows: list[tuple[str, str]]) -> None:
     rows = [("x", "5' 7\""), *rows]

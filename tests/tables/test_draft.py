@@ -113,7 +113,7 @@ def test_an_unusual_format_is_written_down(tmp_path: Path) -> None:
     assert sd.read(path, schema).frame().rows() == [(1.5, "Köln"), (1.7, "Ulm")]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.dictionaries(
         st.text(min_size=1, max_size=8),

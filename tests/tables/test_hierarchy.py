@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from sudare import Hierarchy, InputError, ParameterError
 
-moderate = settings(max_examples=100, deadline=None)
+moderate = settings(max_examples=100)
 CITIES = [
     ("Paris", "France", "Europe", "*"),
     ("Lyon", "France", "Europe", "*"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sudare.tables.parsing import encode_text, infer_type, parse
 
-moderate = settings(max_examples=100, deadline=None)
+moderate = settings(max_examples=100)
 
 
 @pytest.mark.parametrize(

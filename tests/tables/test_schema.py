@@ -366,7 +366,7 @@ FORMATS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.dictionaries(TEXT, attributes(), min_size=1, max_size=3),
     st.sampled_from(["own value", "refuse"]),

@@ -13,9 +13,11 @@ from sudare.release import svg
 
 BEFORE, AFTER, INK, FAINT, AMBER = "#8a9a8f", "#2f6f5e", "#22302b", "#d9dfda", "#d39b00"
 QUIET, LIGHT = "#6b7a72", "#e3b94d"
+# What draws PNGs takes sans-serif for Arial alone, and leaves out all text where that is not installed.
+FONTS = "Arial, Helvetica, 'Liberation Sans', 'DejaVu Sans', 'Noto Sans', sans-serif"
 # A page brings its own style; a picture in a file of its own needs this one.
 STYLE = (
-    f"text {{ font-family: sans-serif; font-size: 11px; fill: {INK}; }} "
+    f"text {{ font-family: {FONTS}; font-size: 11px; fill: {INK}; }} "
     f"text.axis {{ fill: {QUIET}; }} text.title {{ font-size: 13px; font-weight: bold; }}"
 )
 SCALE = 2  # pixels of a PNG per pixel of its picture: sharp in print and on fine screens

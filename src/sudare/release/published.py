@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from sudare.tables.exact import exact
 from sudare.tables.parsing import infer_type, parse
 from sudare.tables.table import Table
 
@@ -25,8 +26,16 @@ def as_published(frame: pl.DataFrame, table: Table) -> pl.DataFrame:
 
 
 def in_order(frame: pl.DataFrame) -> pl.DataFrame:
-    """Sort the rows by all their values: the order is then a function of what is published."""
-    return frame.sort(frame.columns, nulls_last=True) if frame.width else frame
+    """Sort the rows by all their values: the order is then a function of what is published.
+
+    >>> in_order(pl.DataFrame({"x": [2.0, 0.0, -0.0]}))["x"].to_list()
+    [0.0, -0.0, 2.0]
+    """
+    if frame.width == 0:
+        return frame
+    # -0.0 and 0.0 are equal, and yet can be told apart: their order must not be the original's.
+    bits = [pl.lit(exact(column)) for column in frame.iter_columns() if column.dtype.is_float()]
+    return frame.sort([*map(pl.col, frame.columns), *bits], nulls_last=True)
 
 
 def _retyped(column: pl.Series) -> pl.Series:
