@@ -202,14 +202,15 @@ def test_what_is_no_law_is_refused(law: dict[str, Any]) -> None:
 
 
 def test_a_law_that_hides_nothing() -> None:
-    found = by_law(FRAME, law={"attributes": {"x": {"retention": [1.0, 1.0, 1.0]}}})
+    found = by_law(FRAME, law=table_law({"values": ["a", "b", "c"], "retention": [1.0, 1.0, 1.0]}))
     assert (found.k, found.epsilon, found.by_attribute["x"].after) == (1, math.inf, 1)
     assert "100.00% at most" in str(found)
     assert "infinitely many times" in str(found)
 
 
 def test_a_huge_grid_takes_no_memory() -> None:
-    found = by_law(FRAME, law={"attributes": {"x": {"steps": 2**40, "scale": str(2**40)}}})
+    grid = {"how": "noise", "low": 0.0, "step": 1.0, "steps": 2**40, "scale": str(2**40), "after": "clip"}
+    found = by_law(FRAME, law=table_law(grid))
     assert found.epsilon == 1.0
     assert found.by_attribute["x"].after == pytest.approx(1 / (2**40 * -math.expm1(-1)))
 
