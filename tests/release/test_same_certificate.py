@@ -7,6 +7,7 @@ same files, everything else that is handed over with them must be the same as we
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 
 import sudare as sd
 
-PAIRS = 1000
+PAIRS = int(os.environ.get("SUDARE_PAIRS", "200"))  # 1,000 take some minutes
 Draw = Callable[[np.random.Generator], tuple[pl.DataFrame, Callable[[], tuple[Any, Any]]]]
 """Draws an original; also returns what publishes it: the published files, and all that is told beside them."""
 
