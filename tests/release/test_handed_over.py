@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -97,14 +98,40 @@ def test_labels_are_made_from_those_who_are_published(hierarchy: dict[str, objec
         hierarchies={"income": hierarchy} if hierarchy else {},  # type: ignore[dict-item]
     )
     outputs = []
-    for income in (1_234_567, 9_876_543_210):
+    for income in (1_234_567, 9_876_543_210, 70_007, 33_333):
         table = sd.read(with_somebody_far_away(income), schema)
         release = sd.generalize(table, sd.KAnonymity(3), suppress=0.02)
         assert release.holder["records"]["suppressed"] == 1
         assert release.frame().height == 59
         outputs.append(release.frame())
         assert str(income) not in release.frame().write_csv()
-    assert outputs[0].equals(outputs[1])
+    assert all(outputs[0].equals(other) for other in outputs[1:])
+    without = sd.read(with_somebody_far_away(70_007)[:59], schema)
+    assert outputs[0].equals(sd.generalize(without, sd.KAnonymity(3)).frame())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_who_is_left_out_decides_nothing_about_the_others(seed: int) -> None:
+    """Blocks, too: what is published is what would be published if the others were the whole table."""
+    rng = np.random.default_rng(seed)
+    people = pl.DataFrame(
+        {
+            "income": rng.integers(20_000, 60_000, 40),
+            **{f"town{i}": rng.choice(["here", "there"], 40) for i in range(3)},
+            "ill": rng.choice(["flu", "HIV"], 40),
+        }
+    )
+    schema = sd.Schema.from_roles(quasi=QUASI, sensitive=["ill"])
+    expected = sd.generalize(sd.read(people, schema), sd.KAnonymity(4)).frame()
+    found = 0
+    for income in (100, 40_000, 90_000):
+        alone = {"income": income, **{f"town{i}": "far away" for i in range(3)}, "ill": "flu"}
+        table = sd.read(pl.concat([people, pl.DataFrame([alone])], how="vertical_relaxed"), schema)
+        release = sd.generalize(table, sd.KAnonymity(4), suppress=0.025)
+        if release.kept.row_blocks["data"][-1] < 0:  # else somebody else was left out
+            assert release.frame().equals(expected)
+            found += 1
+    assert found
 
 
 def test_types_do_not_tell_of_those_who_are_left_out(tmp_path: Path) -> None:
@@ -127,6 +154,17 @@ def test_types_do_not_tell_of_those_who_are_left_out(tmp_path: Path) -> None:
     output = sd.generalize(sd.read(tmp_path / "people.csv", schema), sd.KAnonymity(3), suppress=0.02).frame()
     assert output.height == 59
     assert (output["children"].dtype, output["flat"].dtype) == (pl.Int64, pl.Int64)
+
+
+@pytest.mark.parametrize("last", [38, None, 38.5, Decimal("38.125"), 2**63])
+def test_undeclared_types_are_those_of_the_published_values(last: object) -> None:
+    kind = {Decimal: pl.Decimal(20, 3), float: pl.Float64}.get(type(last), pl.UInt64)
+    temperatures = pl.Series("temp", [*[37] * 59, last], dtype=kind, strict=False)
+    frame = with_somebody_far_away(1_234_567).with_columns(temperatures)
+    schema = sd.Schema.from_roles(quasi=QUASI, sensitive=["ill"], other=["temp"])
+    output = sd.generalize(sd.read(frame, schema), sd.KAnonymity(3), suppress=0.02).frame()
+    assert output.height == 59
+    assert output["temp"].dtype == pl.Int64
 
 
 # -- Spreadsheets ----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.limits import Limits
 from sudare.privacy.requirement import Requirement, sensitive_attribute
+from sudare.tables.builders import ROOT
 from sudare.tables.column import Column
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Role
@@ -109,6 +110,8 @@ def hierarchy_of(column: Column) -> Hierarchy:
     """
     if column.hierarchy is not None:
         return column.hierarchy
+    if len(column.values) == 0:  # all are missing
+        return Hierarchy(((None,), (ROOT,)), np.zeros((2, 1), dtype=np.int32))
     dtype = column.values.dtype
     if (dtype.is_numeric() or dtype.is_temporal()) and len(column.values) > 2:
         plain = _halved(column)

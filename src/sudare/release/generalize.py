@@ -7,9 +7,12 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sudare.attacks.attack import attack_all
 from sudare.errors import InputError, ParameterError
-from sudare.generalization.kept import labelled_by_kept
+from sudare.generalization.kept import measured_by
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_mondrian
 from sudare.generalization.problem import Problem, with_hierarchies
@@ -24,6 +27,7 @@ from sudare.release.release import Kept, Release
 from sudare.release.report import write_report
 from sudare.suitability.bounds import best_bounds, within_reach
 from sudare.suitability.costs import Costs, Need
+from sudare.tables.excerpt import only
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
@@ -75,15 +79,22 @@ def generalized(
 ) -> Release:
     """Generalize, with what was decided before in the holder's record."""
     _refuse_what_cannot_be(table, asked, method, suppress, strict, predict)
+    rest, plan = _learn(table, asked, method, suppress, strict)
+    if (kept := plan.kept).all():
+        return _release(rest, rest, kept, plan, predict, asked, decision)
+    rest, plan = _learn(only(table, kept), asked, method, 0.0, strict)
+    return _release(measured_by(table, rest, kept), rest, kept, plan, predict, asked, decision)
+
+
+def _learn(
+    table: Table, asked: list[Requirement], method: str, suppress: float, strict: bool
+) -> tuple[Table, Recoding]:
+    """Learn a plan; also returns the table with the hierarchies that it climbs."""
     table = with_hierarchies(table)
     problem = Problem.of(table, asked)
-    plan = (
-        learn_minimal(problem, suppress=suppress)
-        if method == "minimal"
-        else learn_mondrian(problem, strict=strict)
-    )
-    table, plan = labelled_by_kept(table, plan, asked)
-    return _release(table, plan, asked, predict, decision)
+    if method == "minimal":
+        return table, learn_minimal(problem, suppress=suppress)
+    return table, learn_mondrian(problem, strict=strict)
 
 
 def _refuse_what_cannot_be(
@@ -124,34 +135,44 @@ def _refuse_what_cannot_be(
 
 def _release(
     table: Table,
+    rest: Table,
+    kept: NDArray[np.bool_],
     plan: Recoding,
-    requirements: list[Requirement],
     predict: str | None,
+    requirements: list[Requirement],
     decision: str | None,
 ) -> Release:
-    """Apply a plan, certify the output, and say what the holder keeps."""
-    data = as_published(plan.apply(table), table)
-    handed_over = HandedOver({"data": data})
+    """Apply a plan to the rows that it was learned from, certify the output, and say what the holder keeps."""
+    handed_over = HandedOver({"data": as_published(plan.apply(rest))})
     declared = Declared(requirements, plan.method, table.schema, NO_NOISE)
     commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = certify(handed_over, declared, commitment)
-    kept = Kept(
+    blocks = np.full(len(table), -1, dtype=np.int64)
+    blocks[kept] = plan.block_of[plan.problem.row_unit]
+    holds = Kept(
         plan,
         salt,
-        record=partial(_record, table, plan, certificate, predict, decision),
+        record=partial(_record, table, kept, plan, certificate, predict, requirements, decision),
         report=partial(_report, table, handed_over, declared, certificate),
         table=table,
-        row_blocks={"data": plan.block_of[plan.problem.row_unit]},
+        row_blocks={"data": blocks},
     )
-    return Release(handed_over, declared, certificate, kept)
+    return Release(handed_over, declared, certificate, holds)
 
 
 def _record(
-    table: Table, plan: Recoding, certificate: Certificate, predict: str | None, decision: str | None
+    table: Table,
+    kept: NDArray[np.bool_],
+    plan: Recoding,
+    certificate: Certificate,
+    predict: str | None,
+    requirements: list[Requirement],
+    decision: str | None,
 ) -> dict[str, Any]:
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
-    utility, bound = _utility(table, plan, predict), _bound(table, plan.problem)
-    published = int(plan.kept.sum())
+    utility = _utility(table, kept, plan, predict)
+    bound = _bound(table, plan.problem if kept.all() else Problem.of(table, requirements))
+    published = int(kept.sum())
     return {
         "records": {"read": len(table), "published": published, "suppressed": len(table) - published},
         "measured": certificate.measured,
@@ -177,9 +198,12 @@ def _report(
     return write_report(table, data, certificate, holder, verification)
 
 
-def _utility(table: Table, plan: Recoding, predict: str | None) -> dict[str, Any]:
+def _utility(table: Table, kept: NDArray[np.bool_], plan: Recoding, predict: str | None) -> dict[str, Any]:
     """Measure what the plan leaves: cells and blocks, counting, and, if asked, predicting."""
-    levels, kept = plan.row_levels(), plan.kept
+    levels = np.tile(
+        plan.problem.trees.height.astype(np.int16), (len(table), 1)
+    )  # who is left out is at the root
+    levels[kept] = plan.row_levels()
     utility = utility_of(table, levels, kept, plan.block_sizes())
     utility["query_error"] = asdict(query_error(table, levels, kept))
     if predict is not None:

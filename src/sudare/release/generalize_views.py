@@ -252,7 +252,7 @@ def _release(
     _refuse_broken(requirement, least, worst, table)
     if strictest != requirement:
         _refuse_broken(strictest, *left(strictest.kind), table)
-    data = {name: as_published(frame, table) for name, frame in frames.items()}
+    data = {name: as_published(frame) for name, frame in frames.items()}
     handed_over = HandedOver(data)
     declared = Declared([requirement], plan.method, table.schema, NO_NOISE, [PERSON_BY_PERSON])
     commitment, salt = InputHash.commit(table.name, table.digest())

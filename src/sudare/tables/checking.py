@@ -58,7 +58,7 @@ def checked(table: Table, wrong: Mapping[str, Rows], faults: list[str]) -> Table
             column, unknown = _in_domain(column, attribute.domain, source)
             faults += _value_faults(column, unknown, "is not in the declared domain", source)
         faults += outside
-        hierarchy, unknown = _aligned(column, attribute, source)
+        hierarchy, unknown = aligned(column, attribute, source)
         faults += _value_faults(column, unknown, "is not in the hierarchy", source)
         columns[name] = replace(column, hierarchy=hierarchy)
     if faults:
@@ -245,7 +245,7 @@ def moment_of(value: dt.date, dtype: pl.Datetime, at: dt.time = dt.time.min) -> 
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
-def _aligned(column: Column, attribute: Attribute, source: Source) -> tuple[Hierarchy | None, list[int]]:
+def aligned(column: Column, attribute: Attribute, source: Source) -> tuple[Hierarchy | None, list[int]]:
     """Return the hierarchy whose leaves are the column's codes, and the codes of values it does not have."""
     recipe = attribute.hierarchy
     if recipe is None or len(column.values) == 0:
