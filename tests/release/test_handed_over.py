@@ -191,3 +191,12 @@ def test_names_that_look_alike_are_refused_before_the_work(monkeypatch: pytest.M
     monkeypatch.delattr("sudare.generalization.problem.Problem.of")
     with pytest.raises(sd.RequirementError, match="'Name ', which looks like the identifier 'name'"):
         sd.generalize(table, sd.KAnonymity(3))
+
+
+def test_a_report_shows_signs_that_a_browser_would_obey() -> None:
+    table = sd.read(
+        pl.DataFrame({"t\u202eown": ["a\x1b", "a\x1b", "b\u202e", "b\u202e"]}),
+        sd.Schema.from_roles(quasi=["t\u202eown"]),
+    )
+    report = sd.generalize(table, sd.KAnonymity(2)).report
+    assert not {"\u202e", "\x1b"} & set(report)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import numpy as np
 from sudare.errors import InputError
 from sudare.release import charts
 from sudare.release.report import STYLE
+from sudare.release.svg import plain as escape
 from sudare.suitability.assess import Assessment
 from sudare.suitability.bounds import WORDS
 from sudare.tables.text import text_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from sudare.randomization.published import PublishedAttribute, PublishedLaw
 from sudare.release import charts, randomization_charts
 from sudare.release.certificate import Certificate
 from sudare.release.report import STYLE
+from sudare.release.svg import plain as escape
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of

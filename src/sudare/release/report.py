@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 import polars as pl
@@ -11,6 +10,7 @@ import polars as pl
 from sudare.release import charts
 from sudare.release.certificate import Certificate
 from sudare.release.findings import Verification
+from sudare.release.svg import plain as escape
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import text_of

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-from html import escape
 from importlib import resources
 from itertools import combinations
 from typing import Any
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from sudare.pview.domain import Axis
 from sudare.pview.view import PView
 from sudare.release.report import STYLE
+from sudare.release.svg import plain as escape
 from sudare.release.view_groups import Groups, ends, errors_of, is_half_open, one_way, two_way
 from sudare.release.view_promise import method, promise, rows
 from sudare.tables.text import text_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from html import escape
 from typing import Any
 
 from sudare.release import charts
 from sudare.release.randomization_charts import figure
+from sudare.release.svg import plain as escape
 
 MOST = 16  # shares of the budget that are drawn one by one
 METHODS = {

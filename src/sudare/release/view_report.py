@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +12,7 @@ from sudare.pview.boxes import Boxes
 from sudare.pview.view import PView
 from sudare.release import charts, view_charts
 from sudare.release.report import STYLE
+from sudare.release.svg import plain as escape
 from sudare.release.view_errors import WorkloadError, measure_errors, truth_of
 from sudare.release.view_groups import Groups, dependence, one_way, strongest, two_way
 from sudare.release.view_promise import method, promise, rows, spending

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sudare.generalization.views import View, ViewsPlan
 from sudare.release import charts
 from sudare.release.certificate import Certificate
 from sudare.release.report import STYLE
+from sudare.release.svg import plain as escape
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
 
