@@ -7,6 +7,7 @@ from `randomization`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -38,13 +39,15 @@ def promised(frame: pl.DataFrame, table: TableLaw) -> tuple[float, float, str]:
     return epsilon, math.fsum(spread for _, spread in found.values()) + 2 * estimates, worst
 
 
-def refuse_better(table: TableLaw, records: int, epsilon: float, k: float) -> None:
+def refuse_better(table: TableLaw, records: int, found: Mapping[str, float]) -> None:
     """Refuse a law that says of itself better figures than were recounted, or speaks of other records."""
     if table.records != records:
         raise RequirementError(
             f"The law speaks of {table.records:,} records, but the output has {records:,}. Do not rely on it."
         )
-    figures = [("epsilon", table.epsilon, epsilon), ("pk", -table.pk, -k)]
+    if not {"epsilon", "pk"} <= set(found):
+        raise RequirementError("The certificate of a randomized table promises something else than its law.")
+    figures = [("epsilon", table.epsilon, found["epsilon"]), ("pk", -table.pk, -found["pk"])]
     for name, law in table.attributes.items():
         own_epsilon, own_spread = _law(law)
         figures += [

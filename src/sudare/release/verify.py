@@ -154,6 +154,8 @@ def _verify_folder(
     refuse_figures(certificate, claimed.measured)
     refuse_records(certificate, tables)
     frames = {name: parts[0].frame for name, parts in tables.items()}
+    if law is not None:
+        _recount_laws.refuse_better(law, certificate.records["published"], claimed.measured)
     notes.append(refuse_other_utility(certificate, frames, own, randomized=law is not None))
     notes = [note for note in notes if note]
     if promised is None and schema is None:
@@ -245,7 +247,6 @@ def _find_by_law(
     frame = part.frame.with_columns(part.meant(name) for name in part.frame.columns)
     epsilon, spread, worst = _recount_laws.promised(frame, law)
     k = 1 + (frame.height - 1) * math.exp(-spread)
-    _recount_laws.refuse_better(law, frame.height, epsilon, k)
     pk = max((r.k for r in asked if isinstance(r, PkAnonymity)), default=1.0)
     least = min((r.epsilon for r in asked if isinstance(r, DifferentialPrivacy)), default=math.inf)
     words = {type(r): str(r) for r in asked}
