@@ -33,7 +33,9 @@ def field_metadata(path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
-    fields = [pyarrow.field(name, pyarrow.large_string(), metadata={"raw": "Alice"}) for name in PEOPLE.columns]
+    fields = [
+        pyarrow.field(name, pyarrow.large_string(), metadata={"raw": "Alice"}) for name in PEOPLE.columns
+    ]
     parquet.write_table(PEOPLE.to_arrow().cast(pyarrow.schema(fields)), path)
 
 
@@ -89,7 +91,7 @@ def test_a_csv_file_written_otherwise(folder: Path, change: Callable[[bytes], by
 def test_a_file_of_another_version_of_polars(folder: Path) -> None:
     other_compression(folder / "data.parquet")
     forged(folder, lambda c: c["versions"].update(polars="0.1"))
-    (note, _) = sd.verify(folder).notes
+    note = sd.verify(folder).notes[0]
     assert "was written by polars 0.1" in note
     field_metadata(folder / "data.parquet")
     forged(folder, lambda c: None)
@@ -124,7 +126,10 @@ def test_several_row_groups_and_types_are_written_alike(tmp_path: Path) -> None:
         (lambda c: c["utility"].update(distortion="Alice"), "distortion = Alice, which is no number"),
         (lambda c: c["utility"].update(distortion=1.5), "distortion = 1.5, which is no number"),
         (lambda c: c["attacks"].update(raw="Alice"), "the figure 'attacks.raw'"),
-        (lambda c: c["attacks"]["output"]["homogeneity"]["illness"].update(share=0.9), "claims attacks.output"),
+        (
+            lambda c: c["attacks"]["output"]["homogeneity"]["illness"].update(share=0.9),
+            "claims attacks.output",
+        ),
         (lambda c: c["versions"].update(raw="1"), "versions have 'raw'"),
         (lambda c: c["versions"].update(numpy="Alice, 23, HIV"), "versions have 'numpy'"),
         (lambda c: c.update(caveats=["Alice"] * 21), "21 caveats"),

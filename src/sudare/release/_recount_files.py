@@ -173,6 +173,7 @@ def refuse_other_bytes(path: Path, frame: pl.DataFrame, written_by: str | None) 
     if is_csv(path) or written_by == pl.__version__:
         alike, note = _bytes(path) == fresh.getvalue(), ""
     else:
+        fresh.seek(0)
         alike = pl.read_parquet_metadata(path) == pl.read_parquet_metadata(fresh)
         note = OTHER_VERSION.format(path.name, written_by, pl.__version__)
     if not alike:
