@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import sudare as sd
 from sudare.cli.app import app
 from tests.pview.forged import forge
-from tests.release.hand_over import PEOPLE, SCHEMA, forged, write
+from tests.release.hand_over import PEOPLE, forged, write
 from tests.release.view_cases import people, survey
 
 OTHER_BYTES = "has other bytes than a release writes for its rows"
@@ -155,7 +155,7 @@ def test_views_state_no_distortion(tmp_path: Path) -> None:
     utility = sd.Certificate.open(folder / "certificate.json").utility
     assert [set(found) for found in utility.values()] == [{"blocks", "average_block", "discernibility"}] * 2
     assert sd.verify(folder).holds
-    with pytest.raises(sd.RequirementError, match="'utility.one.distortion'"):
+    with pytest.raises(sd.RequirementError, match=r"'utility\.one\.distortion'"):
         sd.verify(forged(folder, lambda c: c["utility"]["one"].update(distortion=0.0)))
 
 
