@@ -25,10 +25,16 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
 from sudare.release._recount_pview import is_private_view
-from sudare.release.findings import Finding
+from sudare.release.findings import Finding, Verification
 from sudare.release.verify import verify as verify_output
 from sudare.tables.folders import CERTIFICATE, handed_over
 from sudare.tables.schema import Schema
+
+ROLES = {
+    "quasi": "Known to outsiders (quasi)",
+    "sensitive": "Sensitive",
+    "other": "Passed on as they are (other)",
+}
 
 
 def verify(
@@ -84,11 +90,30 @@ def verify(
         found = verify_output(output, asked or None, _schema(schema, needed=bool(asked) and not certified))
     if json:
         notes = {finding.name: finding.note for finding in found.findings if finding.note}
-        print_json({"holds": found.holds, "measured": found.measured, "worst": found.worst, "notes": notes})
+        if found.notes:
+            notes["folder"] = "; ".join(found.notes)
+        print_json(
+            {
+                "holds": found.holds,
+                "measured": found.measured,
+                "worst": found.worst,
+                "columns": _by_role(found),
+                "notes": notes,
+            }
+        )
     else:
+        for what, names in _by_role(found).items():
+            say("{}: {}", ROLES[what], ", ".join(names) or "none")
         for finding in found.findings:
             _show(finding)
+        for note in found.notes:
+            say("Note: {}.", note)
     raise typer.Exit(0 if found.holds else 1)
+
+
+def _by_role(found: Verification) -> dict[str, list[str]]:
+    """List the columns by what they were taken for: a certificate that calls them otherwise promises less."""
+    return {what: [name for name, role in found.roles.items() if role == what] for what in ROLES}
 
 
 def _schema(path: Path | None, *, needed: bool) -> Schema | None:

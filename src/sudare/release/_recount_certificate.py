@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sudare.errors import InputError, RequirementError
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise, promise_from_json
 from sudare.release._recount_files import Part
-from sudare.release.certificate import Certificate
-from sudare.tables.text import listed
+from sudare.release.certificate import VERSIONED, Certificate
+from sudare.tables.schema import Role
+from sudare.tables.text import listed, shown
 
 SMALLER_IS_BETTER = ("t", "epsilon", "delta")
 SLACK = 1e-9
+VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,39}")
+MOST_CAVEATS = 20
+MOST_TEXT = 1_000
+"""Characters of a text that is no figure."""
 
 
 def promised_by(certificate: Certificate) -> list[Promise]:
@@ -25,6 +33,35 @@ def promised_by(certificate: Certificate) -> list[Promise]:
             "The certificate promises something else in its words than in its data. Ask for the folder again."
         )
     return promises
+
+
+def refuse_texts(certificate: Certificate) -> None:
+    """Refuse what a certificate says beside its figures, where it is no text that a release writes: it could tell anything."""
+    for name, text in certificate.versions.items():
+        if name not in ("python", *VERSIONED) or not VERSION.fullmatch(text):
+            raise RequirementError(
+                f"The certificate's versions have {shown(name)} = {shown(text)}, which is no version of anything that "
+                "had a part in the result. Do not rely on it."
+            )
+    if len(certificate.caveats) > MOST_CAVEATS:
+        raise RequirementError(
+            f"The certificate has {len(certificate.caveats):,} caveats; {MOST_CAVEATS} are the most. Do not rely on it."
+        )
+    for text in (*certificate.caveats, certificate.method, certificate.randomness, certificate.input.source):
+        if len(text) > MOST_TEXT:
+            raise RequirementError(
+                f"The certificate has a text of {len(text):,} characters; {MOST_TEXT:,} are the most. Do not rely on it."
+            )
+
+
+def refuse_without_quasi(certificate: Certificate, promises: Sequence[Promise]) -> None:
+    """Refuse promises of blocks where nothing is said to be known to outsiders: then all records would be one block."""
+    of_blocks = [p for p in promises if not isinstance(p, PkAnonymity | DifferentialPrivacy)]
+    if of_blocks and not any(column.role == Role.quasi for column in certificate.attributes.values()):
+        raise RequirementError(
+            f"The certificate promises {of_blocks[0]}, but calls no column quasi: as if outsiders knew nothing of anybody. Give "
+            "a schema that says what they know, and the files one by one."
+        )
 
 
 def refuse_other_columns(certificate: Certificate, tables: Mapping[str, list[Part]]) -> None:

@@ -24,6 +24,10 @@ from sudare.tables.spreadsheets import guarded, unguarded
 from sudare.tables.text import listed
 
 DATA = (".parquet", ".csv")
+OTHER_VERSION = (
+    "{} was written by polars {}, and here is {}: whether it holds bytes beside its rows was not looked at. Verify it with that "
+    "version"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +160,35 @@ def refuse_order(part: Part) -> None:
             f"The rows of {part.where} do not stand in the order of their values. Their order may tell whose they are. Sort "
             "them by all columns."
         )
+
+
+def refuse_other_bytes(path: Path, frame: pl.DataFrame, written_by: str | None) -> str:
+    """Refuse a file that is not byte by byte what a release writes for these rows: whatever else it has may tell more.
+
+    Another version of polars may write the same rows otherwise. Then only the notes of the Parquet file are compared, and
+    what was not is returned as a note; else the note is empty.
+    """
+    fresh = io.BytesIO()
+    (guarded(frame).write_csv if is_csv(path) else frame.rechunk().write_parquet)(fresh)
+    if is_csv(path) or written_by == pl.__version__:
+        alike, note = _bytes(path) == fresh.getvalue(), ""
+    else:
+        fresh.seek(0)
+        alike = pl.read_parquet_metadata(path) == pl.read_parquet_metadata(fresh)
+        note = OTHER_VERSION.format(path.name, written_by, pl.__version__)
+    if not alike:
+        raise RequirementError(
+            f"{path.name} has other bytes than a release writes for its rows. They may tell about the original. Write the "
+            "file again."
+        )
+    return note
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: the file cannot be read: {error.strerror}.") from None
 
 
 def _sha256(path: Path) -> str:

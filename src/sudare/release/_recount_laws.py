@@ -7,16 +7,18 @@ from `randomization`.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from sudare.errors import InputError
+from sudare.errors import InputError, RequirementError
 from sudare.plans.law import LawForm, TableLaw, Values
 from sudare.tables.text import shown, text_of
 
+SLACK = 1e-6  # relative: how far figures are off that were computed in another order
 PART = 256  # columns compared with all others at a time
 
 
@@ -35,6 +37,28 @@ def promised(frame: pl.DataFrame, table: TableLaw) -> tuple[float, float, str]:
     worst = max(found, key=lambda name: found[name][1])
     epsilon = math.fsum(epsilon for epsilon, _ in found.values()) + estimates
     return epsilon, math.fsum(spread for _, spread in found.values()) + 2 * estimates, worst
+
+
+def refuse_better(table: TableLaw, records: int, found: Mapping[str, float]) -> None:
+    """Refuse a law that says of itself better figures than were recounted, or speaks of other records."""
+    if table.records != records:
+        raise RequirementError(
+            f"The law speaks of {table.records:,} records, but the output has {records:,}. Do not rely on it."
+        )
+    if not {"epsilon", "pk"} <= set(found):
+        raise RequirementError("The certificate of a randomized table promises something else than its law.")
+    figures = [("epsilon", table.epsilon, found["epsilon"]), ("pk", -table.pk, -found["pk"])]
+    for name, law in table.attributes.items():
+        own_epsilon, own_spread = _law(law)
+        figures += [
+            (f"epsilon of {shown(name)}", law.epsilon, own_epsilon),
+            (f"spread of {shown(name)}", law.spread, own_spread),
+        ]
+    for what, claimed, recounted in figures:
+        if claimed < recounted - SLACK * max(abs(recounted), 1e-6):
+            raise RequirementError(
+                f"The law claims {what} = {abs(claimed):g}, but its probabilities give {abs(recounted):g}. Do not rely on it."
+            )
 
 
 def _law(law: LawForm) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -13,10 +14,14 @@ from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.promises import Promise
 from sudare.pview.files import DATA, MANIFEST, open_view
+from sudare.pview.view import PView
 from sudare.release import _recount_budget
-from sudare.release._recount_certificate import promised_by, refuse_figures
+from sudare.release._recount_certificate import promised_by, refuse_figures, refuse_texts
+from sudare.release._recount_files import refuse_other_bytes
+from sudare.release._recount_utility import refuse_unlike_figures
 from sudare.release.certificate import Certificate
 from sudare.release.findings import Finding, Verification
+from sudare.tables.text import shown
 
 
 def is_private_view(output: object) -> TypeGuard[str | Path]:
@@ -31,14 +36,63 @@ def find_in_view(folder: Path, promised: Sequence[Promise] | None) -> Verificati
     for path in sorted(folder.iterdir()):
         if path.name not in (DATA, MANIFEST) or path.is_symlink():
             raise RequirementError(f"{path} is no part of a differentially private view. Take it out.")
-    facts = open_view(folder).facts
-    budget = _budget(facts, folder)
-    certificate = _certificate(facts, folder)
+    view = open_view(folder)
+    budget = _budget(view.facts, folder)
+    certificate = _certificate(view.facts, folder)
+    if more := set(view.facts) - {"certificate", "budget"}:
+        raise RequirementError(f"{folder}: the facts of the view have {shown(min(more))}. Take it out.")
     own = promised_by(certificate)
     claimed = _found(own, budget, folder)
     delta = max(promise.delta for promise in own if isinstance(promise, DifferentialPrivacy))
     refuse_figures(certificate, claimed.measured | {"delta": delta})
-    return claimed if promised is None else _found(promised, budget, folder)
+    refuse_texts(certificate)
+    _refuse_other_claims(certificate, view, own)
+    _refuse_other_whole(budget, own, folder)
+    note = refuse_other_bytes(folder / DATA, view.model.frame(), certificate.versions.get("polars"))
+    roles = {name: column.role for name, column in certificate.attributes.items()}
+    findings = claimed if promised is None else _found(promised, budget, folder)
+    return replace(findings, roles=roles, notes=(note,) if note else ())
+
+
+def _refuse_other_claims(certificate: Certificate, view: PView, own: Sequence[Promise]) -> None:
+    """Refuse a certificate that says more than its promise, the size of the view, and which attributes it is of."""
+    rows, columns = view.model.frame().shape
+    promise = certificate.promises[0]
+    expected = {
+        "attributes": list(view.domain.names),
+        "measured": {key: promise[key] for key in ("epsilon", "delta") if promise[key]},
+        "records": {},
+        "attacks": {},
+        "output": {},
+        "utility": {
+            "model": view.model.kind,
+            "rows": rows,
+            "columns": columns,
+            "cells_of_domain": float(min(view.domain.cells, 10**300)),
+        },
+    }
+    claimed = certificate.model_dump(include=set(expected)) | {"attributes": list(certificate.attributes)}
+    refuse_unlike_figures("view", claimed, expected)
+    if any(column.domain or column.hierarchy or column.type for column in certificate.attributes.values()):
+        raise RequirementError("The certificate of the view describes its attributes by more than roles.")
+    if len(own) != 1 or certificate.missing_values is not None:
+        raise RequirementError("The certificate of the view says more than one promise.")
+
+
+def _refuse_other_whole(budget: Mapping[str, Any], own: Sequence[Promise], folder: Path) -> None:
+    """Refuse a budget whose whole is not what was spent and what remains, or is more than was promised."""
+    whole = {"unit": budget["unit"], "shares": {"all": budget["whole"]}}
+    parts = [*budget["shares"].values(), budget["remaining"]]
+    promise = own[0]
+    if (
+        sum(map(Fraction, parts)) != Fraction(budget["whole"])
+        or not isinstance(promise, DifferentialPrivacy)
+        or not _recount_budget.keeps(whole, promise)
+    ):
+        raise RequirementError(
+            f"{folder}: the whole budget, {budget['whole']} of {budget['unit']}, is not what was spent and what remains, or "
+            f"more than {promise} allows. Do not rely on it."
+        )
 
 
 def _budget(facts: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:

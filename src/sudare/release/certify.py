@@ -9,19 +9,18 @@ from typing import Any
 
 import polars as pl
 
-from sudare.attacks.attack import attack_all
 from sudare.errors import ParameterError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.t_closeness import TCloseness
+from sudare.release._recount_utility import attacks_on, utility_of
 from sudare.release.certificate import Certificate, InputHash, PublishedAttribute
 from sudare.release.findings import Verification
 from sudare.release.verify import verify
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Role, Scalar, Schema
 from sudare.tables.text import text_of
-from sudare.utility.labels import utility_of_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +114,11 @@ def _measured(handed_over: HandedOver, declared: Declared) -> dict[str, Any]:
 def _utility(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:
     if handed_over.law is not None:
         return {}  # what a law does to values stands in the law itself
-    found = {name: utility_of_labels(frame, schema) for name, frame in handed_over.frames.items()}
-    return found["data"] if list(found) == ["data"] else found
+    return utility_of(handed_over.frames, schema)
 
 
 def _attacks(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:
-    if handed_over.law is not None or list(handed_over.frames) != ["data"]:
-        return {}
-    return {"output": attack_all(handed_over.frames["data"], schema)}
+    return {} if handed_over.law is not None else attacks_on(handed_over.frames, schema)
 
 
 def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, PublishedAttribute]:

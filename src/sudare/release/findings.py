@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -40,6 +40,10 @@ class Verification:
     """The findings for all requirements; `value` and `worst` are those of the first."""
 
     findings: tuple[Finding, ...]
+    roles: Mapping[str, Role] = field(default_factory=dict, repr=False, compare=False)
+    """What each published column was taken for: every finding rests on it."""
+    notes: tuple[str, ...] = field(default=(), repr=False)
+    """What of the folder had to be believed."""
 
     @property
     def holds(self) -> bool:

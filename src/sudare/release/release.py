@@ -116,7 +116,7 @@ class Release:
         folder = Path(folder)
         files: dict[str, Callable[[Path], None]] = {}
         for name, frame in self.frames().items():
-            files[f"{folders.HAND_OVER}/{name}.parquet"] = frame.write_parquet
+            files[f"{folders.HAND_OVER}/{name}.parquet"] = frame.rechunk().write_parquet
             files[f"{folders.HAND_OVER}/{name}.csv"] = guarded(frame).write_csv
         if (law := self.handed_over.law) is not None:
             files[f"{folders.HAND_OVER}/{folders.LAW}"] = lambda path: _write_json(path, law)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from sudare.release._recount_certificate import (
     refuse_figures,
     refuse_other_columns,
     refuse_records,
+    refuse_texts,
+    refuse_without_quasi,
 )
 from sudare.release._recount_files import (
     Part,
@@ -32,10 +35,12 @@ from sudare.release._recount_files import (
     part_of,
     refuse_changed,
     refuse_order,
+    refuse_other_bytes,
     refuse_unlike,
     tables_in,
 )
 from sudare.release._recount_pview import find_in_view, is_private_view
+from sudare.release._recount_utility import refuse_other_utility
 from sudare.release.certificate import Certificate
 from sudare.release.findings import Finding, Verification, find_in_blocks, sensitive_of
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
@@ -98,7 +103,19 @@ def verify(
     single = output if isinstance(output, pl.DataFrame) else Path(output)
     tables = {"data": [part_of(single, schema)]}
     law = _given(plan) or (_law_beside(single) if _by_law(promised) else None)
-    return Verification(tuple(_find(tables, promised, schema, law)))
+    return _verification(tables, promised, schema, law)
+
+
+def _verification(
+    tables: Mapping[str, list[Part]],
+    asked: Sequence[Promise],
+    schema: Schema,
+    law: TableLaw | None,
+    notes: Sequence[str] = (),
+) -> Verification:
+    names = dict.fromkeys(name for parts in tables.values() for name in parts[0].frame.columns)
+    roles = {name: schema[name].role for name in names}
+    return Verification(tuple(_find(tables, asked, schema, law)), roles, tuple(notes))
 
 
 def _listed(requirements: Promise | Sequence[Promise] | None) -> list[Promise] | None:
@@ -122,25 +139,44 @@ def _verify_folder(
                 f"{folder} has no {CERTIFICATE} that says what it promises. Give the requirements and the schema."
             )
         law = _given(plan) or (TableLaw.open(files[LAW]) if LAW in files else None)
-        return Verification(tuple(_find(_read(files, schema), promised, schema, law)))
+        return _verification(_read(files, schema), promised, schema, law)
     certificate = Certificate.open(files[CERTIFICATE])
     refuse_changed(files, certificate)
     law = TableLaw.open(files[LAW]) if LAW in files else None
     own = certificate.schema_of_output()
     tables = _read(files, own)
     refuse_other_columns(certificate, tables)
-    for parts in tables.values():
-        refuse_order(parts[0])
-    claimed = Verification(tuple(_find(tables, promised_by(certificate), own, law)))
+    refuse_texts(certificate)
+    notes = _refuse_more_than_rows(files, tables, certificate)
+    own_promises = promised_by(certificate)
+    refuse_without_quasi(certificate, own_promises)
+    claimed = _verification(tables, own_promises, own, law)
     refuse_figures(certificate, claimed.measured)
     refuse_records(certificate, tables)
+    frames = {name: parts[0].frame for name, parts in tables.items()}
+    if law is not None:
+        _recount_laws.refuse_better(law, certificate.records["published"], claimed.measured)
+    notes.append(refuse_other_utility(certificate, frames, own, randomized=law is not None))
+    notes = [note for note in notes if note]
     if promised is None and schema is None:
-        return claimed
+        return replace(claimed, notes=tuple(notes))
     claimed.refuse_if_broken()
-    asked = promised_by(certificate) if promised is None else promised
     if schema is not None:
         tables = _read(files, schema)
-    return Verification(tuple(_find(tables, asked, schema or own, _given(plan) or law)))
+    return _verification(tables, promised or own_promises, schema or own, _given(plan) or law, notes)
+
+
+def _refuse_more_than_rows(
+    files: Mapping[str, Path], tables: Mapping[str, list[Part]], certificate: Certificate
+) -> list[str]:
+    """Refuse an order of rows, or bytes, that a release does not write; return what could not be compared."""
+    notes = []
+    for name, parts in tables.items():
+        refuse_order(parts[0])
+        rows = parts[0].frame.with_columns(parts[0].meant(column) for column in parts[0].frame.columns)
+        for path in tables_in(files)[name]:
+            notes.append(refuse_other_bytes(path, rows, certificate.versions.get("polars")))
+    return notes
 
 
 def _read(files: Mapping[str, Path], schema: Schema) -> dict[str, list[Part]]:

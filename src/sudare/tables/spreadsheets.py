@@ -1,7 +1,7 @@
 """CSV files that a spreadsheet opens safely.
 
-A spreadsheet takes a cell that begins with = + - or @ for a formula and runs it. Such texts are written with an
-apostrophe in front; a text that begins with apostrophes and then one of these signs gets one more, so that exactly
+A spreadsheet takes a cell that begins with = + - or @, also in full width, for a formula and runs it; some skip a tab or
+an end of line before it. Such texts are written with an apostrophe in front; a text that begins with apostrophes and then one of these signs gets one more, so that exactly
 one is taken away when the file is read back. Numbers stay as they are.
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import polars as pl
 
-FORMULA = r"^'*[=+\-@\t\r]"
-GUARDED = r"^'+[=+\-@\t\r]"
+SIGNS = r"[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n]"
+FORMULA = f"^'*{SIGNS}"
+GUARDED = f"^'+{SIGNS}"
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
