@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 import sudare as sd
 from sudare.cli.app import app
+from sudare.release.certificate import Certificate
 from tests.pview.forged import forge
 from tests.release.hand_over import PEOPLE, forged, write
 from tests.release.view_cases import people, survey
@@ -256,3 +258,24 @@ def test_a_view_with_bytes_beside_its_data(view: Path, tmp_path: Path) -> None:
     forge(folder)
     with pytest.raises(sd.RequirementError, match=rf"view\.parquet {OTHER_BYTES}"):
         sd.verify(folder)
+
+
+def test_blanks_in_a_law_or_a_manifest_are_refused(tmp_path: Path) -> None:
+    """White space can hold a message, and a forger hashes it anew."""
+    schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")
+    table = sd.read(pl.DataFrame({"ill": ["yes", "no"] * 20}), schema)
+    folder = sd.randomize(table, sd.PkAnonymity(2)).write(tmp_path / "out") / "hand-over"
+    law = folder / "law.json"
+    law.write_bytes(law.read_bytes().replace(b'": ', b'":  ', 1))
+    certificate = Certificate.open(folder / "certificate.json")
+    digest = hashlib.sha256(law.read_bytes()).hexdigest()
+    forged = certificate.model_copy(update={"output": certificate.output | {"law.json": digest}})
+    forged.write(folder / "certificate.json")
+    with pytest.raises(sd.RequirementError, match="not written as a release writes it"):
+        sd.verify(folder)
+    view = sd.materialize(table, sd.DifferentialPrivacy(1.0)).save(tmp_path / "view")
+    manifest = view / "manifest.json"
+    assert sd.verify(view).holds
+    manifest.write_bytes(manifest.read_bytes().replace(b'": ', b'":  ', 1))
+    with pytest.raises(sd.RequirementError, match="not written as a release writes it"):
+        sd.verify(view)

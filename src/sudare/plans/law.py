@@ -176,7 +176,7 @@ class TableLaw(_Form):
     records: int = Field(ge=0, le=2**63)
     epsilon: Amount
     pk: Amount
-    split: str
+    split: Literal["least error", "equal", "tie", "paper tie"]
     estimates: dict[str, Amount]
     """The epsilon spent on private estimates of histograms."""
     caveats: list[str]

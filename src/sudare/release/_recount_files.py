@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from sudare.tables.outputs import BROKEN, column_names, is_csv, read_output
 from sudare.tables.schema import Schema
 from sudare.tables.spreadsheets import guarded, unguarded
 from sudare.tables.text import listed
+from sudare.tables.text_files import parse_json, read_bytes
 
 DATA = (".parquet", ".csv")
 OTHER_VERSION = (
@@ -189,6 +191,14 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: the file cannot be read: {error.strerror}.") from None
+
+
+def refuse_other_json(path: Path) -> None:
+    """Refuse a JSON file that is not written as a release writes it: blanks and spellings could tell something, too."""
+    content = read_bytes(path, "a file of the release")
+    written = json.dumps(parse_json(content, str(path)), indent=2, ensure_ascii=False) + "\n"
+    if content != written.encode("utf-8", "surrogatepass"):
+        raise RequirementError(f"{path} is not written as a release writes it. Ask for the folder again.")
 
 
 def _sha256(path: Path) -> str:

@@ -17,7 +17,7 @@ from sudare.pview.files import DATA, MANIFEST, open_view
 from sudare.pview.view import PView
 from sudare.release import _recount_budget
 from sudare.release._recount_certificate import promised_by, refuse_figures, refuse_texts
-from sudare.release._recount_files import refuse_other_bytes
+from sudare.release._recount_files import refuse_other_bytes, refuse_other_json
 from sudare.release._recount_utility import refuse_unlike_figures
 from sudare.release.certificate import Certificate
 from sudare.release.findings import Finding, Verification
@@ -49,6 +49,7 @@ def find_in_view(folder: Path, promised: Sequence[Promise] | None) -> Verificati
     _refuse_other_claims(certificate, view, own)
     _refuse_other_whole(budget, own, folder)
     note = refuse_other_bytes(folder / DATA, view.model.frame(), certificate.versions.get("polars"))
+    refuse_other_json(folder / MANIFEST)
     roles = {name: column.role for name, column in certificate.attributes.items()}
     findings = claimed if promised is None else _found(promised, budget, folder)
     return replace(findings, roles=roles, notes=(note,) if note else ())

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.plans.law import TableLaw
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.multi_view import MultiViewDiversity
@@ -36,6 +36,7 @@ from sudare.release._recount_files import (
     refuse_changed,
     refuse_order,
     refuse_other_bytes,
+    refuse_other_json,
     refuse_unlike,
     tables_in,
 )
@@ -155,7 +156,12 @@ def _verify_folder(
     refuse_records(certificate, tables)
     frames = {name: parts[0].frame for name, parts in tables.items()}
     if law is not None:
+        if law.caveats != certificate.caveats:
+            raise RequirementError(
+                f"{files[LAW]} has other caveats than the certificate. Ask for the folder again."
+            )
         _recount_laws.refuse_better(law, certificate.records["published"], claimed.measured)
+        refuse_other_json(files[LAW])
     notes.append(refuse_other_utility(certificate, frames, own, randomized=law is not None))
     notes = [note for note in notes if note]
     if promised is None and schema is None:
