@@ -22,11 +22,13 @@ ROOT = "*"
 WHAT = "the hierarchy"
 MOST_LEVELS = 1_000
 """Of a hierarchy, the values and the root included."""
-MOST_VALUES = 10**7
+MOST_VALUES = 10**6
 """Of a hierarchy."""
+MOST_CELLS = 4 * 10**6
+"""Values x levels of a hierarchy that is read from a file."""
 MOST_MASKED_WIDTH = MOST_LEVELS - 1
 """Characters of a value that is masked from the right, one level for each."""
-MOST_MASKED = 5 * 10**8
+MOST_MASKED = 10**8
 """Values times the square of their width: the characters of all that they become."""
 MOST_QUANTILES = 10_000
 MOST_FANOUT = 10**6
@@ -38,7 +40,16 @@ Row = tuple[str, ...]
 
 def read_csv_paths(path: Path, delimiter: str) -> tuple[list[Row], list[str]]:
     """Read ARX's format; return the rows and where each stands."""
-    found = [(line, tuple(row)) for line, row in read_csv_rows(path, WHAT, delimiter, MOST_LEVELS) if row]
+    found: list[tuple[int, Row]] = []
+    cells = 0
+    for line, row in read_csv_rows(path, WHAT, delimiter, MOST_LEVELS):
+        cells += len(row)
+        if len(found) > MOST_VALUES or cells > MOST_CELLS:
+            raise InputError(
+                f"{path}: the hierarchy is too large. It may have {MOST_VALUES:,} values, and {MOST_CELLS:,} fields in all."
+            )
+        if row:
+            found.append((line, tuple(row)))
     if not found:
         raise InputError(
             f"{path}: the hierarchy has no values. Give one line per value: the value, its parent, ..., the root."
