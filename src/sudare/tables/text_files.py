@@ -23,11 +23,13 @@ import numpy as np
 from sudare.errors import InputError
 from sudare.tables.text import shown
 
-TOML_BYTES = 4 * 10**6
+TOML_BYTES = 2 * 10**6
 MOST_BYTES = 16 * 10**6
 """Of a JSON file, and of whatever has no limit of its own."""
 CSV_BYTES = 64 * 10**6
 """Of a small CSV file: a hierarchy, a matrix, a prior."""
+MOST_FIELDS = 2 * 10**6
+"""Of all lines of a small CSV file, or of all paths of a tree."""
 MOST_DEPTH = 64
 """How deep objects, lists and dotted keys may be nested."""
 MOST_DIGITS = 300
@@ -89,7 +91,10 @@ def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
 
 def read_csv_rows(path: Path, what: str, delimiter: str, most: int) -> Iterator[tuple[int, list[str]]]:
     """Read a small CSV file row by row, with the line on which each ends; no row may have more than so many fields."""
-    lines = io.StringIO(_decoded(read_bytes(path, what, CSV_BYTES), path, what), newline="")
+    text = _decoded(read_bytes(path, what, CSV_BYTES), path, what)
+    if text.count(delimiter) + text.count("\n") + text.count("\r") - text.count("\r\n") > MOST_FIELDS:
+        raise InputError(f"{path}: {what} is too large. It may have {MOST_FIELDS:,} fields in all.")
+    lines = io.StringIO(text, newline="")
     pending = 0  # delimiters since the last row, counted before fields are made of them
 
     def within_limits() -> Iterator[str]:
