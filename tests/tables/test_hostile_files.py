@@ -181,12 +181,16 @@ def test_a_schema_with_very_many_problems_tells_some_of_them(tmp_path: Path) -> 
 
 def test_limits_are_the_documented_ones() -> None:
     assert (text_files.MOST_DEPTH, text_files.MOST_DIGITS) == (64, 300)
-    assert (text_files.TOML_BYTES, text_files.MOST_BYTES, text_files.CSV_BYTES) == (2 * 10**6, 16 * 10**6, 64 * 10**6)
+    assert (text_files.TOML_BYTES, text_files.MOST_BYTES, text_files.CSV_BYTES) == (
+        2 * 10**6,
+        16 * 10**6,
+        64 * 10**6,
+    )
 
 
 def test_small_files_that_are_too_large_for_their_kind(tmp_path: Path) -> None:
     (tmp_path / "schema.toml").write_bytes(b"#" * 2_000_001)
-    with pytest.raises(InputError, match="the schema is too large. It may have 2,000,000 bytes"):
+    with pytest.raises(InputError, match=r"the schema is too large. It may have 2,000,000 bytes"):
         sd.Schema.from_toml(tmp_path / "schema.toml")
     (tmp_path / "law.json").write_bytes(b" " * 16_000_001)
     with pytest.raises(InputError, match="It may have 16,000,000 bytes"):
@@ -196,20 +200,20 @@ def test_small_files_that_are_too_large_for_their_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["a;*\n" * 1_000_001, "\n" * 2_000_001, "\r" * 2_000_001])
 def test_hierarchy_files_of_too_many_fields(content: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(content.encode())
-    with pytest.raises(InputError, match="It may have 2,000,000 fields in all"):
+    with pytest.raises(InputError, match="It may have 1,500,000 fields in all"):
         sd.Hierarchy.from_file(tmp_path / "a.csv")
 
 
 def test_hierarchies_of_too_many_values(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("".join(f"{i};*\n" for i in range(300_001)))
-    with pytest.raises(InputError, match="300,001 values. It may have 300,000"):
+    with pytest.raises(InputError, match=r"300,001 values. It may have 300,000"):
         sd.Hierarchy.from_file(tmp_path / "a.csv")
     with pytest.raises(InputError, match="the tree is too large"):
         sd.Hierarchy.from_tree({"*": list(range(300_001))})
     deep: Any = [str(i) for i in range(50_000)]
     for _ in range(60):
         deep = {"a": deep}
-    with pytest.raises(InputError, match="2,000,000 names on all their paths"):
+    with pytest.raises(InputError, match="1,500,000 names on all their paths"):
         sd.Hierarchy.from_tree(deep)
 
 
@@ -323,7 +327,9 @@ def test_a_parquet_file_of_far_more_text_than_bytes(monkeypatch: pytest.MonkeyPa
     text = pl.Series(["x" * 200_000_000])
     content = parquet(pl.DataFrame({f"c{i}": text for i in range(6)}))
     no_reading(monkeypatch)
-    with pytest.raises(InputError, match=r"it unpacks to 1,2\d\d,\d+,\d+ bytes, where 1,073,741,824 are the most"):
+    with pytest.raises(
+        InputError, match=r"it unpacks to 1,2\d\d,\d+,\d+ bytes, where 1,073,741,824 are the most"
+    ):
         read_parquet(content)
 
 
@@ -331,7 +337,9 @@ def test_a_parquet_file_of_far_more_values_than_bytes(monkeypatch: pytest.Monkey
     zeros = pl.zeros(12_600_000, dtype=pl.Int8, eager=True)
     content = parquet(pl.DataFrame({f"c{i}": zeros for i in range(8)}))
     no_reading(monkeypatch)
-    with pytest.raises(InputError, match="12,600,000 rows of 8 columns, where 100,000,000 values are the most"):
+    with pytest.raises(
+        InputError, match="12,600,000 rows of 8 columns, where 100,000,000 values are the most"
+    ):
         read_parquet(content)
 
 
@@ -356,7 +364,7 @@ def test_an_arrow_file_that_unpacks_to_far_more(tmp_path: Path, monkeypatch: pyt
 def test_a_gzipped_csv_file_that_unpacks_to_far_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "g.csv.gz"
     path.write_bytes(gzip.compress(b"a\n" + b"1\n" * 500_000))
-    assert len(sd.read(path)["a"]) == 500_000
+    assert len(sd.read(path)) == 500_000
     monkeypatch.setattr(csv_files, "UNPACKED_FLOOR", 999_999)
     monkeypatch.setattr(csv_files, "UNPACKED_PER_BYTE", 2)
     with pytest.raises(InputError, match="unpacks to more than 999,999 bytes"):
@@ -365,7 +373,7 @@ def test_a_gzipped_csv_file_that_unpacks_to_far_more(tmp_path: Path, monkeypatch
 
 def test_a_csv_header_of_very_many_columns(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(",".join(f"a{i}" for i in range(10_001)) + "\n")
-    with pytest.raises(InputError, match="the header names 10,001 columns. 10,000 are the most"):
+    with pytest.raises(InputError, match=r"the header names 10,001 columns. 10,000 are the most"):
         sd.read(tmp_path / "a.csv")
 
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.tables import _kernels
-from sudare.tables.schema import CsvFormat
 from sudare.tables.parquet_files import MOST_COLUMNS
+from sudare.tables.schema import CsvFormat
 from sudare.tables.text import shown
 from sudare.tables.text_files import up_to
 

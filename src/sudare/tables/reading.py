@@ -40,7 +40,9 @@ def read_json_lines(path: Path) -> pl.DataFrame:
     if len(columns) > MOST_COLUMNS:
         raise InputError(f"{path}: its objects have {len(columns):,} keys. {MOST_COLUMNS:,} are the most.")
     try:
-        refuse_bomb(len(content), content.count(b"\n") + 1, len(columns), 0)  # what a line leaves out is missing
+        refuse_bomb(
+            len(content), content.count(b"\n") + 1, len(columns), 0
+        )  # what a line leaves out is missing
     except ValueError as error:
         raise InputError(f"{path}: the file cannot be read: {error}.") from None
     return pl.read_ndjson(content, schema=columns)
