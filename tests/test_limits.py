@@ -7,7 +7,7 @@ from pathlib import Path
 from sudare.plans import law
 from sudare.pview import saved
 from sudare.suitability import facts
-from sudare.tables import arrow_files, builders, parquet_files, schema, text_files
+from sudare.tables import builders, csv_files, parquet_files, schema, text_files
 
 PAGE = Path(__file__).parents[1] / "docs" / "limits.md"
 
@@ -15,18 +15,24 @@ PAGE = Path(__file__).parents[1] / "docs" / "limits.md"
 def test_the_page_of_limits_names_them_all() -> None:
     rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")][1:]
     told = [row.split("|")[2].strip() for row in rows]
-    assert parquet_files.PAGE_BYTES == arrow_files.BUFFER_BYTES
     assert told == [
+        f"{text_files.TOML_BYTES:,} bytes",
         f"{text_files.MOST_BYTES:,} bytes",
+        f"{text_files.CSV_BYTES:,} bytes",
+        f"{text_files.MOST_FIELDS:,}",
         str(text_files.MOST_DEPTH),
         str(text_files.MOST_DIGITS),
         f"{schema.MOST_ATTRIBUTES:,}",
         f"{builders.MOST_LEVELS:,}",
+        f"{builders.FILE_VALUES:,}",
         f"{builders.MOST_VALUES:,}",
         f"{builders.MOST_MASKED_WIDTH:,}",
         f"{builders.MOST_MASKED:,}",
         f"{builders.MOST_QUANTILES:,} and {builders.MOST_FANOUT:,}",
-        f"{parquet_files.MOST_VALUES:,}",
+        f"{parquet_files.VALUES_FLOOR:,}, or {parquet_files.VALUES_PER_BYTE} per byte of the file",
+        f"{parquet_files.UNPACKED_FLOOR:,}, or {parquet_files.UNPACKED_PER_BYTE} per byte of the file",
+        f"{csv_files.UNPACKED_FLOOR:,}, or {csv_files.UNPACKED_PER_BYTE} per byte of the file",
+        f"{parquet_files.MOST_COLUMNS:,}",
         f"{parquet_files.PAGE_VALUES:,}",
         f"{parquet_files.PAGE_BYTES:,}",
         f"{saved.MOST_AXES:,}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import random
@@ -15,7 +16,7 @@ import pytest
 import sudare as sd
 from benchmarks.fuzz.thrift import mutate_footer, read_struct, write_struct
 from sudare.errors import InputError, ParameterError
-from sudare.tables import builders, text_files
+from sudare.tables import builders, csv_files, text_files
 from sudare.tables.arrow_files import read_arrow
 from sudare.tables.parquet_files import PAGE_VALUES, Outline, read_parquet
 from sudare.tables.text_files import parse_json, parse_toml, read_bytes
@@ -114,7 +115,7 @@ def test_masks_of_long_values() -> None:
     assert sd.Hierarchy.mask([longest]).height == builders.MOST_MASKED_WIDTH
     with pytest.raises(InputError, match=r"1 values of up to 20,000 characters .* may have 999 characters"):
         sd.Hierarchy.mask(["x" * 20_000])
-    with pytest.raises(InputError, match="times the square of the longest be 500,000,000"):
+    with pytest.raises(InputError, match="times the square of the longest be 100,000,000"):
         sd.Hierarchy.mask([f"{i:0>900}" for i in range(700)])
     for empty in ([], [""]):
         with pytest.raises(InputError, match="Hierarchy: "):
@@ -179,7 +180,47 @@ def test_a_schema_with_very_many_problems_tells_some_of_them(tmp_path: Path) -> 
 
 
 def test_limits_are_the_documented_ones() -> None:
-    assert (text_files.MOST_DEPTH, text_files.MOST_DIGITS, text_files.MOST_BYTES) == (64, 300, 64 * 2**20)
+    assert (text_files.MOST_DEPTH, text_files.MOST_DIGITS) == (64, 300)
+    assert (text_files.TOML_BYTES, text_files.MOST_BYTES, text_files.CSV_BYTES) == (
+        2 * 10**6,
+        16 * 10**6,
+        64 * 10**6,
+    )
+
+
+def test_small_files_that_are_too_large_for_their_kind(tmp_path: Path) -> None:
+    (tmp_path / "schema.toml").write_bytes(b"#" * 2_000_001)
+    with pytest.raises(InputError, match=r"the schema is too large. It may have 2,000,000 bytes"):
+        sd.Schema.from_toml(tmp_path / "schema.toml")
+    (tmp_path / "law.json").write_bytes(b" " * 16_000_001)
+    with pytest.raises(InputError, match="It may have 16,000,000 bytes"):
+        text_files.read_json(tmp_path / "law.json", "the law")
+
+
+@pytest.mark.parametrize("content", ["a;*\n" * 1_000_001, "\n" * 2_000_001, "\r" * 2_000_001])
+def test_hierarchy_files_of_too_many_fields(content: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(content.encode())
+    with pytest.raises(InputError, match="It may have 1,500,000 fields in all"):
+        sd.Hierarchy.from_file(tmp_path / "a.csv")
+
+
+def test_hierarchies_of_too_many_values(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("".join(f"{i};*\n" for i in range(300_001)))
+    with pytest.raises(InputError, match=r"300,001 values. It may have 300,000"):
+        sd.Hierarchy.from_file(tmp_path / "a.csv")
+    with pytest.raises(InputError, match="the tree is too large"):
+        sd.Hierarchy.from_tree({"*": list(range(300_001))})
+    deep: Any = [str(i) for i in range(50_000)]
+    for _ in range(60):
+        deep = {"a": deep}
+    with pytest.raises(InputError, match="1,500,000 names on all their paths"):
+        sd.Hierarchy.from_tree(deep)
+
+
+def test_a_key_that_stands_twice_among_very_many() -> None:
+    keys = ",".join(f'"{i}":1' for i in range(300_000))
+    with pytest.raises(InputError, match="the key '299999' stands twice"):
+        parse_json(f'{{{keys},"299999":2}}'.encode(), "law.json")
 
 
 # -- Parquet and Arrow --------------------------------------------------------------------------------
@@ -271,4 +312,74 @@ def test_json_lines_that_are_too_deep(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"a": ' + "[" * 10**5 + "]" * 10**5 + "}\n")
     with pytest.raises(InputError, match="nested more than 64 deep"):
+        sd.read(path)
+
+
+# -- Tables that unpack to far more than they hold ---------------------------------------------------
+
+
+def no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    for reader in ("read_parquet", "read_ipc", "read_ndjson"):
+        monkeypatch.setattr(pl, reader, lambda *a, **k: pytest.fail("polars was asked"))
+
+
+def test_a_parquet_file_of_far_more_text_than_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = pl.Series(["x" * 200_000_000])
+    content = parquet(pl.DataFrame({f"c{i}": text for i in range(6)}))
+    no_reading(monkeypatch)
+    with pytest.raises(
+        InputError, match=r"it unpacks to 1,2\d\d,\d+,\d+ bytes, where 1,073,741,824 are the most"
+    ):
+        read_parquet(content)
+
+
+def test_a_parquet_file_of_far_more_values_than_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    zeros = pl.zeros(12_600_000, dtype=pl.Int8, eager=True)
+    content = parquet(pl.DataFrame({f"c{i}": zeros for i in range(8)}))
+    no_reading(monkeypatch)
+    with pytest.raises(
+        InputError, match="12,600,000 rows of 8 columns, where 100,000,000 values are the most"
+    ):
+        read_parquet(content)
+
+
+def test_large_tables_are_not_bombs() -> None:
+    """Ten million rows of eight columns, two of them constant, in which the others have few values."""
+    rows = 10_000_000
+    few, none = pl.Series(np.arange(rows, dtype=np.int16) % 91), pl.zeros(rows, dtype=pl.Int16, eager=True)
+    frame = pl.DataFrame({f"c{i}": few if i < 6 else none for i in range(8)})
+    assert Outline.of(parquet(frame)).rows == rows
+    assert Outline.of(parquet(frame, compression="uncompressed")).rows == rows
+
+
+def test_an_arrow_file_that_unpacks_to_far_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.feather"
+    zeros = pl.zeros(30_000_000, dtype=pl.Int64, eager=True)
+    pl.DataFrame({f"c{i}": zeros for i in range(5)}).write_ipc(path, compression="zstd")
+    no_reading(monkeypatch)
+    with pytest.raises(InputError, match="are the most for its size"):
+        read_arrow(path)
+
+
+def test_a_gzipped_csv_file_that_unpacks_to_far_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "g.csv.gz"
+    path.write_bytes(gzip.compress(b"a\n" + b"1\n" * 500_000))
+    assert len(sd.read(path)) == 500_000
+    monkeypatch.setattr(csv_files, "UNPACKED_FLOOR", 999_999)
+    monkeypatch.setattr(csv_files, "UNPACKED_PER_BYTE", 2)
+    with pytest.raises(InputError, match="unpacks to more than 999,999 bytes"):
+        sd.read(path)
+
+
+def test_a_csv_header_of_very_many_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(",".join(f"a{i}" for i in range(10_001)) + "\n")
+    with pytest.raises(InputError, match=r"the header names 10,001 columns. 10,000 are the most"):
+        sd.read(tmp_path / "a.csv")
+
+
+def test_json_lines_whose_every_line_has_another_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text("".join(f'{{"a{i % 9000}": 1}}\n' for i in range(12_000)))
+    no_reading(monkeypatch)
+    with pytest.raises(InputError, match="12,001 rows of 9,000 columns"):
         sd.read(path)

@@ -13,13 +13,11 @@ from pathlib import Path
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.tables.parquet_files import without_panic
+from sudare.tables.parquet_files import MOST_ROWS, PAGE_BYTES, refuse_bomb, without_panic
 
 MAGIC = b"ARROW1"
-BUFFER_BYTES = 2**28
-"""Of one buffer, unpacked; a larger one must not be packed more than `PACKED` to one."""
 PACKED = 256
-MOST_ROWS = 2**32
+"""A buffer that unpacks to more than `PAGE_BYTES` must not be packed more than so many to one."""
 
 FOOTER_DICTIONARIES, FOOTER_BATCHES = (
     2,
@@ -28,7 +26,7 @@ FOOTER_DICTIONARIES, FOOTER_BATCHES = (
 MESSAGE_KIND, MESSAGE_HEAD = 1, 2
 DICTIONARY, BATCH = 2, 3
 DICTIONARY_DATA = 1
-BATCH_ROWS, BATCH_BUFFERS, BATCH_COMPRESSION = 0, 2, 3
+BATCH_ROWS, BATCH_NODES, BATCH_BUFFERS, BATCH_COMPRESSION = 0, 1, 2, 3
 
 
 def read_arrow(path: Path) -> pl.DataFrame:
@@ -46,8 +44,9 @@ def read_arrow(path: Path) -> pl.DataFrame:
         raise InputError(f"{path}: the file cannot be read: {getattr(error, 'strerror', error)}.") from None
     try:
         _check(content)
-    except (struct.error, ValueError, IndexError):
-        raise InputError(f"{path}: the file cannot be read: it is damaged, or no Arrow file.") from None
+    except (struct.error, ValueError, IndexError) as error:
+        reason = str(error) if type(error) is ValueError and error.args else "it is damaged, or no Arrow file"
+        raise InputError(f"{path}: the file cannot be read: {reason}.") from None
     return without_panic(lambda: pl.read_ipc(content), str(path))
 
 
@@ -57,13 +56,17 @@ def _check(content: bytes) -> None:
     length = _number(content, "<i", len(content) - 10)
     start = len(content) - 10 - length
     footer = _Table(content[start : start + length], _number(content, "<I", start))
+    values = unpacked = 0
     for field in (FOOTER_DICTIONARIES, FOOTER_BATCHES):
         for at in footer.structs(field, size=24):
             offset, head, _, body = struct.unpack_from("<qiiq", footer.content, at)
-            _check_part(content, offset, head, body)
+            part = _check_part(content, offset, head, body)
+            values, unpacked = values + part[0], unpacked + part[1]
+            refuse_bomb(len(content), values, 1, unpacked)  # now: a footer can name one part a million times
 
 
-def _check_part(content: bytes, offset: int, head: int, body: int) -> None:
+def _check_part(content: bytes, offset: int, head: int, body: int) -> tuple[int, int]:
+    """Check the buffers of a part; return how many values it has, and how many bytes unpacked."""
     if not (offset >= 0 and head >= 8 and body >= 0 and offset + head + body <= len(content)):
         raise ValueError
     begin = offset + (8 if content[offset : offset + 4] == b"\xff" * 4 else 4)  # older files lack the mark
@@ -74,17 +77,21 @@ def _check_part(content: bytes, offset: int, head: int, body: int) -> None:
         batch = batch.table(DICTIONARY_DATA)
     elif message.number(MESSAGE_KIND, "<B") != BATCH:
         raise ValueError
-    if not 0 <= batch.number(BATCH_ROWS, "<q") <= MOST_ROWS:
+    rows = batch.number(BATCH_ROWS, "<q")
+    if not 0 <= rows <= MOST_ROWS:
         raise ValueError
-    packed = batch.has(BATCH_COMPRESSION)
+    packed, total = batch.has(BATCH_COMPRESSION), 0
     for at in batch.structs(BATCH_BUFFERS, size=16):
         place, length = struct.unpack_from("<qq", batch.content, at)
         if not (place >= 0 and length >= 0 and place + length <= body):
             raise ValueError
         if packed and length:
             unpacked = _number(content, "<q", offset + head + place)
-            if not -1 <= unpacked <= max(BUFFER_BYTES, PACKED * length):
+            if not -1 <= unpacked <= max(PAGE_BYTES, PACKED * length):
                 raise ValueError
+            total += max(unpacked, 0)
+        total += length
+    return rows * len(list(batch.structs(BATCH_NODES, size=16))), total
 
 
 def _number(content: bytes, form: str, at: int) -> int:

@@ -16,7 +16,7 @@ import polars as pl
 
 from sudare.errors import InputError, ParameterError
 from sudare.tables.text import shown, text_of, texts_of
-from sudare.tables.text_files import MOST_DEPTH, read_csv_rows, read_json, read_toml
+from sudare.tables.text_files import MOST_DEPTH, MOST_FIELDS, read_csv_rows, read_json, read_toml
 
 ROOT = "*"
 WHAT = "the hierarchy"
@@ -24,9 +24,11 @@ MOST_LEVELS = 1_000
 """Of a hierarchy, the values and the root included."""
 MOST_VALUES = 10**7
 """Of a hierarchy."""
+FILE_VALUES = 300_000
+"""Of a hierarchy from a file or a tree."""
 MOST_MASKED_WIDTH = MOST_LEVELS - 1
 """Characters of a value that is masked from the right, one level for each."""
-MOST_MASKED = 5 * 10**8
+MOST_MASKED = 10**8
 """Values times the square of their width: the characters of all that they become."""
 MOST_QUANTILES = 10_000
 MOST_FANOUT = 10**6
@@ -39,6 +41,8 @@ Row = tuple[str, ...]
 def read_csv_paths(path: Path, delimiter: str) -> tuple[list[Row], list[str]]:
     """Read ARX's format; return the rows and where each stands."""
     found = [(line, tuple(row)) for line, row in read_csv_rows(path, WHAT, delimiter, MOST_LEVELS) if row]
+    if len(found) > FILE_VALUES:
+        raise InputError(f"{path}: the hierarchy has {len(found):,} values. It may have {FILE_VALUES:,}.")
     if not found:
         raise InputError(
             f"{path}: the hierarchy has no values. Give one line per value: the value, its parent, ..., the root."
@@ -57,7 +61,17 @@ def read_tree(path: Path) -> Mapping[str, Any]:
 def tree_rows(tree: Mapping[str, Any]) -> list[Row]:
     """List the paths of a nested tree; several names at the top get one root above them."""
     above: Row = () if len(tree) == 1 else (ROOT,)
-    return list(_descend(tree, above))
+    rows: list[Row] = []
+    fields = 0
+    for row in _descend(tree, above):
+        rows.append(row)
+        fields += len(row)
+        if len(rows) > FILE_VALUES or fields > MOST_FIELDS:
+            raise InputError(
+                f"Hierarchy: the tree is too large. It may have {FILE_VALUES:,} values, and {MOST_FIELDS:,} names on all "
+                "their paths."
+            )
+    return rows
 
 
 def _descend(node: Any, above: Row) -> Iterator[Row]:

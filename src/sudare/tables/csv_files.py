@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal, cast
 
 import numpy as np
 import polars as pl
@@ -19,12 +19,16 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.tables import _kernels
+from sudare.tables.parquet_files import MOST_COLUMNS
 from sudare.tables.schema import CsvFormat
 from sudare.tables.text import shown
+from sudare.tables.text_files import up_to
 
 SAMPLE = 2**16  # bytes looked at to find out the format
 CHUNK = 2**24
 DELIMITERS = ",;\t|"
+UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**28, 200
+"""Bytes that a gzipped file unpacks to: so many, or so many for each of its own."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,10 @@ class CsvFile:
             names = [name.strip() for name in names]
         if not names or names == [""]:
             raise InputError(f"{self.name}: the file is empty; it needs a header line with the column names.")
+        if len(names) > MOST_COLUMNS:
+            raise InputError(
+                f"{self.name}, line 1: the header names {len(names):,} columns. {MOST_COLUMNS:,} are the most."
+            )
         for i, name in enumerate(names):
             if name == "":
                 raise InputError(f"{self.name}, line 1: column {i + 1} has no name. Name it in the header.")
@@ -161,8 +169,7 @@ def open_csv(path: Path, asked: CsvFormat) -> CsvFile:
 def _bytes(path: Path) -> NDArray[np.uint8]:
     try:
         if path.suffix.lower() == ".gz":
-            with gzip.open(path) as file:
-                return np.frombuffer(file.read(), dtype=np.uint8)
+            return np.frombuffer(_unzipped(path), dtype=np.uint8)
         if path.stat().st_size == 0:
             return np.empty(0, dtype=np.uint8)
         return np.memmap(path, dtype=np.uint8, mode="r")
@@ -170,6 +177,18 @@ def _bytes(path: Path) -> NDArray[np.uint8]:
         raise InputError(
             f"{path}: the file cannot be read: {getattr(error, 'strerror', None) or error}."
         ) from None
+
+
+def _unzipped(path: Path) -> bytes:
+    most = max(UNPACKED_FLOOR, UNPACKED_PER_BYTE * path.stat().st_size)
+    with gzip.open(path) as file:
+        content = up_to(cast(BinaryIO, file), most + 1)
+    if len(content) > most:
+        raise InputError(
+            f"{path}: the file unpacks to more than {most:,} bytes, the most for its size. Unpack it yourself, and "
+            "give the file that comes out."
+        )
+    return content
 
 
 # -- encoding ------------------------------------------------------------------------------------
@@ -233,9 +252,10 @@ def _as_utf8(path: Path, data: NDArray[np.uint8], encoding: str) -> tuple[Path |
     plain = name in ("utf-8", "utf-8-sig", "ascii")
     if (fault := _undecodable(data, "utf-8" if plain else name)) is not None:
         raise _undecodable_error(path.name, data, encoding, fault)
+    text = data[3:] if plain and data[:3].tobytes() == codecs.BOM_UTF8 else data
     if plain and path.suffix.lower() != ".gz":
-        return path, data[3:] if data[:3].tobytes() == codecs.BOM_UTF8 else data
-    copy = data.tobytes().decode("utf-8-sig" if plain else name).encode()
+        return path, text
+    copy = text.tobytes() if plain else text.tobytes().decode(name).encode()
     return copy, np.frombuffer(copy, dtype=np.uint8)
 
 

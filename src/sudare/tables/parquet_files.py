@@ -21,8 +21,11 @@ import polars as pl
 from sudare.errors import InputError
 from sudare.tables.text import shown
 
-MOST_VALUES = 2 * 10**9
-"""Rows x columns of a table."""
+VALUES_FLOOR, VALUES_PER_BYTE = 10**8, 100
+"""Rows x columns of a table: so many, or so many for each byte of the file."""
+UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**30, 100
+"""Bytes that a file unpacks to: so many, or so many for each of its own."""
+MOST_ROWS = 2**32
 MOST_COLUMNS = 10_000
 PAGE_VALUES = 2**26
 """Values of one page of a column. Writers begin a new one after a million, if not before."""
@@ -33,6 +36,21 @@ MOST_FOOTER = 64 * 2**20
 MAGIC = b"PAR1"
 Buffer = bytes | mmap.mmap
 Fields = dict[int, Any]  # of a Thrift struct, by number
+
+
+def refuse_bomb(size: int, rows: int, columns: int, unpacked: int) -> None:
+    """Raise a ValueError where a table file of so many bytes would become far more than it holds.
+
+    >>> refuse_bomb(size=50_000, rows=10, columns=8, unpacked=1_600_000_000)
+    Traceback (most recent call last):
+    ValueError: it unpacks to 1,600,000,000 bytes, where 1,073,741,824 are the most for its size
+    """
+    if rows * columns > (most := max(VALUES_FLOOR, VALUES_PER_BYTE * size)):
+        raise ValueError(
+            f"it has {rows:,} rows of {columns:,} columns, where {most:,} values are the most for its size"
+        )
+    if unpacked > (most := max(UNPACKED_FLOOR, UNPACKED_PER_BYTE * size)):
+        raise ValueError(f"it unpacks to {unpacked:,} bytes, where {most:,} are the most for its size")
 
 
 def read_parquet(
@@ -112,14 +130,12 @@ class Outline:
             raise ValueError("its footer reaches beyond it")
         footer = _Thrift(content, end - length, end).struct()
         names, rows, groups = _names(footer[2]), footer[3], footer[4]
-        _whole(rows, MOST_VALUES)
-        if rows * len(names) > MOST_VALUES:
-            raise ValueError(
-                f"it has {rows:,} rows of {len(names):,} columns. {MOST_VALUES:,} values are the most"
-            )
+        _whole(rows, MOST_ROWS)
+        refuse_bomb(len(content), rows, len(names), 0)
         unpacked = sum(_group(content, end - length, group, len(names)) for group in groups)
         if sum(group[3] for group in groups) != rows:
             raise ValueError("its parts have other rows than its footer says")
+        refuse_bomb(len(content), rows, len(names), unpacked)
         return cls(names, rows, unpacked)
 
 
@@ -145,7 +161,7 @@ def _names(schema: Sequence[Fields]) -> tuple[str, ...]:
 
 def _group(content: Buffer, end: int, group: Fields, columns: int) -> int:
     """Check the columns of a row group, and return their unpacked bytes."""
-    _whole(group[3], MOST_VALUES)
+    _whole(group[3], MOST_ROWS)
     if len(group[1]) != columns:
         raise ValueError("a part of it lacks columns")
     return sum(_chunk(content, end, chunk, group[3]) for chunk in group[1])

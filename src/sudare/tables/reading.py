@@ -18,7 +18,7 @@ from sudare.tables.checking import checked, type_faults
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
 from sudare.tables.databases import is_url, read_database
-from sudare.tables.parquet_files import read_parquet, without_panic
+from sudare.tables.parquet_files import MOST_COLUMNS, read_parquet, refuse_bomb, without_panic
 from sudare.tables.parsing import encode_text
 from sudare.tables.schema import Attribute, CsvFormat, Role, Schema
 from sudare.tables.table import Source, Table
@@ -36,7 +36,16 @@ def read_json_lines(path: Path) -> pl.DataFrame:
     content = path.read_bytes()
     if nesting(content) > MOST_DEPTH:
         raise InputError(f"{path}: it is nested more than {MOST_DEPTH} deep. Write it flatter.")
-    return pl.read_ndjson(content, infer_schema_length=None)
+    columns = pl.scan_ndjson(content, infer_schema_length=None).collect_schema()
+    if len(columns) > MOST_COLUMNS:
+        raise InputError(f"{path}: its objects have {len(columns):,} keys. {MOST_COLUMNS:,} are the most.")
+    try:
+        refuse_bomb(
+            len(content), content.count(b"\n") + 1, len(columns), 0
+        )  # what a line leaves out is missing
+    except ValueError as error:
+        raise InputError(f"{path}: the file cannot be read: {error}.") from None
+    return pl.read_ndjson(content, schema=columns)
 
 
 FRAME_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {

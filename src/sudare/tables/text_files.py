@@ -13,6 +13,7 @@ import json
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,7 +23,13 @@ import numpy as np
 from sudare.errors import InputError
 from sudare.tables.text import shown
 
-MOST_BYTES = 64 * 2**20
+TOML_BYTES = 2 * 10**6
+MOST_BYTES = 16 * 10**6
+"""Of a JSON file, and of whatever has no limit of its own."""
+CSV_BYTES = 64 * 10**6
+"""Of a small CSV file: a hierarchy, a matrix, a prior."""
+MOST_FIELDS = 1_500_000
+"""Of all lines of a small CSV file, or of all paths of a tree."""
 MOST_DEPTH = 64
 """How deep objects, lists and dotted keys may be nested."""
 MOST_DIGITS = 300
@@ -46,7 +53,7 @@ def read_bytes(path: Path, what: str, most: int = MOST_BYTES) -> bytes:
     """Read a file that must not be larger than so many bytes; `what` is what it should be."""
     try:
         with path.open("rb") as file:
-            content = _up_to(file, most + 1)
+            content = up_to(file, most + 1)
     except (OSError, ValueError) as error:  # a path with a NUL character is a ValueError
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(f"{path}: {what} cannot be opened: {reason}.") from None
@@ -55,7 +62,7 @@ def read_bytes(path: Path, what: str, most: int = MOST_BYTES) -> bytes:
     return content
 
 
-def _up_to(file: BinaryIO, most: int) -> bytes:
+def up_to(file: BinaryIO, most: int) -> bytes:
     """Read piece by piece: asked for all at once, the memory for all is taken at once, however short the file is."""
     pieces: list[bytes] = []
     while most > 0 and (piece := file.read(min(most, PIECE))):
@@ -78,13 +85,16 @@ def read_json(path: Path, what: str) -> Any:
 
 def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
     """Read a TOML file; also returns its text, in which errors can be looked up."""
-    content = read_bytes(path, what)
+    content = read_bytes(path, what, TOML_BYTES)
     return parse_toml(content, str(path)), content.decode("utf-8-sig")
 
 
 def read_csv_rows(path: Path, what: str, delimiter: str, most: int) -> Iterator[tuple[int, list[str]]]:
     """Read a small CSV file row by row, with the line on which each ends; no row may have more than so many fields."""
-    lines = io.StringIO(_decoded(read_bytes(path, what), path, what), newline="")
+    text = _decoded(read_bytes(path, what, CSV_BYTES), path, what)
+    if text.count(delimiter) + text.count("\n") + text.count("\r") - text.count("\r\n") > MOST_FIELDS:
+        raise InputError(f"{path}: {what} is too large. It may have {MOST_FIELDS:,} fields in all.")
+    lines = io.StringIO(text, newline="")
     pending = 0  # delimiters since the last row, counted before fields are made of them
 
     def within_limits() -> Iterator[str]:
@@ -172,8 +182,7 @@ def _parsed(parse: Callable[[], Any], language: str, where: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the key {shown(twice)} stands twice")
     return found
 
