@@ -22,6 +22,8 @@ from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute, Role, Schema, Type
 from sudare.tables.text_files import parse_json, read_bytes
 
+MOST_BYTES = 8 * 10**6
+"""Of a certificate's file."""
 VERSIONED = ("sudare", "numpy", "numba", "polars", "scipy", "opendp")
 
 
@@ -123,7 +125,7 @@ class Certificate(_Part):
     def open(cls, path: str | Path) -> Certificate:
         """Read a certificate that was handed over. It is somebody's claim, and only its form is checked here."""
         try:
-            content = read_bytes(Path(path), "the certificate")
+            content = read_bytes(Path(path), "the certificate", MOST_BYTES)
             data = parse_json(content, str(path))
             data.pop("sha256")
             found = cls.model_validate(data)

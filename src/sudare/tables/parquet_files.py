@@ -23,7 +23,7 @@ from sudare.tables.text import shown
 
 VALUES_FLOOR, VALUES_PER_BYTE = 10**8, 100
 """Rows x columns of a table: so many, or so many for each byte of the file."""
-UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**30, 100
+UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**28, 100
 """Bytes that a file unpacks to: so many, or so many for each of its own."""
 MOST_ROWS = 2**32
 MOST_COLUMNS = 10_000
