@@ -296,7 +296,7 @@ def test_a_renamed_column_keeps_its_promise(ledger: sd.Ledger, tmp_path: Path, h
     other = sd.Ledger(tmp_path / "other.db")
     again.write(tmp_path / "c", ledger=other)
     with pytest.raises(
-        sd.RequirementError, match="Release 2 promises .* about 'ill', and release 1 would show"
+        sd.RequirementError, match=r"Release 2 promises .* about 'ill', and release 1 would show"
     ):
         first.write(tmp_path / "d", ledger=other)
 
@@ -350,6 +350,8 @@ OTHERWISE: dict[str, Callable[[], pl.DataFrame]] = {
     "a column's case": lambda: people().rename({"town": "Town"}),
     "an identifier": lambda: people().with_columns(number=pl.int_range(60)),
     "other roles": people,
+    "other roles, and an identifier": lambda: people().with_columns(number=pl.int_range(60)),
+    "a constant": lambda: people().with_columns(one=pl.lit("1")),
 }
 
 
@@ -364,12 +366,13 @@ def test_a_budget_is_not_dodged_by_what_is_not_published(ledger: sd.Ledger, tmp_
         for name, one in SCHEMA.attributes.items()
     }
     roles["number"] = sd.Schema.from_roles(identifier=["number"])["number"]
-    if how == "other roles":
+    roles["one"] = sd.Schema.from_roles(quasi=["one"], domains={"one": ["1"]})["one"]
+    if how.startswith("other roles"):
         roles["height"] = sd.Schema.from_roles(identifier=["height"])["height"]
     frame = OTHERWISE[how]()
     attributes = {name: one for name, one in roles.items() if name in frame.columns}
     table = sd.read(frame, SCHEMA.model_copy(update={"source": "others", "attributes": attributes}))
-    with pytest.raises(sd.LedgerError, match="budget of 'people' .* would be overspent"):
+    with pytest.raises(sd.LedgerError, match=r"budget of 'people' .* would be overspent"):
         sd.randomize(table, ONE).write(tmp_path / "b", ledger=ledger)
 
 
@@ -380,7 +383,7 @@ def test_sources_that_look_alike_share_a_budget(ledger: sd.Ledger, tmp_path: Pat
         tmp_path / "a", ledger=ledger
     )
     grown = sd.read(people(90), SCHEMA.model_copy(update={"source": name}))
-    with pytest.raises(sd.LedgerError, match="budget of 'p' .* would be overspent"):
+    with pytest.raises(sd.LedgerError, match=r"budget of 'p' .* would be overspent"):
         sd.randomize(grown, ONE).write(tmp_path / "b", ledger=ledger)
     assert ledger.budget(name) == ledger.budget("p")
 
@@ -388,7 +391,7 @@ def test_sources_that_look_alike_share_a_budget(ledger: sd.Ledger, tmp_path: Pat
 def test_a_budget_binds_the_file_of_that_name(ledger: sd.Ledger, tmp_path: Path) -> None:
     ledger.set_budget("people", "0.5")
     table = sd.read(_csv(tmp_path, "people.csv"), SCHEMA)
-    with pytest.raises(sd.LedgerError, match="budget of 'people' .* would be overspent"):
+    with pytest.raises(sd.LedgerError, match=r"budget of 'people' .* would be overspent"):
         sd.randomize(table, ONE).write(tmp_path / "a", ledger=ledger)
 
 

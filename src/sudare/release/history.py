@@ -153,7 +153,7 @@ class Recorded:
         """
         columns = {name: (instead or {}).get(name) or table.like(name) for name in self.body.columns}
         there = {name: own for name, own in columns.items() if own is not None}
-        if not there or len(there) < len(columns):
+        if not there or len(there) < len(columns) or self.body.rows != len(table):
             return None
         part = table.part(there)
         return part if part.digest == self.body.digest else None
@@ -164,8 +164,8 @@ class Recorded:
             if view.blocks is not None and attribute in view.others:
                 try:
                     part = self.part_of(table)
-                    if part is None or self.body.rows != len(table):
-                        raise InputError(f"it has {self.body.rows:,} rows where its table has {len(table):,}")
+                    if part is None:
+                        raise InputError("its blocks are of other rows than its table's")
                     found = unpacked(view.blocks, len(table))
                 except InputError as error:
                     raise LedgerError(
@@ -190,11 +190,7 @@ class History:
     @classmethod
     def of(cls, entries: Sequence[Entry], name: str, digests: Collection[str] = ()) -> History:
         """Read the history of the source that has this name, or is of this content."""
-        releases = [
-            Recorded(entry.seq, ReleaseBody.model_validate(entry.body))
-            for entry in entries
-            if entry.kind == "release"
-        ]
+        releases = _releases(entries)
         names, digests = _linked(releases, name, digests)
         budgets = [BudgetBody.model_validate(entry.body) for entry in entries if entry.kind == "budget"]
         return cls(
@@ -204,9 +200,26 @@ class History:
             [ApartBody.model_validate(entry.body).receivers for entry in entries if entry.kind == "apart"],
         )
 
+    @classmethod
+    def of_table(cls, entries: Sequence[Entry], table: Table) -> History:
+        """Read the history of the source that a table is of: by its name, its content, and what it has in it.
+
+        A table that has all that could be published for an earlier release is of its source, whatever else is added to it.
+        """
+        within = {one.body.digest for one in _releases(entries) if one.part_of(table) is not None}
+        return cls.of(entries, table.name, {table.digest(), table.whole_digest(), *within})
+
     def groups(self, receiver: str | None, releases: Sequence[Recorded]) -> list[Group]:
         """Return who may combine some of the releases with one for this receiver."""
         return groups_around(receiver, {one.receiver for one in releases}, self.declared)
+
+
+def _releases(entries: Sequence[Entry]) -> list[Recorded]:
+    return [
+        Recorded(entry.seq, ReleaseBody.model_validate(entry.body))
+        for entry in entries
+        if entry.kind == "release"
+    ]
 
 
 def same_name(source: str) -> str:

@@ -156,6 +156,6 @@ def _refuse(entries: Sequence[Entry], body: Mapping[str, Any], table: Table) -> 
     if fault := fault_of("release", body):
         raise InputError(f"This release cannot be recorded: it {fault}.")
     new = Recorded(len(entries) + 1, ReleaseBody.model_validate(body))
-    history = History.of(entries, new.source, new.body.digests)
+    history = History.of_table(entries, table)
     refuse_overspending(history, new)
     refuse_broken_promises(history, new, table)

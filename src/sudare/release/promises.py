@@ -26,7 +26,6 @@ from sudare.tables.lookalikes import skeleton
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
-
 FEW_VALUES = 2  # of a column, such as yes and no: that two have as many of each says little
 
 
@@ -86,7 +85,7 @@ def standing(
     The second are the sets of releases that somebody may put together with them; with `everybody`, all are one set.
     What no views could keep is refused.
     """
-    history = History.of(entries, table.name, {table.digest(), table.whole_digest()})
+    history = History.of_table(entries, table)
     asked = promise(requirement, table.schema)
     new = Shown(
         len(entries) + 1,
