@@ -324,11 +324,17 @@ def test_two_values_count_as_the_same_column_only_row_by_row(ledger: sd.Ledger, 
         )
 
 
-def test_columns_that_look_alike_join_rows_too(ledger: sd.Ledger, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("frame", "name"),
+    [(people(80).rename({"town": "Town"}), "Town"), (people(80).with_columns(place="town"), "place")],
+)
+def test_columns_that_look_alike_or_are_copies_join_rows_too(
+    ledger: sd.Ledger, tmp_path: Path, frame: pl.DataFrame, name: str
+) -> None:
     roles = {"quasi": ["age"], "sensitive": ["ill"], "other": ["town"]}
     sd.generalize(_named(people(80), roles), sd.LDiversity(2)).write(tmp_path / "a", ledger=ledger)
-    roles = {"quasi": ["height"], "sensitive": ["ill"], "other": ["Town"]}
-    again = sd.generalize(_named(people(80).rename({"town": "Town"}), roles), sd.KAnonymity(2))
+    roles = {"quasi": ["height"], "sensitive": ["ill"], "other": [name]}
+    again = sd.generalize(_named(frame, roles), sd.KAnonymity(2))
     with pytest.raises(sd.RequirementError, match="by which their rows could be joined"):
         again.write(tmp_path / "b", ledger=ledger)
 

@@ -200,6 +200,8 @@ def _refuse_beforehand(releases: Sequence[Recorded], new: Shown, attribute: str,
     _refuse_roles(every, attribute)
     _refuse_other_states(releases, table)
     _refuse_joinable(every, attribute)
+    for release in releases:
+        _refuse_joinable_copies(release, new, attribute, table)
     for one in every:
         for promised in one.about(attribute):
             if promised.requirement is None:
@@ -240,6 +242,19 @@ def _refuse_joinable(every: Sequence[Shown], attribute: str) -> None:
                 raise RequirementError(
                     f"Releases {one.seq} and {other.seq} would both have {listed(common)}, by which their rows could be "
                     "joined. Leave it out, or give it the role quasi in both."
+                )
+
+
+def _refuse_joinable_copies(release: Recorded, new: Shown, attribute: str, table: Table) -> None:
+    """Refuse a column that was published earlier under another name, if one of the two shows it as it is."""
+    then = Shown.by(release)
+    for one in sorted(then.attributes - {attribute}):
+        for other in sorted(new.attributes - {attribute}):
+            as_it_is = one in then.others or other in new.others
+            if one != other and as_it_is and _is_like(release, one, table, other):
+                raise RequirementError(
+                    f"Releases {then.seq} and {new.seq} would both have {one!a}, the second as {other!a}, by which their rows "
+                    "could be joined. Leave it out, or give it the role quasi in both."
                 )
 
 
