@@ -153,7 +153,7 @@ class Recorded:
         """
         columns = {name: (instead or {}).get(name) or table.like(name) for name in self.body.columns}
         there = {name: own for name, own in columns.items() if own is not None}
-        if not there or len(there) < len(columns) or self.body.rows != len(table):
+        if not there or len(there) < len(columns):
             return None
         part = table.part(there)
         return part if part.digest == self.body.digest else None
@@ -166,6 +166,8 @@ class Recorded:
                     part = self.part_of(table)
                     if part is None:
                         raise InputError("its blocks are of other rows than its table's")
+                    if self.body.rows != len(table):
+                        raise InputError(f"it has {self.body.rows:,} rows where its table has {len(table):,}")
                     found = unpacked(view.blocks, len(table))
                 except InputError as error:
                     raise LedgerError(
