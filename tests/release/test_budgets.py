@@ -22,7 +22,8 @@ NUMBERS = st.fractions(0, 900, max_denominator=10**9)
 
 def entry(seq: int, source: str, digest: str, epsilon: str = "1", **noise: str) -> Entry:
     body = {
-        "folder": "out", "receiver": None, "source": source, "digest": digest * 64, "rows": 3, "views": {}, "promises": [],
+        "folder": "out", "receiver": None, "source": source, "digest": digest * 64,
+        "whole_digest": digest * 64, "columns": {}, "rows": 3, "views": {}, "promises": [],
         "noise": {"epsilon": epsilon, "delta": "0", "neighbours": "replace"} | noise,
         "certificate": {"requirements": []}, "certificate_sha256": None, "holder": {}, "input_salt": "0" * 64,
     }  # fmt: skip
@@ -76,12 +77,12 @@ class TestSources:
         ]
         for name in ("a.csv", "b.csv", "d.csv"):
             found = History.of(entries, name)
-            assert found.names == {"a.csv", "b.csv", "d.csv"}
+            assert found.names == {"a", "b", "d"}
             assert [one.seq for one in found.releases] == [1, 2, 4, 5]
         assert [one.seq for one in History.of(entries, "c.csv").releases] == [3]
-        assert [one.seq for one in History.of(entries, "new.csv", "3" * 64).releases] == [3]
-        assert len(History.of(entries, "c.csv", "1" * 64).releases) == 5, "a new table can link two sources"
-        assert History.of(entries, "new.csv", "9" * 64).releases == []
+        assert [one.seq for one in History.of(entries, "new.csv", {"3" * 64}).releases] == [3]
+        assert len(History.of(entries, "c.csv", {"1" * 64}).releases) == 5, "a new table can link two sources"
+        assert History.of(entries, "new.csv", {"9" * 64}).releases == []
 
     @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("123456")), max_size=12))
     def test_they_are_connected_components(self, pairs: list[tuple[str, str]]) -> None:

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from sudare.release.receivers import groups_around
 from tests.release.test_ledger import people
 
 SCHEMA = sd.Schema.from_roles(
@@ -250,3 +251,160 @@ def test_promises_are_kept_for_the_same_rows_in_another_order(ledger: sd.Ledger,
     for row in range(60):
         left = [{ill[i] for i in range(60) if one[i] == one[row]} for one in blocks]
         assert len(left[0] & left[1]) >= 2
+
+
+# -- Other names for the same column, source or receiver ------------------------------------------------
+
+RENAMED: dict[str, tuple[pl.DataFrame, dict[str, list[str]], str]] = {
+    "a blank": (people(80).rename({"ill": "ill "}), {"quasi": ["height"], "sensitive": ["ill "]}, "'ill '"),
+    "another case": (people(80).rename({"ill": "Ill"}), {"quasi": ["height"], "sensitive": ["Ill"]}, "'Ill'"),
+    "as quasi": (people(80).rename({"ill": "Ill"}), {"quasi": ["height", "Ill"]}, "'Ill'"),
+    "another word": (people(80).rename({"ill": "why"}), {"quasi": ["height"], "other": ["why"]}, "'why'"),
+    "a copy": (
+        people(80).with_columns(ill2="ill"),
+        {"quasi": ["height"], "other": ["ill2"], "identifier": ["ill"]},
+        "'ill2'",
+    ),
+    "another word, fewer columns": (
+        people(80).select("height", why="ill"),
+        {"quasi": ["height"], "sensitive": ["why"]},
+        "'why'",
+    ),
+}
+
+
+def _named(frame: pl.DataFrame, roles: dict[str, list[str]], source: str = "p") -> sd.Table:
+    left = [name for name in frame.columns if name not in {one for names in roles.values() for one in names}]
+    both = {**roles, "identifier": [*roles.get("identifier", []), *left]}
+    return sd.read(frame, sd.Schema.from_roles(**both).model_copy(update={"source": source}))
+
+
+@pytest.mark.parametrize("how", RENAMED)
+def test_a_renamed_column_keeps_its_promise(ledger: sd.Ledger, tmp_path: Path, how: str) -> None:
+    """A renamed column walks around a promise: 9 of 80 people are left with one value."""
+    first = sd.generalize(_named(people(80), {"quasi": ["age"], "sensitive": ["ill"]}), sd.LDiversity(3))
+    frame, roles, name = RENAMED[how]
+    again = sd.generalize(_named(frame, roles), sd.KAnonymity(2))
+    first.write(tmp_path / "a", ledger=ledger)
+    with pytest.raises(
+        sd.RequirementError,
+        match=f"Release 1 promises .* about 'ill', and release 2 would show the same under another name, {name}.*same name",
+    ):
+        again.write(tmp_path / "b", ledger=ledger)
+    assert not (tmp_path / "b").exists()
+
+    other = sd.Ledger(tmp_path / "other.db")
+    again.write(tmp_path / "c", ledger=other)
+    with pytest.raises(
+        sd.RequirementError, match=r"Release 2 promises .* about 'ill', and release 1 would show"
+    ):
+        first.write(tmp_path / "d", ledger=other)
+
+
+def test_a_renamed_column_is_refused_before_learning(ledger: sd.Ledger, tmp_path: Path) -> None:
+    first = sd.generalize(_named(people(80), {"quasi": ["age"], "sensitive": ["ill"]}), sd.LDiversity(3))
+    first.write(tmp_path / "a", ledger=ledger)
+    table = _named(people(80).rename({"ill": "why"}), {"quasi": ["height"], "sensitive": ["why"]})
+    with pytest.raises(sd.RequirementError, match="would show the same under another name, 'why'"):
+        sd.generalize_views(table, {"v": ["height"]}, sd.MultiViewDiversity(2), ledger=ledger)
+
+
+def test_two_values_count_as_the_same_column_only_row_by_row(ledger: sd.Ledger, tmp_path: Path) -> None:
+    """As many yes and no in two columns say little; the same in every row says all."""
+    yes = ["yes", "no"] * 40
+    frame = people(80).with_columns(sick=pl.Series(yes), rich=pl.Series(yes[::-1]))
+    first = sd.generalize(_named(frame, {"quasi": ["age"], "sensitive": ["sick"]}), sd.LDiversity(2))
+    first.write(tmp_path / "a", ledger=ledger)
+    rich = sd.generalize(_named(frame, {"quasi": ["height"], "sensitive": ["rich"]}), sd.KAnonymity(2))
+    rich.write(tmp_path / "b", ledger=ledger)
+    renamed = frame.rename({"sick": "S"})
+    with pytest.raises(sd.RequirementError, match="would show the same under another name, 'S'"):
+        sd.generalize(_named(renamed, {"quasi": ["height"], "sensitive": ["S"]}), sd.KAnonymity(2)).write(
+            tmp_path / "c", ledger=ledger
+        )
+
+
+@pytest.mark.parametrize(
+    ("frame", "name"),
+    [(people(80).rename({"town": "Town"}), "Town"), (people(80).with_columns(place="town"), "place")],
+)
+def test_columns_that_look_alike_or_are_copies_join_rows_too(
+    ledger: sd.Ledger, tmp_path: Path, frame: pl.DataFrame, name: str
+) -> None:
+    roles = {"quasi": ["age"], "sensitive": ["ill"], "other": ["town"]}
+    sd.generalize(_named(people(80), roles), sd.LDiversity(2)).write(tmp_path / "a", ledger=ledger)
+    roles = {"quasi": ["height"], "sensitive": ["ill"], "other": [name]}
+    again = sd.generalize(_named(frame, roles), sd.KAnonymity(2))
+    with pytest.raises(sd.RequirementError, match="by which their rows could be joined"):
+        again.write(tmp_path / "b", ledger=ledger)
+
+
+def test_an_attribute_can_be_left_out_as_an_identifier(ledger: sd.Ledger, tmp_path: Path) -> None:
+    """Roles do not make another state of a table, and blocks find their rows though an identifier was added."""
+    roles = {"quasi": ["age"], "sensitive": ["ill"], "other": ["town"]}
+    sd.generalize(_named(people(80), roles), sd.LDiversity(2)).write(tmp_path / "a", ledger=ledger)
+    frame = people(80).with_columns(number=pl.int_range(80)).reverse()
+    careless = sd.generalize(_named(frame, {"quasi": ["height"], "sensitive": ["ill"]}), sd.KAnonymity(2))
+    with pytest.raises(sd.RequirementError, match="would break what release 1 promises"):
+        careless.write(tmp_path / "b", ledger=ledger)
+    table = _named(frame, {"quasi": ["height"], "sensitive": ["ill"]})
+    views = sd.generalize_views(table, {"v": ["height"]}, sd.MultiViewDiversity(2), ledger=ledger)
+    views.write(tmp_path / "b", ledger=ledger)
+
+
+OTHERWISE: dict[str, Callable[[], pl.DataFrame]] = {
+    "a column's case": lambda: people().rename({"town": "Town"}),
+    "an identifier": lambda: people().with_columns(number=pl.int_range(60)),
+    "other roles": people,
+    "other roles, and an identifier": lambda: people().with_columns(number=pl.int_range(60)),
+    "a constant": lambda: people().with_columns(one=pl.lit("1")),
+}
+
+
+@pytest.mark.parametrize("how", OTHERWISE)
+def test_a_budget_is_not_dodged_by_what_is_not_published(ledger: sd.Ledger, tmp_path: Path, how: str) -> None:
+    """Another case of a column's name, or an identifier, made another source."""
+    ledger.set_budget("people", "1.5")
+    first = SCHEMA.model_copy(update={"source": "people"})
+    sd.randomize(sd.read(people(), first), ONE).write(tmp_path / "a", ledger=ledger)
+    roles = {
+        "Town" if name == "town" and how == "a column's case" else name: one
+        for name, one in SCHEMA.attributes.items()
+    }
+    roles["number"] = sd.Schema.from_roles(identifier=["number"])["number"]
+    roles["one"] = sd.Schema.from_roles(quasi=["one"], domains={"one": ["1"]})["one"]
+    if how.startswith("other roles"):
+        roles["height"] = sd.Schema.from_roles(identifier=["height"])["height"]
+    frame = OTHERWISE[how]()
+    attributes = {name: one for name, one in roles.items() if name in frame.columns}
+    table = sd.read(frame, SCHEMA.model_copy(update={"source": "others", "attributes": attributes}))
+    with pytest.raises(sd.LedgerError, match=r"budget of 'people' .* would be overspent"):
+        sd.randomize(table, ONE).write(tmp_path / "b", ledger=ledger)
+
+
+@pytest.mark.parametrize("name", ["p ", "P", "ｐ", "p.csv", "P.CSV.gz", "p.parquet"])
+def test_sources_that_look_alike_share_a_budget(ledger: sd.Ledger, tmp_path: Path, name: str) -> None:
+    ledger.set_budget("p", "1.5")
+    sd.randomize(sd.read(people(), SCHEMA.model_copy(update={"source": "p"})), ONE).write(
+        tmp_path / "a", ledger=ledger
+    )
+    grown = sd.read(people(90), SCHEMA.model_copy(update={"source": name}))
+    with pytest.raises(sd.LedgerError, match=r"budget of 'p' .* would be overspent"):
+        sd.randomize(grown, ONE).write(tmp_path / "b", ledger=ledger)
+    assert ledger.budget(name) == ledger.budget("p")
+
+
+def test_a_budget_binds_the_file_of_that_name(ledger: sd.Ledger, tmp_path: Path) -> None:
+    ledger.set_budget("people", "0.5")
+    table = sd.read(_csv(tmp_path, "people.csv"), SCHEMA)
+    with pytest.raises(sd.LedgerError, match=r"budget of 'people' .* would be overspent"):
+        sd.randomize(table, ONE).write(tmp_path / "a", ledger=ledger)
+
+
+def test_receivers_that_look_alike_are_not_apart(ledger: sd.Ledger) -> None:
+    for names in (["A", "A "], ["hospital", "insurer", "Hospital"]):
+        with pytest.raises(sd.InputError, match="look alike: they may be one"):
+            ledger.declare_apart(names)
+    assert ledger.entries() == []
+    (_, together) = groups_around("A", ["A", "a", "B"], [["A", "a", "B"]])
+    assert together.members == {"a"}

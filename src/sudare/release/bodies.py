@@ -93,7 +93,7 @@ class View(_Body):
     quasi: list[Text]
     others: list[Text]
     blocks: str | None = None
-    """Packed, by the rows in the order of their content (`Table.row_order`); None where there are no blocks."""
+    """Packed, by the rows in the order of what could be published (`Part.order`); None where there are no blocks."""
 
 
 class Promise(_Body):
@@ -136,7 +136,11 @@ class ReleaseBody(_Body):
     receiver: Name | None
     source: Name
     digest: Sha256
-    """Of the table it was made from (`Table.digest`)."""
+    """Of what could be published of the table it was made from (`Table.digest`)."""
+    whole_digest: Sha256
+    """Of all columns of that table, whatever their roles."""
+    columns: dict[Text, Sha256]
+    """What could be published: each column's values, without its name (`Table.values_digest`)."""
     rows: int = Field(ge=1, lt=2**31)
     noise: Noise | None
     views: dict[Name, View]
@@ -146,6 +150,11 @@ class ReleaseBody(_Body):
     holder: dict[str, Any]
     """The holder's record, as it was made; nothing is read from it here."""
     input_salt: Sha256
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """By which of its contents the source is known."""
+        return frozenset({self.digest, self.whole_digest})
 
 
 class BudgetBody(_Body):

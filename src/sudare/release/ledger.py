@@ -25,7 +25,9 @@ from sudare.release.chain import Chain, Entry
 from sudare.release.history import History, Recorded, check_receiver
 from sudare.release.promises import refuse_broken_promises
 from sudare.release.receivers import sets_of
+from sudare.tables.lookalikes import lookalikes
 from sudare.tables.table import Table
+from sudare.tables.text import listed
 
 MOST_DEPTH = 30  # of lists and dicts in an entry
 
@@ -101,6 +103,10 @@ class Ledger(Chain):
             )
         for name in names:
             check_receiver(name)
+        if alike := lookalikes(names):
+            raise InputError(
+                f"The receivers {listed(alike[0])} look alike: they may be one. Name receivers so that nobody mistakes them."
+            )
         return self.append("apart", {"receivers": names})
 
     def releases(
@@ -150,6 +156,6 @@ def _refuse(entries: Sequence[Entry], body: Mapping[str, Any], table: Table) -> 
     if fault := fault_of("release", body):
         raise InputError(f"This release cannot be recorded: it {fault}.")
     new = Recorded(len(entries) + 1, ReleaseBody.model_validate(body))
-    history = History.of(entries, new.source, new.body.digest)
+    history = History.of_table(entries, table)
     refuse_overspending(history, new)
     refuse_broken_promises(history, new, table)

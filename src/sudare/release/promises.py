@@ -2,6 +2,9 @@
 
 A release is compared with all earlier ones of the same source whose receivers may put them together: the same
 receiver, the public, and any receivers that were not declared apart. Only rows in blocks are compared; noise is not.
+
+A column counts as a promised attribute if its name looks alike, or if it has the same values equally often (`_is_like`).
+Under the attribute's own name it is compared; under any other it is refused.
 """
 
 from __future__ import annotations
@@ -19,8 +22,11 @@ from sudare.release.bodies import Promise
 from sudare.release.chain import Entry
 from sudare.release.history import History, Recorded, promise
 from sudare.release.receivers import MOST_SETS, sets_of
+from sudare.tables.lookalikes import skeleton
 from sudare.tables.table import Table
 from sudare.tables.text import listed
+
+FEW_VALUES = 2  # of a column, such as yes and no: that two have as many of each says little
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,9 @@ def refuse_broken_promises(history: History, new: Recorded, table: Table) -> Non
     """Raise an error if a new release would break a promise together with earlier ones, or they one of its own."""
     if not new.has_blocks:
         return
-    shown = Shown.by(new)
-    for attribute, releases in _combined(history, _other_than(new, history), shown, new.receiver):
+    shown, earlier = Shown.by(new), _other_than(new, history)
+    _refuse_renamed(_seen_with(history, earlier, new.receiver), shown, table)
+    for attribute, releases in _combined(history, earlier, shown, new.receiver):
         _refuse_beforehand(releases, shown, attribute, table)
         _refuse_broken([*releases, new], attribute, table)
 
@@ -78,7 +85,7 @@ def standing(
     The second are the sets of releases that somebody may put together with them; with `everybody`, all are one set.
     What no views could keep is refused.
     """
-    history = History.of(entries, table.name, table.digest())
+    history = History.of_table(entries, table)
     asked = promise(requirement, table.schema)
     new = Shown(
         len(entries) + 1,
@@ -87,6 +94,7 @@ def standing(
         (Promise.model_validate(asked),),
     )
     earlier = [release for release in history.releases if release.has_blocks]
+    _refuse_renamed(earlier if everybody else _seen_with(history, earlier, receiver), new, table)
     found = []
     for attribute, releases in _combined(history, earlier, new, receiver, everybody=everybody):
         _refuse_beforehand(releases, new, attribute, table)
@@ -142,6 +150,48 @@ def _combined(
                 yield attribute, releases
 
 
+# -- Promised attributes under other names --------------------------------------------------------------
+
+
+def _seen_with(history: History, releases: Sequence[Recorded], receiver: str | None) -> list[Recorded]:
+    """Return the releases that anybody may put together with one for this receiver."""
+    together = frozenset[str | None]().union(*(group.members for group in history.groups(receiver, releases)))
+    return [release for release in releases if release.receiver in together]
+
+
+def _refuse_renamed(earlier: Sequence[Recorded], new: Shown, table: Table) -> None:
+    """Refuse a column that one release shows under another name than that by which the other makes a promise about it."""
+    for release in earlier:
+        then = Shown.by(release)
+        for one in sorted(then.attributes):
+            for other in sorted(new.attributes):
+                promised = [(then, new, other, p) for p in then.about(one)]
+                promised += [(new, then, one, p) for p in new.about(other)]
+                if one != other and promised and _is_like(release, one, table, other):
+                    promising, showing, name, promise_ = promised[0]
+                    raise RequirementError(
+                        f"Release {promising.seq} promises {promise_.text} about {promise_.attribute!a}, and release "
+                        f"{showing.seq} would show the same under another name, {name!a}. Give it the same name in both, or leave "
+                        "it out of one of them."
+                    )
+
+
+def _is_like(release: Recorded, then: str, table: Table, now: str) -> bool:
+    """Tell whether a column of a table may be one that was published earlier, under another name.
+
+    It may if the names look alike, or if the values are the same, equally often. Few values are easily so by chance, and
+    so are those of a design: where the rows can be compared, since the rest of the table is the same, they decide. Where
+    they cannot, at least three different values must agree.
+    """
+    if skeleton(then) == skeleton(now):
+        return True
+    if release.body.columns.get(then) != table.values_digest(now):
+        return False
+    if release.part_of(table, {then: now}) is not None:
+        return True
+    return release.part_of(table) is None and len(np.unique(table[now].codes)) > FEW_VALUES
+
+
 # -- What can be told without the new blocks ------------------------------------------------------------
 
 
@@ -150,6 +200,8 @@ def _refuse_beforehand(releases: Sequence[Recorded], new: Shown, attribute: str,
     _refuse_roles(every, attribute)
     _refuse_other_states(releases, table)
     _refuse_joinable(every, attribute)
+    for release in releases:
+        _refuse_joinable_copies(release, new, attribute, table)
     for one in every:
         for promised in one.about(attribute):
             if promised.requirement is None:
@@ -173,7 +225,7 @@ def _refuse_roles(every: Sequence[Shown], attribute: str) -> None:
 
 def _refuse_other_states(releases: Sequence[Recorded], table: Table) -> None:
     for release in releases:
-        if release.body.digest != table.digest():
+        if release.part_of(table) is None:
             raise RequirementError(
                 f"Release {release.seq} in the ledger was made from another state of '{release.source}'. Who is in both "
                 "could be found through both, and no rule is known that rules it out. Release the same table as "
@@ -185,10 +237,24 @@ def _refuse_joinable(every: Sequence[Shown], attribute: str) -> None:
     """Refuse columns that two releases have and one of them shows as they are: they would join rows together."""
     for one, other in combinations(every, 2):
         for a, b in ((one, other), (other, one)):
-            if common := sorted((a.others - {attribute}) & b.attributes):
+            alike = {skeleton(name) for name in b.attributes}
+            if common := sorted(name for name in a.others - {attribute} if skeleton(name) in alike):
                 raise RequirementError(
                     f"Releases {one.seq} and {other.seq} would both have {listed(common)}, by which their rows could be "
                     "joined. Leave it out, or give it the role quasi in both."
+                )
+
+
+def _refuse_joinable_copies(release: Recorded, new: Shown, attribute: str, table: Table) -> None:
+    """Refuse a column that was published earlier under another name, if one of the two shows it as it is."""
+    then = Shown.by(release)
+    for one in sorted(then.attributes - {attribute}):
+        for other in sorted(new.attributes - {attribute}):
+            as_it_is = one in then.others or other in new.others
+            if one != other and as_it_is and _is_like(release, one, table, other):
+                raise RequirementError(
+                    f"Releases {then.seq} and {new.seq} would both have {one!a}, the second as {other!a}, by which their rows "
+                    "could be joined. Leave it out, or give it the role quasi in both."
                 )
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 
+from sudare.tables.lookalikes import skeleton
+
 Receiver = str | None
 
 #: So many sets are followed one by one, of a group and in all; beyond that, receivers count as if they were not apart.
@@ -52,8 +54,9 @@ def groups_around(
     apart: dict[Receiver, set[Receiver]] = {receiver: set() for receiver in everybody}
     for names in declared:
         for one, other in combinations(sorted(everybody.intersection(names), key=str), 2):
-            apart[one].add(other)
-            apart[other].add(one)
+            if skeleton(str(one)) != skeleton(str(other)):
+                apart[one].add(other)
+                apart[other].add(one)
     near = sorted(everybody - apart[new] - {new}, key=str)
     linked = {one: apart[one].intersection(near) for one in near}
     alone = Group(frozenset({new}), [frozenset({new})])

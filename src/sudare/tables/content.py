@@ -11,6 +11,8 @@ a table can be summed apart and put together. A value is hashed as one text, by 
 - categories as their texts;
 - missing values, NaN and empty texts are alike, as CSV files and pandas cannot tell them apart, and unlike every value.
 
+Columns are named by what their names look like, so that another case or a blank makes no other table.
+
 Two tables with one digest may thus differ in how they are written, but not in what they say about anybody.
 """
 
@@ -20,6 +22,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +30,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.tables.column import Column
+from sudare.tables.lookalikes import skeleton
 from sudare.tables.parsing import INTEGER, parse
 
 LANES = 4
@@ -56,7 +60,7 @@ class Content:
         for hashes in row_hashes(columns):
             sums += hashes.sum(axis=0, dtype=np.uint64)
             rows += len(hashes)
-        return cls(frozenset(columns), rows, tuple(sums.tolist()))
+        return cls(frozenset(map(skeleton, columns)), rows, tuple(sums.tolist()))
 
     def __add__(self, other: Content) -> Content:
         sums = tuple((a + b) % 2**64 for a, b in zip(self.sums, other.sums, strict=True))
@@ -66,6 +70,23 @@ class Content:
         """Return a SHA-256 over the sums, the number of rows and the names of the columns."""
         text = json.dumps([self.sums, self.rows, sorted(self.names)])
         return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some columns of a table, under names of one's choice: their digest, and the order of their rows."""
+
+    columns: Mapping[str, Column]
+
+    @cached_property
+    def digest(self) -> str:
+        """A SHA-256 over what the rows hold, whatever their order and that of the columns."""
+        return Content.of(self.columns).digest()
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The rows in an order that depends on what they hold alone, as the digest does."""
+        return row_order(self.columns)
 
 
 def row_order(columns: Mapping[str, Column]) -> NDArray[np.int64]:
@@ -104,7 +125,7 @@ def _mixed(x: Words) -> Words:
 
 def _value_hashes(name: str, column: Column) -> Words:
     """Return the hash of each code's value, the one for missing values last."""
-    label = name.encode("utf-8", "surrogatepass")
+    label = skeleton(name).encode("utf-8", "surrogatepass")
     start = hashlib.blake2b(len(label).to_bytes(8, "big") + label, digest_size=8 * LANES)
 
     def hashed(text: str | None) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.tables.column import Column
-from sudare.tables.content import Content, row_order
+from sudare.tables.content import Part
 from sudare.tables.counts import Counts, count, count_index
+from sudare.tables.lookalikes import skeleton
 from sudare.tables.schema import CsvFormat, Role, Schema
 from sudare.tables.text import listed
 
@@ -93,24 +94,54 @@ class Table:
         """What it is called in certificates and ledgers: as the schema says, or else as its source is."""
         return self.schema.source or self.source.name
 
+    @property
+    def publishable(self) -> list[str]:
+        """The columns that a release may have: all but identifiers."""
+        return [name for name in self.columns if self.schema[name].role != Role.identifier]
+
     def digest(self) -> str:
-        """Return a SHA-256 over what the rows hold, whatever their order, that of the columns, and the source's format.
+        """Return a SHA-256 over what can be published, whatever the order of rows and columns, and the source's format.
+
+        Identifiers, which no release has, are left out; columns are named by what their names look like.
 
         >>> import sudare as sd
         >>> one = sd.read(pl.DataFrame({"age": [30, 40], "sex": ["f", "m"]}))
-        >>> one.digest() == sd.read(pl.DataFrame({"sex": ["m", "f"], "age": [40.0, 30.0]})).digest()
+        >>> one.digest() == sd.read(pl.DataFrame({"Sex": ["m", "f"], "age": [40.0, 30.0]})).digest()
         True
         """
-        return self._digest
+        # Where there are only identifiers, nothing can be published; they still are a table of their own.
+        return self.part({name: name for name in self.publishable or self.columns}).digest
+
+    def whole_digest(self) -> str:
+        """Return a SHA-256 as `digest` does, over all columns, whatever their roles."""
+        return self.part({name: name for name in self.columns}).digest
+
+    def values_digest(self, name: str) -> str:
+        """Return a SHA-256 over a column's values and how often each occurs, whatever its name.
+
+        >>> import sudare as sd
+        >>> table = sd.read(pl.DataFrame({"ill": ["flu", "cold", "flu"], "why": ["cold", "flu", "flu"]}))
+        >>> table.values_digest("ill") == table.values_digest("why")
+        True
+        """
+        return self.part({"": name}).digest
+
+    def part(self, columns: Mapping[str, str]) -> Part:
+        """Return some columns under other names: `columns` says which of its own each stands for."""
+        key = tuple(sorted(columns.items()))
+        if key not in self._parts:
+            self._parts[key] = Part({name: self[own] for name, own in key})
+        return self._parts[key]
 
     @cached_property
-    def _digest(self) -> str:
-        return Content.of(self.columns).digest()
+    def _parts(self) -> dict[tuple[tuple[str, str], ...], Part]:
+        return {}
 
-    @cached_property
-    def row_order(self) -> NDArray[np.int64]:
-        """The rows in an order that depends on what they hold alone, as `digest` does."""
-        return row_order(self.columns)
+    def like(self, name: str) -> str | None:
+        """Return the column of this name, or else one that looks like it; None if there is none."""
+        if name in self.columns:
+            return name
+        return next((own for own in self.columns if skeleton(own) == skeleton(name)), None)
 
     def __repr__(self) -> str:
         return f"Table({self.source.name}: {len(self):,} rows x {len(self.columns)} columns)"
