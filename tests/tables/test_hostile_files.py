@@ -327,9 +327,7 @@ def test_a_parquet_file_of_far_more_text_than_bytes(monkeypatch: pytest.MonkeyPa
     text = pl.Series(["x" * 50_000_000])
     content = parquet(pl.DataFrame({f"c{i}": text for i in range(6)}))
     no_reading(monkeypatch)
-    with pytest.raises(
-        InputError, match=r"it unpacks to 300,\d+,\d+ bytes, where 268,435,456 are the most"
-    ):
+    with pytest.raises(InputError, match=r"it unpacks to 300,\d+,\d+ bytes, where 268,435,456 are the most"):
         read_parquet(content)
 
 
