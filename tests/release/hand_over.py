@@ -43,7 +43,7 @@ def write(
         guarded(frame).write_csv(folder / f"{name}.csv")
     if law is not None:
         (folder / "law.json").write_text(json.dumps(law))
-    declared = Declared(promises, "by hand", schema, "no noise")
+    declared = Declared(promises, "minimal", schema, "no noise")
     commitment, _ = InputHash.commit("people.csv", "00" * 32)
     certified(folder, certify(HandedOver(frames, law), declared, commitment))
     return folder

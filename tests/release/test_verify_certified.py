@@ -136,7 +136,7 @@ def test_several_row_groups_and_types_are_written_alike(tmp_path: Path) -> None:
         (lambda c: c["versions"].update(numpy="Alice, 23, HIV"), "versions have 'numpy'"),
         (lambda c: c.update(caveats=["Alice"] * 21), "21 caveats"),
         (lambda c: c.update(caveats=["Alice" * 300]), "a text of 1,500 characters"),
-        (lambda c: c.update(method="Alice" * 300), "a text of 1,500 characters"),
+        (lambda c: c.update(randomness="Alice" * 300), "a text of 1,500 characters"),
     ],
 )
 def test_what_was_not_recounted(folder: Path, change: Callable[[dict[str, Any]], Any], message: str) -> None:
@@ -279,3 +279,26 @@ def test_blanks_in_a_law_or_a_manifest_are_refused(tmp_path: Path) -> None:
     manifest.write_bytes(manifest.read_bytes().replace(b'": ', b'":  ', 1))
     with pytest.raises(sd.RequirementError, match="not written as a release writes it"):
         sd.verify(view)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "Alice has HIV"}, "which is none of Sudare's"),
+        ({"domain": ["Alice", "Bob"]}, "lists values of 'ill', which no promise needs"),
+        ({"hierarchy": [["flu", "Alice", "*"], ["HIV", "Alice", "*"]]}, "lists values of 'ill'"),
+    ],
+)
+def test_a_certificate_has_no_room_for_other_texts(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    schema = sd.Schema.from_roles(quasi=["age"], sensitive=["ill"])
+    table = sd.read(pl.DataFrame({"age": [20, 20, 30, 30], "ill": ["flu", "HIV"] * 2}), schema)
+    folder = sd.generalize(table, sd.KAnonymity(2)).write(tmp_path / "out") / "hand-over"
+    certificate = Certificate.open(folder / "certificate.json")
+    ill = certificate.attributes["ill"]
+    attributes = certificate.attributes | {"ill": ill.model_copy(update=change)}
+    forged = certificate.model_copy(update=change if "method" in change else {"attributes": attributes})
+    forged.write(folder / "certificate.json")
+    with pytest.raises(sd.RequirementError, match=message):
+        sd.verify(folder)

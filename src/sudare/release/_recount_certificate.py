@@ -10,6 +10,7 @@ from sudare.errors import InputError, RequirementError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise, promise_from_json
+from sudare.privacy.t_closeness import TCloseness
 from sudare.release._recount_files import Part
 from sudare.release.certificate import VERSIONED, Certificate
 from sudare.tables.schema import Role
@@ -18,6 +19,10 @@ from sudare.tables.text import listed, shown
 SMALLER_IS_BETTER = ("t", "epsilon", "delta")
 SLACK = 1e-9
 VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,39}")
+METHODS = (
+    *("minimal", "mondrian", "simultaneous", "all-attributes", "sequential", "randomize"),
+    *("pairs", "dp-mondrian", "independent", "identity", "dawa"),
+)
 MOST_CAVEATS = 20
 MOST_TEXT = 1_000
 """Characters of a text that is no figure."""
@@ -47,10 +52,30 @@ def refuse_texts(certificate: Certificate) -> None:
         raise RequirementError(
             f"The certificate has {len(certificate.caveats):,} caveats; {MOST_CAVEATS} are the most. Do not rely on it."
         )
-    for text in (*certificate.caveats, certificate.method, certificate.randomness, certificate.input.source):
+    if certificate.method not in METHODS:
+        raise RequirementError(
+            f"The certificate's method is {shown(certificate.method)}, which is none of Sudare's. Do not rely on it."
+        )
+    for text in (*certificate.caveats, certificate.randomness, certificate.input.source):
         if len(text) > MOST_TEXT:
             raise RequirementError(
                 f"The certificate has a text of {len(text):,} characters; {MOST_TEXT:,} are the most. Do not rely on it."
+            )
+
+
+def refuse_needless_values(certificate: Certificate, promises: Sequence[Promise]) -> None:
+    """Refuse lists of values that no promise needs: only distances are measured by an order or a hierarchy."""
+    sensitive = [name for name, column in certificate.attributes.items() if column.role == Role.sensitive]
+    needed = {
+        promise.attribute or (sensitive[0] if sensitive else "")
+        for promise in promises
+        if isinstance(promise, TCloseness) and promise.distance != "equal"
+    }
+    for name, column in certificate.attributes.items():
+        if name not in needed and (column.domain is not None or column.hierarchy is not None):
+            raise RequirementError(
+                f"The certificate lists values of '{name}', which no promise needs. They may be those of people who were "
+                "left out. Do not rely on it."
             )
 
 

@@ -24,6 +24,7 @@ from sudare.release import _recount_laws, _recount_views
 from sudare.release._recount_certificate import (
     promised_by,
     refuse_figures,
+    refuse_needless_values,
     refuse_other_columns,
     refuse_records,
     refuse_texts,
@@ -151,6 +152,7 @@ def _verify_folder(
     notes = _refuse_more_than_rows(files, tables, certificate)
     own_promises = promised_by(certificate)
     refuse_without_quasi(certificate, own_promises)
+    refuse_needless_values(certificate, own_promises)
     claimed = _verification(tables, own_promises, own, law)
     refuse_figures(certificate, claimed.measured)
     refuse_records(certificate, tables)
