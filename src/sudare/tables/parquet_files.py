@@ -43,7 +43,7 @@ def refuse_bomb(size: int, rows: int, columns: int, unpacked: int) -> None:
 
     >>> refuse_bomb(size=50_000, rows=10, columns=8, unpacked=1_600_000_000)
     Traceback (most recent call last):
-    ValueError: it unpacks to 1,600,000,000 bytes, where 1,073,741,824 are the most for its size
+    ValueError: it unpacks to 1,600,000,000 bytes, where 268,435,456 are the most for its size
     """
     if rows * columns > (most := max(VALUES_FLOOR, VALUES_PER_BYTE * size)):
         raise ValueError(
