@@ -17,11 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
-from sudare.tables.checking import KINDS
 from sudare.tables.exact import exact, texts
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute
 from sudare.tables.text import shown, spellings
+from sudare.tables.types import KINDS
 
 SLACK = Fraction(
     1, 10**12

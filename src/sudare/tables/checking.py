@@ -22,8 +22,7 @@ from sudare.tables.schema import Attribute, Bound, Type
 from sudare.tables.table import Source, Table
 from sudare.tables.text import shown, spellings, text_of
 from sudare.tables.toml import toml_key
-from sudare.tables.types import KINDS as KINDS
-from sudare.tables.types import cast, misfit, other_kind, written_as
+from sudare.tables.types import KINDS, cast, misfit, other_kind, written_as
 
 SHOWN = 5  # faulty rows named per column
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
