@@ -23,8 +23,8 @@ from sudare.pview import pairs
 from sudare.pview.account import Account
 from sudare.pview.domain import Domain
 from sudare.pview.models import BlocksModel, CellsModel
-from sudare.pview.view import Model, PView
-from sudare.release.materialize import METHODS, materialize
+from sudare.pview.pview import Model, PView
+from sudare.verbs.materialize import METHODS, materialize
 from tests.pview.audit import Labels, audit, joined
 
 RUNS = 100_000  # on each of two tables

@@ -14,8 +14,8 @@ import polars as pl
 
 import sudare as sd
 from benchmarks.common import QUASI, SENSITIVE, adult_table, seconds, show
-from sudare.engines.pairs import Device, Marks, accelerator_available, kth_likeness, likest_by_value
 from sudare.generalization.problem import Problem
+from sudare.similarity.pairs import Device, Marks, accelerator_available, kth_likeness, likest_by_value
 
 K = 5
 TEN = (

@@ -23,9 +23,9 @@ import sudare as sd
 from benchmarks.common import seconds, show
 from benchmarks.peers import in_peer
 from sudare.pview.domain import Domain
-from sudare.pview.view import PView
-from sudare.release.materialize import materialize
+from sudare.pview.pview import PView
 from sudare.utility.workloads import random_ranges, rmse, table_of, tables_rmse, truth
+from sudare.verbs.materialize import materialize
 
 BOUNDS = {
     "age": (17, 90),

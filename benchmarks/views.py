@@ -23,7 +23,8 @@ import sudare as sd
 from benchmarks.common import show
 from sudare.generalization import views
 from sudare.generalization.views import ViewsProblem, learn_views
-from sudare.release import _recount_views, generalize_views
+from sudare.verbs import generalize_views
+from sudare.verification import recount_views
 
 VIEWS = {
     "T1": ["age", "sex", "workclass", "education"],
@@ -168,8 +169,8 @@ def _growth(found: Sequence[Steps], itself: Steps) -> None:
 
 PARTS = {
     "learn": (generalize_views, "learn_views"),
-    "number blocks": (_recount_views, "blocks_of"),
-    "verify": (_recount_views, "least_left"),
+    "number blocks": (recount_views, "blocks_of"),
+    "verify": (recount_views, "least_left"),
     "attack": (generalize_views, "attack"),
     "report": (generalize_views, "write_views_report"),
 }

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sudare.release.charts import AFTER, FAINT, INK, STYLE
+from sudare.reports.charts import AFTER, FAINT, INK, STYLE
 
 START, END = "<!-- results: rewritten by the command above -->", "<!-- end of results -->"
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import audits, generalization, pairs, pram, pviews, sampling, tables, views
 from sudare.randomization.pram import Pram, optimal_pram
-from sudare.release.materialize import METHODS
+from sudare.verbs.materialize import METHODS
 
 
 def test_tables_quick(capsys: pytest.CaptureFixture[str]) -> None:

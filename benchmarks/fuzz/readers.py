@@ -32,14 +32,14 @@ from benchmarks.fuzz.mutations import (
     written,
 )
 from benchmarks.fuzz.views import VIEWS, saved
+from sudare.ledger import chain
 from sudare.plans.law import TableLaw
 from sudare.randomization.estimate import estimate
 from sudare.randomization.files import read_matrix, read_prior
 from sudare.randomization.published import PublishedLaw
-from sudare.release import certificate as certificates
-from sudare.release import chain
-from sudare.release.certificate import Certificate
 from sudare.tables.schema import Attribute
+from sudare.verification import certificate as certificates
+from sudare.verification.certificate import Certificate
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,11 @@ def _make_law(folder: Path, rng: random.Random) -> None:
 
 
 def _read_law(folder: Path) -> None:
-    from sudare.release import _recount_laws
     from sudare.tables.parquet_files import read_parquet
+    from sudare.verification import recount_laws
 
     law, data = TableLaw.open(folder / "law.json"), read_parquet(folder / "data.parquet")
-    _recount_laws.promised(data, law)
+    recount_laws.promised(data, law)
     for name, own in law.attributes.items():
         _or_refused(lambda laws: estimate(laws, "ml"), [PublishedLaw.of(data, name, own)])
 

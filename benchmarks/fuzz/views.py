@@ -20,7 +20,7 @@ from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
 from sudare.pview.domain import Axis, Domain
 from sudare.pview.models import BlocksModel, CellsModel, ProductModel
-from sudare.pview.view import Model, PView
+from sudare.pview.pview import Model, PView
 
 AXES = (
     Axis("age", pl.Int64(), None, 18, 96, 6, missing=True),

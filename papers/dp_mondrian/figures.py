@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from papers.dp_mondrian.measure import Row, Timed
 from papers.dp_mondrian.paper import METHODS, OURS, PAPERS
-from sudare.release.charts import AFTER, AMBER, BEFORE, LIGHT, Line, lines, lying, standalone
+from sudare.reports.charts import AFTER, AMBER, BEFORE, LIGHT, Line, lines, lying, standalone
 
 COLOURS = {OURS: AFTER, PAPERS: AMBER, "independent": BEFORE, "identity": LIGHT, "dawa": LIGHT}
 AT = "random 3D"

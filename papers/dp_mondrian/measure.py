@@ -32,10 +32,10 @@ from sudare.pview.blocks import Cells
 from sudare.pview.dawa import learn_dawa
 from sudare.pview.domain import Domain
 from sudare.pview.models import CellsModel
-from sudare.pview.view import PView
-from sudare.release.materialize import materialize
+from sudare.pview.pview import PView
 from sudare.utility.synthetic import mean_scores, synthetic_scores
 from sudare.utility.workloads import random_ranges, ranges_rmse, rmse, table_of, tables_rmse, truth
+from sudare.verbs.materialize import materialize
 
 WITH_DELTA = f"{OURS}, δ = {DELTA:g}"
 MOST_SETS = 20

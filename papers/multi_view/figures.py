@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from papers.multi_view.measure import METHODS, Row
 from papers.multi_view.paper import ALL, DRAWS, FIRST, OURS, PAPER, PAPERS, ROWS, SECOND, TIGHT, Printed
-from sudare.release.charts import AFTER, AMBER, BEFORE, LIGHT, Line, lines, lying, standalone
+from sudare.reports.charts import AFTER, AMBER, BEFORE, LIGHT, Line, lines, lying, standalone
 
 SHORT = {OURS: "ours", PAPERS: "paper's score", ALL: "all-attributes", TIGHT: "all, tight labels", FIRST: "T1 first", SECOND: "T2 first"}  # fmt: skip
 LINES = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from papers.optimal_pram.data import Case
 from papers.optimal_pram.measure import Row
 from papers.page import Panel, panels
-from sudare.release.charts import AFTER, AMBER, BEFORE
+from sudare.reports.charts import AFTER, AMBER, BEFORE
 
 TOP = 900.0
 """All figures have the same height, as in the paper: Case 3's largest count is 898."""

@@ -17,7 +17,7 @@ from papers.pk_numeric.theorems import (
     normal,
     uniform,
 )
-from sudare.release.charts import AFTER, AMBER, BEFORE, INK, Line, lines, standalone
+from sudare.reports.charts import AFTER, AMBER, BEFORE, INK, Line, lines, standalone
 
 COLOURS = {CONVENTIONAL: BEFORE, TEN: AFTER, BITS: INK, NOISE: AMBER}
 

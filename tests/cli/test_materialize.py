@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.pview.view import PView
+from sudare.pview.pview import PView
 from tests.cli.conftest import Run
 
 ASKED = ("--epsilon", "1", "--method", "independent")

@@ -11,7 +11,7 @@ import pytest
 
 from sudare.pview import files
 from sudare.pview.domain import Axis
-from sudare.pview.view import PView
+from sudare.pview.pview import PView
 from tests.cli.conftest import Run
 from tests.conftest import PASSWORD
 from tests.pview.exact import Exact, points_view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sudare.engines.pairs import Marks
+from sudare.similarity.pairs import Marks
 
 
 def likeness(marks: Marks, u: int, v: int) -> int:

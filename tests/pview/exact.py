@@ -11,8 +11,8 @@ import polars as pl
 
 from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Axis, Domain
+from sudare.pview.pview import PView
 from sudare.pview.saved import Layout
-from sudare.pview.view import PView
 from sudare.tables.column import Column
 
 

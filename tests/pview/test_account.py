@@ -12,7 +12,7 @@ from scipy import integrate, stats
 import sudare as sd
 from sudare.noise.keystream import Keystream
 from sudare.pview.account import Account, rho_for
-from sudare.release._recount_budget import refuse_overspent
+from sudare.verification.recount_budget import refuse_overspent
 
 PURE, GAUSSIAN = sd.DifferentialPrivacy(1.0), sd.DifferentialPrivacy(1.0, 1e-6)
 
@@ -115,7 +115,7 @@ class TestRecount:
 
     def test_its_conversion_is_that_of_the_definition(self) -> None:
         """The delta of rho at an order is the tail of the loss: integrated for a Gaussian, it is never above the bound."""
-        from sudare.release._recount_budget import _log_delta
+        from sudare.verification.recount_budget import _log_delta
 
         rho, epsilon = 0.02, 1.0
         mean, deviation = rho, math.sqrt(2 * rho)  # of the privacy loss of a Gaussian mechanism

@@ -15,7 +15,7 @@ from sudare.errors import InputError
 from sudare.pview import files
 from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Axis, Domain
-from sudare.pview.view import PView
+from sudare.pview.pview import PView
 from tests.pview.exact import Exact, blocks_view, points_view
 
 AXES = (

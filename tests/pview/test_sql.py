@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sudare.errors import InputError
 from sudare.pview.domain import Axis, Domain
-from sudare.pview.view import PView
+from sudare.pview.pview import PView
 from tests.pview.exact import Exact, points_view
 
 DAY = dt.date(2024, 1, 30)

@@ -12,9 +12,9 @@ import polars as pl
 
 import sudare as sd
 from sudare.privacy.promises import Promise
-from sudare.release.certificate import Certificate, InputHash
 from sudare.release.certify import Declared, HandedOver, certify
 from sudare.tables.spreadsheets import guarded
+from sudare.verification.certificate import Certificate, InputHash
 
 SCHEMA = sd.Schema.from_roles(
     identifier=["name"], quasi=["age", "sex"], sensitive=["illness"], other=["note"]

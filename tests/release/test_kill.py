@@ -24,7 +24,8 @@ from pathlib import Path
 import pytest
 
 import sudare as sd
-from sudare.release import ledger, release
+from sudare.ledger import ledger
+from sudare.release import release
 from sudare.tables import atomic
 from tests.release.killing import at_each_step, die_at, forker, survives
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.release.certificate import Certificate, InputHash
 from sudare.release.certify import HandedOver
+from sudare.verification.certificate import Certificate, InputHash
 from tests.conformance import SCHEMA, people
 
 

@@ -19,7 +19,7 @@ from sudare.attacks.lookup import Lookup, Records, records_by_value
 from sudare.attacks.published import Output, Published, Values, described, frame_of, shown
 from sudare.errors import InputError
 from sudare.tables.folders import handed_over
-from sudare.tables.reading import read
+from sudare.tables.read import read
 from sudare.tables.schema import Role, Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 import typer
 
 from sudare.errors import InputError
+from sudare.ledger.ledger import Ledger
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import TCloseness
-from sudare.release.ledger import Ledger
 from sudare.tables.schema import CsvFormat, Schema
 
 SCHEMA_FILE = "sudare.toml"

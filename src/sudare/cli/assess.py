@@ -10,22 +10,22 @@ import typer
 
 from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Sensitive, Source, existing_schema
 from sudare.cli.output import Json, print_json, print_table, say, working
-from sudare.engines.pairs import Device
 from sudare.errors import InputError
-from sudare.release.assessment_report import (
+from sudare.reports.assessment import (
     columns_by_k,
     columns_by_l,
     stronger_bounds,
     write_assessment,
     write_pictures,
 )
-from sudare.release.charts import png_renderer
+from sudare.reports.charts import png_renderer
+from sudare.similarity.pairs import Device
 from sudare.suitability.assess import Assessment
 from sudare.suitability.assess import assess as assess_table
 from sudare.suitability.facts import Diversity
 from sudare.tables.atomic import write_file
 from sudare.tables.databases import safe_name
-from sudare.tables.reading import read
+from sudare.tables.read import read
 
 LS, KS = (2.0, 4.0, 8.0), (2, 5, 10)
 EXPLAINED = (

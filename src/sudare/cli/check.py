@@ -10,7 +10,7 @@ from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, existing_schem
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.tables.databases import safe_name
 from sudare.tables.lookalikes import lookalikes
-from sudare.tables.reading import read
+from sudare.tables.read import read
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 

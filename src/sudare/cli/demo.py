@@ -15,19 +15,19 @@ from sudare.cli.check import unique_people
 from sudare.cli.generalize import show_release
 from sudare.cli.output import Force, print_table, say, working
 from sudare.errors import InputError
+from sudare.ledger.ledger import Ledger
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
-from sudare.release.generalize import generalize
-from sudare.release.ledger import Ledger
-from sudare.release.materialize import materialize
-from sudare.release.verify import verify
 from sudare.suitability.assess import assess
 from sudare.tables.folders import HAND_OVER, KEEP, REPORT
-from sudare.tables.reading import read
+from sudare.tables.read import read
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
+from sudare.verbs.generalize import generalize
+from sudare.verbs.materialize import materialize
+from sudare.verification.verify import verify
 
 PEOPLE, SUPPRESS = 5_000, 0.01
 ONLY_ONE = "[b]{}[/] of {} people are the only one with their quasi values."

@@ -10,10 +10,10 @@ import typer
 
 from sudare.cli.output import Json, print_json, print_table, say
 from sudare.errors import InputError
-from sudare.release.bodies import Neighbours
-from sudare.release.budgets import KINDS
-from sudare.release.chain import Entry
-from sudare.release.ledger import Ledger
+from sudare.ledger.bodies import Neighbours
+from sudare.ledger.budgets import KINDS
+from sudare.ledger.chain import Entry
+from sudare.ledger.ledger import Ledger
 
 app = typer.Typer(help="Show and verify the ledger of releases, and what it allows.", no_args_is_help=True)
 LedgerPath = Annotated[Path, typer.Argument(help="The ledger file.", show_default=False)]

@@ -20,14 +20,14 @@ from sudare.cli.arguments import (
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
-from sudare.pview.view import PView
-from sudare.release.materialize import materialize as materialize_table
-from sudare.release.view_page import write_view_page
-from sudare.release.view_promise import shares
-from sudare.release.view_report import write_view_report
+from sudare.pview.pview import PView
+from sudare.reports.pview import write_view_report
+from sudare.reports.pview_page import write_view_page
+from sudare.reports.pview_promise import shares
 from sudare.tables.atomic import write_file
 from sudare.tables.databases import safe_name
-from sudare.tables.reading import read
+from sudare.tables.read import read
+from sudare.verbs.materialize import materialize as materialize_table
 
 
 def materialize(

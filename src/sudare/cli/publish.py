@@ -22,16 +22,16 @@ from sudare.cli.arguments import (
 from sudare.cli.generalize import as_json, say_where, show_release
 from sudare.cli.output import Force, Json, console, print_json, say, working
 from sudare.errors import InputError
-from sudare.pview.view import PView
-from sudare.release.publish import Decide
-from sudare.release.publish import publish as publish_table
-from sudare.release.servers import publish_view
+from sudare.pview.pview import PView
+from sudare.pview.servers import publish_view
 from sudare.suitability.assess import Assessment
 from sudare.suitability.choices import Choice
 from sudare.tables.databases import quoted, safe_name
 from sudare.tables.policy import Compromise, Policy
-from sudare.tables.reading import read
+from sudare.tables.read import read
 from sudare.tables.schema import Schema
+from sudare.verbs.publish import Decide
+from sudare.verbs.publish import publish as publish_table
 
 
 def publish(

@@ -9,8 +9,8 @@ import polars as pl
 import typer
 
 from sudare.cli.output import Json, print_json, print_table, say, working
+from sudare.pview.pview import PView
 from sudare.pview.questions import ask
-from sudare.pview.view import PView
 from sudare.tables.text import text_of
 
 MOST = 100  # rows on a terminal

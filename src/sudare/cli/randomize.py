@@ -27,10 +27,10 @@ from sudare.randomization.choices import HOWS, labelled_domain
 from sudare.randomization.files import MatrixRows, read_matrix, read_prior
 from sudare.randomization.laws import After
 from sudare.randomization.plan import Histogram
-from sudare.release.randomize import randomize as randomize_table
 from sudare.release.release import Release
 from sudare.tables.databases import safe_name
-from sudare.tables.reading import read
+from sudare.tables.read import read
+from sudare.verbs.randomize import randomize as randomize_table
 
 
 def randomize(

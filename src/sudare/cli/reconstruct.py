@@ -13,11 +13,11 @@ import typer
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.randomization.estimate import Estimate, Method
-from sudare.release.reconstruct import reconstruct as reconstruct_table
 from sudare.tables.folders import handed_over
 from sudare.tables.numbers import numbers_of
 from sudare.tables.outputs import read_output
 from sudare.tables.text import shown, text_of
+from sudare.verbs.reconstruct import reconstruct as reconstruct_table
 
 MOST = 100  # rows on a terminal
 

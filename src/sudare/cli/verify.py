@@ -24,11 +24,11 @@ from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
-from sudare.release._recount_pview import is_private_view
-from sudare.release.findings import Finding, Verification
-from sudare.release.verify import verify as verify_output
 from sudare.tables.folders import CERTIFICATE, handed_over
 from sudare.tables.schema import Schema
+from sudare.verification.findings import Finding, Verification
+from sudare.verification.pview import is_private_view
+from sudare.verification.verify import verify as verify_output
 
 ROLES = {
     "quasi": "Known to outsiders (quasi)",

@@ -24,10 +24,10 @@ from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.generalization.views import Method, Score
 from sudare.privacy.multi_view import Kind, MultiViewDiversity
-from sudare.release.generalize_views import generalize_views
 from sudare.release.release import Release
 from sudare.tables.databases import safe_name
-from sudare.tables.reading import read
+from sudare.tables.read import read
+from sudare.verbs.generalize_views import generalize_views
 
 
 def views(

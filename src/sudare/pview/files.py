@@ -16,6 +16,7 @@ from sudare.errors import InputError
 from sudare.pview.cloud import Cloud
 from sudare.pview.domain import Domain
 from sudare.pview.models import BlocksModel, CellsModel, ProductModel
+from sudare.pview.pview import PView
 from sudare.pview.saved import (
     MOST_BYTES,
     Manifest,
@@ -24,7 +25,6 @@ from sudare.pview.saved import (
     refuse_other_layouts,
     refuse_unfit,
 )
-from sudare.pview.view import PView
 from sudare.tables import text_files
 from sudare.tables.atomic import write_folder
 from sudare.tables.parquet_files import read_parquet

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.pview.conditions import Comparison, Condition, Every, products_of
 from sudare.pview.domain import Axis
-from sudare.pview.view import PView
+from sudare.pview.pview import PView
 from sudare.utility.intervals import REACH
 
 MOST_ROWS = 10**6

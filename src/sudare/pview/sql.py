@@ -14,8 +14,8 @@ from sqlglot.errors import SqlglotError
 from sudare.errors import InputError
 from sudare.pview.conditions import Comparison, Condition, Every, Sign, Some
 from sudare.pview.domain import Domain
+from sudare.pview.pview import PView
 from sudare.pview.questions import Order, Question, ask
-from sudare.pview.view import PView
 from sudare.tables.text import listed, shown
 
 DIALECT = "postgres"

@@ -14,13 +14,13 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.t_closeness import TCloseness
-from sudare.release._recount_utility import attacks_on, utility_of
-from sudare.release.certificate import Certificate, InputHash, PublishedAttribute
-from sudare.release.findings import Verification
-from sudare.release.verify import verify
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Role, Scalar, Schema
 from sudare.tables.text import text_of
+from sudare.verification.certificate import Certificate, InputHash, PublishedAttribute
+from sudare.verification.findings import Verification
+from sudare.verification.utility import attacks_on, utility_of
+from sudare.verification.verify import verify
 
 
 @dataclass(frozen=True, eq=False)

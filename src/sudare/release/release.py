@@ -15,18 +15,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.ledger import history
+from sudare.ledger.ledger import Ledger
 from sudare.privacy.promises import Promise
-from sudare.release import history
-from sudare.release.certificate import Certificate
 from sudare.release.certify import Declared, HandedOver
-from sudare.release.ledger import Ledger
-from sudare.release.verify import verify
 from sudare.tables import folders
 from sudare.tables.atomic import write_folder
 from sudare.tables.schema import Schema
 from sudare.tables.spreadsheets import guarded
 from sudare.tables.table import Table
 from sudare.tables.text import listed
+from sudare.verification.certificate import Certificate
+from sudare.verification.verify import verify
 
 
 class Plan(Protocol):

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.engines.pairs import Device
 from sudare.errors import InputError, ParameterError
 from sudare.generalization.problem import with_hierarchies
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import one_of, sensitive_attribute
+from sudare.similarity.pairs import Device
 from sudare.suitability.bounds import Bound
 from sudare.suitability.choices import Choice, choices
 from sudare.suitability.costs import values_for

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.engines.pairs import Device
 from sudare.generalization.problem import Problem
+from sudare.similarity.pairs import Device
 from sudare.suitability import cells, matching, prices, search
 from sudare.suitability.costs import Costs, Need, nearest_costs
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.engines.pairs import Device, Marks, kth_likeness, likest_by_value
 from sudare.generalization.problem import Problem
 from sudare.privacy.limits import Limits
+from sudare.similarity.pairs import Device, Marks, kth_likeness, likest_by_value
 from sudare.tables.table import Table
 
 FINEST = 2**28  # of a whole record's cost

@@ -11,12 +11,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.engines.pairs import Device
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.problem import Problem
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
+from sudare.similarity.pairs import Device
 from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
 from sudare.suitability.costs import Costs, Need, value_costs, values_for
 from sudare.suitability.histogram import min_block_distinct, min_block_entropy

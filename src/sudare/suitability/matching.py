@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.engines.pairs import Marks
 from sudare.generalization.problem import Problem
+from sudare.similarity.pairs import Marks
 from sudare.suitability.costs import Costs
 
 MOST = 8_000  # units: the distances of all pairs are held at once

@@ -14,7 +14,7 @@ import polars as pl
 from sudare.tables.column import Column
 from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.parsing import infer_type
-from sudare.tables.reading import read
+from sudare.tables.read import read
 from sudare.tables.schema import MOST_SIGNS, Attribute, CsvFormat, Role, Schema, attribute_lines
 from sudare.tables.table import Table
 from sudare.tables.toml import toml, toml_comment, toml_key

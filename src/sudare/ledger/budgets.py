@@ -1,0 +1,183 @@
+"""What noise has cost, and what a budget leaves: epsilon and delta, in one relation between neighbouring tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
+from fractions import Fraction
+
+from sudare.errors import LedgerError
+from sudare.ledger.bodies import BudgetBody, Neighbours, exact
+from sudare.ledger.history import History, Recorded
+
+_PRECISE = Context(prec=50, rounding=ROUND_CEILING)
+_HUGE = 1000  # e to this power is beyond 1 over every delta that can be written
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An epsilon and a delta; releases that are put together cost the sums of both."""
+
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def __bool__(self) -> bool:
+        return bool(self.epsilon or self.delta)
+
+
+def replacing(cost: Cost) -> Cost:
+    """Return what it costs to replace a record, given what it costs to add or to remove one; rounded up.
+
+    Let T' be T with the record r replaced by r', and M be T without r. Then M is one record away from both:
+    P(T) <= e^epsilon P(M) + delta <= e^epsilon (e^epsilon P(T') + delta) + delta
+    = e^(2 epsilon) P(T') + (1 + e^epsilon) delta. A delta of 1 promises nothing, so it holds always.
+
+    >>> replacing(Cost(Fraction(1), Fraction(0)))
+    Cost(epsilon=Fraction(2, 1), delta=Fraction(0, 1))
+    >>> print(f"{float(replacing(Cost(Fraction(1), Fraction(1, 10**9))).delta):.6g}")
+    3.71828e-09
+    """
+    delta = Fraction(0)
+    if cost.delta:
+        delta = (
+            min(Fraction(1), (1 + _exp_above(cost.epsilon)) * cost.delta)
+            if cost.epsilon < _HUGE
+            else Fraction(1)
+        )
+    return Cost(2 * cost.epsilon, delta)
+
+
+def _exp_above(x: Fraction) -> Fraction:
+    """Return a little more than e^x.
+
+    The quotient is rounded up, and e^x rises with x. `exp` is rounded correctly, to the nearest decimal of 50 digits
+    (General Decimal Arithmetic), so that the next larger decimal is above it.
+    """
+    power = _PRECISE.divide(_PRECISE.create_decimal(x.numerator), _PRECISE.create_decimal(x.denominator))
+    return Fraction(_PRECISE.next_plus(_PRECISE.exp(power)))
+
+
+def cost_of(release: Recorded, neighbours: Neighbours) -> Cost:
+    """Return what a release has cost in a relation; nothing without noise."""
+    noise = release.body.noise
+    if noise is None:
+        return Cost()
+    cost = Cost(exact(noise.epsilon), exact(noise.delta))
+    if not cost or noise.neighbours == neighbours:
+        return cost
+    if neighbours == "replace":
+        return replacing(cost)
+    raise LedgerError(
+        f"Release {release.seq} is a randomized table, which shows exactly how many records there are: no epsilon bounds what "
+        "that tells if a record is added or removed. Its source needs a budget that counts records replaced "
+        '(neighbours="replace").'
+    )
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a source has, and what was spent on all that one receiver may put together."""
+
+    source: str
+    epsilon: Fraction
+    delta: Fraction
+    neighbours: Neighbours
+    spent: Fraction
+    spent_delta: Fraction
+
+    @property
+    def remaining(self) -> Fraction:
+        """How much epsilon is left."""
+        return self.epsilon - self.spent
+
+    @property
+    def remaining_delta(self) -> Fraction:
+        """How much delta is left."""
+        return self.delta - self.spent_delta
+
+    def __str__(self) -> str:
+        words = f"epsilon {_shown(self.epsilon)} in all, {_shown(self.spent)} spent, {_shown(self.remaining)} remain"
+        if self.delta or self.spent_delta:
+            words += f"; delta {_shown(self.delta)} in all, {_shown(self.spent_delta)} spent, {_shown(self.remaining_delta)} remain"
+        return f"{self.source}: {words}; {KINDS[self.neighbours]}"
+
+
+KINDS = {"replace": "one record replaced", "add or remove": "one record added or removed"}
+
+
+def _shown(number: Fraction) -> str:
+    return f"{float(number):g}"
+
+
+def budgets_of(history: History, receiver: str | None) -> list[Budget]:
+    """Return the budgets that were set for any name of a source; all of them bind."""
+    return [_state(history, budget, receiver) for budget in history.budgets.values()]
+
+
+def strictest(budgets: Sequence[Budget]) -> Budget | None:
+    """Return the budget that leaves the least: of two relations, as if both counted records replaced."""
+
+    def left(budget: Budget) -> tuple[Fraction, Fraction]:
+        factor = 2 if budget.neighbours == "add or remove" else 1
+        return factor * budget.remaining, budget.remaining_delta
+
+    return min(budgets, key=left, default=None)
+
+
+def _state(history: History, budget: BudgetBody, receiver: str | None) -> Budget:
+    spent = _spent(history, budget.neighbours, receiver)
+    epsilon, delta = exact(budget.epsilon), exact(budget.delta)
+    return Budget(budget.source, epsilon, delta, budget.neighbours, spent.epsilon, spent.delta)
+
+
+def _spent(history: History, neighbours: Neighbours, receiver: str | None) -> Cost:
+    """Return the most that anybody can put together with what this receiver gets.
+
+    Whoever is combined in one group has no bearing on another: the largest sum is the sum of the groups' largest.
+    """
+    costs: dict[str | None, Cost] = {}
+    for release in history.releases:
+        costs[release.receiver] = costs.get(release.receiver, Cost()) + cost_of(release, neighbours)
+    whole = Cost()
+    for group in history.groups(receiver, history.releases):
+        sums = [sum((costs.get(one, Cost()) for one in together), Cost()) for together in group.sets]
+        whole += Cost(max(one.epsilon for one in sums), max(one.delta for one in sums))
+    return whole
+
+
+def refuse_overspending(history: History, new: Recorded) -> None:
+    """Raise an error if a new release costs more than a budget leaves. What costs nothing is never refused."""
+    noise = new.body.noise
+    if noise is None or not Cost(exact(noise.epsilon), exact(noise.delta)):
+        return
+    for budget in budgets_of(history, new.receiver):
+        cost = cost_of(new, budget.neighbours)
+        for name, asked, left, whole in (
+            ("epsilon", cost.epsilon, budget.remaining, budget.epsilon),
+            ("delta", cost.delta, budget.remaining_delta, budget.delta),
+        ):
+            if asked > left:
+                raise LedgerError(
+                    f"The budget of '{budget.source}' ({KINDS[budget.neighbours]}) would be overspent: {name} {_shown(asked)} is "
+                    f"requested, {_shown(left)} of {_shown(whole)} remains, {_shown(asked - left)} too little. "
+                    f"Ask for a smaller {name}, or decide on a larger budget."
+                )
+
+
+def refuse_small_budget(history: History, budget: BudgetBody) -> None:
+    """Raise an error if a budget is below what is spent, or cannot be compared with it."""
+    found = _state(history, budget, None)
+    for name, whole, spent in (
+        ("epsilon", found.epsilon, found.spent),
+        ("delta", found.delta, found.spent_delta),
+    ):
+        if whole < spent:
+            raise LedgerError(
+                f"The budget of '{budget.source}' ({KINDS[budget.neighbours]}) cannot be {name} {_shown(whole)}: "
+                f"{_shown(spent)} is spent already, {_shown(spent - whole)} more. What went out stays out: decide on a larger "
+                "budget."
+            )

@@ -1,0 +1,257 @@
+"""What went out: the releases of a ledger, and which of them are of one source.
+
+Releases are of one source if they have a name or a digest in common, or both have it with a third. So the same rows
+are known under another name, from another file and in another format, and a table that grew is known by its name.
+Names that look alike are one name, and so are those of files that differ in their endings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sudare.errors import InputError, LedgerError
+from sudare.ledger.bodies import (
+    MOST_SIGNS,
+    ApartBody,
+    BudgetBody,
+    Ints,
+    Neighbours,
+    ReleaseBody,
+    exact,
+    packed,
+    unpacked,
+)
+from sudare.ledger.chain import Entry
+from sudare.ledger.receivers import Group, groups_around
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.multi_view import MultiViewDiversity
+from sudare.privacy.t_closeness import TCloseness
+from sudare.tables.content import Part
+from sudare.tables.lookalikes import skeleton
+from sudare.tables.schema import Role, Schema
+from sudare.tables.table import Table
+from sudare.verification.certificate import Certificate
+
+#: Of files with tables, the longer first.
+ENDINGS = (
+    ".csv.gz", ".csv", ".tsv", ".parquet", ".pq", ".feather", ".arrow", ".ipc", ".jsonl", ".ndjson", ".txt",
+)  # fmt: skip
+
+# -- What a release tells the ledger --------------------------------------------------------------------
+
+
+def record(
+    table: Table,
+    folder: str,
+    receiver: str | None,
+    certificate: Certificate,
+    salt: str,
+    *,
+    neighbours: Neighbours,
+    certificate_sha256: str | None = None,
+    frames: Mapping[str, pl.DataFrame] | None = None,
+    row_blocks: Mapping[str, Ints] | None = None,
+    requirements: Sequence[object] = (),
+    holder: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return what a ledger must know of a release, as plain data.
+
+    `neighbours` says between which tables the epsilon that was measured holds, if one was.
+    """
+    if receiver is not None:
+        check_receiver(receiver)
+    blocks = row_blocks or {}
+    rows = table.part({name: name for name in table.publishable})
+    return {
+        "folder": folder,
+        "receiver": receiver,
+        "source": table.name,
+        "digest": table.digest(),
+        "whole_digest": table.whole_digest(),
+        "columns": {name: table.values_digest(name) for name in table.publishable},
+        "rows": len(table),
+        "noise": _noise(certificate.measured, neighbours),
+        "views": {
+            name: {
+                "quasi": [column for column in frame.columns if table.schema[column].role == Role.quasi],
+                "others": [column for column in frame.columns if table.schema[column].role != Role.quasi],
+                "blocks": packed(blocks[name][rows.order]) if name in blocks else None,
+            }
+            for name, frame in (frames or {}).items()
+        },
+        "promises": [found for one in requirements if (found := promise(one, table.schema)) is not None],
+        "certificate": certificate.model_dump(mode="json"),
+        "certificate_sha256": certificate_sha256,
+        "holder": dict(holder or {}),
+        "input_salt": salt,
+    }
+
+
+def check_receiver(name: object) -> None:
+    """Refuse what cannot be a receiver's name."""
+    if not isinstance(name, str) or not name or not name.isprintable() or len(name) > MOST_SIGNS:
+        raise InputError(f"A receiver is named by printable text of at most {MOST_SIGNS:,} characters.")
+
+
+def _noise(measured: Mapping[str, Any], neighbours: Neighbours) -> dict[str, str] | None:
+    if "epsilon" not in measured:
+        return None
+    spent = {name: str(measured.get(name, 0)) for name in ("epsilon", "delta")}
+    for number in spent.values():
+        exact(number)  # refused if it cannot be read again
+    return {**spent, "neighbours": neighbours}
+
+
+def promise(requirement: object, schema: Schema) -> dict[str, Any] | None:
+    """Return what a requirement promises about a sensitive attribute; None if it speaks of none.
+
+    Only sets and counts of values can be followed through several releases ("measure").
+    """
+    if not isinstance(requirement, LDiversity | MultiViewDiversity | TCloseness):
+        return None
+    attribute = requirement.attribute or schema.names(Role.sensitive)[0]
+    found: dict[str, Any] = {"attribute": attribute, "text": str(requirement)}
+    if not isinstance(requirement, TCloseness) and requirement.kind != "recursive":
+        found |= {"measure": requirement.kind, "l": requirement.l}
+    return found
+
+
+# -- What the ledger tells ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A release in the ledger, by its number there."""
+
+    seq: int
+    body: ReleaseBody
+
+    @property
+    def source(self) -> str:
+        """The name of what it was made from."""
+        return self.body.source
+
+    @property
+    def receiver(self) -> str | None:
+        """Who got it; None if anybody may."""
+        return self.body.receiver
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether it published rows in blocks."""
+        return any(view.blocks is not None for view in self.body.views.values())
+
+    def part_of(self, table: Table, instead: Mapping[str, str] | None = None) -> Part | None:
+        """Return the part of a table that could be published then; None if it does not hold the very same rows.
+
+        `instead` names columns of the table that are to stand for some of then.
+        """
+        columns = {name: (instead or {}).get(name) or table.like(name) for name in self.body.columns}
+        there = {name: own for name, own in columns.items() if own is not None}
+        if not there or len(there) < len(columns):
+            return None
+        part = table.part(there)
+        return part if part.digest == self.body.digest else None
+
+    def blocks_with(self, attribute: str, table: Table) -> Iterator[Ints]:
+        """Yield the blocks of a table's rows in each view that shows an attribute as it is."""
+        for view in self.body.views.values():
+            if view.blocks is not None and attribute in view.others:
+                try:
+                    part = self.part_of(table)
+                    if part is None:
+                        raise InputError("its blocks are of other rows than its table's")
+                    if self.body.rows != len(table):
+                        raise InputError(f"it has {self.body.rows:,} rows where its table has {len(table):,}")
+                    found = unpacked(view.blocks, len(table))
+                except InputError as error:
+                    raise LedgerError(
+                        f"Release {self.seq} in the ledger was not written by Sudare: {error}. Do not rely on this ledger."
+                    ) from None
+                blocks = np.empty_like(found)
+                blocks[part.order] = found
+                yield blocks
+
+
+@dataclass(frozen=True)
+class History:
+    """What a ledger says of one source: its names, its releases, and who was declared apart."""
+
+    names: frozenset[str]
+    """As `same_name` writes them."""
+    releases: list[Recorded]
+    budgets: dict[str, BudgetBody]
+    """The last word on each name's budget."""
+    declared: list[list[str]]
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry], name: str, digests: Collection[str] = ()) -> History:
+        """Read the history of the source that has this name, or is of this content."""
+        releases = _releases(entries)
+        names, digests = _linked(releases, name, digests)
+        budgets = [BudgetBody.model_validate(entry.body) for entry in entries if entry.kind == "budget"]
+        return cls(
+            names,
+            [one for one in releases if same_name(one.source) in names or one.body.digests & digests],
+            {key: budget for budget in budgets if (key := same_name(budget.source)) in names},
+            [ApartBody.model_validate(entry.body).receivers for entry in entries if entry.kind == "apart"],
+        )
+
+    @classmethod
+    def of_table(cls, entries: Sequence[Entry], table: Table) -> History:
+        """Read the history of the source that a table is of: by its name, its content, and what it has in it.
+
+        A table that has all that could be published for an earlier release is of its source, whatever else is added to it.
+        """
+        within = {one.body.digest for one in _releases(entries) if one.part_of(table) is not None}
+        return cls.of(entries, table.name, {table.digest(), table.whole_digest(), *within})
+
+    def groups(self, receiver: str | None, releases: Sequence[Recorded]) -> list[Group]:
+        """Return who may combine some of the releases with one for this receiver."""
+        return groups_around(receiver, {one.receiver for one in releases}, self.declared)
+
+
+def _releases(entries: Sequence[Entry]) -> list[Recorded]:
+    return [
+        Recorded(entry.seq, ReleaseBody.model_validate(entry.body))
+        for entry in entries
+        if entry.kind == "release"
+    ]
+
+
+def same_name(source: str) -> str:
+    """Return a source's name as all names that may mean the same have it: by its look, without a file's ending.
+
+    >>> same_name("People.csv.gz") == same_name("people ") == same_name("people")
+    True
+    """
+    look = skeleton(source)
+    ending = next((one for one in ENDINGS if look.endswith(one)), "")
+    return look.removesuffix(ending) or look
+
+
+def _linked(
+    releases: Sequence[Recorded], name: str, digests: Collection[str]
+) -> tuple[frozenset[str], set[str]]:
+    """Return all names and digests that are linked with these by releases."""
+    by_name: dict[str, set[str]] = {}
+    by_digest: dict[str, set[str]] = {}
+    for one in releases:
+        source = same_name(one.source)
+        by_name.setdefault(source, set()).update(one.body.digests)
+        for digest in one.body.digests:
+            by_digest.setdefault(digest, set()).add(source)
+    names, known = {same_name(name)}, set(digests)
+    new_names, new_digests = set(names), set(known)
+    while new_names or new_digests:
+        further = set().union(*(by_name.get(one, ()) for one in new_names)) - known
+        new_names = set().union(*(by_digest.get(one, ()) for one in {*new_digests, *further})) - names
+        new_digests = set()
+        names |= new_names
+        known |= further
+    return frozenset(names), known

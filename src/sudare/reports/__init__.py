@@ -1,0 +1,1 @@
+"""Reports: pages and charts, for the holder and for analysts."""

@@ -1,0 +1,1 @@
+"""Similarity: all pairs of tuples, on the processor and on a GPU."""

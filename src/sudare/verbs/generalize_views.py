@@ -1,0 +1,334 @@
+"""The verb `generalize_views`: several views of one table that are safe together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.attacks.attack import attack
+from sudare.errors import InputError, ParameterError, RequirementError
+from sudare.generalization import _kernels
+from sudare.generalization.problem import Trees, with_hierarchies
+from sudare.generalization.views import Earlier, Method, Score, ViewsPlan, ViewsProblem, learn_views
+from sudare.ledger.combination import named, seen_in, standing
+from sudare.ledger.history import Recorded
+from sudare.ledger.ledger import Ledger
+from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy, refuse_other_requirements
+from sudare.privacy.requirement import number, one_of, whole_number
+from sudare.release.certify import Declared, HandedOver, certify
+from sudare.release.published import as_published
+from sudare.release.release import Kept, Release
+from sudare.reports.views import write_views_report
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+from sudare.tables.text import listed
+from sudare.utility.measures import utility_of
+from sudare.verbs.generalize import NO_NOISE
+from sudare.verification import recount_views
+from sudare.verification.certificate import InputHash
+from sudare.verification.columns import refuse_columns
+
+METHODS = ("simultaneous", "all-attributes", "sequential")
+SCORES = ("narrow", "mondrian", "paper")
+RESERVED = ("plan", "certificate", "report", "law", "holder")
+PERSON_BY_PERSON = (
+    "Sets and counts of values are followed person by person. Who knows other people's values, or solves for all people "
+    "at once, may rule out more."
+)
+
+
+def generalize_views(
+    table: Table,
+    views: Mapping[str, Sequence[str]],
+    requirement: MultiViewDiversity,
+    method: Method = "simultaneous",
+    *,
+    order: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    score: Score | None = None,
+    candidates: int | None = None,
+    alpha: float = 0.8,
+    ledger: Ledger | None = None,
+    receiver: str | None = None,
+    everybody: bool = False,
+) -> Release:
+    """Publish several views, each with some quasi attributes and the sensitive one, that give nobody away together.
+
+    `method` is "simultaneous" (all views at once), "sequential" (one view after the other, in `order`) or
+    "all-attributes" (the whole table once, of which each view gets its part). `weights` says how fine each view
+    should be, against the others. `score` says where blocks are cut: "narrow" where what is published gets narrower
+    by most, "mondrian" at the median of the widest attribute, "paper" as Takenouchi, Furukawa & Miyakawa do, with
+    `alpha`; `candidates` cuts are tried of each block and attribute (the paper: of each block).
+
+    With a `ledger`, the views are made against all its releases of this table that `receiver` may put together with
+    them, or, with `everybody`, against all.
+
+    >>> import sudare as sd
+    >>> table = sd.read(sd.datasets.health_survey(500).select("age", "sex", "region", "diagnosis"),
+    ...                 sd.Schema.from_roles(quasi=["age", "sex", "region"], sensitive=["diagnosis"]))
+    >>> release = sd.generalize_views(table, {"ages": ["age", "sex"], "places": ["region"]}, sd.MultiViewDiversity(3))
+    >>> release.certificate.measured["l_multiview"] >= 3, list(release.frames())
+    (True, ['ages', 'places'])
+    """
+    chosen = _checked_views(table, views)
+    refuse_columns(list(dict.fromkeys(name for names in chosen.values() for name in names)), table.schema)
+    _refuse_parameters(chosen, requirement, method, order, weights, score, candidates, alpha)
+    sensitive = _sensitive(table, requirement)
+    strictest, earlier = requirement, list[list[Recorded]]()
+    if ledger is not None:
+        strictest, earlier = standing(
+            ledger.entries(), table, chosen, requirement, sensitive, receiver, everybody=everybody
+        )
+    _refuse_impossible(table, sensitive, requirement, strictest, earlier)
+    seen = [seen_in(releases, sensitive, table) for releases in earlier]
+    problem = ViewsProblem.of(table, chosen, sensitive, [_told(one, strictest) for one in seen])
+    for releases, one in zip(earlier, seen, strict=True):
+        _refuse_what_is_gone(one, requirement, strictest, problem, releases)
+    plan = learn_views(
+        problem,
+        strictest,
+        method,
+        order=order,
+        weights=weights,
+        score=score,
+        candidates=candidates,
+        alpha=alpha,
+    )
+    return _release(table, plan, requirement, strictest, earlier)
+
+
+# -- What can be checked before any work ----------------------------------------------------------------
+
+
+def _checked_views(table: Table, views: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    if not views:
+        raise ParameterError("generalize_views needs at least one view, such as {'T1': ['age', 'sex']}.")
+    for name, attributes in views.items():
+        if not re.fullmatch(r"[\w-]+", name) or name in RESERVED:
+            raise ParameterError(
+                f"A view is written to files of its name: use letters, digits, - and _. Got '{name}' instead."
+            )
+        if isinstance(attributes, str) or not attributes or len(set(attributes)) < len(attributes):
+            raise ParameterError(f"The view '{name}' must be a list of different attributes.")
+        for attribute in attributes:
+            table[attribute]  # refused if there is none
+            if (role := table.schema[attribute].role) != Role.quasi:
+                raise InputError(
+                    f"The view '{name}' has '{attribute}', which is {role}. Views have quasi attributes; the sensitive one "
+                    "is added to each. What is passed on as it is could join the views' rows together again."
+                )
+    return {name: list(attributes) for name, attributes in views.items()}
+
+
+def _refuse_parameters(
+    views: Mapping[str, list[str]],
+    requirement: object,
+    method: str,
+    order: Sequence[str] | None,
+    weights: Mapping[str, float] | None,
+    score: str | None,
+    candidates: int | None,
+    alpha: float,
+) -> None:
+    refuse_other_requirements(requirement)
+    one_of(method, "method", "generalize_views", METHODS)
+    if score is not None:
+        one_of(score, "score", "generalize_views", SCORES)
+    if order is not None and (method != "sequential" or sorted(order) != sorted(views)):
+        raise ParameterError(
+            "The 'order' parameter of generalize_views must name every view once, for 'sequential'."
+        )
+    for name, weight in (weights or {}).items():
+        if name not in views:
+            raise ParameterError(f"There is no view '{name}' to weigh. There are {listed(list(views))}.")
+        number(weight, f"weights['{name}']", "generalize_views", "a number above 0", low=1e-9)
+    if candidates is not None:
+        whole_number(candidates, "candidates", "generalize_views", least=1)
+    number(alpha, "alpha", "generalize_views", "a number from 0 to 1", low=0, high=1)
+
+
+def _sensitive(table: Table, requirement: MultiViewDiversity) -> str:
+    names = table.names(Role.sensitive)
+    if requirement.attribute is not None:
+        if requirement.attribute not in names:
+            raise InputError(f"{requirement}: '{requirement.attribute}' is not sensitive in the schema.")
+        return requirement.attribute
+    if len(names) != 1:
+        raise InputError(
+            f"{requirement} needs one sensitive attribute; the schema has {listed(names) if names else 'none'}. "
+            "Name one with attribute=..."
+        )
+    return names[0]
+
+
+def _refuse_impossible(
+    table: Table,
+    sensitive: str,
+    requirement: MultiViewDiversity,
+    strictest: MultiViewDiversity,
+    earlier: Sequence[Sequence[Recorded]],
+) -> None:
+    totals = np.bincount(table[sensitive].codes, minlength=table[sensitive].size)
+    requirement.refuse_if_impossible(totals, sensitive)
+    try:
+        strictest.refuse_if_impossible(totals, sensitive)
+    except RequirementError as error:
+        raise RequirementError(
+            f"{_with_what_stands(requirement, strictest, _flat(earlier))}. {error}"
+        ) from None
+
+
+def _with_what_stands(
+    requirement: MultiViewDiversity, strictest: MultiViewDiversity, earlier: Sequence[Recorded]
+) -> str:
+    return f"{requirement}, together with what {named(earlier)} promised, asks for {strictest}"
+
+
+def _flat(earlier: Sequence[Sequence[Recorded]]) -> list[Recorded]:
+    return list({one.seq: one for releases in earlier for one in releases}.values())
+
+
+def _told(seen: ViewedBy, requirement: MultiViewDiversity) -> Earlier:
+    weighed = seen.weighed if requirement.kind != "distinct" else np.empty((len(seen.candidates), 0))
+    return Earlier(seen.sets, weighed)
+
+
+def _refuse_what_is_gone(
+    seen: ViewedBy,
+    requirement: MultiViewDiversity,
+    strictest: MultiViewDiversity,
+    problem: ViewsProblem,
+    earlier: Sequence[Recorded],
+) -> None:
+    """Refuse what earlier releases leave no room for, and say what could still be given."""
+    left = strictest.measure(seen)
+    if left.holds:
+        return
+    releases = named(earlier)
+    most = int(left.value) if strictest.kind == "distinct" else np.floor(100 * left.value) / 100
+    still = "nothing can be promised any more"
+    if strictest != requirement:
+        still = (
+            f"{_with_what_stands(requirement, strictest, earlier)}: ask for the kind that was promised then"
+        )
+    elif most > 1:
+        less = replace(strictest, l=most)
+        plan = learn_views(problem, less)
+        blocks = ", ".join(f"'{view.name}' in {len(view.labels[0]):,} blocks" for view in plan.views)
+        still = f"the most that can still be promised is {less}: {blocks}"
+    raise RequirementError(
+        f"{strictest} is impossible: after {releases} somebody is left with {left.value:.4g}, whatever is added. "
+        f"With what is in the ledger, {still}."
+    )
+
+
+# -- The release ----------------------------------------------------------------------------------------
+
+
+def _release(
+    table: Table,
+    plan: ViewsPlan,
+    requirement: MultiViewDiversity,
+    strictest: MultiViewDiversity,
+    earlier: Sequence[Sequence[Recorded]],
+) -> Release:
+    """Apply a plan, verify the views together, and certify them."""
+    frames, sensitive = plan.apply(table), plan.problem.sensitive
+    blocks = [recount_views.blocks_of(frames[view.name], view.attributes) for view in plan.views]
+    values = frames[plan.views[0].name][sensitive]
+    told = [[*blocks, *_earlier_blocks(releases, sensitive, table)] for releases in (earlier or [[]])]
+
+    def left(kind: str) -> tuple[float, int]:
+        return min(recount_views.least_left(one, values, kind) for one in told)
+
+    least, worst = left(requirement.kind)
+    _refuse_broken(requirement, least, worst, table)
+    if strictest != requirement:
+        _refuse_broken(strictest, *left(strictest.kind), table)
+    data = {name: as_published(frame) for name, frame in frames.items()}
+    handed_over = HandedOver(data)
+    declared = Declared([requirement], plan.method, table.schema, NO_NOISE, [PERSON_BY_PERSON])
+    commitment, salt = InputHash.commit(table.name, table.digest())
+    certificate = certify(handed_over, declared, commitment)
+    kept = Kept(
+        plan,
+        salt,
+        record=partial(_record, table, plan, data, {requirement.name: least}, _made_against(_flat(earlier))),
+        report=partial(write_views_report, table, data, plan, certificate),
+        table=table,
+        row_blocks={view.name: view.block_of[plan.problem.row_unit] for view in plan.views},
+    )
+    return Release(handed_over, declared, certificate, kept)
+
+
+def _record(
+    table: Table,
+    plan: ViewsPlan,
+    data: Mapping[str, pl.DataFrame],
+    measured: dict[str, float],
+    notes: list[str],
+) -> dict[str, Any]:
+    """Measure what needs the original: what is left to everybody, what it cost, and what could be told before."""
+    attacked = attack(data, table.schema, kind="intersection", known=table).summary()
+    return {
+        "records": {"read": len(table), "published": len(table), "suppressed": 0},
+        "measured": measured,
+        "utility": {view.name: _utility(table, plan, i) for i, view in enumerate(plan.views)},
+        "attacks": {"input": {"intersection": _raw(table, plan)}, "output": {"intersection": attacked}},
+        "notes": notes,
+    }
+
+
+def _earlier_blocks(releases: Sequence[Recorded], sensitive: str, table: Table) -> list[pl.Series]:
+    return [
+        pl.Series(found).replace(-1, None) for one in releases for found in one.blocks_with(sensitive, table)
+    ]
+
+
+def _refuse_broken(requirement: MultiViewDiversity, least: float, worst: int, table: Table) -> None:
+    if least < requirement.l * (1 - recount_views.SLACK):
+        raise RequirementError(
+            f"The views do not have {requirement}: {table.source.where(worst)} is left with {least:.6g}. "
+            "Nothing was written."
+        )
+
+
+def _utility(table: Table, plan: ViewsPlan, i: int) -> dict[str, Any]:
+    """Measure one view. Levels are as if labels were only the hierarchies'; what is left open is measured on the labels."""
+    view, problem = plan.views[i], plan.problem
+    columns = {name: table[name] for name in table.columns if name in view.attributes}
+    part = with_hierarchies(replace(table, columns=columns))
+    codes = np.stack([part[name].codes.astype(np.int32) for name in columns], axis=1)
+    trees = Trees.of([part[name].hierarchy for name in columns], [1.0] * len(columns))  # type: ignore[misc]
+    blocks = view.block_of[problem.row_unit]
+    sizes = view.sizes(problem.people.weights)
+    levels = _kernels.block_levels(codes, blocks, len(sizes), trees)
+    found = utility_of(part, levels[blocks], None, sizes)
+    open_share = dict(zip(view.attributes, plan.covered(view).tolist(), strict=True))
+    return {"open": float(np.mean(list(open_share.values()))), "open_by_attribute": open_share, **found}
+
+
+def _raw(table: Table, plan: ViewsPlan) -> dict[str, Any]:
+    """Say what the views would give away as they are."""
+    blocks: list[NDArray[np.int64]] = [table.counts_index(view.attributes)[1] for view in plan.views]
+    codes = table[plan.problem.sensitive].codes.astype(np.int64)
+    seen = ViewedBy.of(blocks, codes, np.ones(len(table), dtype=np.int64))
+    return {
+        "candidates": {str(size): people for size, people in seen.distribution().items()},
+        "posterior": float(seen.posterior.max()),
+    }
+
+
+def _made_against(earlier: Sequence[Recorded]) -> list[str]:
+    if not earlier:
+        return []
+    return [
+        f"Made against {named(earlier)} of the ledger; what other receivers have been given is not counted."
+    ]

@@ -1,0 +1,88 @@
+"""The verb `publish`: assess, decide, generalize, verify (the system of the suitability paper's Fig. 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sudare.errors import InputError, RequirementError
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.requirement import Requirement
+from sudare.release.release import Release
+from sudare.suitability.assess import Assessment, assess
+from sudare.suitability.choices import Choice
+from sudare.tables.policy import Compromise, Policy
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+from sudare.tables.text import listed
+from sudare.verbs.generalize import generalized
+
+Decide = Callable[[Assessment, list[Choice]], Choice]
+
+
+def publish(
+    table: Table, policy: Policy | None = None, *, attribute: str | None = None, decide: Decide | None = None
+) -> Release:
+    """Assess a table, and publish it under l-diversity if that suits it, or under the compromise that is accepted.
+
+    The policy is the schema's own if none is given. Where the requirement fits the table badly or is impossible,
+    the first compromise that the policy accepts and the table offers is taken; without one, `decide` is asked,
+    if given, and else nothing is published. `attribute` names the sensitive attribute if there are several.
+
+    >>> import sudare as sd
+    >>> table = sd.read(sd.datasets.health_survey(500).select("age", "sex", "diagnosis"), sd.Schema.from_roles(
+    ...     quasi=["age", "sex"], sensitive=["diagnosis"],
+    ...     hierarchies={"age": sd.Hierarchy.intervals(range(18, 96), width=10)}))
+    >>> release = sd.publish(table, sd.Policy(l=2, k=5))
+    >>> release.holder["bound"] <= release.certificate.utility["distortion"]
+    True
+    """
+    policy = policy or table.schema.publish
+    if policy is None:
+        raise InputError(
+            f"{table.source.name}: the schema has no [publish] section, and no policy was given. "
+            "Say what to publish under, such as Policy(l=2)."
+        )
+    found = assess(
+        table, policy.l, [policy.k] if policy.k else [], diversity=policy.diversity, attribute=attribute
+    )
+    choice = _decided(found, found.choices[policy.l], policy.accept, decide)
+    asked: list[Requirement] = [LDiversity(choice.l, choice.diversity, attribute=attribute)]
+    if policy.k is not None:
+        asked.insert(0, KAnonymity(policy.k))
+    return generalized(
+        _without(table, choice.attribute), asked, suppress=choice.suppress, decision=choice.text
+    )
+
+
+def _decided(
+    found: Assessment, offered: list[Choice], accept: Sequence[Compromise], decide: Decide | None
+) -> Choice:
+    if len(offered) == 1 and offered[0].action == "go ahead":
+        return offered[0]
+    for action in accept:
+        for choice in offered:
+            if choice.action == action:
+                return choice
+    if decide is None:
+        possible: list[str] = [
+            choice.action for choice in offered if choice.action not in ("stop", "harmless value")
+        ]
+        accept_one = f" Accept one of {listed(possible)} in the policy." if possible else ""
+        raise RequirementError(
+            f"{found.source}: nothing was published. {' '.join(choice.text for choice in offered)}{accept_one}"
+        )
+    choice = decide(found, offered)
+    if choice.action in ("stop", "harmless value"):
+        raise RequirementError(f"{found.source}: nothing was published. {choice.text}")
+    return choice
+
+
+def _without(table: Table, attribute: str | None) -> Table:
+    """Return the table with an attribute that is not to be published."""
+    if attribute is None:
+        return table
+    dropped = table.schema[attribute].model_copy(update={"role": Role.identifier})
+    attributes = table.schema.attributes | {attribute: dropped}
+    return replace(table, schema=table.schema.model_copy(update={"attributes": attributes}))

@@ -1,0 +1,1 @@
+"""Verification: recount what was published, by code that shares nothing with the methods."""

@@ -1,0 +1,209 @@
+"""What is handed over, file by file: which files may be there, whether they are what was certified, what they hold.
+
+Every file is read; nothing is taken on trust because it lies beside something that was checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sudare.errors import InputError, RequirementError
+from sudare.tables.exact import exact
+from sudare.tables.folders import CERTIFICATE, LAW
+from sudare.tables.outputs import BROKEN, column_names, is_csv, read_output
+from sudare.tables.schema import Schema
+from sudare.tables.spreadsheets import guarded, unguarded
+from sudare.tables.text import listed
+from sudare.tables.text_files import parse_json, read_bytes
+from sudare.verification.certificate import Certificate
+from sudare.verification.columns import refuse_columns
+
+DATA = (".parquet", ".csv")
+OTHER_VERSION = (
+    "{} was written by polars {}, and here is {}: whether it holds bytes beside its rows was not looked at. Verify it with that "
+    "version"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One published table: a frame, or what a file holds, its values as a receiver can tell them apart."""
+
+    where: str
+    frame: pl.DataFrame
+    from_csv: bool = False
+
+    def meant(self, name: str) -> pl.Series:
+        """Return what the values of a column mean: in a CSV file, without what guards them in a spreadsheet."""
+        return unguarded(self.frame[name]) if self.from_csv else self.frame[name]
+
+
+def part_of(output: pl.DataFrame | Path, schema: Schema) -> Part:
+    """Take a frame, or read a file, and refuse columns and types that must not be published."""
+    if isinstance(output, pl.DataFrame):
+        part = Part("The output", output)
+        refuse_columns(output.columns, schema)
+    else:
+        refuse_columns(column_names(output), schema, output.name)
+        part = Part(output.name, read_output(output), is_csv(output))
+        if not part.from_csv:
+            _refuse_more_than_rows(output, part.frame)
+    if part.frame.height == 0:
+        raise InputError(f"{part.where} is empty; there is nothing to verify.")
+    for column in part.frame.iter_columns():
+        exact(column)  # refuses what cannot be compared
+    return part
+
+
+def _refuse_more_than_rows(path: Path, frame: pl.DataFrame) -> None:
+    """Refuse what a Parquet file tells beside its rows: notes of its writer, and values that no row has."""
+    try:
+        notes = [key for key in pl.read_parquet_metadata(path) if key != "ARROW:schema"]
+    except BROKEN as error:
+        raise InputError(f"{path}: the output cannot be read: {error}.") from None
+    if notes:
+        raise RequirementError(
+            f"{path.name} has notes beside its rows: {listed(notes)}. They may tell about the original. Write the file "
+            "without them."
+        )
+    for column in frame.iter_columns():
+        if isinstance(column.dtype, pl.Enum):
+            unused = set(column.dtype.categories) - set(column.cast(pl.String).drop_nulls())
+            if unused:
+                raise RequirementError(
+                    f"{path.name}: the type of column '{column.name}' lists {len(unused):,} values that no row has. They "
+                    "may be those of people who were left out. Publish it as text."
+                )
+        elif isinstance(column.dtype, pl.Categorical):
+            raise RequirementError(
+                f"{path.name}: column '{column.name}' is categorical, and such a file may list values that no row has. "
+                "Publish it as text."
+            )
+
+
+# -- A folder ----------------------------------------------------------------------------------------
+
+
+def files_in(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder that is handed over, by name; refuse what should not be there."""
+    try:
+        found = sorted(folder.iterdir())
+    except OSError as error:
+        raise InputError(f"{folder}: the folder cannot be read: {error.strerror}.") from None
+    for path in found:
+        if path.is_symlink() or not path.is_file():
+            kind = "a link" if path.is_symlink() else "a folder" if path.is_dir() else "not a plain file"
+            raise RequirementError(f"{path} is {kind}. Only plain files are handed over. Take it out.")
+        if path.name not in (CERTIFICATE, LAW) and path.suffix not in DATA:
+            raise RequirementError(
+                f"{path} is no part of a release: it is neither data ({', '.join(DATA)}), {LAW} nor {CERTIFICATE}. Take "
+                "it out, or name the file that you want verified."
+            )
+    return {path.name: path for path in found}
+
+
+def refuse_changed(files: Mapping[str, Path], certificate: Certificate) -> None:
+    """Refuse a folder whose files are not exactly those that were certified."""
+    for name in certificate.output:
+        if name not in files:
+            raise RequirementError(
+                f"'{name}' is missing: the certificate names it. Ask for the folder again."
+            )
+    for name, path in files.items():
+        if name == CERTIFICATE:
+            continue
+        if name not in certificate.output:
+            raise RequirementError(f"{path} is not named by the certificate. Take it out.")
+        if _sha256(path) != certificate.output[name]:
+            raise RequirementError(
+                f"{path} is not the file that was certified: its hash differs. Ask for it again."
+            )
+
+
+def tables_in(files: Mapping[str, Path]) -> dict[str, list[Path]]:
+    """Return the files that hold tables, by the table's name; a Parquet file is the first of its table."""
+    found: dict[str, list[Path]] = {}
+    for ending in DATA:
+        for path in files.values():
+            if path.suffix == ending:
+                found.setdefault(path.stem, []).append(path)
+    return found
+
+
+def refuse_unlike(parts: list[Part]) -> None:
+    """Refuse a Parquet and a CSV file of one table that do not have the same rows."""
+    if len(parts) < 2:
+        return
+    parquet, csv = parts
+    try:
+        text = guarded(parquet.frame).write_csv().encode()
+        written = pl.read_csv(io.BytesIO(text), infer_schema=False)
+    except BROKEN as error:
+        raise InputError(f"{parquet.where} cannot be compared with {csv.where}: {error}.") from None
+    written.columns = parquet.frame.columns
+    if not written.equals(csv.frame):
+        raise RequirementError(
+            f"{csv.where} does not have the same rows as {parquet.where}. Write both from one table."
+        )
+
+
+def refuse_order(part: Part) -> None:
+    """Refuse rows that do not stand in the order of their values: any other order may tell who stood where."""
+    frame = part.frame
+    if not part.from_csv and not frame.equals(frame.sort(frame.columns, nulls_last=True)):
+        raise RequirementError(
+            f"The rows of {part.where} do not stand in the order of their values. Their order may tell whose they are. Sort "
+            "them by all columns."
+        )
+
+
+def refuse_other_bytes(path: Path, frame: pl.DataFrame, written_by: str | None) -> str:
+    """Refuse a file that is not byte by byte what a release writes for these rows: whatever else it has may tell more.
+
+    Another version of polars may write the same rows otherwise. Then only the notes of the Parquet file are compared, and
+    what was not is returned as a note; else the note is empty.
+    """
+    fresh = io.BytesIO()
+    (guarded(frame).write_csv if is_csv(path) else frame.rechunk().write_parquet)(fresh)
+    if is_csv(path) or written_by == pl.__version__:
+        alike, note = _bytes(path) == fresh.getvalue(), ""
+    else:
+        fresh.seek(0)
+        alike = pl.read_parquet_metadata(path) == pl.read_parquet_metadata(fresh)
+        note = OTHER_VERSION.format(path.name, written_by, pl.__version__)
+    if not alike:
+        raise RequirementError(
+            f"{path.name} has other bytes than a release writes for its rows. They may tell about the original. Write the "
+            "file again."
+        )
+    return note
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: the file cannot be read: {error.strerror}.") from None
+
+
+def refuse_other_json(path: Path) -> None:
+    """Refuse a JSON file that is not written as a release writes it: blanks and spellings could tell something, too."""
+    content = read_bytes(path, "a file of the release")
+    written = json.dumps(parse_json(content, str(path)), indent=2, ensure_ascii=False) + "\n"
+    if content != written.encode("utf-8", "surrogatepass"):
+        raise RequirementError(f"{path} is not written as a release writes it. Ask for the folder again.")
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: the file cannot be read: {error.strerror}.") from None

@@ -1,0 +1,138 @@
+"""What a differentially private view promises: its budget, added up again from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from pydantic import ValidationError
+
+from sudare.errors import InputError, ParameterError, RequirementError
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.promises import Promise
+from sudare.pview.files import DATA, MANIFEST, open_view
+from sudare.pview.pview import PView
+from sudare.tables.text import shown
+from sudare.verification import recount_budget
+from sudare.verification.certificate import Certificate
+from sudare.verification.claims import promised_by, refuse_figures, refuse_texts
+from sudare.verification.files import refuse_other_bytes, refuse_other_json
+from sudare.verification.findings import Finding, Verification
+from sudare.verification.utility import refuse_unlike_figures
+
+
+def is_private_view(output: object) -> TypeGuard[str | Path]:
+    """Say whether this is the folder of a differentially private view."""
+    return isinstance(output, str | Path) and all(
+        (Path(output) / name).is_file() for name in (DATA, MANIFEST)
+    )
+
+
+def find_in_view(folder: Path, promised: Sequence[Promise] | None) -> Verification:
+    """Add up the budget of a view, if its files are as they were written; and hold its certificate against it."""
+    for path in sorted(folder.iterdir()):
+        if path.name not in (DATA, MANIFEST) or path.is_symlink():
+            raise RequirementError(f"{path} is no part of a differentially private view. Take it out.")
+    view = open_view(folder)
+    budget = _budget(view.facts, folder)
+    certificate = _certificate(view.facts, folder)
+    if more := set(view.facts) - {"certificate", "budget"}:
+        raise RequirementError(f"{folder}: the facts of the view have {shown(min(more))}. Take it out.")
+    own = promised_by(certificate)
+    claimed = _found(own, budget, folder)
+    delta = max(promise.delta for promise in own if isinstance(promise, DifferentialPrivacy))
+    refuse_figures(certificate, claimed.measured | {"delta": delta})
+    refuse_texts(certificate)
+    _refuse_other_claims(certificate, view, own)
+    _refuse_other_whole(budget, own, folder)
+    note = refuse_other_bytes(folder / DATA, view.model.frame(), certificate.versions.get("polars"))
+    refuse_other_json(folder / MANIFEST)
+    roles = {name: column.role for name, column in certificate.attributes.items()}
+    findings = claimed if promised is None else _found(promised, budget, folder)
+    return replace(findings, roles=roles, notes=(note,) if note else ())
+
+
+def _refuse_other_claims(certificate: Certificate, view: PView, own: Sequence[Promise]) -> None:
+    """Refuse a certificate that says more than its promise, the size of the view, and which attributes it is of."""
+    rows, columns = view.model.frame().shape
+    promise = certificate.promises[0]
+    expected = {
+        "attributes": list(view.domain.names),
+        "measured": {key: promise[key] for key in ("epsilon", "delta") if promise[key]},
+        "records": {},
+        "attacks": {},
+        "output": {},
+        "utility": {
+            "model": view.model.kind,
+            "rows": rows,
+            "columns": columns,
+            "cells_of_domain": float(min(view.domain.cells, 10**300)),
+        },
+    }
+    claimed = certificate.model_dump(include=set(expected)) | {"attributes": list(certificate.attributes)}
+    refuse_unlike_figures("view", claimed, expected)
+    if any(column.domain or column.hierarchy or column.type for column in certificate.attributes.values()):
+        raise RequirementError("The certificate of the view describes its attributes by more than roles.")
+    if len(own) != 1 or certificate.missing_values is not None:
+        raise RequirementError("The certificate of the view says more than one promise.")
+
+
+def _refuse_other_whole(budget: Mapping[str, Any], own: Sequence[Promise], folder: Path) -> None:
+    """Refuse a budget whose whole is not what was spent and what remains, or is more than was promised."""
+    whole = {"unit": budget["unit"], "shares": {"all": budget["whole"]}}
+    parts = [*budget["shares"].values(), budget["remaining"]]
+    promise = own[0]
+    if (
+        sum(map(Fraction, parts)) != Fraction(budget["whole"])
+        or not isinstance(promise, DifferentialPrivacy)
+        or not recount_budget.keeps(whole, promise)
+    ):
+        raise RequirementError(
+            f"{folder}: the whole budget, {budget['whole']} of {budget['unit']}, is not what was spent and what remains, or "
+            f"more than {promise} allows. Do not rely on it."
+        )
+
+
+def _budget(facts: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """Return what was spent on what, if it can be added up."""
+    budget: Any = facts.get("budget")
+    match budget:
+        case {"unit": "epsilon" | "rho", "shares": {**shares}} if shares and all(
+            map(_is_share, shares.values())
+        ):
+            return dict(budget)
+    raise InputError(f"{folder}: the view does not tell what its budget was spent on.")
+
+
+def _is_share(part: object) -> bool:
+    try:
+        return isinstance(part, str) and Fraction(part) >= 0
+    except (ValueError, ZeroDivisionError):
+        return False
+
+
+def _certificate(facts: Mapping[str, Any], folder: Path) -> Certificate:
+    try:
+        return Certificate.model_validate(facts.get("certificate"))
+    except (ValidationError, RecursionError):
+        raise InputError(
+            f"{folder}: the certificate of the view cannot be read. Save the view again."
+        ) from None
+
+
+def _found(promised: Sequence[Promise], budget: Mapping[str, Any], folder: Path) -> Verification:
+    most = max(budget["shares"], key=lambda what: Fraction(budget["shares"][what]))
+    findings = []
+    for promise in promised:
+        if not isinstance(promise, DifferentialPrivacy) or promise.per != "table":
+            raise ParameterError(
+                f"{folder}: this is a differentially private view, of which {promise} cannot be verified. "
+                "Ask for its epsilon (and delta)."
+            )
+        epsilon = recount_budget.epsilon_spent(budget, promise.delta)
+        holds = recount_budget.keeps(budget, promise)
+        findings.append(Finding(str(promise), "epsilon", epsilon, holds, {"largest share": most}))
+    return Verification(tuple(findings))

@@ -1,0 +1,90 @@
+"""What a certificate says of attacks and utility: functions of what is published, so that anybody can compute them again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from sudare.attacks.attack import attack_all
+from sudare.errors import RequirementError
+from sudare.tables.schema import Schema
+from sudare.utility.labels import utility_of_labels
+from sudare.verification.certificate import Certificate
+
+DISTORTION = "distortion"
+CLAIMED = "the certificate's distortion is claimed, not recounted: that needs the holder's hierarchies"
+
+
+def utility_of(frames: Mapping[str, pl.DataFrame], schema: Schema) -> dict[str, Any]:
+    """Return what a table is good for, or each of several views.
+
+    Views have no distortion: their labels, such as {D, Q}, are no nodes of the hierarchies.
+    """
+    found = {name: utility_of_labels(frame, schema) for name, frame in frames.items()}
+    if list(found) == ["data"]:
+        return found["data"]
+    return {name: _without_distortion(utility) for name, utility in found.items()}
+
+
+def attacks_on(frames: Mapping[str, pl.DataFrame], schema: Schema) -> dict[str, Any]:
+    """Return what attacks on a table reach; several views are attacked together, which needs people to look up."""
+    return {"output": attack_all(frames["data"], schema)} if list(frames) == ["data"] else {}
+
+
+def refuse_other_utility(
+    certificate: Certificate, frames: Mapping[str, pl.DataFrame], schema: Schema, *, randomized: bool
+) -> str:
+    """Refuse figures other than those of the published frames; return what had to be believed.
+
+    What a law does to values stands in the law itself, so the certificate of a randomized table has none.
+    """
+    claimed, distortion = certificate.utility, None
+    if list(frames) == ["data"] and not randomized:
+        distortion = claimed.get(DISTORTION)
+        claimed = _without_distortion(claimed)
+    recounted = {} if randomized else utility_of(frames, schema)
+    attacks = {} if randomized else attacks_on(frames, schema)
+    refuse_unlike_figures("utility", claimed, _without_distortion(recounted))
+    refuse_unlike_figures("attacks", certificate.attacks, attacks)
+    if distortion is None:
+        return ""
+    if isinstance(distortion, bool) or not isinstance(distortion, int | float) or not 0 <= distortion <= 1:
+        raise RequirementError(
+            f"The certificate claims distortion = {distortion}, which is no number from 0 to 1. Do not rely on it."
+        )
+    return CLAIMED
+
+
+def refuse_unlike_figures(what: str, claimed: Any, recounted: Any) -> None:
+    """Refuse figures that are not exactly those that were recounted, but for rounding."""
+    if isinstance(recounted, Mapping) and isinstance(claimed, Mapping):
+        for name in {**recounted, **claimed}:
+            if name not in recounted or name not in claimed:
+                has, lacks = ("claims", "is not recounted") if name in claimed else ("lacks", "is recounted")
+                raise RequirementError(
+                    f"The certificate {has} the figure '{what}.{name}', which {lacks}. Do not rely on it."
+                )
+            refuse_unlike_figures(f"{what}.{name}", claimed[name], recounted[name])
+    elif not _alike(claimed, recounted):
+        raise RequirementError(
+            f"The certificate claims {what} = {claimed}, but the output has {recounted}. Do not rely on it."
+        )
+
+
+def _alike(claimed: Any, recounted: Any) -> bool:
+    if isinstance(recounted, list | tuple):
+        return (
+            isinstance(claimed, list)
+            and len(claimed) == len(recounted)
+            and all(map(_alike, claimed, recounted))
+        )
+    if isinstance(recounted, float) and isinstance(claimed, int | float) and not isinstance(claimed, bool):
+        return math.isclose(claimed, recounted, rel_tol=1e-9, abs_tol=1e-12)
+    return type(claimed) is type(recounted) and bool(claimed == recounted)
+
+
+def _without_distortion(utility: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in utility.items() if name != DISTORTION}

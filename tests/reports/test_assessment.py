@@ -1,0 +1,133 @@
+"""What the page of an assessment says, and that it says it of odd tables too."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+
+import sudare as sd
+from sudare.reports.assessment import (
+    MOST,
+    WIDE,
+    pictures,
+    stronger_bounds,
+    write_assessment,
+    write_pictures,
+)
+from tests.conftest import unavailable
+
+
+def assessed(frame: pl.DataFrame, sensitive: str, **asked: object) -> sd.Assessment:
+    quasi = [name for name in frame.columns if name != sensitive]
+    table = sd.read(frame, sd.Schema.from_roles(quasi=quasi, sensitive=[sensitive]))
+    return sd.assess(table, **asked)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def survey() -> sd.Assessment:
+    frame = sd.datasets.health_survey(400).select("age", "sex", "region", "diagnosis")
+    return assessed(frame, "diagnosis", l=[2, 3, 13], k=[2, 5])
+
+
+def test_page_tells_all_stages_in_order(survey: sd.Assessment) -> None:
+    page = write_assessment(survey)
+    stages = [
+        "1. What was asked", "2. Can it be done?", "3. What does it cost at least?",
+        "4. What drives the cost?", "5. What to do",
+    ]  # fmt: skip
+    assert [page.index(stage) for stage in stages] == sorted(page.index(stage) for stage in stages)
+    assert "For the holder of the data only" in page
+    assert "Entropy 13-diversity is impossible" in page
+    for figure in (survey.best_l[3].value, survey.best_k[5].value, survey.reached_k[3]):
+        assert f"<td>{figure:.4f}</td>" in page
+    for l in survey.choices:
+        assert f"<h3>l = {l:g}</h3><ul><li><b>" in page
+    for symbol in ("MaxNB", "BS_s", "BS_e", "DIS"):
+        assert symbol not in page
+
+
+def test_page_opens_without_a_network(survey: sd.Assessment) -> None:
+    for remote in ("src=", "href=", "url(", "@import"):
+        assert remote not in write_assessment(survey)
+
+
+def test_page_says_which_costs_have_a_stronger_argument(survey: sd.Assessment) -> None:
+    first, *_, last = stronger_bounds(survey)
+    raised = [k for k, bound in survey.best_k.items() if bound.value > survey.bound_k[k] + 1e-4]
+    assert raised
+    for k in raised:
+        assert f"k = {k}" in first
+        assert f"{survey.bound_k[k]:.4f} for k = {k}" in last
+    assert last in write_assessment(survey)
+    same = assessed(pl.DataFrame({"x": ["a", "b"] * 4, "s": list("uuvvuuvv")}), "s", l=2, k=2)
+    assert stronger_bounds(same) == []
+
+
+def test_data_is_escaped() -> None:
+    frame = pl.DataFrame({"<b>": ["<i>", "x"] * 4, "y": list("aabbaabb"), "<s>": ["<script>", "u"] * 4})
+    page = write_assessment(assessed(frame, "<s>", l=2, k=2))
+    for text in ("<b>:", "<i>", "<s>", "<script>"):
+        assert text not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_nothing_feasible_is_an_answer_too() -> None:
+    found = assessed(pl.DataFrame({"x": [1, 2, 3], "s": ["u", "u", "u"]}), "s", l=[2, 4], k=[9])
+    page = write_assessment(found)
+    assert "Entropy 2-diversity is impossible" in page
+    assert "there is no cost to share out" in page
+    assert "The records that cost most" not in page
+    assert set(pictures(found)) == {"bounds", "values"}
+
+
+def test_one_attribute_and_missing_values() -> None:
+    found = assessed(pl.DataFrame({"x": ["a", None, "b", "b"], "s": ["u", "v", None, "v"]}), "s", l=2, k=2)
+    page = write_assessment(found)
+    assert "<td>(missing)</td>" in page
+    assert "What each quasi attribute adds" not in page
+
+
+def test_of_many_attributes_and_values_those_that_matter_are_shown() -> None:
+    rows = range(120)
+    columns = {f"q{a}": [str(r * (a + 3) % (a + 2)) for r in rows] for a in range(20)}
+    found = assessed(pl.DataFrame({**columns, "s": [f"v{r % 30}" for r in rows]}), "s", l=2, k=2)
+    drawn, page = pictures(found), write_assessment(found)
+    assert drawn["attributes"].svg.count("text-anchor") == MOST
+    assert drawn["values"].svg.count("<title>") == MOST
+    for text in ("Less frequent values that are not shown: 18.", "not shown: 8.", "and 8 more"):
+        assert text in page
+    assert f"Only the {WIDE} attributes that add most are shown." in page
+    dearest = min(found.without, key=lambda name: found.without[name])
+    assert f">{dearest}</text>" in drawn["attributes"].svg
+    assert f"<th>{dearest}</th>" in page
+
+
+def test_pictures_as_files(survey: sd.Assessment, tmp_path: Path) -> None:
+    if find_spec("resvg_py") is None:
+        unavailable("resvg-py is not installed: pip install 'sudare[plots]'")
+    files = write_pictures(survey, tmp_path / "new" / "plots")
+    names = {f"{name}.{kind}" for name in pictures(survey) for kind in ("svg", "png")}
+    assert {file.name for file in files} == names == {path.name for path in files[0].parent.iterdir()}
+    for file in files:
+        if file.suffix == ".svg":
+            assert ElementTree.fromstring(file.read_bytes()).tag == "{http://www.w3.org/2000/svg}svg"
+        else:
+            assert file.read_bytes().startswith(b"\x89PNG")
+            assert file.stat().st_size > 3_000
+    (tmp_path / "file").touch()
+    with pytest.raises(sd.InputError, match="Cannot write the pictures into"):
+        write_pictures(survey, tmp_path / "file")
+
+
+def test_without_the_extra_nothing_is_written(
+    survey: sd.Assessment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(sd.SudareError, match=r"sudare\[plots\]"):
+        write_pictures(survey, tmp_path / "plots")
+    assert not (tmp_path / "plots").exists()
