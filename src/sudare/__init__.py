@@ -2,6 +2,7 @@
 
 from sudare import datasets
 from sudare.attacks.attack import attack
+from sudare.engines.read import read
 from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
 from sudare.ledger.ledger import Ledger
 from sudare.privacy.differential_privacy import DifferentialPrivacy
@@ -20,9 +21,9 @@ from sudare.suitability.histogram import max_blocks, min_block_distinct, min_blo
 from sudare.tables.counts import Counts
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.policy import Policy
-from sudare.tables.read import read
 from sudare.tables.schema import Attribute, CsvFormat, Role, Schema
 from sudare.tables.table import Table
+from sudare.verbs.apply import Plan, apply
 from sudare.verbs.generalize import generalize
 from sudare.verbs.generalize_views import generalize_views
 from sudare.verbs.materialize import materialize
@@ -51,6 +52,7 @@ __all__ = [
     "PView",
     "ParameterError",
     "PkAnonymity",
+    "Plan",
     "Policy",
     "Release",
     "RequirementError",
@@ -59,6 +61,7 @@ __all__ = [
     "SudareError",
     "TCloseness",
     "Table",
+    "apply",
     "assess",
     "attack",
     "conventional_pram",

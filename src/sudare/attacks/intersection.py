@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from sudare.attacks.lookup import Lookup, Records, records_by_value
 from sudare.attacks.published import Output, Published, Values, described, frame_of, shown
+from sudare.engines.read import read
 from sudare.errors import InputError
+from sudare.tables.counts import Counts
 from sudare.tables.folders import handed_over
-from sudare.tables.read import read
 from sudare.tables.schema import Role, Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
@@ -39,8 +40,6 @@ CELLS = 2**23  # so many pairs of a person and a sensitive value are looked at a
 class Victim:
     """A person with one value left."""
 
-    row: int
-    """In the table of known people, counting from 0."""
     values: Values
     learned: str | None
 
@@ -118,8 +117,8 @@ def _told(name: str, found: ValuesLeft) -> str:
         return f"{name}: nobody is given away; {found.least:,} values or more are left to everybody. {belief}"
     first = found.victims[0]
     return (
-        f"{name}: to {found.given_away:,} of them ({found.share:.1%}) one value is left. The first: row {first.row} "
-        f"(counting from 0), {described(first.values)}: '{shown(first.learned)}'. {belief}"
+        f"{name}: to {found.given_away:,} of them ({found.share:.1%}) one value is left. The first: "
+        f"{described(first.values)}: '{shown(first.learned)}'. {belief}"
     )
 
 
@@ -148,20 +147,20 @@ def intersection(frames: Views, schema: Schema, *, known: Any) -> Intersection:
     if not quasi:
         raise InputError("No view has a column that the schema calls quasi; there is nobody to look up.")
     people = known if isinstance(known, Table) else _people(known, schema)
-    counts, unit_of = people.counts_index(quasi)
+    counts = people.counts(quasi)
     lookups = [Lookup.of(name, view, people, counts) for name, view in views.items()]
     by_attribute = {}
     for name in lookups[0].view.sensitive:
         values, records = records_by_value(lookups, name)
         left = _look_up(lookups, records, len(counts))
-        by_attribute[name] = _summed(left, values, people, quasi, unit_of)
+        by_attribute[name] = _summed(left, values, people, counts)
     unmatched = int(counts.weights[~left.everywhere].sum())  # whichever the attribute is
     return Intersection(tuple(views), len(people), unmatched, by_attribute)
 
 
 def views_of(output: Output) -> dict[str, Output]:
     """Return the views of a folder by name; a frame or a file is a single view."""
-    if isinstance(output, pl.DataFrame):
+    if isinstance(output, pl.DataFrame | Table):
         return {"output": output}
     path = handed_over(output)
     if not path.is_dir():
@@ -244,25 +243,23 @@ def _look_some_up(lookups: Sequence[Lookup], records: Sequence[Records], some: s
     return _Left(candidates, likely.max(axis=1) / whole, left.argmax(axis=1), everywhere.ravel())
 
 
-def _summed(
-    left: _Left, values: Sequence[str | None], people: Table, quasi: Sequence[str], unit_of: Ints
-) -> ValuesLeft:
-    candidates = left.candidates[unit_of]
-    sizes = np.bincount(candidates)
-    alone = np.flatnonzero(candidates == 1)
+def _summed(left: _Left, values: Sequence[str | None], people: Table, counts: Counts) -> ValuesLeft:
+    sizes = np.bincount(left.candidates, counts.weights).astype(np.int64)
+    alone = np.flatnonzero(left.candidates == 1)
+    given_away = int(counts.weights[alone].sum())
     return ValuesLeft(
         candidates={int(number): int(sizes[number]) for number in np.flatnonzero(sizes)},
-        least=int(candidates[candidates > 0].min()) if candidates.any() else 0,
-        given_away=len(alone),
-        share=len(alone) / len(people),
+        least=int(left.candidates[left.candidates > 0].min()) if left.candidates.any() else 0,
+        given_away=given_away,
+        share=given_away / len(people),
         posterior=float(left.posterior.max()),
         victims=tuple(
-            Victim(row, _values_of(people, quasi, row), values[left.first[unit_of[row]]])
-            for row in alone[:EXAMPLES].tolist()
+            Victim(_values_of(people, counts, unit), values[left.first[unit]])
+            for unit in alone[:EXAMPLES].tolist()
         ),
     )
 
 
-def _values_of(people: Table, quasi: Sequence[str], row: int) -> Values:
-    values = {name: people[name].decode(people[name].codes[[row]])[0] for name in quasi}
+def _values_of(people: Table, counts: Counts, unit: int) -> Values:
+    values = {name: people[name].decode(counts.column(name)[[unit]])[0] for name in counts.names}
     return {name: None if value is None else text_of(value) for name, value in values.items()}

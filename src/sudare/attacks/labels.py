@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.tables.builders import ROOT
-from sudare.tables.column import Column
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.text import spellings
 
@@ -39,14 +39,14 @@ class LabelReader:
     A label may have several readings: a text may be listed as "{a, b}", and also be a value itself. An outsider cannot
     tell which is meant, so that the label covers what any reading covers.
 
-    >>> reader = LabelReader(Column.encode(pl.Series("age", [20, 25, 30, None])))
+    >>> reader = LabelReader(Dictionary(pl.Series("age", [20, 25, 30]), missing=True))
     >>> [reader.covered(label) for label in ("25", "[20, 30)", '{"[25, 99]", (missing)}', None)]
     [array([1]), array([0, 1]), array([1, 2, 3]), array([3])]
     >>> reader.covered("[20; 30)") is None
     True
     """
 
-    def __init__(self, column: Column) -> None:
+    def __init__(self, column: Dictionary) -> None:
         values = column.values.to_list()
         self.missing = len(values)  # the code of a missing value
         self._named = _named(values, column.hierarchy)

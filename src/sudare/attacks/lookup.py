@@ -15,6 +15,7 @@ from sudare.attacks.published import Published
 from sudare.errors import InputError
 from sudare.tables.column import Column
 from sudare.tables.counts import Counts
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.table import Table
 from sudare.tables.text import shown
 
@@ -106,7 +107,7 @@ class Lookup:
         return found
 
 
-def _read(view: str, known: Column, labels: Column) -> Iterator[Ints]:
+def _read(view: str, known: Dictionary, labels: Column) -> Iterator[Ints]:
     """Return which of the known values each label covers."""
     reader = LabelReader(known)
     for label in [*labels.values.to_list(), *([None] if labels.missing else [])]:

@@ -20,9 +20,10 @@ from sudare.tables.folders import handed_over
 from sudare.tables.outputs import is_csv, read_output
 from sudare.tables.schema import Role, Schema
 from sudare.tables.spreadsheets import unguarded
+from sudare.tables.table import Table
 from sudare.tables.text import listed
 
-Output = pl.DataFrame | str | Path
+Output = pl.DataFrame | Table | str | Path
 Values = dict[str, str | None]
 
 
@@ -41,13 +42,19 @@ class Published:
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     _blocks: pl.DataFrame  # block, size, q0, q1, ...
-    _records: pl.DataFrame  # block, s0, s1, ...
+    _tuples: pl.DataFrame  # block, weight, s0, s1, ...: how many records have which sensitive values
 
     @classmethod
     def open(cls, output: Output, schema: Schema) -> Published:
-        """Read a published frame, file or release folder, and group it by the quasi attributes."""
-        frame = frame_of(output)
+        """Read a published frame, file or release folder, or an original table, and group it by the quasi attributes."""
         quasi, sensitive = schema.names(Role.quasi), schema.names(Role.sensitive)
+        if isinstance(output, Table):
+            counts = output.counts([*quasi, *sensitive])
+            frame = pl.DataFrame([output[name].decode(counts.column(name)) for name in counts.names])
+            weights = pl.Series(counts.weights)
+        else:
+            frame = frame_of(output)
+            weights = pl.repeat(1, frame.height, dtype=pl.Int64, eager=True)
         if absent := [name for name in (*quasi, *sensitive) if name not in frame.columns]:
             raise InputError(
                 f"The output has no column '{absent[0]}', which the schema calls {schema[absent[0]].role}."
@@ -61,23 +68,29 @@ class Published:
                 "all"
             ),  # without quasi attributes there is one block
             pl.int_range(frame.height).alias("row"),
+            weights.alias("weight"),
             *(exact(frame[name]).alias(key) for name, key in zip(quasi, keys, strict=True)),
             *(texts(frame[name]).alias(alias) for name, alias in zip(sensitive, s, strict=True)),
         )
-        blocks = rows.group_by("all", *keys).agg(pl.min("row"), size=pl.len().cast(pl.Int64))
+        blocks = rows.group_by("all", *keys).agg(pl.min("row"), size=pl.sum("weight"))
         written = (texts(frame[name].gather(blocks["row"])) for name in quasi)
         blocks = blocks.with_columns(column.alias(alias) for column, alias in zip(written, q, strict=True))
         blocks = blocks.sort(*q, "row", nulls_last=True).with_row_index("block")
         numbered = blocks.select("block", "all", *keys)
-        records = rows.join(numbered, on=["all", *keys], how="left", nulls_equal=True, maintain_order="left")
+        # Equal rows are counted before each is given its block.
+        tuples = rows.group_by("all", *keys, *s).agg(pl.sum("weight"))
+        tuples = tuples.join(numbered, on=["all", *keys], how="left", nulls_equal=True)
         return cls(
-            tuple(quasi), tuple(sensitive), blocks.select("block", "size", *q), records.select("block", *s)
+            tuple(quasi),
+            tuple(sensitive),
+            blocks.select("block", "size", *q),
+            tuples.select("block", "weight", *s),
         )
 
     @property
     def records(self) -> int:
         """How many records are published."""
-        return self._records.height
+        return int(self._blocks["size"].sum())
 
     @cached_property
     def sizes(self) -> pl.Series:
@@ -97,8 +110,8 @@ class Published:
 
     def counted(self, sensitive: str) -> pl.DataFrame:
         """Count the values of a sensitive attribute in every block, in the order of blocks and values."""
-        values = self._records.select("block", value=f"s{self.sensitive.index(sensitive)}")
-        counts = values.group_by("block", "value").agg(count=pl.len().cast(pl.Int64))
+        values = self._tuples.select("block", "weight", value=f"s{self.sensitive.index(sensitive)}")
+        counts = values.group_by("block", "value").agg(count=pl.sum("weight"))
         return counts.join(self._blocks.select("block", "size"), on="block").sort(
             "block", "value", nulls_last=True
         )
@@ -139,6 +152,8 @@ def frame_of(output: Output) -> pl.DataFrame:
     """Return a published frame, or read it from its file or release folder."""
     if isinstance(output, pl.DataFrame):
         return output
+    if isinstance(output, Table):
+        return output.frame()
     path = handed_over(output)
     if path.is_dir():
         _refuse_views(path)

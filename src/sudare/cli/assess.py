@@ -10,6 +10,7 @@ import typer
 
 from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Sensitive, Source, existing_schema
 from sudare.cli.output import Json, print_json, print_table, say, working
+from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.reports.assessment import (
     columns_by_k,
@@ -25,7 +26,6 @@ from sudare.suitability.assess import assess as assess_table
 from sudare.suitability.facts import Diversity
 from sudare.tables.atomic import write_file
 from sudare.tables.databases import safe_name
-from sudare.tables.read import read
 
 LS, KS = (2.0, 4.0, 8.0), (2, 5, 10)
 EXPLAINED = (

@@ -8,9 +8,9 @@ import polars as pl
 
 from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, existing_schema
 from sudare.cli.output import Json, print_json, print_table, say, working
+from sudare.engines.read import read
 from sudare.tables.databases import safe_name
 from sudare.tables.lookalikes import lookalikes
-from sudare.tables.read import read
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 

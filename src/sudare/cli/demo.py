@@ -14,6 +14,7 @@ from sudare.attacks.attack import attack
 from sudare.cli.check import unique_people
 from sudare.cli.generalize import show_release
 from sudare.cli.output import Force, print_table, say, working
+from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.ledger.ledger import Ledger
 from sudare.privacy.differential_privacy import DifferentialPrivacy
@@ -22,7 +23,6 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.suitability.assess import assess
 from sudare.tables.folders import HAND_OVER, KEEP, REPORT
-from sudare.tables.read import read
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.verbs.generalize import generalize

@@ -25,10 +25,10 @@ from sudare.cli.arguments import (
     requirements_of,
 )
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
+from sudare.engines.read import read
 from sudare.release.release import Release
 from sudare.tables.databases import safe_name
 from sudare.tables.folders import HAND_OVER, KEEP, REPORT
-from sudare.tables.read import read
 from sudare.verbs.generalize import generalize as generalize_table
 
 

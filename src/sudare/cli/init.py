@@ -10,8 +10,8 @@ from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.tables.atomic import write_file
 from sudare.tables.databases import safe_name
-from sudare.tables.draft import draft
 from sudare.tables.schema import Schema
+from sudare.verbs.draft import draft
 
 
 def init(

@@ -18,6 +18,7 @@ from sudare.cli.arguments import (
     opened,
 )
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
+from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.pview import PView
@@ -26,7 +27,6 @@ from sudare.reports.pview_page import write_view_page
 from sudare.reports.pview_promise import shares
 from sudare.tables.atomic import write_file
 from sudare.tables.databases import safe_name
-from sudare.tables.read import read
 from sudare.verbs.materialize import materialize as materialize_table
 
 

@@ -21,6 +21,7 @@ from sudare.cli.arguments import (
 )
 from sudare.cli.generalize import as_json, say_where, show_release
 from sudare.cli.output import Force, Json, console, print_json, say, working
+from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.pview.pview import PView
 from sudare.pview.servers import publish_view
@@ -28,7 +29,6 @@ from sudare.suitability.assess import Assessment
 from sudare.suitability.choices import Choice
 from sudare.tables.databases import quoted, safe_name
 from sudare.tables.policy import Compromise, Policy
-from sudare.tables.read import read
 from sudare.tables.schema import Schema
 from sudare.verbs.publish import Decide
 from sudare.verbs.publish import publish as publish_table

@@ -19,6 +19,7 @@ from sudare.cli.arguments import (
 )
 from sudare.cli.generalize import as_json, say_where
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
+from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
@@ -29,7 +30,6 @@ from sudare.randomization.laws import After
 from sudare.randomization.plan import Histogram
 from sudare.release.release import Release
 from sudare.tables.databases import safe_name
-from sudare.tables.read import read
 from sudare.verbs.randomize import randomize as randomize_table
 
 

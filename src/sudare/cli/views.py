@@ -21,12 +21,12 @@ from sudare.cli.arguments import (
 )
 from sudare.cli.generalize import as_json, say_where
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
+from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.generalization.views import Method, Score
 from sudare.privacy.multi_view import Kind, MultiViewDiversity
 from sudare.release.release import Release
 from sudare.tables.databases import safe_name
-from sudare.tables.read import read
 from sudare.verbs.generalize_views import generalize_views
 
 

@@ -27,13 +27,16 @@ def mondrian(
     strict: bool,
     within: Array,
     within_levels: Array,
-) -> Array:  # pragma: no cover
+) -> tuple[Array, Array, Array]:  # pragma: no cover
     """Cut blocks top down, each time where most records fall by most, while all parts meet the limits.
 
     `within` is the block of each unit to start with (-1 stays -1), `within_levels` the levels of each block.
 
     A cut takes a block's node of one attribute apart into its children. Strict: every child must meet the
     limits. Relaxed: children that do not stay together under the parent, with the smallest that do if need be.
+
+    Returns the block of each unit, the parts (by which attribute and on which level each is cut, and which block it
+    is; -1 where it is not), and the branches (from which part, by which node or -1 for what stays together, to which).
     """
     m, n = units.shape
     widest = 1
@@ -47,7 +50,13 @@ def mondrian(
     room, at = np.zeros(widest + 1, dtype=np.int64), np.zeros(widest + 1, dtype=np.int64)
     order, scratch = np.argsort(within, kind="mergesort"), np.empty(m, dtype=np.int64)
     block_of = np.full(m, -1, dtype=np.int64)
-    starts, stops, boxes = [0], [0], [within_levels[0]]  # an empty part tells the compiler the types
+    starts, stops, boxes, ids = (
+        [0],
+        [0],
+        [within_levels[0]],
+        [0],
+    )  # an empty part tells the compiler the types
+    parts, branches, made = [(-1, -1, -1)], [(-1, -1, -1)], 0  # so does an entry that stands for none
     begin = 0
     for i in range(m):
         if i + 1 == m or within[order[i + 1]] != within[order[i]]:
@@ -55,10 +64,13 @@ def mondrian(
                 starts.append(begin)
                 stops.append(i + 1)
                 boxes.append(within_levels[within[order[i]]])
+                ids.append(made)
+                parts.append((-1, -1, -1))
+                made += 1
             begin = i + 1
     blocks = 0
     while len(starts) > 0:
-        start, stop, level = starts.pop(), stops.pop(), boxes.pop()
+        start, stop, level, part_id = starts.pop(), stops.pop(), boxes.pop(), ids.pop()
         if start == stop:
             continue
         best, gain = -1, 0.0
@@ -86,9 +98,11 @@ def mondrian(
         if best < 0:
             for i in range(start, stop):
                 block_of[order[i]] = blocks
+            parts[part_id + 1] = (-1, 0, blocks)
             blocks += 1
             continue
         below = level[best] - 1
+        parts[part_id + 1] = (best, below, -1)
         found = _children(
             order, start, stop, units, weights, sensitive, best, below, trees, histogram, size, children
         )
@@ -110,6 +124,10 @@ def mondrian(
                 starts.append(place)
                 stops.append(place + room[part])
                 boxes.append(box)
+                ids.append(made)
+                parts.append((-1, -1, -1))
+                branches.append((part_id, part if c < found else -1, made))
+                made += 1
             at[part] = place
             place += room[part]
         for i in range(start, stop):
@@ -118,7 +136,7 @@ def mondrian(
             scratch[at[part]] = order[i]
             at[part] += 1
         order[start:stop] = scratch[start:stop]
-    return block_of
+    return block_of, np.array(parts)[1:], np.array(branches)[1:]
 
 
 @njit(cache=True, nogil=True)

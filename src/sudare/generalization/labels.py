@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.tables.column import Column
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.text import text_of
 
@@ -23,7 +23,7 @@ class Labels:
     which the children of every node stand together.
     """
 
-    def __init__(self, column: Column, hierarchy: Hierarchy, order: NDArray[np.int64]) -> None:
+    def __init__(self, column: Dictionary, hierarchy: Hierarchy, order: NDArray[np.int64]) -> None:
         self.hierarchy = hierarchy.take(order)
         self.ranges = bool((np.diff(np.argsort(rising(column))[order]) > 0).all()) and has_order(column)
         texts: list[str | None] = [text_of(value) for value in column.values.to_list()]
@@ -42,7 +42,7 @@ class Labels:
         """Return what is published for records that have the values at these places, in rising order.
 
         >>> import polars as pl
-        >>> column = Column.encode(pl.Series("age", [20, 25, 30, 41]))
+        >>> column = Dictionary(pl.Series("age", [20, 25, 30, 41]), missing=False)
         >>> labels = Labels(column, flat(column), np.arange(4))
         >>> labels.label((1,)), labels.label((0, 2)), labels.label((0, 1, 2, 3))
         ('25', '[20, 30]', '*')
@@ -98,13 +98,13 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False) if SPECIAL & set(text) or text == MISSING else text
 
 
-def has_order(column: Column) -> bool:
+def has_order(column: Dictionary) -> bool:
     """Tell whether a column has numbers or dates, of which ranges can be published."""
     dtype = column.values.dtype
     return dtype.is_numeric() or dtype.is_temporal()
 
 
-def rising(column: Column) -> NDArray[np.int64]:
+def rising(column: Dictionary) -> NDArray[np.int64]:
     """Return the codes of numbers and dates in rising order, however the domain was declared; missing comes last."""
     codes = np.arange(column.size)
     if has_order(column):
@@ -112,7 +112,7 @@ def rising(column: Column) -> NDArray[np.int64]:
     return codes
 
 
-def flat(column: Column) -> Hierarchy:
+def flat(column: Dictionary) -> Hierarchy:
     """Return the hierarchy in which all values stand side by side, below one root."""
     texts = tuple(text_of(value) for value in column.values.to_list())
     labels = (*texts, None) if column.missing else texts

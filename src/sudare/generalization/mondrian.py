@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,11 @@ from numpy.typing import NDArray
 from sudare.generalization import _mondrian
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
+from sudare.plans.cuts import CutPlan
+from sudare.privacy.requirement import Requirement
+
+Cuts = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""The block of each unit, the parts, and the branches between them."""
 
 
 def learn_mondrian(problem: Problem, *, strict: bool = False) -> Recoding:
@@ -18,22 +24,39 @@ def learn_mondrian(problem: Problem, *, strict: bool = False) -> Recoding:
     Relaxed (the default): where some children of a node are too small, they stay together under it and the
     others are cut off. Strict: then the node is not cut at all.
     """
-    whole = np.zeros(len(problem.units), dtype=np.int64)
-    return Recoding.of("mondrian", problem, cut(problem, whole, problem.trees.height[None, :], strict=strict))
+    return Recoding.of("mondrian", problem, _cut_whole(problem, strict)[0])
 
 
-def cut(
-    p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]], *, strict: bool = False
-) -> NDArray[np.int64]:
-    """Cut given blocks, which stand at given levels, as far as they can be cut."""
-    return _mondrian.mondrian(
-        p.units,
-        p.weights,
-        p.sensitive,
-        p.values,
-        p.trees,
-        p.limits,
-        strict,
-        within,
-        np.ascontiguousarray(levels, dtype=np.int64),
+def learn_cuts(problem: Problem, requirements: Sequence[Requirement], *, strict: bool = False) -> CutPlan:
+    """Learn the same as a plan: the cuts, which have a block for tuples that were not seen, too."""
+    block_of, parts, branches = _cut_whole(problem, strict)
+    recoding = Recoding.of("mondrian", problem, block_of)
+    return CutPlan(
+        "mondrian",
+        tuple(requirements),
+        dict(zip(problem.names, problem.hierarchies, strict=True)),
+        attribute=parts[:, 0],
+        level=parts[:, 1],
+        block=parts[:, 2],
+        branches=branches,
+        levels=recoding.levels,
+        corners=problem.units[recoding.first_units()],
     )
+
+
+def _cut_whole(p: Problem, strict: bool) -> Cuts:
+    whole = np.zeros(len(p.units), dtype=np.int64)
+    return _cut(p, whole, p.trees.height[None, :], strict=strict)
+
+
+def cut(p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Cut given blocks, which stand at given levels, as far as they can be cut."""
+    return _cut(p, within, levels, strict=False)[0]
+
+
+def _cut(p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]], *, strict: bool) -> Cuts:
+    cuts: Cuts = _mondrian.mondrian(
+        p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, strict, within,
+        np.ascontiguousarray(levels, dtype=np.int64),
+    )  # fmt: skip
+    return cuts

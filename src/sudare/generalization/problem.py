@@ -14,7 +14,8 @@ from sudare.privacy.blocks import Blocks
 from sudare.privacy.limits import Limits
 from sudare.privacy.requirement import Requirement, sensitive_attribute
 from sudare.tables.builders import ROOT
-from sudare.tables.column import Column
+from sudare.tables.counts import Counts
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
@@ -66,19 +67,20 @@ class Problem:
     """The sensitive code of each unit; all 0 if no requirement speaks of it."""
     values: int
     """How many sensitive codes there are; 1 if no requirement speaks of them."""
-    row_unit: NDArray[np.int64]
-    """Which unit each row of the table is."""
+    sensitive_dictionary: Dictionary | None
+    """The sensitive values; None if no requirement speaks of them."""
     trees: Trees
     limits: Limits
 
     @classmethod
-    def of(cls, table: Table, requirements: Sequence[Requirement]) -> Problem:
-        """Count a table and lay it out."""
+    def of(cls, table: Table, requirements: Sequence[Requirement], counts: Counts | None = None) -> Problem:
+        """Count a table and lay it out; `counts` of its records may be given that have all it needs."""
         names = table.names(Role.quasi)
         attribute = sensitive_attribute(requirements, table)
-        counts, row_unit = table.counts_index([*names, attribute] if attribute else names)
+        counted = [*names, attribute] if attribute else names
+        counts = table.counts(counted) if counts is None else counts.select(counted)
         blocks = Blocks.of(counts, attribute, table[attribute].hierarchy if attribute else None)
-        hierarchies = [hierarchy_of(table[name]) for name in names]
+        hierarchies = [hierarchy_of(table, name) for name in names]
         return cls(
             names=names,
             hierarchies=hierarchies,
@@ -86,50 +88,64 @@ class Problem:
             weights=counts.weights,
             sensitive=counts.codes[:, -1].copy() if attribute else np.zeros(len(counts), dtype=np.int32),
             values=max(blocks.values, 1),
-            row_unit=row_unit,
+            sensitive_dictionary=table[attribute] if attribute else None,
             trees=Trees.of(hierarchies, [table.schema[name].weight for name in names]),
             limits=Limits.of(requirements, blocks),
         )
 
+    @property
+    def counted(self) -> list[str]:
+        """The columns that units are counted by."""
+        return [*self.names, *([self.sensitive_dictionary.name] if self.sensitive_dictionary else [])]
+
+    def tuples(self) -> NDArray[np.int32]:
+        """Return the codes of the units by these columns."""
+        return np.column_stack([self.units, self.sensitive]) if self.sensitive_dictionary else self.units
+
 
 def with_hierarchies(table: Table) -> Table:
     """Give every quasi attribute a hierarchy, so that all that follows climbs the same one."""
-    quasi = table.names(Role.quasi)
-    columns = {
-        name: replace(column, hierarchy=hierarchy_of(column)) if name in quasi else column
-        for name, column in table.columns.items()
-    }
-    return replace(table, columns=columns)
+    trees = {name: hierarchy_of(table, name) for name in table.names(Role.quasi)}
+    return replace(table, hierarchies={**table.hierarchies, **trees})
 
 
-def hierarchy_of(column: Column) -> Hierarchy:
-    """Return a column's hierarchy, or one that its values suggest.
+def hierarchy_of(table: Table, name: str) -> Hierarchy:
+    """Return an attribute's hierarchy, or one that its values suggest.
 
     Numbers and dates are halved again and again, so that either half has about as many records; other values
     are published as they are, or suppressed.
     """
+    column = table[name]
     if column.hierarchy is not None:
         return column.hierarchy
     if len(column.values) == 0:  # all are missing
         return Hierarchy(((None,), (ROOT,)), np.zeros((2, 1), dtype=np.int32))
     dtype = column.values.dtype
     if (dtype.is_numeric() or dtype.is_temporal()) and len(column.values) > 2:
-        plain = _halved(column)
+        plain = halved(column.values, _records(table, name))
     else:
         plain = Hierarchy.suppress(column.values)
         plain = plain.take(plain.find(column.values))
     return plain.with_missing() if column.missing else plain
 
 
-def _halved(column: Column) -> Hierarchy:
-    rising = column.values.arg_sort().to_numpy()  # a declared domain may be in another order
-    records = np.bincount(column.codes, minlength=len(rising))[rising]
+def _records(table: Table, name: str) -> NDArray[np.int64]:
+    """Return how many records have each value."""
+    counts, records = table.counts([name]), np.zeros(table[name].size, dtype=np.int64)
+    records[counts.codes[:, 0]] = counts.weights
+    return records[: len(table[name].values)]
+
+
+def halved(values: pl.Series, records: NDArray[np.int64]) -> Hierarchy:
+    """Return the hierarchy that halves numbers or dates, so that either half has about as many records."""
+    rising = values.arg_sort().to_numpy()  # a declared domain may be in another order
+    records = records[rising]
     # Values that no record has count a little, or they would make a deep tree, but never as much as a record.
     before = np.append(0, np.cumsum((2 * len(records) + 1) * records + 1))
     spans = [[(0, len(records))]]
     while any(high - low > 1 for low, high in spans[-1]):
         spans.append([half for span in spans[-1] for half in _halves(*span, before)])
-    texts = [text_of(value) for value in column.values.gather(rising).to_list()]
+    texts = [text_of(value) for value in values.gather(rising).to_list()]
     labels = [tuple(_label(texts, low, high) for low, high in level) for level in reversed(spans)]
     codes = np.empty((len(spans), len(rising)), dtype=np.int32)
     for nodes, level in zip(codes, reversed(spans), strict=True):
@@ -151,15 +167,3 @@ def _halves(low: int, high: int, before: NDArray[np.int64]) -> list[tuple[int, i
 
 def _label(texts: list[str], low: int, high: int) -> str:
     return texts[low] if high - low == 1 else f"[{texts[low]}, {texts[high - 1]}]"
-
-
-def published_column(
-    problem: Problem, attribute: int, levels: NDArray[np.int16], codes: NDArray[np.int32]
-) -> pl.Series:
-    """Return the labels of one attribute's cells, given the leaf and the level of each."""
-    hierarchy = problem.hierarchies[attribute]
-    first = np.append(0, np.cumsum([len(names) for names in hierarchy.labels]))
-    labels = pl.Series(
-        problem.names[attribute], [n for names in hierarchy.labels for n in names], dtype=pl.String
-    )
-    return labels.gather(first[levels] + hierarchy.codes[levels, codes])

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.generalization import _paper_views, _views
 from sudare.generalization.labels import Labels, flat, rising, side_by_side
 from sudare.generalization.problem import Trees
+from sudare.plans.views import View, ViewsPlan
 from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy
+from sudare.tables.counts import Counts
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.table import Table
+from sudare.tables.text import text_of
 
 Method = Literal["simultaneous", "all-attributes", "sequential"]
 Score = Literal["narrow", "mondrian", "paper"]
@@ -57,10 +60,10 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """What earlier releases, which somebody may put together, tell about every row of a table."""
+    """What earlier releases, which somebody may put together, tell about every tuple of a table."""
 
     candidates: NDArray[np.uint64]
-    """Which sensitive codes each row may have, one bit each."""
+    """Which sensitive codes each tuple may have, one bit each."""
     weighed: NDArray[np.float64]
     """What they make each code weigh."""
 
@@ -74,8 +77,12 @@ class ViewsProblem:
     names: list[str]
     """The attributes of all views."""
     people: People
-    row_unit: NDArray[np.int64]
-    """Which person each row of the table is like."""
+    counts: Counts
+    """The records by all attributes, by whatever earlier releases look at, and, last, by the sensitive value."""
+    unit_of: NDArray[np.int64]
+    """Which person the records of each of these tuples are like."""
+    keys: dict[str, Dictionary]
+    """What the columns of the counts hold."""
     labels: list[Labels]
     trees: Trees
     share: NDArray[np.float64]
@@ -86,20 +93,26 @@ class ViewsProblem:
         table: Table,
         views: Mapping[str, Sequence[str]],
         sensitive: str,
+        counts: Counts | None = None,
         earlier: Sequence[Earlier] = (),
     ) -> ViewsProblem:
-        """Count a table by all attributes that any view has, and by what earlier releases tell."""
+        """Lay out the records of a table by all attributes that any view has, and by what earlier releases tell.
+
+        `counts` are those that earlier releases told something of; they have all attributes, and the sensitive one last.
+        """
         names = [name for name in table.columns if any(name in view for view in views.values())]
-        counts, row_unit = table.counts_index([*names, sensitive])
-        weights, codes = counts.weights, counts.codes
+        counts = table.counts([*names, sensitive]) if counts is None else counts
+        own = [counts.names.index(name) for name in names]
+        codes, weights = counts.codes[:, [*own, -1]], counts.weights
+        unit_of = np.arange(len(counts))
         words = -(-table[sensitive].size // 64)
         fixed, weighed = np.full((len(codes), 1, words), ~np.uint64(0)), np.empty((0, 0, 0))
         if earlier:  # persons of equal values may have been in different blocks
             told = np.stack([one.candidates for one in earlier], axis=1)
             shares = np.stack([one.weighed for one in earlier], axis=1)
-            refined, first, weights = _refined(row_unit, told, shares)
-            codes, fixed, weighed = codes[row_unit[first]], told[first], shares[first]
-            row_unit = refined
+            unit_of, first = _refined(codes, told, shares)
+            weights = np.bincount(unit_of, counts.weights).astype(np.int64)
+            codes, fixed, weighed = codes[first], told[first], shares[first]
         columns = [table[name] for name in names]
         given = [column.hierarchy or flat(column) for column in columns]
         orders = [side_by_side(tree, rising(column)) for tree, column in zip(given, columns, strict=True)]
@@ -113,7 +126,9 @@ class ViewsProblem:
             sensitive=sensitive,
             names=names,
             people=People(units, weights, codes[:, -1].copy(), fixed, weighed),
-            row_unit=row_unit,
+            counts=counts,
+            unit_of=unit_of,
+            keys={name: table[name] for name in counts.names},
             labels=labels,
             trees=Trees.of([one.hierarchy for one in labels], share.tolist()),
             share=share,
@@ -121,28 +136,23 @@ class ViewsProblem:
 
 
 def _refined(
-    row_unit: NDArray[np.int64], told: NDArray[np.uint64], shares: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Tell rows of equal values apart by what earlier releases tell; return also a row of each unit, and its weight."""
+    codes: NDArray[np.int32], told: NDArray[np.uint64], shares: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Tell tuples of equal values apart by what earlier releases tell; return the unit of each, and a tuple of each unit."""
     flat_told, flat_shares = told.reshape(len(told), -1), np.ascontiguousarray(shares).view(np.uint64)
-    parts = [row_unit.astype(np.uint64), flat_told, flat_shares.reshape(len(told), -1)]
+    parts = [codes.astype(np.uint64), flat_told, flat_shares.reshape(len(told), -1)]
     rows = np.ascontiguousarray(np.column_stack(parts))
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    _, first, inverse, weights = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    return inverse, first, weights
+    _, first, unit_of = np.unique(keys, return_index=True, return_inverse=True)
+    return unit_of, first
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class CutView:
     """One view: the block of every unit, and what is published for each block."""
 
-    name: str
-    attributes: list[str]
+    view: View
     block_of: NDArray[np.int64]
-    labels: list[list[str | None]]
-    """One list per attribute, one label per block."""
-    covered: NDArray[np.float64]
-    """Which share of all values each label leaves open, from 0 to 1; blocks x attributes."""
 
     def sizes(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many records each block has."""
@@ -150,27 +160,25 @@ class View:
 
 
 @dataclass(frozen=True, eq=False)
-class ViewsPlan:
+class CutViews:
     """Which blocks the records are published in, in every view."""
 
     method: str
     problem: ViewsProblem = field(repr=False)
-    views: list[View]
+    views: list[CutView]
 
-    def apply(self, table: Table) -> dict[str, pl.DataFrame]:
-        """Return the views in the table's order of rows. (Published in one order, they could be put together again.)"""
-        sensitive = table[self.problem.sensitive].decode()
-        frames = {}
-        for view in self.views:
-            blocks = view.block_of[self.problem.row_unit]
-            columns = [
-                pl.Series(name, labels, dtype=pl.String).gather(blocks)
-                if any(view.covered[:, a])
-                else table[name].decode()
-                for a, (name, labels) in enumerate(zip(view.attributes, view.labels, strict=True))
-            ]
-            frames[view.name] = pl.DataFrame([*columns, sensitive])
-        return frames
+    def plan(self, requirement: MultiViewDiversity) -> ViewsPlan:
+        """Return what was learned as plain data."""
+        p = self.problem
+        return ViewsPlan(
+            self.method,
+            (requirement,),
+            p.sensitive,
+            [cut.view for cut in self.views],
+            {name: _texts(dictionary) for name, dictionary in p.keys.items()},
+            p.counts.codes,
+            np.column_stack([cut.block_of[p.unit_of] for cut in self.views]),
+        )
 
     def openness(self, weights: Mapping[str, float]) -> float:
         """Return how much is left open, on average over the views: values by labels, and records by blocks."""
@@ -182,9 +190,11 @@ class ViewsPlan:
         ]
         return float(np.average(each, weights=list(weights.values())))
 
-    def covered(self, view: View) -> NDArray[np.float64]:
+    def covered(self, cut: CutView) -> NDArray[np.float64]:
         """Return which share of the values of each attribute the labels of a view leave open, on average."""
-        return np.asarray(np.average(view.covered, axis=0, weights=view.sizes(self.problem.people.weights)))
+        return np.asarray(
+            np.average(cut.view.covered, axis=0, weights=cut.sizes(self.problem.people.weights))
+        )
 
     def seen(self, group: int = 0) -> ViewedBy:
         """Return what all views together, and one set of earlier releases, leave to everybody."""
@@ -193,25 +203,11 @@ class ViewsPlan:
         shares = people.weighed[:, group] if people.weighed.size else None
         return ViewedBy.of(blocks, people.sensitive, people.weights, people.fixed[:, group], shares)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the plan as plain data: the blocks of every view as they are published."""
-        weights = self.problem.people.weights
-        return {
-            "method": self.method,
-            "sensitive": self.problem.sensitive,
-            "views": {
-                view.name: {
-                    "attributes": view.attributes,
-                    "blocks": [
-                        {"size": size, "values": list(values)}
-                        for size, values in zip(
-                            view.sizes(weights).tolist(), zip(*view.labels, strict=True), strict=True
-                        )
-                    ],
-                }
-                for view in self.views
-            },
-        }
+
+def _texts(dictionary: Dictionary) -> list[str | None]:
+    """Write the values of a dictionary in the order of its codes."""
+    texts: list[str | None] = [text_of(value) for value in dictionary.values.to_list()]
+    return [*texts, None] if dictionary.missing else texts
 
 
 def learn_views(
@@ -224,7 +220,7 @@ def learn_views(
     score: Score | None = None,
     candidates: int | None = None,
     alpha: float = 0.8,
-) -> ViewsPlan:
+) -> CutViews:
     """Cut all views top down, as long as everybody keeps enough sensitive values in all of them together.
 
     "simultaneous" cuts the largest block of all views first. Unless the paper's score is asked for, it also tries to cut
@@ -239,7 +235,7 @@ def learn_views(
     need = requirement.need(totals)
     turns = list(order or problem.views) if method == "sequential" else []
 
-    def cut(together: bool) -> ViewsPlan:
+    def cut(together: bool) -> CutViews:
         has = np.array([[name in view for name in problem.names] for view in problem.views.values()])
         counts = np.array(list(own.values())) @ has if together else np.ones(has.shape[1])
         choice = Choice(
@@ -278,11 +274,11 @@ def _plan(
     method: str,
     block_of: NDArray[np.int64],
     regions: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None,
-) -> ViewsPlan:
+) -> CutViews:
     """Label the blocks of all views; they may be the same in all."""
     every = [block_of[i if len(block_of) > 1 else 0] for i in range(len(problem.views))]
     views = [_view(problem, name, blocks, regions) for name, blocks in zip(problem.views, every, strict=True)]
-    return ViewsPlan(method, problem, views)
+    return CutViews(method, problem, views)
 
 
 def _view(
@@ -290,7 +286,7 @@ def _view(
     name: str,
     block_of: NDArray[np.int64],
     regions: tuple[NDArray[np.int32], NDArray[np.int32]] | None,
-) -> View:
+) -> CutView:
     """Label the blocks of a view by their records' values, or by what their cuts left; what looks the same is one."""
     numbers, block_of = np.unique(block_of, return_inverse=True)
     labels, covered = [], []
@@ -308,13 +304,10 @@ def _view(
     place = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     first = {place[key]: b for b, key in reversed(list(enumerate(keys)))}
     kept = [first[i] for i in range(len(place))]
-    return View(
-        name,
-        problem.views[name],
-        np.array([place[key] for key in keys])[block_of],
-        [[column[b] for b in kept] for column in labels],
-        np.array(covered).T[kept],
+    view = View(
+        name, problem.views[name], [[column[b] for b in kept] for column in labels], np.array(covered).T[kept]
     )
+    return CutView(view, np.array([place[key] for key in keys])[block_of])
 
 
 def _present(block_of: NDArray[np.int64], places: NDArray[np.int32], size: int) -> list[tuple[int, ...]]:

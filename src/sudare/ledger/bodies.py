@@ -6,23 +6,18 @@ is read, before anything uses it; what does not have the form is refused, and ne
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
-import zlib
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sudare.errors import InputError, ParameterError
+from sudare.ledger.blocks import BlocksForm
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.tables.text import shown
 
-Ints = NDArray[np.int64]
 Neighbours = Literal["replace", "add or remove"]
 NEIGHBOURS = ("replace", "add or remove")
 
@@ -92,8 +87,8 @@ class View(_Body):
 
     quasi: list[Text]
     others: list[Text]
-    blocks: str | None = None
-    """Packed, by the rows in the order of what could be published (`Part.order`); None where there are no blocks."""
+    blocks: BlocksForm | None = None
+    """None where there are no blocks."""
 
 
 class Promise(_Body):
@@ -193,33 +188,6 @@ def fault_of(kind: str, body: Mapping[str, Any]) -> str | None:
         where = "".join(f"{shown(str(part))[1:-1]}: " for part in problem["loc"])
         return f"is no {kind} as Sudare writes it: {where}{problem['msg']}"
     return None
-
-
-# -- Blocks ---------------------------------------------------------------------------------------------
-
-
-def packed(blocks: Ints) -> str:
-    """Pack the block of each row (-1: in none) as text."""
-    return base64.b64encode(zlib.compress(blocks.astype("<i4").tobytes())).decode("ascii")
-
-
-def unpacked(text: str, rows: int) -> Ints:
-    """Return the block of each row; text that packs anything else, or more, is refused before it takes memory.
-
-    >>> unpacked(packed(np.array([1, 0, -1])), 3).tolist()
-    [1, 0, -1]
-    """
-    unpacking = zlib.decompressobj()
-    try:
-        content = unpacking.decompress(base64.b64decode(text, validate=True), 4 * rows + 1)
-    except (binascii.Error, ValueError, zlib.error):
-        raise InputError("its blocks cannot be unpacked") from None
-    if len(content) != 4 * rows or not unpacking.eof or unpacking.unused_data:
-        raise InputError(f"its blocks are not those of {rows:,} rows")
-    blocks = np.frombuffer(content, dtype="<i4").astype(np.int64)
-    if blocks.min() < -1 or blocks.max() >= rows:
-        raise InputError("its blocks have numbers that no block has")
-    return blocks
 
 
 def depth(value: Any) -> int:

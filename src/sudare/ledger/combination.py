@@ -17,11 +17,13 @@ from itertools import combinations
 import numpy as np
 
 from sudare.errors import RequirementError
+from sudare.ledger.blocks import Ints
 from sudare.ledger.bodies import Promise
 from sudare.ledger.chain import Entry
 from sudare.ledger.history import History, Recorded, promise
 from sudare.ledger.receivers import MOST_SETS, sets_of
 from sudare.privacy.multi_view import KINDS, MultiViewDiversity, ViewedBy
+from sudare.tables.counts import Counts
 from sudare.tables.lookalikes import skeleton
 from sudare.tables.table import Table
 from sudare.tables.text import listed
@@ -187,9 +189,9 @@ def _is_like(release: Recorded, then: str, table: Table, now: str) -> bool:
         return True
     if release.body.columns.get(then) != table.values_digest(now):
         return False
-    if release.part_of(table, {then: now}) is not None:
+    if release.is_of(table, {then: now}):
         return True
-    return release.part_of(table) is None and len(np.unique(table[now].codes)) > FEW_VALUES
+    return not release.is_of(table) and len(table.counts([now])) > FEW_VALUES
 
 
 # -- What can be told without the new blocks ------------------------------------------------------------
@@ -225,7 +227,7 @@ def _refuse_roles(every: Sequence[Shown], attribute: str) -> None:
 
 def _refuse_other_states(releases: Sequence[Recorded], table: Table) -> None:
     for release in releases:
-        if release.part_of(table) is None:
+        if not release.is_of(table):
             raise RequirementError(
                 f"Release {release.seq} in the ledger was made from another state of '{release.source}'. Who is in both "
                 "could be found through both, and no rule is known that rules it out. Release the same table as "
@@ -262,7 +264,7 @@ def _refuse_joinable_copies(release: Recorded, new: Shown, attribute: str, table
 
 
 def _refuse_broken(releases: Sequence[Recorded], attribute: str, table: Table) -> None:
-    seen = seen_in(releases, attribute, table)
+    (seen,) = Told.by([releases], attribute, table).seen()
     for release in releases:
         for promised in Shown.by(release).about(attribute):
             found = promised.requirement.measure(seen) if promised.requirement else None
@@ -274,17 +276,41 @@ def _refuse_broken(releases: Sequence[Recorded], attribute: str, table: Table) -
                 )
 
 
-def seen_in(releases: Sequence[Recorded], attribute: str, table: Table) -> ViewedBy:
-    """Return what releases of this very table tell together about every row's value of an attribute."""
-    blocks = [found for release in releases for found in release.blocks_with(attribute, table)]
-    try:
-        return ViewedBy.of(
-            blocks, table[attribute].codes.astype(np.int64), np.ones(len(table), dtype=np.int64)
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What releases of one table tell: its records by all that they look at, and the blocks of these in every view."""
+
+    counts: Counts
+    """The promised attribute is the last column."""
+    sets: list[list[Ints]]
+    """The blocks of each tuple, by view, for every set of releases that somebody may put together."""
+
+    @classmethod
+    def by(
+        cls, sets: Sequence[Sequence[Recorded]], attribute: str, table: Table, names: Sequence[str] = ()
+    ) -> Told:
+        """Count a table by what some releases, and whoever needs `names`, look at."""
+        views = [
+            [(release, blocks) for release in releases for blocks in release.blocks_with(attribute, table)]
+            for releases in sets
+        ]
+        keys = {key for own in views for release, blocks in own for key in release.keys_of(blocks, table)}
+        looked_at = [name for name in table.columns if name in keys.union(names) - {attribute}]
+        counts = table.counts([*looked_at, attribute])
+        return cls(
+            counts, [[release.located(blocks, table, counts) for release, blocks in own] for own in views]
         )
-    except ZeroDivisionError:  # the product of very many shares is no float
-        raise RequirementError(
-            f"{len(blocks):,} views of '{attribute}' are too many to follow. Give some to receivers who were declared apart."
-        ) from None
+
+    def seen(self) -> list[ViewedBy]:
+        """Return what each set of releases leaves to the records of every tuple."""
+        sensitive = self.counts.codes[:, -1].astype(np.int64)
+        try:
+            return [ViewedBy.of(blocks, sensitive, self.counts.weights) for blocks in self.sets]
+        except ZeroDivisionError:  # the product of very many shares is no float
+            raise RequirementError(
+                f"{max(map(len, self.sets)):,} views of '{self.counts.names[-1]}' are too many to follow. Give some to receivers "
+                "who were declared apart."
+            ) from None
 
 
 def named(releases: Sequence[Recorded]) -> str:

@@ -8,30 +8,28 @@ Names that look alike are one name, and so are those of files that differ in the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from sudare.errors import InputError, LedgerError
+from sudare.ledger.blocks import Ints, RecordedBlocks
 from sudare.ledger.bodies import (
     MOST_SIGNS,
     ApartBody,
     BudgetBody,
-    Ints,
     Neighbours,
     ReleaseBody,
     exact,
-    packed,
-    unpacked,
 )
 from sudare.ledger.chain import Entry
 from sudare.ledger.receivers import Group, groups_around
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.t_closeness import TCloseness
-from sudare.tables.content import Part
+from sudare.tables.counts import Counts
 from sudare.tables.lookalikes import skeleton
 from sudare.tables.schema import Role, Schema
 from sudare.tables.table import Table
@@ -55,7 +53,7 @@ def record(
     neighbours: Neighbours,
     certificate_sha256: str | None = None,
     frames: Mapping[str, pl.DataFrame] | None = None,
-    row_blocks: Mapping[str, Ints] | None = None,
+    blocks: Mapping[str, RecordedBlocks] | None = None,
     requirements: Sequence[object] = (),
     holder: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -65,8 +63,6 @@ def record(
     """
     if receiver is not None:
         check_receiver(receiver)
-    blocks = row_blocks or {}
-    rows = table.part({name: name for name in table.publishable})
     return {
         "folder": folder,
         "receiver": receiver,
@@ -80,7 +76,7 @@ def record(
             name: {
                 "quasi": [column for column in frame.columns if table.schema[column].role == Role.quasi],
                 "others": [column for column in frame.columns if table.schema[column].role != Role.quasi],
-                "blocks": packed(blocks[name][rows.order]) if name in blocks else None,
+                "blocks": blocks[name].to_json() if blocks and name in blocks else None,
             }
             for name, frame in (frames or {}).items()
         },
@@ -146,36 +142,47 @@ class Recorded:
         """Whether it published rows in blocks."""
         return any(view.blocks is not None for view in self.body.views.values())
 
-    def part_of(self, table: Table, instead: Mapping[str, str] | None = None) -> Part | None:
-        """Return the part of a table that could be published then; None if it does not hold the very same rows.
+    def is_of(self, table: Table, instead: Mapping[str, str] | None = None) -> bool:
+        """Tell whether what could be published then holds the very same records as a part of a table.
 
         `instead` names columns of the table that are to stand for some of then.
         """
         columns = {name: (instead or {}).get(name) or table.like(name) for name in self.body.columns}
         there = {name: own for name, own in columns.items() if own is not None}
         if not there or len(there) < len(columns):
-            return None
-        part = table.part(there)
-        return part if part.digest == self.body.digest else None
+            return False
+        return table.digest_of(there) == self.body.digest
 
-    def blocks_with(self, attribute: str, table: Table) -> Iterator[Ints]:
-        """Yield the blocks of a table's rows in each view that shows an attribute as it is."""
+    def blocks_with(self, attribute: str, table: Table) -> Iterator[RecordedBlocks]:
+        """Yield the blocks of each view that shows an attribute as it is."""
         for view in self.body.views.values():
             if view.blocks is not None and attribute in view.others:
-                try:
-                    part = self.part_of(table)
-                    if part is None:
-                        raise InputError("its blocks are of other rows than its table's")
+                with self._distrusted():
+                    if not self.is_of(table):
+                        raise InputError("its blocks are of other records than its table's")
                     if self.body.rows != len(table):
                         raise InputError(f"it has {self.body.rows:,} rows where its table has {len(table):,}")
-                    found = unpacked(view.blocks, len(table))
-                except InputError as error:
-                    raise LedgerError(
-                        f"Release {self.seq} in the ledger was not written by Sudare: {error}. Do not rely on this ledger."
-                    ) from None
-                blocks = np.empty_like(found)
-                blocks[part.order] = found
-                yield blocks
+                    yield RecordedBlocks.read(view.blocks)
+
+    def located(self, blocks: RecordedBlocks, table: Table, counts: Counts) -> Ints:
+        """Return the block of each tuple that was counted of a table."""
+        with self._distrusted():
+            return blocks.located(table, counts)
+
+    def keys_of(self, blocks: RecordedBlocks, table: Table) -> list[str]:
+        """Return the columns of a table that blocks are found by."""
+        with self._distrusted():
+            return blocks.own_keys(table)
+
+    @contextmanager
+    def _distrusted(self) -> Iterator[None]:
+        """Say of what no release of ours records that it was not written by us."""
+        try:
+            yield
+        except InputError as error:
+            raise LedgerError(
+                f"Release {self.seq} in the ledger was not written by Sudare: {error}. Do not rely on this ledger."
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -208,7 +215,7 @@ class History:
 
         A table that has all that could be published for an earlier release is of its source, whatever else is added to it.
         """
-        within = {one.body.digest for one in _releases(entries) if one.part_of(table) is not None}
+        within = {one.body.digest for one in _releases(entries) if one.is_of(table)}
         return cls.of(entries, table.name, {table.digest(), table.whole_digest(), *within})
 
     def groups(self, receiver: str | None, releases: Sequence[Recorded]) -> list[Group]:

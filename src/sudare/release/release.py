@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.ledger import history
+from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.ledger import Ledger
+from sudare.plans.plan import Plan
 from sudare.privacy.promises import Promise
 from sudare.release.certify import Declared, HandedOver
 from sudare.tables import folders
@@ -27,13 +27,6 @@ from sudare.tables.table import Table
 from sudare.tables.text import listed
 from sudare.verification.certificate import Certificate
 from sudare.verification.verify import verify
-
-
-class Plan(Protocol):
-    """What a method learned, as plain data."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the plan as plain data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +42,8 @@ class Kept:
     """Writes the report, given the holder's record."""
     table: Table | None = None
     """What it was made from; a ledger compares it with earlier releases."""
-    row_blocks: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
-    """The block that each row of the table is published in (-1: left out), by view, where there are blocks."""
+    blocks: Mapping[str, RecordedBlocks] = field(default_factory=dict)
+    """The block that records are published in, by view, where there are blocks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +113,8 @@ class Release:
             files[f"{folders.HAND_OVER}/{name}.csv"] = guarded(frame).write_csv
         if (law := self.handed_over.law) is not None:
             files[f"{folders.HAND_OVER}/{folders.LAW}"] = lambda path: _write_json(path, law)
-        else:
-            files[f"{folders.KEEP}/{folders.PLAN}"] = lambda path: _write_json(path, self.plan.to_json())
+        for name, write in self.plan.files().items():
+            files[f"{folders.KEEP}/{name}"] = write
         files[f"{folders.KEEP}/{folders.REPORT}"] = lambda path: _write_text(path, self.report)
         files[f"{folders.KEEP}/{folders.HOLDER}"] = lambda path: _write_json(path, self.holder)
         files[f"{folders.HAND_OVER}/{folders.CERTIFICATE}"] = lambda path: self._certify(
@@ -155,7 +148,7 @@ class Release:
             neighbours="replace",
             certificate_sha256=_sha256(path),
             frames=self.frames(),
-            row_blocks=self.kept.row_blocks,
+            blocks=self.kept.blocks,
             requirements=self.requirements,
             holder=self.holder,
         )

@@ -18,7 +18,7 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import one_of, sensitive_attribute
 from sudare.similarity.pairs import Device
 from sudare.suitability.bounds import Bound
-from sudare.suitability.choices import Choice, choices
+from sudare.suitability.choices import Choice, choices, dearest
 from sudare.suitability.costs import values_for
 from sudare.suitability.facts import Diversity, Facts
 from sudare.suitability.histogram import max_blocks
@@ -65,8 +65,10 @@ class Assessment:
     """How many records have each sensitive value, the most frequent first."""
     without: dict[str, float]
     """The bound for the largest feasible l if an attribute were not quasi, as the mean over the others."""
-    row_costs: NDArray[np.float64]
-    """What each row costs at least, for the largest feasible l."""
+    costs: NDArray[np.float64]
+    """What a record costs at least, for the largest feasible l, by distinct tuple of values."""
+    weights: NDArray[np.int64]
+    """How many records have each tuple."""
     worst: pl.DataFrame = field(repr=False)
     """The records that cost most, with their quasi values."""
 
@@ -133,7 +135,9 @@ def assess(
         raise InputError(
             f"{table.source.name}: the schema has no quasi attribute; there is nothing to generalize."
         )
-    facts = Facts(with_hierarchies(table), sensitive_attribute(asked, table) or "", device, tight)
+    sensitive = sensitive_attribute(asked, table) or ""
+    by_value = table.counts([*table.names(Role.quasi), sensitive])
+    facts = Facts(with_hierarchies(table), by_value, device, tight)
     return _assessment(facts, ls, ks, diversity)
 
 
@@ -151,7 +155,7 @@ def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversi
     may = [l for l in ls if feasible[l]]
     reached = {l: facts.reached_for(l, diversity) for l in ls}
     largest = max(may, default=None)
-    rows = facts.row_costs(nearest[largest]) if largest is not None else np.zeros(facts.records)
+    costs = nearest[largest].of_unit if largest is not None else np.zeros(len(facts.by_value))
     return Assessment(
         source=facts.table.source.name,
         records=facts.records,
@@ -171,8 +175,9 @@ def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversi
         choices={l: choices(facts, l, diversity) for l in ls},
         values=_values(facts),
         without={} if largest is None else facts.without_attributes(largest),
-        row_costs=rows,
-        worst=_worst(facts, rows),
+        costs=costs,
+        weights=facts.by_value.weights,
+        worst=_worst(facts, costs),
     )
 
 
@@ -185,7 +190,9 @@ def _values(facts: Facts) -> dict[str, int]:
 
 
 def _worst(facts: Facts, costs: NDArray[np.float64]) -> pl.DataFrame:
-    rows = np.argsort(-costs, kind="stable")[:WORST]
-    columns = [facts.table[name].decode().gather(rows) for name in facts.quasi]
+    records = dearest(costs, facts.by_value.weights, WORST)
+    order = np.argsort(-costs, kind="stable")
+    units = np.repeat(order, records[order])
+    columns = [facts.table[name].decode(facts.by_value.column(name)[units]) for name in facts.quasi]
     title = "costs at least" if "costs at least" not in facts.quasi else "costs at least (bound)"
-    return pl.DataFrame([*columns, pl.Series(title, costs[rows])])
+    return pl.DataFrame([*columns, pl.Series(title, costs[units])])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sudare.suitability.costs import values_for
 from sudare.suitability.facts import Diversity, Facts
@@ -146,11 +147,8 @@ def _dropped(facts: Facts, l: float, diversity: Diversity) -> Choice:
 
 def _suppressed(facts: Facts, l: float, diversity: Diversity) -> Choice:
     """What if the records that are farthest from all others are left out?"""
-    costs = facts.row_costs(facts.nearest_l([l])[0])
     number = math.floor(OUTLIERS * facts.records)
-    rows = np.zeros(facts.records, dtype=bool)
-    rows[np.argsort(-costs, kind="stable")[:number]] = True
-    rest = facts.without_rows(rows)
+    rest = facts.without(dearest(facts.nearest_l([l])[0].of_unit, facts.problem.weights, number))
     if not number or not rest.feasible(l, diversity):
         return Choice("suppress", "", l, diversity)
     bound = rest.nearest_l([l])[0].value
@@ -159,6 +157,15 @@ def _suppressed(facts: Facts, l: float, diversity: Diversity) -> Choice:
         f"{bound:.4f}."
     )
     return Choice("suppress", text, l, diversity, bound, suppress=OUTLIERS)
+
+
+def dearest(costs: NDArray[np.float64], weights: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+    """Return how many records of each unit are among so many of those that cost most."""
+    order = np.argsort(-costs, kind="stable")
+    before = np.cumsum(weights[order]) - weights[order]
+    records = np.empty_like(weights)
+    records[order] = np.clip(number - before, 0, weights[order])
+    return records
 
 
 def _number(count: int, what: str) -> str:

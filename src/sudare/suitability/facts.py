@@ -20,6 +20,7 @@ from sudare.similarity.pairs import Device
 from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
 from sudare.suitability.costs import Costs, Need, value_costs, values_for
 from sudare.suitability.histogram import min_block_distinct, min_block_entropy
+from sudare.tables.counts import Counts
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
@@ -33,22 +34,29 @@ class Facts:
     """A table, its records by quasi and sensitive values, and the bounds and distortions found so far."""
 
     table: Table
-    attribute: str
+    """Its dictionaries and schema."""
+    by_value: Counts
+    """Its records, by quasi and, last, sensitive values."""
     device: Device = "cpu"
     tight: bool = False
     _reached: dict[int, float] = field(default_factory=dict)
     _nearest: dict[tuple[bool, Need], Bound] = field(default_factory=dict)
     _without: dict[float, dict[str, float]] = field(default_factory=dict)
 
+    @property
+    def attribute(self) -> str:
+        """The sensitive attribute."""
+        return self.by_value.names[-1]
+
     @cached_property
     def problem(self) -> Problem:
         """The records, told apart by their sensitive value too."""
-        return Problem.of(self.table, [LDiversity(1, attribute=self.attribute)])
+        return Problem.of(self.table, [LDiversity(1, attribute=self.attribute)], self.by_value)
 
     @cached_property
     def by_quasi(self) -> Problem:
         """The records by their quasi values alone, which is all that k-anonymity asks for."""
-        return Problem.of(self.table, [KAnonymity(1)])
+        return Problem.of(self.table, [KAnonymity(1)], self.by_value)
 
     @cached_property
     def costs(self) -> Costs:
@@ -58,17 +66,20 @@ class Facts:
     @cached_property
     def whole(self) -> Blocks:
         """All records as one block."""
-        return Blocks.of_table(self.table, [], self.attribute)
+        return Blocks.of(
+            self.by_value.select([self.attribute]), self.attribute, self.table[self.attribute].hierarchy
+        )
 
     @property
     def records(self) -> int:
         """How many records there are."""
-        return len(self.table)
+        return self.by_value.total
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How often each sensitive value occurs, by its code; 0 for values that no record has."""
-        return np.bincount(self.table[self.attribute].codes, minlength=self.table[self.attribute].size)
+        values = self.by_value.codes[:, -1]
+        return np.bincount(values, self.by_value.weights, minlength=self.by_value.sizes[-1]).astype(np.int64)
 
     @cached_property
     def entropy_l(self) -> float:
@@ -171,16 +182,12 @@ class Facts:
             found[name] = float(cost @ self.problem.weights / (self.records * whole))
         return found
 
-    def without_rows(self, rows: NDArray[np.bool_]) -> Facts:
-        """Return the facts of the table without some rows, with the hierarchies that the whole table has."""
-        columns = {
-            name: replace(column, codes=column.codes[~rows]) for name, column in self.table.columns.items()
-        }
-        return Facts(replace(self.table, columns=columns), self.attribute, self.device)
-
-    def row_costs(self, bound: Bound) -> NDArray[np.float64]:
-        """Return what each row of the table costs at least."""
-        return bound.of_unit[self.problem.row_unit]
+    def without(self, records: NDArray[np.int64]) -> Facts:
+        """Return the facts of the table without so many records of each unit, with the hierarchies that it has."""
+        rest = self.by_value.weights - records
+        left = rest > 0
+        fewer = replace(self.by_value, codes=self.by_value.codes[left], weights=rest[left])
+        return Facts(self.table, fewer, self.device)
 
     @property
     def quasi(self) -> list[str]:

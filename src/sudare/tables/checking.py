@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
 from sudare.tables.column import Column, smallest
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.schema import Attribute, Bound, Type
+from sudare.tables.schema import Attribute, Bound, Missing, Type
 from sudare.tables.table import Source, Table
 from sudare.tables.text import shown, spellings, text_of
 from sudare.tables.toml import toml_key
@@ -37,32 +37,35 @@ TICKS = {"ns": Fraction(1000), "us": Fraction(1), "ms": Fraction(1, 1000)}  # in
 Rows = NDArray[np.int64]
 
 
-def checked(table: Table, wrong: Mapping[str, Rows], faults: list[str]) -> Table:
-    """Return the table with its declared domains and hierarchies in place, or refuse it with all its faults.
+def checked(
+    column: Column, attribute: Attribute, missing: Missing, wrong: Rows, source: Source
+) -> tuple[Column, list[str]]:
+    """Return a column coded by its declared domain and within its bounds, and its faults.
 
-    `faults` were found while reading; `wrong` are the rows whose text was not of the declared type, by column.
+    `wrong` are the rows whose text was not of the declared type.
     """
-    faults = list(faults)
-    columns = {}
-    for name, column in table.columns.items():
-        attribute, source = table.schema[name], table.source
-        column, outside = _in_bounds(column, attribute, source)
-        if len(column.values) == 0 and len(wrong[name]) == 0:
-            faults.append(
-                f"{source.name}, column '{name}': every value is missing. Remove the column, or mend the export."
-            )
-            continue
-        faults += _missing_faults(column, wrong[name], table)
-        if attribute.domain is not None:
-            column, unknown = _in_domain(column, attribute.domain, source)
-            faults += _value_faults(column, unknown, "is not in the declared domain", source)
-        faults += outside
-        hierarchy, unknown = aligned(column, attribute, source)
-        faults += _value_faults(column, unknown, "is not in the hierarchy", source)
-        columns[name] = replace(column, hierarchy=hierarchy)
-    if faults:
-        raise InputError("\n".join(faults))
-    return replace(table, columns=columns)
+    column, outside = _in_bounds(column, attribute, source)
+    if len(column.values) == 0 and len(wrong) == 0:
+        return column, [all_missing(column.name, source)]
+    faults = list(_missing_faults(column, wrong, missing, source))
+    if attribute.domain is not None:
+        column, unknown = _in_domain(column, attribute.domain, source)
+        faults += _value_faults(column, unknown, "is not in the declared domain", source)
+    faults += outside
+    unknown = aligned(column.dictionary, attribute, source)[1]
+    return column, [*faults, *_value_faults(column, unknown, "is not in the hierarchy", source)]
+
+
+def all_missing(name: str, source: Source) -> str:
+    """Say that a column has no value at all."""
+    return f"{source.name}, column '{name}': every value is missing. Remove the column, or fix the export."
+
+
+def hierarchies_of(table: Table) -> dict[str, Hierarchy]:
+    """Return the hierarchies that the schema gives, for the values that the table has."""
+    given = [name for name in table.columns if table.schema[name].hierarchy is not None]
+    trees = {name: aligned(table[name], table.schema[name], table.source)[0] for name in given}
+    return {name: tree for name, tree in trees.items() if tree is not None}
 
 
 def type_faults(series: pl.Series, rows: Rows, type_: Type, source: Source) -> Iterator[str]:
@@ -93,22 +96,29 @@ def _row_faults(
         yield f"{source.name}, column '{name}': {len(rows) - len(values):,} more such rows."
 
 
-def _missing_faults(column: Column, wrong: Rows, table: Table) -> Iterator[str]:
-    if not column.missing or table.schema.missing != "refuse":
+def _missing_faults(column: Column, wrong: Rows, missing: Missing, source: Source) -> Iterator[str]:
+    if not column.missing or missing != "refuse":
         return
     rows = np.setdiff1d(column.rows_with([len(column.values)]), wrong)
     if len(rows) > 0:
-        where = table.source.where(int(rows[0]))
+        where = source.where(int(rows[0]))
         yield f"{where}, column '{column.name}': the value is missing, and the schema says missing = \"refuse\"."
 
 
 def _value_faults(column: Column, codes: list[int], fault: str, source: Source) -> Iterator[str]:
     """Say of the rows that hold a faulty value where they stand."""
     rows = column.rows_with(codes)
+    held = column.codes[rows[:SHOWN]]
+    return _faults_of(column.dictionary, codes, rows, column.dictionary.decode(held).to_list(), fault, source)
+
+
+def _faults_of(
+    dictionary: Dictionary, codes: list[int], rows: Rows, values: list[Any], fault: str, source: Source
+) -> Iterator[str]:
+    name = dictionary.name
     if codes and len(rows) == 0:  # a value of the declared domain that no row has
-        yield f"{source.name}, column '{column.name}': {shown(column.values[codes[0]])} of its domain {fault}."
-    values = column.decode(column.codes[rows[:SHOWN]]).to_list()
-    yield from _row_faults(column.name, rows, values, [fault] * len(values), source)
+        yield f"{source.name}, column '{name}': {shown(dictionary.values[codes[0]])} of its domain {fault}."
+    yield from _row_faults(name, rows, values, [fault] * len(values), source)
 
 
 def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple[Column, list[int]]:
@@ -120,10 +130,11 @@ def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple
     if values is None:
         raise InputError(
             f"{source.name}, column '{column.name}': its domain cannot be written as {column.values.dtype}, which the values are. "
-            "Give the attribute a type, or mend the domain."
+            "Give the attribute a type, or fix the domain."
         )
     code_of = np.append(places, len(values)).astype(smallest(len(values) + 1))
-    return Column(values.alias(column.name), code_of[column.codes], column.missing), []
+    dictionary = Dictionary(values.alias(column.name), column.missing)
+    return Column(dictionary, code_of[column.codes]), []
 
 
 def _places(values: pl.Series, domain: Sequence[Any]) -> Rows:
@@ -138,33 +149,35 @@ def _places(values: pl.Series, domain: Sequence[Any]) -> Rows:
 # -- for those who count or randomize by what the schema declares --------------------------------------
 
 
-def places_in(column: Column, domain: Sequence[Any], source: Source) -> Rows:
+def places_in(table: Table, name: str, domain: Sequence[Any]) -> Rows:
     """Return where each value of a column stands in a domain, or refuse those that do not."""
-    places = _places(column.values, domain)
-    unknown = np.flatnonzero(places < 0).tolist()
-    _refuse(_value_faults(column, unknown, "is not in the declared domain", source))
+    places = _places(table[name].values, domain)
+    _refuse_values(table, name, places < 0, "is not in the declared domain")
     return places
 
 
-def values_as(column: Column, dtype: pl.DataType, source: Source) -> pl.Series:
+def values_as(table: Table, name: str, dtype: pl.DataType) -> pl.Series:
     """Return a column's values in the type that its bounds have, or refuse those that do not fit, with the line to add."""
-    found = cast(column.values, dtype)
-    if found is None:
-        raise InputError(f"{source.name}, column '{column.name}': {other_kind(column.values.dtype, dtype)}")
+    values = table[name].values
+    typed = cast(values, dtype)
+    if typed is None:
+        raise InputError(f"{table.source.name}, column '{name}': {other_kind(values.dtype, dtype)}")
     fault = PART
     if dtype in WIDER:
         wider, what = WIDER[dtype]
-        fault = (
-            f'is not {what}, as its bounds are. Add to [attributes.{toml_key(column.name)}]: type = "{wider}"'
-        )
-    wrong = (found.is_null() & column.values.is_not_null()).arg_true().to_list()
-    _refuse(_value_faults(column, wrong, fault, source))
-    return found
+        fault = f'is not {what}, as its bounds are. Add to [attributes.{toml_key(name)}]: type = "{wider}"'
+    _refuse_values(table, name, (typed.is_null() & values.is_not_null()).to_numpy(), fault)
+    return typed
 
 
-def _refuse(faults: Iterable[str]) -> None:
-    if found := list(faults):
-        raise InputError("\n".join(found))
+def _refuse_values(table: Table, name: str, wrong: NDArray[np.bool_], fault: str) -> None:
+    """Raise an InputError if some values are wrong; it says where the first of them stand."""
+    dictionary = table[name]
+    codes = np.flatnonzero(wrong).tolist()
+    if codes:
+        rows = table.rows.rows_with(name, codes[:1])
+        faults = _faults_of(dictionary, codes[:1], rows, [dictionary.values[codes[0]]], fault, table.source)
+        raise InputError("\n".join(faults))
 
 
 def _in_bounds(column: Column, attribute: Attribute, source: Source) -> tuple[Column, list[str]]:
@@ -244,7 +257,7 @@ def moment_of(value: dt.date, dtype: pl.Datetime, at: dt.time = dt.time.min) -> 
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)
 
 
-def aligned(column: Column, attribute: Attribute, source: Source) -> tuple[Hierarchy | None, list[int]]:
+def aligned(column: Dictionary, attribute: Attribute, source: Source) -> tuple[Hierarchy | None, list[int]]:
     """Return the hierarchy whose leaves are the column's codes, and the codes of values it does not have."""
     recipe = attribute.hierarchy
     if recipe is None or len(column.values) == 0:

@@ -1,4 +1,4 @@
-"""A column as codes: the distinct values in order, and for every row which of them it holds."""
+"""A column in memory: its dictionary, and for every row the code of its value."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.dictionary import Dictionary
 
 Codes = NDArray[Any]  # of the smallest unsigned type that holds them
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The values of a column in their order, and a code per row. A missing value has the code after
-    the last value.
+    """A dictionary, and a code per row.
 
     >>> column = Column.encode(pl.Series([30, None, 20, 30]))
     >>> column.values.to_list(), column.codes.tolist(), column.missing
@@ -26,18 +25,15 @@ class Column:
     [30, None, 20, 30]
     """
 
-    values: pl.Series
+    dictionary: Dictionary
     codes: Codes
-    missing: bool
-    hierarchy: Hierarchy | None = None
 
     @classmethod
     def encode(cls, series: pl.Series) -> Column:
         """Find the distinct values, in their natural order, and code every row by them."""
         values, codes = _distinct(series.rechunk())
-        return cls(
-            values.alias(series.name), codes.astype(smallest(len(values) + 1)), series.null_count() > 0
-        )
+        dictionary = Dictionary(values.alias(series.name), series.null_count() > 0)
+        return cls(dictionary, codes.astype(smallest(len(values) + 1)))
 
     def rows_with(self, codes: list[int]) -> NDArray[np.int64]:
         """Return the rows that hold any of these codes."""
@@ -54,7 +50,7 @@ class Column:
         kept = np.flatnonzero(present[:-1])
         place = np.full(len(present), len(kept), dtype=smallest(len(kept) + 1))
         place[kept] = np.arange(len(kept))
-        return Column(self.values.gather(kept).alias(name), place[codes], bool(present[-1]))
+        return Column(Dictionary(self.values.gather(kept).alias(name), bool(present[-1])), place[codes])
 
     def with_values(self, values: pl.Series) -> Column:
         """Return the column with other values in place of its own, of which several may be equal; null is missing."""
@@ -64,19 +60,21 @@ class Column:
     @property
     def name(self) -> str:
         """The column's name."""
-        return self.values.name
+        return self.dictionary.name
 
     @property
-    def size(self) -> int:
-        """How many codes there are, with the one for missing values if any row has it."""
-        return len(self.values) + self.missing
+    def values(self) -> pl.Series:
+        """The distinct values, in their order."""
+        return self.dictionary.values
 
-    def decode(self, codes: Codes | None = None) -> pl.Series:
-        """Return the values that codes (by default the rows' own) stand for."""
-        rows = pl.Series(self.codes if codes is None else codes)
-        if self.missing:
-            rows = rows.set(rows == len(self.values), None)
-        return self.values.gather(rows)
+    @property
+    def missing(self) -> bool:
+        """Whether any row has no value."""
+        return self.dictionary.missing
+
+    def decode(self) -> pl.Series:
+        """Return the values of all rows."""
+        return self.dictionary.decode(self.codes)
 
 
 def smallest(size: int) -> type[np.unsignedinteger[Any]]:

@@ -22,7 +22,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,36 +69,6 @@ class Content:
         """Return a SHA-256 over the sums, the number of rows and the names of the columns."""
         text = json.dumps([self.sums, self.rows, sorted(self.names)])
         return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Some columns of a table, under names of one's choice: their digest, and the order of their rows."""
-
-    columns: Mapping[str, Column]
-
-    @cached_property
-    def digest(self) -> str:
-        """A SHA-256 over what the rows hold, whatever their order and that of the columns."""
-        return Content.of(self.columns).digest()
-
-    @cached_property
-    def order(self) -> NDArray[np.int64]:
-        """The rows in an order that depends on what they hold alone, as the digest does."""
-        return row_order(self.columns)
-
-
-def row_order(columns: Mapping[str, Column]) -> NDArray[np.int64]:
-    """Return the rows in an order that depends on what they hold alone; equal rows stay as they stand.
-
-    >>> table = [3, 1, 2]
-    >>> order = row_order({"x": Column.encode(pl.Series("x", table))})
-    >>> again = row_order({"x": Column.encode(pl.Series("x", table[::-1]))})
-    >>> [table[i] for i in order] == [table[::-1][i] for i in again]
-    True
-    """
-    hashes = np.concatenate([part[:, :2] for part in row_hashes(columns)])
-    return np.lexsort((hashes[:, 1], hashes[:, 0]))
 
 
 def row_hashes(columns: Mapping[str, Column]) -> Iterator[Words]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,30 @@ class Counts:
 
     def __len__(self) -> int:
         return len(self.weights)
+
+    def select(self, names: Sequence[str]) -> Counts:
+        """Count again by some of the columns.
+
+        >>> counts = count({"age": np.array([1, 0, 1]), "sex": np.array([1, 0, 0])}, sizes=[2, 2])
+        >>> counts.select(["sex"]).weights.tolist()
+        [2, 1]
+        """
+        places = [self.names.index(name) for name in names]
+        return self.of(
+            {self.names[a]: self.codes[:, a] for a in places}, [self.sizes[a] for a in places], self.weights
+        )
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Codes], sizes: Sequence[int], weights: NDArray[np.int64]) -> Counts:
+        """Count the distinct tuples of coded columns, where row i stands for so many records as its weight says."""
+        counts, group = count_index(dict(columns), sizes)
+        summed = np.zeros(len(counts), dtype=np.int64)
+        np.add.at(summed, group, weights)
+        return cls(counts.names, counts.codes, summed, counts.sizes)
+
+    def column(self, name: str) -> NDArray[np.int32]:
+        """Return the codes of one column."""
+        return self.codes[:, self.names.index(name)]
 
 
 def count(columns: dict[str, Codes], sizes: Sequence[int]) -> Counts:
@@ -139,3 +163,17 @@ def _unpacked(
     codes = np.empty((len(keys), len(spans)), dtype=np.int32)
     _kernels.unpack(keys, np.array(spans, dtype=np.uint64), codes)
     return codes if before is None else np.hstack([before[codes[:, 0]], codes[:, 1:]])
+
+
+def places_of(tuples: NDArray[np.int32], counts: Counts) -> NDArray[np.int64]:
+    """Return which row of the counts each tuple is; -1 where it was not counted.
+
+    >>> counts = count({"age": np.array([1, 0, 1]), "sex": np.array([1, 0, 0])}, sizes=[2, 2])
+    >>> places_of(np.array([[1, 1], [0, 1]]), counts).tolist()
+    [2, -1]
+    """
+    names = [str(a) for a in range(len(counts.names))]
+    known = pl.DataFrame(np.ascontiguousarray(counts.codes), schema=names).with_row_index("place")
+    asked = pl.DataFrame(np.ascontiguousarray(tuples, dtype=np.int32), schema=names)
+    places = asked.join(known, on=names, how="left", maintain_order="left")["place"]
+    return places.cast(pl.Int64).fill_null(-1).to_numpy()

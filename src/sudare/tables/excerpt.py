@@ -2,52 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.tables.checking import aligned
-from sudare.tables.column import Column
+from sudare.tables.checking import hierarchies_of
 from sudare.tables.parsing import infer_type, parse
 from sudare.tables.schema import Attribute, Role
-from sudare.tables.table import Source, Table
+from sudare.tables.table import Table
 
 UNTYPED = (".jsonl", ".ndjson")
 WHOLE = 2.0**53  # up to it, floats tell all whole numbers apart
 
 
-def only(table: Table, kept: NDArray[np.bool_]) -> Table:
-    """Return the table with some of its rows alone.
+def without(table: Table, names: Sequence[str], tuples: NDArray[np.int32]) -> Table:
+    """Return the table without the rows that have one of these tuples of some columns.
 
     >>> import sudare as sd
     >>> table = sd.read(pl.DataFrame({"height": [1.0, 2.0, 2.5]}))
-    >>> only(table, np.array([True, True, False])).frame()["height"].dtype
+    >>> without(table, ["height"], np.array([[2]])).frame()["height"].dtype
     Int64
     """
     untyped = table.source.csv is not None or Path(table.source.name).suffix.lower() in UNTYPED
-    columns = {
-        name: _only(column, table.schema[name], kept, table.source, untyped=untyped)
-        for name, column in table.columns.items()
-    }
-    return replace(table, columns=columns)
+    types = {name: _type_for(table.schema[name], untyped) for name in table.columns}
+    rows = table.rows.without(names, tuples).retyped({name: own for name, own in types.items() if own})
+    rest = Table(rows, table.schema, table.source)
+    return replace(rest, hierarchies=hierarchies_of(rest))
 
 
-def _only(
-    column: Column, attribute: Attribute, kept: NDArray[np.bool_], source: Source, *, untyped: bool
-) -> Column:
-    codes = column.codes[kept]
-    missing = bool((codes == len(column.values)).any())
+def _type_for(attribute: Attribute, untyped: bool) -> Callable[[pl.Series], pl.Series] | None:
+    """Return what makes the type of those values that are left; None where it is declared with all values."""
     if attribute.domain is not None or attribute.role == Role.identifier:
-        rest = replace(column, codes=codes, missing=missing, hierarchy=None)
-    else:
-        values = column.decode(codes)
-        rest = Column.encode(values if attribute.type is not None else plainest(values, untyped=untyped))
-    hierarchy, _ = aligned(rest, attribute, source)
-    return replace(rest, hierarchy=hierarchy)
+        return None
+    return unchanged if attribute.type is not None else partial(plainest, untyped=untyped)
+
+
+def unchanged(values: pl.Series) -> pl.Series:
+    """Return values as they are."""
+    return values
 
 
 def plainest(series: pl.Series, *, untyped: bool = False) -> pl.Series:

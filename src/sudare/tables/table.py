@@ -1,22 +1,24 @@
-"""A table: coded columns, what the schema says of them, and where it came from."""
+"""A table: dictionaries, what the schema says of them, where it came from, and rows that an engine holds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from sudare.errors import InputError
-from sudare.tables.column import Column
-from sudare.tables.content import Part
-from sudare.tables.counts import Counts, count, count_index
+from sudare.tables.counts import Counts
+from sudare.tables.dictionary import Dictionary
+from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.lookalikes import skeleton
 from sudare.tables.schema import CsvFormat, Role, Schema
 from sudare.tables.text import listed
+
+if TYPE_CHECKING:
+    from sudare.engines.engine import Engine
 
 
 def _by_number(row: int) -> str:
@@ -40,7 +42,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The rows of a source as coded columns.
+    """The values of a source's columns, and its rows, which stay with the engine that counts and rewrites them.
 
     >>> import sudare as sd
     >>> table = sd.read(pl.DataFrame({"age": [30, 40, 30], "sex": ["f", "m", "f"]}))
@@ -49,19 +51,29 @@ class Table:
     ([2, 1], 3)
     """
 
-    columns: dict[str, Column]
+    rows: Engine
     schema: Schema
     source: Source
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    """In place of those that the engine knows of."""
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values())).codes)
+        return len(self.rows)
 
-    def __getitem__(self, name: str) -> Column:
-        if name not in self.columns:
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns, in the source's order."""
+        return self.rows.names
+
+    def __getitem__(self, name: str) -> Dictionary:
+        if name not in self.rows.names:
             raise InputError(
                 f"{self.source.name}: there is no column '{name}'. There are {listed(list(self.columns))}."
             )
-        return self.columns[name]
+        dictionary = self.rows.dictionary(name)
+        return (
+            replace(dictionary, hierarchy=self.hierarchies[name]) if name in self.hierarchies else dictionary
+        )
 
     def names(self, role: Role | str) -> list[str]:
         """List the columns that have a role, in the table's order."""
@@ -69,25 +81,18 @@ class Table:
 
     def counts(self, names: Sequence[str]) -> Counts:
         """Count the distinct tuples of some columns."""
-        columns = self._chosen(names)
-        return count({c.name: c.codes for c in columns}, [c.size for c in columns])
-
-    def counts_index(self, names: Sequence[str]) -> tuple[Counts, NDArray[np.int64]]:
-        """Count, and also return for every row which of the distinct tuples it is."""
-        columns = self._chosen(names)
-        return count_index({c.name: c.codes for c in columns}, [c.size for c in columns])
-
-    def _chosen(self, names: Sequence[str]) -> list[Column]:
         chosen = [names] if isinstance(names, str) else list(names)
         if not chosen:
             raise InputError(f"{self.source.name}: name at least one column to count.")
         if len(set(chosen)) < len(chosen):
             raise InputError(f"{self.source.name}: a column is named twice among {listed(chosen)}.")
-        return [self[name] for name in chosen]
+        for name in chosen:
+            self[name]  # refused if there is none
+        return self.rows.counts(chosen)
 
     def frame(self) -> pl.DataFrame:
         """Return the rows as they were read."""
-        return pl.DataFrame([column.decode() for column in self.columns.values()])
+        return self.rows.frame()
 
     @property
     def name(self) -> str:
@@ -110,11 +115,11 @@ class Table:
         True
         """
         # Where there are only identifiers, nothing can be published; they still are a table of their own.
-        return self.part({name: name for name in self.publishable or self.columns}).digest
+        return self.digest_of({name: name for name in self.publishable or self.columns})
 
     def whole_digest(self) -> str:
         """Return a SHA-256 as `digest` does, over all columns, whatever their roles."""
-        return self.part({name: name for name in self.columns}).digest
+        return self.digest_of({name: name for name in self.columns})
 
     def values_digest(self, name: str) -> str:
         """Return a SHA-256 over a column's values and how often each occurs, whatever its name.
@@ -124,17 +129,17 @@ class Table:
         >>> table.values_digest("ill") == table.values_digest("why")
         True
         """
-        return self.part({"": name}).digest
+        return self.digest_of({"": name})
 
-    def part(self, columns: Mapping[str, str]) -> Part:
-        """Return some columns under other names: `columns` says which of its own each stands for."""
+    def digest_of(self, columns: Mapping[str, str]) -> str:
+        """Return a SHA-256 over some columns under other names: `columns` says which of its own each stands for."""
         key = tuple(sorted(columns.items()))
-        if key not in self._parts:
-            self._parts[key] = Part({name: self[own] for name, own in key})
-        return self._parts[key]
+        if key not in self._digests:
+            self._digests[key] = self.rows.content(columns).digest()
+        return self._digests[key]
 
     @cached_property
-    def _parts(self) -> dict[tuple[tuple[str, str], ...], Part]:
+    def _digests(self) -> dict[tuple[tuple[str, str], ...], str]:
         return {}
 
     def like(self, name: str) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.tables.column import Column
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.schema import Type
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
@@ -25,10 +25,10 @@ def type_of(dtype: pl.DataType) -> Type:
     return "date" if dtype == pl.Date else "datetime" if isinstance(dtype, pl.Datetime) else "text"
 
 
-def suggestion(column: Column) -> str | None:
+def suggestion(column: Dictionary) -> str | None:
     """Suggest bounds or a domain of a column in a comment, for a person to check: they are the data's own.
 
-    >>> print(suggestion(Column.encode(pl.Series([20, 40, 30]))))
+    >>> print(suggestion(Dictionary(pl.Series([20, 30, 40]), missing=False)))
     # bounds = [20, 40]   # the data's own range; declare one that is public
     """
     values = column.values
@@ -54,7 +54,7 @@ def refuse_undeclared(table: Table, names: Sequence[str]) -> None:
     )
 
 
-def _lines(column: Column) -> list[str]:
+def _lines(column: Dictionary) -> list[str]:
     many = (
         f"# domain = [...]   # {len(column.values):,} values in the data: declare groups of them, or drop it"
     )

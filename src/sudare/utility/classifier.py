@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sudare.errors import InputError, MissingExtraError, ParameterError
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
-from sudare.utility.cells import Tree, checked_kept, climbs
+from sudare.utility.outcome import Outcome
+from sudare.utility.tree import Tree
 
 ITERATIONS = 200
 MOST_VALUES = 100  # of a target: every one is a class, and learning takes longer with each
@@ -47,9 +48,7 @@ class ClassifierScores:
 
 
 def classifier_scores(
-    table: Table,
-    levels: ArrayLike,
-    kept: ArrayLike | None = None,
+    outcome: Outcome,
     *,
     target: str | None = None,
     held_out: float = 0.3,
@@ -57,7 +56,7 @@ def classifier_scores(
 ) -> ClassifierScores:
     """Compare models that learned to predict `target` from the published rows and from the original ones.
 
-    `target` is a sensitive or other attribute with at most 100 values (by default the only sensitive one).
+    The outcome's counts must have `target`, a sensitive or other attribute with at most 100 values (by default the only sensitive one).
     The features are the quasi attributes: one indicator per level and node, for every node that a cell is
     known to lie under. An original value is known on all levels; a published one from its own level upwards,
     and nothing is set below. The model is a logistic regression over these indicators, tested on original rows that neither
@@ -66,31 +65,32 @@ def classifier_scores(
     >>> import polars as pl, sudare as sd
     >>> schema = sd.Schema.from_roles(quasi=["sex"], sensitive=["ill"])
     >>> table = sd.read(pl.DataFrame({"sex": ["f", "m"] * 50, "ill": ["no", "yes"] * 50}), schema)
-    >>> scores = classifier_scores(table, [1])                          # doctest: +SKIP
+    >>> scores = classifier_scores(Outcome.of(table, [1], counts=table.counts(['sex', 'ill'])))                          # doctest: +SKIP
     >>> scores.original, scores.published                               # doctest: +SKIP
     (1.0, 0.5)
     """
-    model = _model()
+    model, table, counts = _model(), outcome.table, outcome.counts
     name = _target(table, target)
     refuse_unpredictable(table, name)
     if not 0 < held_out < 1:
         raise ParameterError(
             f"The 'held_out' parameter of classifier_scores must be a share above 0 and below 1. Got {held_out} instead."
         )
-    chosen = checked_kept(table, kept)
+    chosen = np.repeat(outcome.kept, counts.weights)
     published = [
-        (tree, table[quasi].codes, climbed) for quasi, tree, climbed in climbs(table, levels, chosen)
+        (tree, np.repeat(counts.column(quasi), counts.weights), np.repeat(climbed, counts.weights))
+        for quasi, tree, climbed in outcome.climbs()
     ]
     original = [(tree, codes, np.zeros_like(codes)) for tree, codes, _ in published]
-    tested = np.zeros(len(table), dtype=bool)
-    order = np.random.default_rng(seed).permutation(len(table))
-    tested[order[: round(held_out * len(table))]] = True
+    tested = np.zeros(outcome.records, dtype=bool)
+    order = np.random.default_rng(seed).permutation(outcome.records)
+    tested[order[: round(held_out * outcome.records)]] = True
     learned = {"original": ~tested, "published": ~tested & chosen}
     if not tested.any() or not learned["published"].any():
         raise InputError(
             f"{table.source.name}: there are too few published records to learn from and to test on."
         )
-    classes = table[name].codes
+    classes = np.repeat(counts.column(name), counts.weights)
     known, truth = _indicators(original, tested), classes[tested]
     scores = {
         kind: _right(model, _indicators(features, learned[kind]), classes[learned[kind]], known, truth)

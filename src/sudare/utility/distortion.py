@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from numpy.typing import ArrayLike
-
 from sudare.tables.table import Table
 from sudare.utility.cells import cells_of
+from sudare.utility.outcome import Outcome
 
 
-def distortion(table: Table, levels: ArrayLike, kept: ArrayLike | None = None) -> float:
+def distortion(outcome: Outcome) -> float:
     """Return DIS: the mean over all cells of levels climbed / height of the hierarchy.
 
     This is the distortion of the l-diversification paper (section 2.5, cost function CA). A suppressed
@@ -20,23 +19,21 @@ def distortion(table: Table, levels: ArrayLike, kept: ArrayLike | None = None) -
     >>> import polars as pl, sudare as sd
     >>> schema = sd.Schema.from_roles(quasi=["zip", "sex"], hierarchies={"zip": sd.Hierarchy.mask(["021", "022"])})
     >>> table = sd.read(pl.DataFrame({"zip": ["021", "022"], "sex": ["f", "m"]}), schema)
-    >>> distortion(table, [[3, 0], [0, 1]])     # zip: 3 of 3 levels and 0; sex: 0 and suppressed
+    >>> distortion(Outcome.of(table, [[3, 0], [0, 1]]))     # zip: 3 of 3 levels and 0; sex: 0 and suppressed
     0.5
     """
-    return weighted_mean(distortion_by_attribute(table, levels, kept), table)
+    return weighted_mean(distortion_by_attribute(outcome), outcome.table)
 
 
-def distortion_by_attribute(
-    table: Table, levels: ArrayLike, kept: ArrayLike | None = None
-) -> dict[str, float]:
+def distortion_by_attribute(outcome: Outcome) -> dict[str, float]:
     """Return each quasi attribute's mean over its cells of levels climbed / height.
 
     >>> import polars as pl, sudare as sd
     >>> table = sd.read(pl.DataFrame({"sex": ["f", "m"]}), sd.Schema.from_roles(quasi=["sex"]))
-    >>> distortion_by_attribute(table, [[0], [1]])
+    >>> distortion_by_attribute(Outcome.of(table, [[0], [1]]))
     {'sex': 0.5}
     """
-    return {cells.name: cells.distortion() for cells in cells_of(table, levels, kept)}
+    return {cells.name: cells.distortion() for cells in cells_of(outcome)}
 
 
 def weighted_mean(costs: Mapping[str, float], table: Table) -> float:

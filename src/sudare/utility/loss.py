@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from numpy.typing import ArrayLike
-
 from sudare.tables.table import Table
 from sudare.utility.cells import Cells, cells_of
 from sudare.utility.distortion import weighted_mean
+from sudare.utility.outcome import Outcome
 
 
-def ncp(table: Table, levels: ArrayLike, kept: ArrayLike | None = None) -> float:
+def ncp(outcome: Outcome) -> float:
     """Return the normalised certainty penalty: the mean over all cells of (u - 1) / (U - 1).
 
     u are the leaves under the published node, U those of the attribute, in the hierarchy that the
@@ -27,13 +26,13 @@ def ncp(table: Table, levels: ArrayLike, kept: ArrayLike | None = None) -> float
     >>> towns = sd.Hierarchy.from_tree({"north": ["Ayr"], "south": ["Bath", "Deal"]})
     >>> schema = sd.Schema.from_roles(quasi=["town"], hierarchies={"town": towns})
     >>> table = sd.read(pl.DataFrame({"town": ["Ayr", "Bath"]}), schema)
-    >>> ncp(table, [[1], [1]])      # "north" stands for 1 town, "south" for 2 of 3
+    >>> ncp(Outcome.of(table, [[1], [1]]))      # "north" stands for 1 town, "south" for 2 of 3
     0.25
     """
-    return weighted_mean({cells.name: cells.ncp() for cells in cells_of(table, levels, kept)}, table)
+    return weighted_mean({cells.name: cells.ncp() for cells in cells_of(outcome)}, outcome.table)
 
 
-def granularity(table: Table, levels: ArrayLike, kept: ArrayLike | None = None) -> float:
+def granularity(outcome: Outcome) -> float:
     """Return the granularity: the mean over all cells of u / U, the share of the domain a cell stands for.
 
     u are the leaves under the published node, U those of the attribute. Unlike ncp it is 1 / U, not 0,
@@ -43,13 +42,13 @@ def granularity(table: Table, levels: ArrayLike, kept: ArrayLike | None = None) 
     >>> towns = sd.Hierarchy.from_tree({"north": ["Ayr", "Wick"], "south": ["Bath", "Deal"]})
     >>> schema = sd.Schema.from_roles(quasi=["town"], hierarchies={"town": towns})
     >>> table = sd.read(pl.DataFrame({"town": ["Ayr", "Bath"]}), schema)
-    >>> granularity(table, [0]), granularity(table, [1])
+    >>> granularity(Outcome.of(table, [0])), granularity(Outcome.of(table, [1]))
     (0.25, 0.5)
     """
-    return weighted_mean({cells.name: cells.granularity() for cells in cells_of(table, levels, kept)}, table)
+    return weighted_mean({cells.name: cells.granularity() for cells in cells_of(outcome)}, outcome.table)
 
 
-def non_uniform_entropy(table: Table, levels: ArrayLike, kept: ArrayLike | None = None) -> float:
+def non_uniform_entropy(outcome: Outcome) -> float:
     """Return the bits lost by publishing nodes for values, as a share of the bits lost if all were suppressed.
 
     A cell with value v that is published as the node g loses -log2(records with v / records with a value
@@ -58,10 +57,10 @@ def non_uniform_entropy(table: Table, levels: ArrayLike, kept: ArrayLike | None 
 
     >>> import polars as pl, sudare as sd
     >>> table = sd.read(pl.DataFrame({"sex": ["f", "f", "f", "m"]}), sd.Schema.from_roles(quasi=["sex"]))
-    >>> round(non_uniform_entropy(table, [[0], [0], [0], [1]]), 4)  # 2 bits of 3 x 0.415 + 2
+    >>> round(non_uniform_entropy(Outcome.of(table, [[0], [0], [0], [1]])), 4)  # 2 bits of 3 x 0.415 + 2
     0.6163
     """
-    return entropy_share(cells_of(table, levels, kept), table)
+    return entropy_share(cells_of(outcome), outcome.table)
 
 
 def entropy_share(cells: Sequence[Cells], table: Table) -> float:

@@ -9,17 +9,17 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
-from sudare.tables.column import Column
-from sudare.tables.counts import count
+from sudare.tables.counts import Counts
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute
-from sudare.tables.table import Table
-from sudare.utility.cells import Ints, Tree, checked_kept, climbs
+from sudare.utility.outcome import Outcome
+from sudare.utility.tree import Ints, Tree
 
-MOST = 3  # attributes in one query
+MAX_ATTRIBUTES = 3  # in one query
 SANITY = 0.001  # of all records: a smaller true count does not make the relative error larger
 
 Mask = NDArray[np.bool_]
@@ -40,14 +40,7 @@ class QueryError:
         )
 
 
-def query_error(
-    table: Table,
-    levels: ArrayLike,
-    kept: ArrayLike | None = None,
-    *,
-    queries: int = 1000,
-    seed: int | np.random.Generator = 0,
-) -> QueryError:
+def query_error(outcome: Outcome, *, queries: int = 1000, seed: int | np.random.Generator = 0) -> QueryError:
     """Return the relative error of random counting queries, answered from what is published.
 
     A query asks how many records lie in given values of 1 to 3 quasi attributes, drawn at random: an
@@ -60,25 +53,27 @@ def query_error(
     >>> import polars as pl, sudare as sd
     >>> schema = sd.Schema.from_roles(quasi=["age"], hierarchies={"age": sd.Hierarchy.intervals(range(8), width=4)})
     >>> table = sd.read(pl.DataFrame({"age": [0, 1, 2, 3, 4, 5, 6, 7]}), schema)
-    >>> query_error(table, [0]).mean, query_error(table, [1]).mean      # uniform, as the estimate assumes
+    >>> query_error(Outcome.of(table, [0])).mean, query_error(Outcome.of(table, [1])).mean      # uniform, as the estimate assumes
     (0.0, 0.0)
     >>> skewed = sd.read(pl.DataFrame({"age": [0, 0, 1, 2, 3, 4, 5, 6, 7, 7]}), schema)
-    >>> print(query_error(skewed, [1], queries=100))
+    >>> print(query_error(Outcome.of(skewed, [1]), queries=100))
     Counts of 100 random queries are off by 25.0% (median), 17.6% (mean).
     """
     if queries < 1:
         raise ParameterError(
             f"The 'queries' parameter of query_error must be 1 or more. Got {queries} instead."
         )
-    chosen = checked_kept(table, kept)
+    table = outcome.table
     attributes = [
-        _Attribute.of(table[name], table.schema[name], tree, climbed, chosen)
-        for name, tree, climbed in climbs(table, levels, chosen)
+        _Attribute.of(
+            table[name], table.schema[name], tree, outcome.counts.column(name), climbed, outcome.kept
+        )
+        for name, tree, climbed in outcome.climbs()
     ]
     if not any(len(attribute.values) for attribute in attributes):
         raise InputError(f"{table.source.name}: the schema has no quasi attribute that could be asked for.")
     rng = np.random.default_rng(seed)
-    errors = np.fromiter(_errors(attributes, len(table), queries, rng), dtype=np.float64)
+    errors = np.fromiter(_errors(attributes, outcome, queries, rng), dtype=np.float64)
     return QueryError(float(errors.mean()), float(np.median(errors)), queries)
 
 
@@ -89,14 +84,20 @@ class _Attribute:
     name: str
     whole: Ints  # [level, leaf]: the node
     leaf_of: Ints  # [code]: the leaf
-    codes: NDArray[np.unsignedinteger]  # of the original rows
-    nodes: Ints  # of the published rows
+    codes: NDArray[np.int32]  # of the original tuples
+    nodes: Ints  # of the published tuples
     values: Ints  # the leaves that a query can ask for, in their order
     ordered: bool
 
     @classmethod
     def of(
-        cls, column: Column, attribute: Attribute, tree: Tree, climbed: NDArray[np.int64], kept: Mask
+        cls,
+        column: Dictionary,
+        attribute: Attribute,
+        tree: Tree,
+        codes: NDArray[np.int32],
+        climbed: NDArray[np.int64],
+        kept: Mask,
     ) -> _Attribute:
         whole, leaf_of = tree.whole, np.arange(column.size)
         values, ordered = column.values.arg_sort().to_numpy(), _is_ordered(column)
@@ -109,12 +110,12 @@ class _Attribute:
                 values = found
                 leaf_of = np.append(given.find(column.values), [len(given.leaves)] * column.missing)
         offsets = np.cumsum([0, *(w.max() + 1 for w in tree.whole[:-1])])[:, None]
-        nodes = (tree.nodes + offsets)[climbed[kept], column.codes[kept]]
+        nodes = (tree.nodes + offsets)[climbed[kept], codes[kept]]
         return cls(
             column.name,
             whole + offsets,
             leaf_of.astype(np.int64),
-            column.codes,
+            codes,
             nodes,
             values.astype(np.int64),
             ordered,
@@ -145,7 +146,7 @@ class _Attribute:
         return np.bincount(inside, minlength=self.size) / self._leaves_under
 
 
-def _is_ordered(column: Column) -> bool:
+def _is_ordered(column: Dictionary) -> bool:
     return column.values.dtype.is_numeric() or column.values.dtype.is_temporal()
 
 
@@ -162,16 +163,19 @@ def _in_order(hierarchy: Hierarchy, dtype: pl.DataType) -> Ints | None:
 
 
 def _errors(
-    attributes: list[_Attribute], records: int, queries: int, rng: np.random.Generator
+    attributes: list[_Attribute], outcome: Outcome, queries: int, rng: np.random.Generator
 ) -> Iterator[float]:
     """Yield the error of each query; those on the same attributes together, so that tuples are counted once."""
+    weights, records = outcome.counts.weights, outcome.records
     able = [attribute for attribute in attributes if len(attribute.values)]
-    sizes = rng.integers(1, min(MOST, len(able)) + 1, size=queries)
+    sizes = rng.integers(1, min(MAX_ATTRIBUTES, len(able)) + 1, size=queries)
     drawn = Counter(tuple(sorted(rng.choice(len(able), size=size, replace=False).tolist())) for size in sizes)
     for together, times in sorted(drawn.items()):
         asked_of = [able[i] for i in together]
-        original = count({a.name: a.codes for a in asked_of}, [len(a.leaf_of) for a in asked_of])
-        published = count({a.name: a.nodes for a in asked_of}, [a.size for a in asked_of])
+        original = Counts.of({a.name: a.codes for a in asked_of}, [len(a.leaf_of) for a in asked_of], weights)
+        published = Counts.of(
+            {a.name: a.nodes for a in asked_of}, [a.size for a in asked_of], weights[outcome.kept]
+        )
         for _ in range(times):
             asked = [attribute.ask(rng) for attribute in asked_of]
             inside = np.ones(len(original), dtype=bool)

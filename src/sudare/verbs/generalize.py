@@ -7,25 +7,21 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sudare.attacks.attack import attack_all
 from sudare.errors import InputError, ParameterError
-from sudare.generalization.kept import measured_by
 from sudare.generalization.minimal import learn_minimal
-from sudare.generalization.mondrian import learn_mondrian
+from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
-from sudare.generalization.recoding import Recoding
+from sudare.ledger.blocks import RecordedBlocks
+from sudare.plans.generalization import GeneralizationPlan, Located
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import Requirement, one_of, sensitive_attribute
 from sudare.release.certify import Declared, HandedOver, certify, verified
-from sudare.release.published import as_published
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_report
 from sudare.suitability.bounds import best_bounds, within_reach
 from sudare.suitability.costs import Costs, Need
-from sudare.tables.excerpt import only
+from sudare.tables.excerpt import without
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
@@ -79,22 +75,35 @@ def generalized(
 ) -> Release:
     """Generalize, with what was decided before in the holder's record."""
     _refuse_what_cannot_be(table, asked, method, suppress, strict, predict)
-    rest, plan = _learn(table, asked, method, suppress, strict)
-    if (kept := plan.kept).all():
-        return _release(rest, rest, kept, plan, predict, asked, decision)
-    rest, plan = _learn(only(table, kept), asked, method, 0.0, strict)
-    return _release(measured_by(table, rest, kept), rest, kept, plan, predict, asked, decision)
+    plan = learn(table, asked, method, suppress=suppress, strict=strict)
+    return released(table, plan, predict=predict, decision=decision)
 
 
-def _learn(
-    table: Table, asked: list[Requirement], method: str, suppress: float, strict: bool
-) -> tuple[Table, Recoding]:
-    """Learn a plan; also returns the table with the hierarchies that it climbs."""
-    table = with_hierarchies(table)
-    problem = Problem.of(table, asked)
-    if method == "minimal":
-        return table, learn_minimal(problem, suppress=suppress)
-    return table, learn_mondrian(problem, strict=strict)
+def learn(
+    table: Table,
+    asked: Sequence[Requirement],
+    method: str = "minimal",
+    *,
+    suppress: float = 0.0,
+    strict: bool = False,
+) -> GeneralizationPlan:
+    """Learn a plan under which the requirements hold.
+
+    Who is left out leaves no trace: where the schema does not say what a hierarchy is, it is made from the values of the
+    table: the ends of its intervals are somebody's values, its height grows with the largest, and so do the blocks
+    that are cut along it. So once it is known who is left out, everything is learned again from the others alone, as if they
+    were the whole table. They can meet the requirements: they did so in the blocks that were learned first.
+    """
+    problem = Problem.of(with_hierarchies(table), asked)
+    if method == "mondrian":
+        return learn_cuts(problem, asked, strict=strict)
+    recoding = learn_minimal(problem, suppress=suppress)
+    if not recoding.kept.all():
+        names = problem.counted
+        left_out = problem.tuples()[~recoding.kept]
+        problem = Problem.of(with_hierarchies(without(table, names, left_out)), asked)
+        recoding = learn_minimal(problem)
+    return recoding.plan(asked)
 
 
 def _refuse_what_cannot_be(
@@ -133,57 +142,53 @@ def _refuse_what_cannot_be(
         requirement.refuse_if_impossible(whole, suppressing=suppress > 0)
 
 
-def _release(
-    table: Table,
-    rest: Table,
-    kept: NDArray[np.bool_],
-    plan: Recoding,
-    predict: str | None,
-    requirements: list[Requirement],
-    decision: str | None,
+def released(
+    table: Table, plan: GeneralizationPlan, *, predict: str | None = None, decision: str | None = None
 ) -> Release:
-    """Apply a plan to the rows that it was learned from, certify the output, and say what the holder keeps."""
-    handed_over = HandedOver({"data": as_published(plan.apply(rest))})
-    declared = Declared(requirements, plan.method, table.schema, NO_NOISE)
+    """Apply a plan to the rows that it covers, certify the output, and say what the holder keeps."""
+    whole = plan.locate(table)
+    rest, located = table, whole
+    if not whole.covered.all():
+        rest = without(table, whole.counts.names, whole.counts.codes[~whole.covered])
+        located = plan.locate(rest)
+    handed_over = HandedOver({"data": rest.rows.rewrite(located.rewriting())})
+    declared = Declared(list(plan.requirements), plan.method, table.schema, NO_NOISE)
     commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = certify(handed_over, declared, commitment)
-    blocks = np.full(len(table), -1, dtype=np.int64)
-    blocks[kept] = plan.block_of[plan.problem.row_unit]
     holds = Kept(
         plan,
         salt,
-        record=partial(_record, table, kept, plan, certificate, predict, requirements, decision),
-        report=partial(_report, table, handed_over, declared, certificate),
+        record=partial(_record, whole, plan, certificate, predict, decision),
+        report=partial(_report, whole.table, handed_over, declared, certificate),
         table=table,
-        row_blocks={"data": blocks},
+        blocks={"data": RecordedBlocks.of(table, whole.counts, whole.block_of)},
     )
     return Release(handed_over, declared, certificate, holds)
 
 
 def _record(
-    table: Table,
-    kept: NDArray[np.bool_],
-    plan: Recoding,
+    whole: Located,
+    plan: GeneralizationPlan,
     certificate: Certificate,
     predict: str | None,
-    requirements: list[Requirement],
     decision: str | None,
 ) -> dict[str, Any]:
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
-    utility = _utility(table, kept, plan, predict)
-    bound = _bound(table, plan.problem if kept.all() else Problem.of(table, requirements))
-    published = int(kept.sum())
+    table, outcome = whole.table, whole.outcome()
+    utility = _utility(whole, plan, predict)
+    bound = _bound(table, Problem.of(table, plan.requirements))
     return {
-        "records": {"read": len(table), "published": published, "suppressed": len(table) - published},
+        "records": {
+            "read": outcome.records,
+            "published": outcome.published,
+            "suppressed": outcome.records - outcome.published,
+        },
         "measured": certificate.measured,
         "utility": utility,
         "bound": bound,
         "gap": utility["distortion"] / bound if bound else None,
         "decision": decision,
-        "attacks": {
-            "input": attack_all(table.frame(), table.schema),
-            "output": certificate.attacks["output"],
-        },
+        "attacks": {"input": attack_all(table, table.schema), "output": certificate.attacks["output"]},
     }
 
 
@@ -198,16 +203,15 @@ def _report(
     return write_report(table, data, certificate, holder, verification)
 
 
-def _utility(table: Table, kept: NDArray[np.bool_], plan: Recoding, predict: str | None) -> dict[str, Any]:
+def _utility(whole: Located, plan: GeneralizationPlan, predict: str | None) -> dict[str, Any]:
     """Measure what the plan leaves: cells and blocks, counting, and, if asked, predicting."""
-    levels = np.tile(
-        plan.problem.trees.height.astype(np.int16), (len(table), 1)
-    )  # who is left out is at the root
-    levels[kept] = plan.row_levels()
-    utility = utility_of(table, levels, kept, plan.block_sizes())
-    utility["query_error"] = asdict(query_error(table, levels, kept))
+    outcome = whole.outcome()
+    utility = utility_of(outcome, whole.block_sizes())
+    utility["query_error"] = asdict(query_error(outcome))
     if predict is not None:
-        utility["prediction"] = asdict(classifier_scores(table, levels, kept, target=predict))
+        utility["prediction"] = asdict(
+            classifier_scores(whole.with_column(predict).outcome(), target=predict)
+        )
     return utility
 
 

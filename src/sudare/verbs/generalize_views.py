@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,23 +13,28 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.attacks.attack import attack
+from sudare.engines.rewriting import Rewriting
 from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.generalization import _kernels
-from sudare.generalization.problem import Trees, with_hierarchies
-from sudare.generalization.views import Earlier, Method, Score, ViewsPlan, ViewsProblem, learn_views
-from sudare.ledger.combination import named, seen_in, standing
+from sudare.generalization.problem import Trees, hierarchy_of, with_hierarchies
+from sudare.generalization.views import Earlier, Method, Score, ViewsProblem, learn_views
+from sudare.ledger.blocks import RecordedBlocks
+from sudare.ledger.combination import Told, named, standing
 from sudare.ledger.history import Recorded
 from sudare.ledger.ledger import Ledger
+from sudare.plans.views import LocatedViews, ViewsPlan
 from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy, refuse_other_requirements
 from sudare.privacy.requirement import number, one_of, whole_number
 from sudare.release.certify import Declared, HandedOver, certify
-from sudare.release.published import as_published
 from sudare.release.release import Kept, Release
 from sudare.reports.views import write_views_report
+from sudare.tables.counts import Counts, places_of
+from sudare.tables.excerpt import without
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 from sudare.utility.measures import utility_of
+from sudare.utility.outcome import Outcome
 from sudare.verbs.generalize import NO_NOISE
 from sudare.verification import recount_views
 from sudare.verification.certificate import InputHash
@@ -87,11 +92,14 @@ def generalize_views(
             ledger.entries(), table, chosen, requirement, sensitive, receiver, everybody=everybody
         )
     _refuse_impossible(table, sensitive, requirement, strictest, earlier)
-    seen = [seen_in(releases, sensitive, table) for releases in earlier]
-    problem = ViewsProblem.of(table, chosen, sensitive, [_told(one, strictest) for one in seen])
+    told = Told.by(earlier, sensitive, table, [name for names in chosen.values() for name in names])
+    seen = told.seen()
+    problem = ViewsProblem.of(
+        table, chosen, sensitive, told.counts, [_earlier(one, strictest) for one in seen]
+    )
     for releases, one in zip(earlier, seen, strict=True):
         _refuse_what_is_gone(one, requirement, strictest, problem, releases)
-    plan = learn_views(
+    views_cut = learn_views(
         problem,
         strictest,
         method,
@@ -101,7 +109,7 @@ def generalize_views(
         candidates=candidates,
         alpha=alpha,
     )
-    return _release(table, plan, requirement, strictest, earlier)
+    return released_views(table, views_cut.plan(requirement), strictest, earlier)
 
 
 # -- What can be checked before any work ----------------------------------------------------------------
@@ -175,7 +183,8 @@ def _refuse_impossible(
     strictest: MultiViewDiversity,
     earlier: Sequence[Sequence[Recorded]],
 ) -> None:
-    totals = np.bincount(table[sensitive].codes, minlength=table[sensitive].size)
+    counts, totals = table.counts([sensitive]), np.zeros(table[sensitive].size, dtype=np.int64)
+    totals[counts.codes[:, 0]] = counts.weights
     requirement.refuse_if_impossible(totals, sensitive)
     try:
         strictest.refuse_if_impossible(totals, sensitive)
@@ -195,7 +204,7 @@ def _flat(earlier: Sequence[Sequence[Recorded]]) -> list[Recorded]:
     return list({one.seq: one for releases in earlier for one in releases}.values())
 
 
-def _told(seen: ViewedBy, requirement: MultiViewDiversity) -> Earlier:
+def _earlier(seen: ViewedBy, requirement: MultiViewDiversity) -> Earlier:
     weighed = seen.weighed if requirement.kind != "distinct" else np.empty((len(seen.candidates), 0))
     return Earlier(seen.sets, weighed)
 
@@ -220,8 +229,8 @@ def _refuse_what_is_gone(
         )
     elif most > 1:
         less = replace(strictest, l=most)
-        plan = learn_views(problem, less)
-        blocks = ", ".join(f"'{view.name}' in {len(view.labels[0]):,} blocks" for view in plan.views)
+        views = [cut.view for cut in learn_views(problem, less).views]
+        blocks = ", ".join(f"'{view.name}' in {len(view.labels[0]):,} blocks" for view in views)
         still = f"the most that can still be promised is {less}: {blocks}"
     raise RequirementError(
         f"{strictest} is impossible: after {releases} somebody is left with {left.value:.4g}, whatever is added. "
@@ -232,27 +241,25 @@ def _refuse_what_is_gone(
 # -- The release ----------------------------------------------------------------------------------------
 
 
-def _release(
+def released_views(
     table: Table,
     plan: ViewsPlan,
-    requirement: MultiViewDiversity,
-    strictest: MultiViewDiversity,
-    earlier: Sequence[Sequence[Recorded]],
+    strictest: MultiViewDiversity | None = None,
+    earlier: Sequence[Sequence[Recorded]] = (),
 ) -> Release:
-    """Apply a plan, verify the views together, and certify them."""
-    frames, sensitive = plan.apply(table), plan.problem.sensitive
-    blocks = [recount_views.blocks_of(frames[view.name], view.attributes) for view in plan.views]
-    values = frames[plan.views[0].name][sensitive]
-    told = [[*blocks, *_earlier_blocks(releases, sensitive, table)] for releases in (earlier or [[]])]
+    """Apply a plan to the rows that it covers, verify the views together, and certify them.
 
-    def left(kind: str) -> tuple[float, int]:
-        return min(recount_views.least_left(one, values, kind) for one in told)
-
-    least, worst = left(requirement.kind)
-    _refuse_broken(requirement, least, worst, table)
-    if strictest != requirement:
-        _refuse_broken(strictest, *left(strictest.kind), table)
-    data = {name: as_published(frame) for name, frame in frames.items()}
+    `strictest` is what they must have together with what `earlier` releases tell.
+    """
+    (requirement,) = plan.requirements
+    whole = plan.locate(table)
+    rest, located = table, whole
+    if not whole.covered.all():
+        rest = without(table, whole.counts.names, whole.counts.codes[~whole.covered])
+        located = plan.locate(rest)
+    rewritings = located.rewritings()
+    least = _verified(located, rewritings, requirement, strictest or requirement, earlier)
+    data = {name: rest.rows.rewrite(rewriting) for name, rewriting in rewritings.items()}
     handed_over = HandedOver(data)
     declared = Declared([requirement], plan.method, table.schema, NO_NOISE, [PERSON_BY_PERSON])
     commitment, salt = InputHash.commit(table.name, table.digest())
@@ -260,66 +267,123 @@ def _release(
     kept = Kept(
         plan,
         salt,
-        record=partial(_record, table, plan, data, {requirement.name: least}, _made_against(_flat(earlier))),
-        report=partial(write_views_report, table, data, plan, certificate),
+        record=partial(_record, whole, data, {requirement.name: least}, _made_against(_flat(earlier))),
+        report=partial(write_views_report, table, data, located, certificate),
         table=table,
-        row_blocks={view.name: view.block_of[plan.problem.row_unit] for view in plan.views},
+        blocks={
+            view.name: RecordedBlocks.of(table, whole.counts, whole.block_of[:, at])
+            for at, view in enumerate(plan.views)
+        },
     )
     return Release(handed_over, declared, certificate, kept)
 
 
-def _record(
-    table: Table,
-    plan: ViewsPlan,
-    data: Mapping[str, pl.DataFrame],
-    measured: dict[str, float],
-    notes: list[str],
-) -> dict[str, Any]:
-    """Measure what needs the original: what is left to everybody, what it cost, and what could be told before."""
-    attacked = attack(data, table.schema, kind="intersection", known=table).summary()
-    return {
-        "records": {"read": len(table), "published": len(table), "suppressed": 0},
-        "measured": measured,
-        "utility": {view.name: _utility(table, plan, i) for i, view in enumerate(plan.views)},
-        "attacks": {"input": {"intersection": _raw(table, plan)}, "output": {"intersection": attacked}},
-        "notes": notes,
-    }
-
-
-def _earlier_blocks(releases: Sequence[Recorded], sensitive: str, table: Table) -> list[pl.Series]:
-    return [
-        pl.Series(found).replace(-1, None) for one in releases for found in one.blocks_with(sensitive, table)
+def _verified(
+    located: LocatedViews,
+    rewritings: Mapping[str, Rewriting],
+    requirement: MultiViewDiversity,
+    strictest: MultiViewDiversity,
+    earlier: Sequence[Sequence[Recorded]],
+) -> float:
+    """Recount what all views leave to everybody, by code that shares nothing with the method; return the least."""
+    table, sensitive = located.table, located.sensitive
+    frames = {name: located.frame(rewriting) for name, rewriting in rewritings.items()}
+    counts = located.counts
+    blocks = [recount_views.blocks_of(frames[view.name], view.attributes) for view in located.views]
+    values = table[sensitive].decode(counts.column(sensitive))
+    weights = pl.Series(counts.weights)
+    told = [
+        [
+            *blocks,
+            *(
+                pl.Series(own).replace(-1, None)
+                for own in _earlier_blocks(releases, sensitive, table, counts)
+            ),
+        ]
+        for releases in (earlier or [[]])
     ]
 
+    def left(kind: str) -> tuple[float, int]:
+        return min(recount_views.least_left(one, values, kind, weights) for one in told)
 
-def _refuse_broken(requirement: MultiViewDiversity, least: float, worst: int, table: Table) -> None:
+    least, worst = left(requirement.kind)
+    _refuse_broken(requirement, least, worst, located)
+    if strictest != requirement:
+        _refuse_broken(strictest, *left(strictest.kind), located)
+    return least
+
+
+def _earlier_blocks(
+    releases: Sequence[Recorded], sensitive: str, table: Table, counts: Counts
+) -> Iterator[NDArray[np.int64]]:
+    for release in releases:
+        for blocks in release.blocks_with(sensitive, table):
+            yield release.located(blocks, table, counts)
+
+
+def _refuse_broken(requirement: MultiViewDiversity, least: float, worst: int, located: LocatedViews) -> None:
     if least < requirement.l * (1 - recount_views.SLACK):
+        counts, table = located.counts, located.table
+        who = {name: table[name].decode(counts.column(name)[[worst]])[0] for name in counts.names[:-1]}
+        person = ", ".join(f"{name} {'(missing)' if value is None else value}" for name, value in who.items())
         raise RequirementError(
-            f"The views do not have {requirement}: {table.source.where(worst)} is left with {least:.6g}. "
+            f"The views do not have {requirement}: {table.source.name}, somebody with {person} is left with {least:.6g}. "
             "Nothing was written."
         )
 
 
-def _utility(table: Table, plan: ViewsPlan, i: int) -> dict[str, Any]:
+def _record(
+    whole: LocatedViews, data: Mapping[str, pl.DataFrame], measured: dict[str, float], notes: list[str]
+) -> dict[str, Any]:
+    """Measure what needs the original: what is left to everybody, what it cost, and what could be told before."""
+    table, published = whole.table, next(iter(data.values())).height
+    attacked = attack(data, table.schema, kind="intersection", known=table).summary()
+    return {
+        "records": {"read": len(table), "published": published, "suppressed": len(table) - published},
+        "measured": measured,
+        "utility": {view.name: _utility(whole, at) for at, view in enumerate(whole.views)},
+        "attacks": {"input": {"intersection": _raw(whole)}, "output": {"intersection": attacked}},
+        "notes": notes,
+    }
+
+
+def _utility(whole: LocatedViews, at: int) -> dict[str, Any]:
     """Measure one view. Levels are as if labels were only the hierarchies'; what is left open is measured on the labels."""
-    view, problem = plan.views[i], plan.problem
-    columns = {name: table[name] for name in table.columns if name in view.attributes}
-    part = with_hierarchies(replace(table, columns=columns))
-    codes = np.stack([part[name].codes.astype(np.int32) for name in columns], axis=1)
-    trees = Trees.of([part[name].hierarchy for name in columns], [1.0] * len(columns))  # type: ignore[misc]
-    blocks = view.block_of[problem.row_unit]
-    sizes = view.sizes(problem.people.weights)
+    view, counts, kept = whole.views[at], whole.counts, whole.covered
+    part = _only(whole.table, view.attributes)
+    names = part.names(Role.quasi)
+    codes = np.ascontiguousarray(counts.codes[:, [counts.names.index(name) for name in names]])
+    trees = Trees.of([hierarchy_of(part, name) for name in names], [1.0] * len(names))
+    blocks = np.where(kept, whole.block_of[:, at], -1)
+    sizes = np.bincount(blocks[kept], counts.weights[kept], minlength=len(view.labels[0])).astype(np.int64)
     levels = _kernels.block_levels(codes, blocks, len(sizes), trees)
-    found = utility_of(part, levels[blocks], None, sizes)
-    open_share = dict(zip(view.attributes, plan.covered(view).tolist(), strict=True))
-    return {"open": float(np.mean(list(open_share.values()))), "open_by_attribute": open_share, **found}
+    outcome = Outcome(part, counts, levels[np.where(kept, blocks, 0)], kept)
+    measures = utility_of(outcome, sizes[sizes > 0])
+    open_share = dict(
+        zip(view.attributes, np.average(view.covered, axis=0, weights=sizes).tolist(), strict=True)
+    )
+    return {"open": float(np.mean(list(open_share.values()))), "open_by_attribute": open_share, **measures}
 
 
-def _raw(table: Table, plan: ViewsPlan) -> dict[str, Any]:
+def _only(table: Table, quasi: Sequence[str]) -> Table:
+    """Return the table with some of its quasi attributes as such, and hierarchies for all of them."""
+    attributes = {
+        name: own
+        if name in quasi or own.role != Role.quasi
+        else own.model_copy(update={"role": Role.identifier})
+        for name, own in table.schema.attributes.items()
+    }
+    return with_hierarchies(replace(table, schema=table.schema.model_copy(update={"attributes": attributes})))
+
+
+def _raw(whole: LocatedViews) -> dict[str, Any]:
     """Say what the views would give away as they are."""
-    blocks: list[NDArray[np.int64]] = [table.counts_index(view.attributes)[1] for view in plan.views]
-    codes = table[plan.problem.sensitive].codes.astype(np.int64)
-    seen = ViewedBy.of(blocks, codes, np.ones(len(table), dtype=np.int64))
+    counts = whole.counts
+    blocks = []
+    for view in whole.views:
+        own = counts.select(view.attributes)
+        blocks.append(places_of(counts.codes[:, [counts.names.index(name) for name in view.attributes]], own))
+    seen = ViewedBy.of(blocks, counts.column(whole.sensitive).astype(np.int64), counts.weights)
     return {
         "candidates": {str(size): people for size, people in seen.distribution().items()},
         "posterior": float(seen.posterior.max()),

@@ -17,9 +17,9 @@ from sudare.randomization.budget import Split
 from sudare.randomization.laws import After, How
 from sudare.randomization.plan import Histogram, RandomizationPlan, learn_plan
 from sudare.release.certify import Declared, HandedOver, certify
-from sudare.release.published import in_order
 from sudare.release.release import Kept, Release
 from sudare.reports.randomization import write_randomization_report
+from sudare.tables.published import in_order
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.verification.certificate import InputHash

@@ -1,7 +1,6 @@
 """Recounting several views: which sensitive values they leave to every row, written anew from the definitions.
 
-`least_left` is given the views in the original's order of rows, so that a row is the same person in all: nobody outside
-knows more. Once they are handed over, only what each leaves alone, and `least_of_any`, can be said of them. Nothing here comes
+`least_left` is given the views in one order of rows, so that a row is the same person in all: nobody outside knows more. Once they are handed over, only what each leaves alone, and `least_of_any`, can be said of them. Nothing here comes
 from the methods, nor from what `privacy` measures with.
 """
 
@@ -30,15 +29,20 @@ def blocks_of(frame: pl.DataFrame, quasi: Sequence[str]) -> pl.Series:
     return rows.join(numbered, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")["block"]
 
 
-def least_left(blocks: Sequence[pl.Series], sensitive: pl.Series, kind: str) -> tuple[float, int]:
+def least_left(
+    blocks: Sequence[pl.Series], sensitive: pl.Series, kind: str, weights: pl.Series | None = None
+) -> tuple[float, int]:
     """Return the smallest l that anybody is left with, and the first row that is; a block of None tells nothing.
+
+    A row stands for so many records as `weights` say, or for one.
 
     distinct: how many values occur in all blocks of the row. By counts: the entropy (as e^H), or 1 over the largest
     probability, of the posterior that is proportional to N(s) times the product of n(s) / N(s) over the views.
     """
     values = texts(sensitive).fill_null("").to_list()
-    totals = Counter(values)
-    histograms = [_histograms(column, values) | {None: totals} for column in blocks]
+    numbers = [1] * len(values) if weights is None else weights.to_list()
+    totals = _histograms(pl.Series([0] * len(values)), values, numbers)[0]
+    histograms = [_histograms(column, values, numbers) | {None: totals} for column in blocks]
     least, worst, known = math.inf, 0, set()
     for row, own in enumerate(zip(*(column.to_list() for column in blocks), strict=True)):
         if own in known:
@@ -58,7 +62,7 @@ def least_of_any(views: Sequence[tuple[pl.Series, pl.Series]], kind: str) -> flo
     """
     columns = [(blocks, texts(values).fill_null("").to_list()) for blocks, values in views]
     totals = Counter(columns[0][1])
-    found = [_different(_histograms(*column), kind) for column in columns]
+    found = [_different(_histograms(blocks, values, [1] * len(values)), kind) for blocks, values in columns]
     if math.prod(map(len, found)) > MOST:
         return None
     return min(_left(histograms, totals, kind) for histograms in product(*found))
@@ -71,11 +75,11 @@ def _different(histograms: Mapping[Any, Counter[str]], kind: str) -> list[Counte
     return [Counter(dict(items)) for items in {frozenset(h.items()) for h in histograms.values()}]
 
 
-def _histograms(blocks: pl.Series, values: Sequence[str]) -> dict[Any, Counter[str]]:
-    """Count the sensitive values of each block."""
+def _histograms(blocks: pl.Series, values: Sequence[str], numbers: Sequence[int]) -> dict[Any, Counter[str]]:
+    """Count the sensitive values of each block, where a row stands for so many records."""
     found: dict[Any, Counter[str]] = {}
-    for block, value in zip(blocks.to_list(), values, strict=True):
-        found.setdefault(block, Counter())[value] += 1
+    for block, value, number in zip(blocks.to_list(), values, numbers, strict=True):
+        found.setdefault(block, Counter())[value] += number
     return found
 
 

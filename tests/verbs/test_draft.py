@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
-from sudare.tables.draft import draft
+from sudare.verbs.draft import draft
 
 
 def drafted(frame: pl.DataFrame, folder: Path) -> sd.Schema:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.engines.memory import Later, Memory
 from sudare.errors import InputError
 from sudare.tables.arrow_files import read_arrow
-from sudare.tables.checking import checked, type_faults
+from sudare.tables.checking import all_missing, checked, hierarchies_of, type_faults
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
 from sudare.tables.databases import is_url, read_database
@@ -28,6 +31,7 @@ from sudare.tables.types import ZONED, cast, other_kind, stored_type
 
 NONE = np.empty(0, dtype=np.int64)
 OPEN = Attribute(role=Role.other)  # what nothing is said of
+Encode = Callable[[], tuple[Column, NDArray[np.int64]]]
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
 
 
@@ -79,15 +83,59 @@ def read(source: Any, schema: Schema | str | Path | None = None, *, csv: CsvForm
     typed = {name for name in schema.attributes if schema[name].type} if schema else set()
     frame, origin = _frame_of(source, typed)
     _check_columns(frame.columns, frame.height, schema, origin)
-    columns: dict[str, Column] = {}
-    wrong: dict[str, NDArray[np.int64]] = {}
-    faults: list[str] = []
     missing_values = (schema and schema.missing_values) or ()
+    reading = _Reading(schema, origin, frame.height)
     for series in frame:
-        attribute = schema[series.name] if schema else OPEN
-        columns[series.name], wrong[series.name] = _encode(series, attribute, missing_values, origin)
-        faults += type_faults(series, wrong[series.name], attribute.type or "text", origin)
-    return _finished(columns, wrong, faults, schema, origin)
+        _refuse_cells(series, origin)
+        reading.take(
+            series, partial(_encode, series, reading[series.name], missing_values, origin), missing_values
+        )
+    return reading.table()
+
+
+class _Reading:
+    """A table that is being read, column by column, with the faults of those that were read."""
+
+    def __init__(self, schema: Schema | None, origin: Source, rows: int) -> None:
+        self.schema, self.origin, self.rows = schema, origin, rows
+        self.columns: dict[str, Column | Later] = {}
+        self.faults: list[str] = []
+
+    def __getitem__(self, name: str) -> Attribute:
+        return self.schema[name] if self.schema else OPEN
+
+    def take(self, series: pl.Series, encode: Encode, missing_values: Sequence[str]) -> None:
+        """Code a column and check it; one of which the schema says nothing but its role is coded when it is needed."""
+        name, attribute = series.name, self[series.name]
+        if self._can_wait(attribute):
+            if _is_all_missing(series, missing_values):
+                self.faults.append(all_missing(name, self.origin))
+            self.columns[name] = lambda: encode()[0]
+            return
+        column, wrong = encode()
+        self.faults += type_faults(series, wrong, attribute.type or "text", self.origin)
+        missing = self.schema.missing if self.schema else "own value"
+        self.columns[name], faults = checked(column, attribute, missing, wrong, self.origin)
+        self.faults += faults
+
+    def _can_wait(self, attribute: Attribute) -> bool:
+        said = (attribute.type, attribute.domain, attribute.bounds, attribute.hierarchy)
+        refusing = self.schema is not None and self.schema.missing == "refuse"
+        return attribute.role in (Role.identifier, Role.other) and said == (None,) * 4 and not refusing
+
+    def table(self) -> Table:
+        """Return the table, or refuse it with all its faults."""
+        if self.faults:
+            raise InputError("\n".join(self.faults))
+        known = self.schema or Schema(attributes=dict.fromkeys(self.columns, OPEN))
+        table = Table(Memory(self.columns, self.rows), known, self.origin)
+        return replace(table, hierarchies=hierarchies_of(table))
+
+
+def _is_all_missing(series: pl.Series, missing_values: Sequence[str]) -> bool:
+    if series.dtype == pl.String and missing_values:
+        return bool((series.is_null() | series.str.strip_chars(" \t").is_in(list(missing_values))).all())
+    return series.null_count() == len(series)
 
 
 def _is_csv(source: Any) -> bool:
@@ -114,17 +162,15 @@ def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
     _check_columns(frame.columns, frame.height, schema, origin)
     missing_values = schema.missing_values if schema and schema.missing_values is not None else ("",)
     decimal, trim = file.format.decimal or ".", bool(file.format.trim)
-    columns: dict[str, Column] = {}
-    wrong: dict[str, NDArray[np.int64]] = {}
-    faults: list[str] = []
+    reading = _Reading(schema, origin, frame.height)
     for name in frame.columns:
-        attribute = schema[name] if schema else OPEN
         texts = frame.drop_in_place(name)  # a column's texts are not needed once it is coded
-        columns[name], wrong[name] = encode_text(
-            texts, attribute.type, decimal, missing_values, trim, **_how_to_parse(attribute)
+        attribute = reading[name]
+        encode = partial(
+            encode_text, texts, attribute.type, decimal, missing_values, trim, **_how_to_parse(attribute)
         )
-        faults += type_faults(texts, wrong[name], attribute.type or "text", origin)
-    return _finished(columns, wrong, faults, schema, origin)
+        reading.take(texts, encode, missing_values)
+    return reading.table()
 
 
 def _frame_of(source: Any, typed: Container[str]) -> tuple[pl.DataFrame, Source]:
@@ -195,10 +241,8 @@ def _check_columns(names: list[str], rows: int, schema: Schema | None, origin: S
         )
 
 
-def _encode(
-    series: pl.Series, attribute: Attribute, missing_values: tuple[str, ...], origin: Source
-) -> tuple[Column, NDArray[np.int64]]:
-    """Code a column of a frame as its declared type; also return the rows whose values are not of that type."""
+def _refuse_cells(series: pl.Series, origin: Source) -> None:
+    """Refuse cells that are no plain values, and days that no calendar has."""
     if series.dtype.is_nested() or isinstance(series.dtype, pl.Object | pl.Binary):
         raise InputError(
             f"{origin.name}, column '{series.name}': a cell holds {series.dtype}. Keep one number, date or text per cell."
@@ -208,6 +252,12 @@ def _encode(
             f"{origin.where(rows[0])}, column '{series.name}': the date is not in the years 1 to 9999. "
             "Make it missing, or another date."
         )
+
+
+def _encode(
+    series: pl.Series, attribute: Attribute, missing_values: tuple[str, ...], origin: Source
+) -> tuple[Column, NDArray[np.int64]]:
+    """Code a column of a frame as its declared type; also return the rows whose values are not of that type."""
     if attribute.type is not None and isinstance(series.dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
     if series.dtype == pl.String and (attribute.type or missing_values):
@@ -239,14 +289,3 @@ def _beyond_the_calendar(series: pl.Series) -> list[int]:
         return []  # nanoseconds end in the year 2262
     limits = pl.Series([dt.datetime.min, dt.datetime.max]).cast(series.dtype).to_physical()
     return (~series.to_physical().is_between(limits[0], limits[1])).arg_true().to_list()
-
-
-def _finished(
-    columns: dict[str, Column],
-    wrong: dict[str, NDArray[np.int64]],
-    faults: list[str],
-    schema: Schema | None,
-    origin: Source,
-) -> Table:
-    known = schema or Schema(attributes={name: Attribute(role=Role.other) for name in columns})
-    return checked(Table(columns, known, origin), wrong, faults)

@@ -11,10 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from sudare.tables.column import Column
+from sudare.engines.read import read
 from sudare.tables.databases import DatabaseUrl, is_url
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.parsing import infer_type
-from sudare.tables.read import read
 from sudare.tables.schema import MOST_SIGNS, Attribute, CsvFormat, Role, Schema, attribute_lines
 from sudare.tables.table import Table
 from sudare.tables.toml import toml, toml_comment, toml_key
@@ -76,13 +76,13 @@ def draft(source: Any, csv: CsvFormat | None = None) -> str:
     # 2 distinct: outsiders may know it
     """
     table = read(source, csv=csv)
-    unknown = sorted({text for column in table.columns.values() for text in _unknown_texts(column)})
+    unknown = sorted({text for name in table.columns for text in _unknown_texts(table[name])})
     if unknown:  # read again: a column of numbers and question marks is a column of numbers
         if table.source.csv is not None:
             unknown.insert(0, "")
         roles = Schema.from_roles(other=list(table.columns), missing_values=unknown)
         table = read(source, roles, csv=csv)
-    guesses = {name: guess_attribute(column) for name, column in table.columns.items()}
+    guesses = {name: guess_attribute(table[name], len(table)) for name in table.columns}
     return "\n".join([*_head(table, unknown, guesses, _named(source)), *_body(table, guesses)]) + "\n"
 
 
@@ -109,7 +109,7 @@ def _head(table: Table, unknown: list[str], guesses: dict[str, Guess], name: str
     yield ""
     if name and name.isprintable():
         yield f"source = {toml(name)}   # its name in certificates and ledgers, whichever file it is read from"
-    if any(column.missing for column in table.columns.values()):
+    if any(table[name].missing for name in table.columns):
         yield 'missing = "own value"   # or "refuse": then a missing value is an error'
     else:
         yield 'missing = "refuse"   # none is missing; "own value" keeps a place for those that may be, at a little cost'
@@ -137,7 +137,7 @@ def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
             yield line
 
 
-def _unknown_texts(column: Column) -> list[str]:
+def _unknown_texts(column: Dictionary) -> list[str]:
     if column.values.dtype != pl.String:
         return []
     values = column.values
@@ -151,9 +151,9 @@ def _unknown_texts(column: Column) -> list[str]:
 # -- one column ----------------------------------------------------------------------------------
 
 
-def guess_attribute(column: Column) -> Guess:
+def guess_attribute(column: Dictionary, rows: int) -> Guess:
     """Guess a column's role, type and hierarchy."""
-    role, reason = _guess_role(column)
+    role, reason = _guess_role(column, rows)
     hierarchy = _guess_hierarchy(column) if role == Role.quasi else None
     dtype = column.values.dtype
     # A time zone must be in the schema's bounds, too: without them no type is declared.
@@ -162,8 +162,8 @@ def guess_attribute(column: Column) -> Guess:
     return Guess(Attribute.model_validate(attribute), reason)
 
 
-def _guess_role(column: Column) -> tuple[Role, str]:
-    rows, distinct = len(column.codes), len(column.values)
+def _guess_role(column: Dictionary, rows: int) -> tuple[Role, str]:
+    distinct = len(column.values)
     words = set(re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[^\W\d_a-zA-Z]+", column.name))
     words = {word.lower() for word in words} | {column.name.lower()}
     for role, known in WORDS.items():
@@ -177,7 +177,7 @@ def _guess_role(column: Column) -> tuple[Role, str]:
     return Role.quasi, f"{distinct:,} distinct: outsiders may know it"
 
 
-def _guess_hierarchy(column: Column) -> dict[str, Any] | str:
+def _guess_hierarchy(column: Dictionary) -> dict[str, Any] | str:
     values = column.values
     if values.dtype.is_numeric() and len(values) > 10:
         spread = float(values.max()) - float(values.min())  # type: ignore[arg-type]

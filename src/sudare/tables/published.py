@@ -6,14 +6,21 @@ types list no values, and rows stand in the order of their values.
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sudare.tables.exact import exact
 
 
 def as_published(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows in the order of their values, in types that list no other values."""
-    return in_order(frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String)))
+    return in_order(frame.with_columns(map(unlisted, frame.iter_columns())))
+
+
+def unlisted(series: pl.Series) -> pl.Series:
+    """Return a column in a type that lists no values: categories as texts."""
+    return series.cast(pl.String) if isinstance(series.dtype, pl.Categorical | pl.Enum) else series
 
 
 def in_order(frame: pl.DataFrame) -> pl.DataFrame:
@@ -27,3 +34,16 @@ def in_order(frame: pl.DataFrame) -> pl.DataFrame:
     # -0.0 and 0.0 are equal, and yet can be told apart: their order must not be the original's.
     bits = [pl.lit(exact(column)) for column in frame.iter_columns() if column.dtype.is_float()]
     return frame.sort([*map(pl.col, frame.columns), *bits], nulls_last=True)
+
+
+def ranks(values: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the order in which distinct values are published, and the rank of each; a missing value comes last.
+
+    >>> [array.tolist() for array in ranks(pl.Series("town", ["b", None, "a"]))]
+    [[2, 0, 1], [1, 2, 0]]
+    """
+    place = pl.int_range(len(values), dtype=pl.Int64, eager=True).alias("place")
+    order = in_order(pl.DataFrame([unlisted(values).alias("value"), place]))["place"].to_numpy()
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return order, rank

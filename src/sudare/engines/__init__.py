@@ -1,0 +1,1 @@
+"""Engines: who counts and rewrites rows, where the rows are."""

@@ -1,0 +1,141 @@
+"""The memory engine: rows are columns of codes. A column is coded when somebody first counts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.engines.rewriting import Labels, Rewriting
+from sudare.tables.column import Codes, Column, smallest
+from sudare.tables.content import Content
+from sudare.tables.counts import Counts, count, count_index, places_of
+from sudare.tables.dictionary import Dictionary
+from sudare.tables.published import in_order, ranks, unlisted
+
+Later = Callable[[], Column]
+
+
+class Memory:
+    """Rows in memory.
+
+    >>> rows = Memory({"age": Column.encode(pl.Series("age", [30, 40, 30]))}, 3)
+    >>> rows.counts(["age"]).weights.tolist(), len(rows)
+    ([2, 1], 3)
+    """
+
+    def __init__(self, columns: Mapping[str, Column | Later], rows: int) -> None:
+        self._columns = dict(columns)
+        self._rows = rows
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the source's order."""
+        return tuple(self._columns)
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def column(self, name: str) -> Column:
+        """Return a column; it is coded now if nobody asked for it before."""
+        column = self._columns[name]
+        if not isinstance(column, Column):
+            column = self._columns[name] = column()
+        return column
+
+    def dictionary(self, name: str) -> Dictionary:
+        """Return the values of a column."""
+        return self.column(name).dictionary
+
+    def counts(self, names: Sequence[str]) -> Counts:
+        """Count the distinct tuples of some columns."""
+        return count(*self._coded(names))
+
+    def _coded(self, names: Sequence[str]) -> tuple[dict[str, Codes], list[int]]:
+        columns = [self.column(name) for name in names]
+        return {column.name: column.codes for column in columns}, [c.dictionary.size for c in columns]
+
+    def content(self, columns: Mapping[str, str]) -> Content:
+        """Sum up what some columns hold, under new names."""
+        return Content.of({name: self.column(own) for name, own in columns.items()})
+
+    def rows_with(self, name: str, codes: Sequence[int]) -> NDArray[np.int64]:
+        """Return the rows that hold any of these codes of a column."""
+        return self.column(name).rows_with(list(codes))
+
+    def without(self, names: Sequence[str], tuples: NDArray[np.int32]) -> Memory:
+        """Leave out all rows with one of these tuples of some columns."""
+        counts, tuple_of = count_index(*self._coded(names))
+        stays = np.ones(len(counts), dtype=bool)
+        stays[places_of(tuples, counts)] = False
+        kept = stays[tuple_of]
+        return Memory({name: self._excerpt(name, kept) for name in self._columns}, int(kept.sum()))
+
+    def _excerpt(self, name: str, kept: NDArray[np.bool_]) -> Later:
+        def excerpt() -> Column:
+            column = self.column(name)
+            codes = column.codes[kept]
+            missing = bool((codes == len(column.values)).any())
+            return Column(replace(column.dictionary, missing=missing), codes)
+
+        return excerpt
+
+    def retyped(self, types: Mapping[str, Callable[[pl.Series], pl.Series]]) -> Memory:
+        """Return the same rows, with the distinct values that some columns still have in other types."""
+
+        def later(name: str, as_type: Callable[[pl.Series], pl.Series]) -> Later:
+            def retype() -> Column:
+                column = self.column(name)
+                left = column.take(column.codes, name)
+                return left.with_values(as_type(left.values))
+
+            return retype
+
+        return Memory(
+            {**self._columns, **{name: later(name, own) for name, own in types.items()}}, self._rows
+        )
+
+    def rewrite(self, rewriting: Rewriting) -> pl.DataFrame:
+        """Return what is published instead of the rows, in the order of what is published."""
+        counts, tuple_of = count_index(*self._coded(rewriting.keys))
+        listed = np.full(len(counts), -1, dtype=np.int64)
+        listed[places_of(rewriting.tuples, counts)] = np.arange(len(rewriting.tuples))
+        place = listed[tuple_of]
+        kept = None if (listed >= 0).all() else place >= 0
+        place = place if kept is None else place[kept]
+        values, codes = {}, {}
+        for name, labels in rewriting.published.items():
+            values[name], codes[name] = (
+                self._relabelled(labels, place) if labels else self._passed(name, kept)
+            )
+        output = count(codes, [len(own) for own in values.values()])
+        frame = pl.DataFrame(
+            [
+                own.gather(np.repeat(output.codes[:, a], output.weights)).alias(name)
+                for a, (name, own) in enumerate(values.items())
+            ]
+        )
+        return in_order(frame) if any(map(_two_zeros, values.values())) else frame
+
+    def _relabelled(self, labels: Labels, place: NDArray[np.int64]) -> tuple[pl.Series, Codes]:
+        order, rank = ranks(labels.values)
+        return unlisted(labels.values.gather(order)), rank.astype(smallest(len(rank)))[labels.of_tuple][place]
+
+    def _passed(self, name: str, kept: NDArray[np.bool_] | None) -> tuple[pl.Series, Codes]:
+        column = self.column(name)
+        every = column.dictionary.decode(np.arange(column.dictionary.size))
+        order, rank = ranks(every)
+        codes = rank.astype(smallest(len(rank)))[column.codes]
+        return unlisted(every.gather(order)), codes if kept is None else codes[kept]
+
+    def frame(self) -> pl.DataFrame:
+        """Return all rows as they were read."""
+        return pl.DataFrame([self.column(name).decode() for name in self._columns])
+
+
+def _two_zeros(values: pl.Series) -> bool:
+    """Tell whether 0.0 and -0.0 are among distinct values: equal, and yet two codes."""
+    return values.dtype.is_float() and int((values == 0).sum()) > 1

@@ -1,0 +1,32 @@
+"""What becomes of rows, as plain data that any engine can carry out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What is published of an attribute: some values, and for every tuple which of them."""
+
+    values: pl.Series
+    of_tuple: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rewriting:
+    """A row is looked up by its tuple of key columns, and published with the labels of that tuple.
+
+    Rows whose tuple is not listed are left out.
+    """
+
+    keys: tuple[str, ...]
+    tuples: NDArray[np.int32]
+    """Distinct tuples of the keys, by the codes of their dictionaries; in rising order."""
+    published: Mapping[str, Labels | None]
+    """What is published of each column, in this order; None: what the row has."""

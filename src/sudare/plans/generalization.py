@@ -1,0 +1,179 @@
+"""Plans of generalization: which block a tuple is in, and to which levels the blocks climb."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.engines.rewriting import Labels, Rewriting
+from sudare.errors import InputError
+from sudare.plans.plan import Plan
+from sudare.plans.trees import extended, tree_from_json, tree_to_json
+from sudare.privacy.promises import promise_from_json, promise_to_json
+from sudare.privacy.requirement import Requirement
+from sudare.tables.counts import Counts, places_of
+from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+from sudare.tables.text import listed
+from sudare.utility.outcome import Outcome
+
+Trees = Mapping[str, Hierarchy]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """The tuples of a table, and where a plan puts them."""
+
+    table: Table
+    """With the plan's hierarchies."""
+    counts: Counts
+    block_of: Ints
+    """The block of each tuple; -1 where the plan has none."""
+    levels: NDArray[np.int16]
+    """To which level each block climbs: blocks x quasi attributes, in the table's order."""
+
+    @property
+    def covered(self) -> NDArray[np.bool_]:
+        """Which tuples the plan covers."""
+        return np.asarray(self.block_of >= 0)
+
+    def rewriting(self) -> Rewriting:
+        """Return what becomes of the rows that the plan covers."""
+        covered = self.covered
+        tuples = self.counts.codes[covered]
+        levels = self.levels[self.block_of[covered]]
+        quasi = self.table.names(Role.quasi)
+        published: dict[str, Labels | None] = {}
+        for name in self.table.publishable:
+            if name not in quasi:
+                published[name] = None
+                continue
+            climbed = levels[:, quasi.index(name)]
+            codes = tuples[:, self.counts.names.index(name)]
+            # An attribute of which nothing climbed stays what it is, in its own type.
+            published[name] = _labels(self.table[name].hierarchy, codes, climbed) if climbed.any() else None
+        return Rewriting(self.counts.names, tuples, published)
+
+    def outcome(self) -> Outcome:
+        """Return what becomes of all records, as utility is measured on it."""
+        levels = self.levels[np.where(self.covered, self.block_of, 0)]
+        return Outcome(self.table, self.counts, levels, self.covered)
+
+    def with_column(self, name: str) -> Located:
+        """Count by one more column; a tuple then stands once for each of its values."""
+        if name in self.counts.names:
+            return self
+        counts = self.table.counts([*self.counts.names, name])
+        place = places_of(counts.codes[:, :-1], self.counts)
+        return replace(self, counts=counts, block_of=self.block_of[place])
+
+    def block_sizes(self) -> Ints:
+        """Return how many records each block has, of those that have any."""
+        inside = self.covered
+        sizes = np.bincount(self.block_of[inside], self.counts.weights[inside]).astype(np.int64)
+        return sizes[sizes > 0]
+
+
+def _labels(tree: Hierarchy | None, codes: NDArray[np.int32], levels: NDArray[np.int16]) -> Labels:
+    assert tree is not None  # with_trees gave every quasi attribute one
+    first = np.append(0, np.cumsum([len(names) for names in tree.labels]))
+    values = pl.Series([label for names in tree.labels for label in names], dtype=pl.String)
+    every = first[levels] + tree.codes[levels, codes]
+    # Two nodes may have one label, as a value that is a group by itself: they are published alike.
+    distinct, place = np.unique(every, return_inverse=True)
+    texts = values.gather(distinct)
+    names = texts.unique(maintain_order=True)
+    index = texts.to_frame("text").join(
+        names.to_frame("text").with_row_index("at"),
+        on="text",
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )["at"]
+    return Labels(names, index.cast(pl.Int64).to_numpy()[place])
+
+
+class GeneralizationPlan(Plan):
+    """What both kinds of plans of generalization have."""
+
+    method: str
+    requirements: Sequence[Requirement]
+    trees: Trees
+    """The hierarchy of each quasi attribute, over the values that the plan was learned from."""
+
+    def locate(self, table: Table) -> Located:
+        """Say where the tuples of a table belong. Values are looked up by what they are, not by where they stand."""
+        known = self.with_trees(table)
+        return self._locate(known)
+
+    def with_trees(self, table: Table) -> Table:
+        """Return a table whose quasi attributes climb the plan's hierarchies."""
+        quasi = table.names(Role.quasi)
+        if set(quasi) != set(self.trees):
+            raise InputError(
+                f"{table.source.name}: the plan is for the quasi attributes {listed(list(self.trees))}, and the schema has "
+                f"{listed(quasi)}. Apply it to tables of one schema."
+            )
+        trees = {name: extended(tree, table[name], table.schema[name]) for name, tree in self.trees.items()}
+        return replace(table, hierarchies={**table.hierarchies, **trees})
+
+    @abstractmethod
+    def _locate(self, table: Table) -> Located:
+        """Say where the tuples of a table belong that has the plan's trees."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what both kinds have, as plain data."""
+        return {
+            "method": self.method,
+            "promises": [promise_to_json(promise) for promise in self.requirements],
+            "trees": {name: tree_to_json(tree) for name, tree in self.trees.items()},
+        }
+
+
+def parts_from_json(data: Mapping[str, Any]) -> tuple[str, list[Requirement], dict[str, Hierarchy]]:
+    """Read what both kinds of plans have: the method, the requirements and the trees."""
+    method, promises, trees = data["method"], data["promises"], data["trees"]
+    if (
+        not isinstance(method, str)
+        or not isinstance(promises, list)
+        or not isinstance(trees, dict)
+        or not trees
+    ):
+        raise ValueError("a plan has a method, promises and trees")
+    return (
+        method,
+        [_requirement(promise_from_json(one)) for one in promises],
+        {name: tree_from_json(tree) for name, tree in trees.items()},
+    )
+
+
+def _requirement(promise: Any) -> Requirement:
+    if not hasattr(promise, "failing"):
+        raise ValueError(f"{promise} is not asked of blocks")
+    requirement: Requirement = promise
+    return requirement
+
+
+def whole_numbers(frame: pl.DataFrame, names: Sequence[str], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Return a table of whole numbers, each from 0 to below its column's size; raises a ValueError if it is none."""
+    if list(frame.columns) != list(names):
+        raise ValueError(f"its tables must have the columns {listed(list(names))}")
+    if not all(dtype.is_integer() for dtype in frame.dtypes) or any(frame.null_count().row(0)):
+        raise ValueError("its tables must have whole numbers")
+    numbers = frame.cast(pl.Int64).to_numpy()
+    if len(numbers) and ((numbers < 0).any() or (numbers >= np.array(sizes)).any()):
+        raise ValueError("a number of its tables is beyond what it counts")
+    return np.ascontiguousarray(numbers)
+
+
+def smallest_types(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return whole numbers in the smallest types that hold them."""
+    return frame.with_columns(column.shrink_dtype() for column in frame.iter_columns())

@@ -1,0 +1,114 @@
+"""A plan: what a method learned, as plain data. It can be saved, read by a person, opened elsewhere, and applied to
+other rows of the same schema.
+
+On disk it is a folder: `plan.json` says what it is, and Parquet files beside it hold its large tables. It tells about the
+table it was learned from, and stays with the holder.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import polars as pl
+
+from sudare.errors import InputError
+from sudare.tables.atomic import write_folder
+from sudare.tables.folders import KEEP, PLAN
+from sudare.tables.parquet_files import read_parquet
+from sudare.tables.text import listed, shown
+from sudare.tables.text_files import read_json
+
+VERSION = 1
+
+
+class Plan(ABC):
+    """What a method learned."""
+
+    kind: ClassVar[str]
+    """What the plan's file calls it."""
+    _kinds: ClassVar[dict[str, type[Plan]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in cls.__dict__:
+            Plan._kinds[cls.kind] = cls
+
+    method: str
+    """The method that learned it."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Return what a person would read of it, as plain data."""
+
+    @abstractmethod
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """Return its large tables, by name."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Self:
+        """Make a plan from what was written; raises a ValueError if it cannot be one."""
+
+    def files(self) -> dict[str, Callable[[Path], None]]:
+        """Return what writes each of its files, by name."""
+        tables = self.tables()
+        head = {"kind": self.kind, "version": VERSION, "tables": list(tables), **self.to_json()}
+        text = json.dumps(head, ensure_ascii=False) + "\n"
+        writers: dict[str, Callable[[Path], None]] = {
+            f"{name}.parquet": frame.write_parquet for name, frame in tables.items()
+        }
+        return writers | {PLAN: lambda path: _write(path, text)}
+
+    def save(self, folder: str | Path, *, force: bool = False) -> Path:
+        """Write the plan into a new folder, whole or not at all; only the owner can read it."""
+        folder = Path(folder)
+        files = {name: partial(_private, write) for name, write in self.files().items()}
+        write_folder(folder, files, force=force, mark=PLAN)
+        return folder
+
+    @staticmethod
+    def open(folder: str | Path) -> Plan:
+        """Open a saved plan: its own folder, or that of a release that keeps it.
+
+        >>> Plan.open("nowhere")
+        Traceback (most recent call last):
+        sudare.errors.InputError: nowhere: there is no plan.json. Name a folder that a plan was saved to.
+        """
+        folder = Path(folder)
+        folder = folder / KEEP if (folder / KEEP / PLAN).is_file() else folder
+        if not (folder / PLAN).is_file():
+            raise InputError(f"{folder}: there is no {PLAN}. Name a folder that a plan was saved to.")
+        data = read_json(folder / PLAN, "the plan")
+        try:
+            return _read(folder, data)
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            reason = str(error).removesuffix(".") or type(error).__name__
+            raise InputError(f"{folder}: this is not a plan of this version of Sudare: {reason}.") from None
+
+
+def _read(folder: Path, data: Any) -> Plan:
+    if not isinstance(data, dict):
+        raise ValueError(f"{PLAN} must be an object")
+    kind, version = data.pop("kind", None), data.pop("version", None)
+    if version != VERSION:
+        raise ValueError(f"its version is {shown(version)}, not {VERSION}")
+    if kind not in Plan._kinds:
+        raise ValueError(f"its kind is {shown(kind)}; there are {listed(sorted(Plan._kinds))}")
+    names = data.pop("tables", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) and name.isalpha() for name in names):
+        raise ValueError("its tables must be listed by names of letters")
+    tables = {name: read_parquet(folder / f"{name}.parquet") for name in names}
+    return Plan._kinds[kind].read(data, tables)
+
+
+def _private(write: Callable[[Path], None], path: Path) -> None:
+    write(path)
+    path.chmod(0o600)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

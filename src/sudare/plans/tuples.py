@@ -1,0 +1,128 @@
+"""A plan that lists tuples: every tuple of values is in a block, and every block climbs as far as it must."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.errors import InputError
+from sudare.plans.generalization import (
+    GeneralizationPlan,
+    Ints,
+    Located,
+    Trees,
+    parts_from_json,
+    smallest_types,
+    whole_numbers,
+)
+from sudare.plans.trees import MAX_LEAVES, matched
+from sudare.privacy.requirement import Requirement
+from sudare.tables.counts import Counts, places_of
+from sudare.tables.schema import Role
+from sudare.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class TuplePlan(GeneralizationPlan):
+    """Which block each known tuple is in. What is not listed has none."""
+
+    kind: ClassVar[str] = "tuples"
+
+    method: str
+    requirements: Sequence[Requirement]
+    trees: Trees
+    sensitive: str | None
+    """The sensitive attribute, if blocks were made by its values too."""
+    sensitive_values: tuple[str | None, ...]
+    """Its values; None for a missing one."""
+    tuples: NDArray[np.int32]
+    """The leaf of each attribute, in the order of `trees`, and the place among the sensitive values, if there are any."""
+    block_of: Ints
+    levels: NDArray[np.int16]
+    """Blocks x attributes."""
+
+    def _locate(self, table: Table) -> Located:
+        quasi = table.names(Role.quasi)
+        keys = [*quasi, self.sensitive] if self.sensitive else quasi
+        if self.sensitive and self.sensitive not in table.names(Role.sensitive):
+            raise InputError(
+                f"{table.source.name}: the plan is for the sensitive attribute '{self.sensitive}', which the schema does not call so."
+            )
+        counts = table.counts(keys)
+        leaves = np.empty_like(counts.codes)
+        for at, name in enumerate(keys):
+            leaves[:, at] = self._leaves(table, name)[counts.codes[:, at]]
+        order = [list(self.trees).index(name) for name in quasi]
+        own = self.tuples[:, [*order, len(self.trees)]] if self.sensitive else self.tuples[:, order]
+        listed = Counts(
+            counts.names, np.ascontiguousarray(own), np.ones(len(own), dtype=np.int64), counts.sizes
+        )
+        places = places_of(leaves, listed)
+        block_of = np.where(places >= 0, self.block_of[places], -1)
+        return Located(table, counts, block_of, self.levels[:, order])
+
+    def _leaves(self, table: Table, name: str) -> NDArray[np.int32]:
+        """Return the plan's leaf of each code of a column; -1 where the plan has not seen the value."""
+        names = self.sensitive_values if name == self.sensitive else self.trees[name].leaves
+        return matched(names, table[name])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all but the tuples, as plain data."""
+        return {
+            **super().to_json(),
+            "sensitive": self.sensitive,
+            "sensitive_values": list(self.sensitive_values),
+        }
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return the tuples with their blocks, and the levels of the blocks."""
+        names = [*map(str, range(self.tuples.shape[1]))]
+        tuples = pl.DataFrame(self.tuples, schema=names).with_columns(block=pl.Series(self.block_of))
+        levels = pl.DataFrame(self.levels, schema=[*map(str, range(self.levels.shape[1]))])
+        return {"tuples": smallest_types(tuples), "levels": smallest_types(levels)}
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Self:
+        """Make a plan from what was written."""
+        if set(data) != {"method", "promises", "trees", "sensitive", "sensitive_values"}:
+            raise ValueError("its keys are not those of a plan of tuples")
+        method, requirements, trees = parts_from_json(data)
+        sensitive, values = data["sensitive"], data["sensitive_values"]
+        if (
+            not isinstance(sensitive, str | None)
+            or not isinstance(values, list)
+            or bool(values) != bool(sensitive)
+        ):
+            raise ValueError("a sensitive attribute has values")
+        if not all(isinstance(value, str | None) for value in values) or len(set(values)) < len(values):
+            raise ValueError("sensitive values are different texts")
+        sizes = [tree.codes.shape[1] for tree in trees.values()] + ([len(values)] if sensitive else [])
+        levels = whole_numbers(
+            tables["levels"], [*map(str, range(len(trees)))], [tree.height + 1 for tree in trees.values()]
+        )
+        names = [*map(str, range(len(sizes))), "block"]
+        numbers = whole_numbers(tables["tuples"], names, [*sizes, len(levels)])
+        if len(np.unique(numbers[:, :-1], axis=0)) < len(numbers) or not 0 < len(numbers) <= MAX_LEAVES:
+            raise ValueError("its tuples must be different from each other")
+        plan = cls(
+            method, requirements, trees, sensitive, tuple(values), numbers[:, :-1].astype(np.int32), numbers[:, -1],
+            levels.astype(np.int16),
+        )  # fmt: skip
+        plan._refuse_unlike()
+        return plan
+
+    def _refuse_unlike(self) -> None:
+        """Raise a ValueError if the tuples of a block differ on the level that it climbs to: it has no one label."""
+        for a, tree in enumerate(self.trees.values()):
+            nodes = tree.codes[self.levels[self.block_of, a], self.tuples[:, a]]
+            lowest = np.full(len(self.levels), np.iinfo(np.int64).max)
+            highest = np.full(len(self.levels), -1)
+            np.minimum.at(lowest, self.block_of, nodes)
+            np.maximum.at(highest, self.block_of, nodes)
+            if (lowest < highest)[self.block_of].any():
+                raise ValueError("the tuples of one of its blocks are not alike")

@@ -1,0 +1,72 @@
+"""The verb `apply`: what was learned from some rows is done to others, and verified again."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sudare.errors import InputError, ParameterError
+from sudare.plans.cuts import CutPlan
+from sudare.plans.generalization import GeneralizationPlan, Located
+from sudare.plans.plan import Plan
+from sudare.plans.tuples import TuplePlan
+from sudare.plans.views import LocatedViews, ViewsPlan
+from sudare.privacy.requirement import one_of
+from sudare.release.release import Release
+from sudare.tables.table import Table
+from sudare.verbs.arguments import table_given
+from sudare.verbs.generalize import released
+from sudare.verbs.generalize_views import released_views
+
+Unseen = Literal["refuse", "suppress"]
+
+
+def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release:
+    """Apply a plan to the rows of a table, of the same schema as that which the plan was learned from.
+
+    Records are looked up by their values, whatever their order. What the plan does not cover is refused or, with
+    unseen="suppress", left out. The output is verified again: if a requirement that the plan was learned for does not hold
+    on it, nothing is released.
+
+    >>> import sudare as sd
+    >>> people = sd.datasets.health_survey(500).select("age", "sex", "diagnosis")
+    >>> schema = sd.Schema.from_roles(quasi=["age", "sex"], sensitive=["diagnosis"],
+    ...     hierarchies={"age": sd.Hierarchy.intervals(range(18, 96), width=10)})
+    >>> plan = sd.generalize(sd.read(people, schema), sd.KAnonymity(5), method="mondrian").plan
+    >>> again = sd.apply(plan, sd.read(people.reverse(), schema))
+    >>> again.certificate.measured["k"] >= 5
+    True
+    """
+    if not isinstance(plan, Plan):
+        raise ParameterError(
+            f"apply needs a plan, such as release.plan or Plan.open(...). Got {type(plan).__name__} instead."
+        )
+    table_given(table, "apply")
+    one_of(unseen, "unseen", "apply", ("refuse", "suppress"))
+    if isinstance(plan, GeneralizationPlan):
+        _refuse_unseen(plan.locate(table), unseen)
+        return released(table, plan)
+    if isinstance(plan, ViewsPlan):
+        _refuse_unseen(plan.locate(table), unseen)
+        return released_views(table, plan)
+    raise ParameterError(f"A plan of the kind '{plan.kind}' cannot be applied to rows.")
+
+
+def _refuse_unseen(located: Located | LocatedViews, unseen: Unseen) -> None:
+    covered, counts, table = located.covered, located.counts, located.table
+    if covered.all():
+        return
+    if not covered.any():
+        raise InputError(f"{table.source.name}: the plan covers none of its records. Learn a plan from them.")
+    if unseen == "refuse":
+        first = int((~covered).argmax())
+        values = {name: table[name].decode(counts.column(name)[[first]])[0] for name in counts.names}
+        described = ", ".join(
+            f"{name} {'(missing)' if value is None else value}" for name, value in values.items()
+        )
+        raise InputError(
+            f"{table.source.name}: the plan does not cover {int(counts.weights[~covered].sum()):,} of {counts.total:,} records; the "
+            f'first has {described}. Leave them out with unseen="suppress", or learn a plan from these records.'
+        )
+
+
+__all__ = ["CutPlan", "Plan", "TuplePlan", "ViewsPlan", "apply"]
