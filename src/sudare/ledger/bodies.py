@@ -20,6 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.multi_view import MultiViewDiversity
+from sudare.tables.faults import first_fault
 from sudare.tables.text import shown
 
 Ints = NDArray[np.int64]
@@ -179,7 +180,7 @@ def fault_of(kind: str, body: Mapping[str, Any]) -> str | None:
     """Say what is wrong with a body; None if nothing is.
 
     >>> fault_of("apart", {"receivers": ["hospital"]})
-    'is no apart as Sudare writes it: receivers: List should have at least 2 items after validation, not 1'
+    "is no apart as Sudare writes it: 'receivers' must have at least 2 items, not 1"
     >>> fault_of("loan", {})
     "is of the kind 'loan', which Sudare does not write"
     """
@@ -189,9 +190,7 @@ def fault_of(kind: str, body: Mapping[str, Any]) -> str | None:
     try:
         form.model_validate(body)
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        where = "".join(f"{shown(str(part))[1:-1]}: " for part in problem["loc"])
-        return f"is no {kind} as Sudare writes it: {where}{problem['msg']}"
+        return f"is no {kind} as Sudare writes it: {first_fault(error)}"
     return None
 
 
