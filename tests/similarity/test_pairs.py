@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sudare.errors import MissingExtraError, ParameterError
 from sudare.similarity.pairs import Marks, accelerator_available, kth_likeness, likest_by_value
-from tests.engines import plain
+from tests.similarity import plain
 from tests.similarity.cases import Case, cases, drawn
 
 

@@ -1,6 +1,6 @@
 """Small tables as plain lists, and everything the folder computes, slowly and exactly, from the definitions alone.
 
-Costs are fractions, histograms are counted record by record, and of `sudare.suitability` only the word Need is used.
+Costs are fractions, histograms are counted record by record, and of `sudare.suitability` only the word BlockMinimum is used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import polars as pl
 from scipy.optimize import linprog
 
 import sudare as sd
-from sudare.suitability.costs import Need
+from sudare.suitability.costs import BlockMinimum
 
 Path = tuple[str, ...]
 Rule = Callable[[Counter[str | None]], bool]
@@ -197,18 +197,18 @@ def partitions(items: Sequence[str]) -> Iterator[list[list[str]]]:
             yield [*blocks[:i], [first, *blocks[i]], *blocks[i + 1 :]]
 
 
-def possible_blocks(plain: Plain, need: Need) -> dict[tuple[int, ...], Fraction]:
+def possible_blocks(plain: Plain, minimum: BlockMinimum) -> dict[tuple[int, ...], Fraction]:
     """All sets of records that have what is needed, with the cost of each as a block."""
     return {
         block: plain.cost_at(plain.levels(block)) * len(block)
         for block in subsets(len(plain.rows))
-        if len(block) >= need.records and len(plain.histogram(block)) >= need.values
+        if len(block) >= minimum.records and len(plain.histogram(block)) >= minimum.values
     }
 
 
-def best_program(plain: Plain, need: Need) -> float:
+def best_program(plain: Plain, minimum: BlockMinimum) -> float:
     """The linear program itself, a constraint for every possible block."""
-    blocks = possible_blocks(plain, need)
+    blocks = possible_blocks(plain, minimum)
     n = len(plain.rows)
     rows = [[float(row in block) for row in range(n)] for block in blocks]
     limits = [float(cost) for cost in blocks.values()]

@@ -103,7 +103,7 @@ def test_the_ratio_is_to_what_generalize_reaches(r: Random) -> None:
             if reached:
                 assert a.ratio[l] == pytest.approx(a.bound_l[l] / reached)
             else:
-                assert a.ratio[l] is None
+                assert a.ratio[l] == (math.inf if a.bound_l[l] else None)
 
 
 @given(r=randoms)

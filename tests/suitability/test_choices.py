@@ -11,14 +11,14 @@ import pytest
 
 import sudare as sd
 from sudare.suitability.assess import Assessment
-from sudare.suitability.choices import OUTLIERS, WORTH, Choice
+from sudare.suitability.choices import OUTLIERS, WORTH, Advice
 from sudare.suitability.facts import LOW
 from tests.suitability.plain import Plain
 
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?%?")
 
 
-def numbers(choice: Choice) -> list[str]:
+def numbers(choice: Advice) -> list[str]:
     """All numbers in a sentence, but for those in names, which are quoted."""
     return NUMBER.findall(re.sub(r"'[^']*'", "", choice.text))
 
@@ -31,7 +31,7 @@ class Told:
         self.found: Assessment = sd.assess(plain.table(), l=ls, k=2, diversity=diversity)
         self.own = list(Counter(plain.sensitive).values())
 
-    def choice(self, l: float, action: str) -> Choice | None:
+    def choice(self, l: float, action: str) -> Advice | None:
         return next((choice for choice in self.found.choices[l] if choice.action == action), None)
 
     def size(self, l: float, diversity: str | None = None) -> int:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from sudare.suitability.bounds import Bound, best_bounds
-from sudare.suitability.costs import Need
+from sudare.suitability.costs import BlockMinimum
 from sudare.suitability.matching import matched_costs
 from tests.suitability.cases import Asked, costs_of, problem_of, random_plain, randoms
 from tests.suitability.plain import Plain
@@ -45,7 +45,7 @@ def letters(words: str, paths: list[tuple[str, ...]] | None = None) -> Plain:
 
 
 def tight(plain: Plain) -> Bound:
-    return best_bounds(problem_of(plain, by_value=False), costs_of(plain), [Need(2)], tight=True)[0]
+    return best_bounds(problem_of(plain, by_value=False), costs_of(plain), [BlockMinimum(2)], tight=True)[0]
 
 
 @given(r=randoms)
