@@ -193,8 +193,8 @@ def test_a_few_at_a_time_is_the_same(r: Random) -> None:
     people = pl.DataFrame({kind: [*values, *values][:9] for kind, values in VALUES.items()}, schema=TYPES)
     whole = attack(views, MIXED, kind="intersection", known=people)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(intersection, "CELLS", 10)
-        patch.setattr(lookup, "BITS", 1)
+        patch.setattr(intersection, "MAX_CELLS", 10)
+        patch.setattr(lookup, "MAX_BITS", 1)
         assert attack(views, MIXED, kind="intersection", known=people) == whole
 
 
@@ -203,7 +203,7 @@ def test_more_blocks_than_bits_in_a_word() -> None:
     frame = pl.DataFrame({"age": ages, "illness": [f"i{age}" for age in ages]})
     schema = sd.Schema.from_roles(quasi=["age"], sensitive=["illness"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lookup, "BITS", 300 * 128)
+        patch.setattr(lookup, "MAX_BITS", 300 * 128)
         found = attack(frame, schema, kind="intersection", known=frame).by_attribute["illness"]
     assert found.candidates == {1: 300}
     assert [victim.learned for victim in found.victims] == ["i0", "i1", "i2", "i3", "i4"]

@@ -103,7 +103,7 @@ def test_the_dearest_block_of_each_cell_is_found(r: Random) -> None:
     for g, found in enumerate(excess.tolist()):
         members = cells.members[cells.start[g] : cells.start[g + 1]].tolist()
         rows = [row for row, unit in enumerate(problem.row_unit.tolist()) if unit in members]
-        cost = float(given.cost[g])
+        cost = float(pricing.cost[g])
         blocks = [[rows[i] for i in block] for block in subsets(len(rows))]
         best = max(
             sum(of_record[row] - cost for row in block)

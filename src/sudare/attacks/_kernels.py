@@ -32,9 +32,9 @@ def mark_blocks(
 
 @njit(cache=True, nogil=True)
 def add_records(
-    people: Array, bits: Array, first: int, starts: Array, sensitive: Array, counts: Array, found: Array
+    people: Array, bits: Array, first: int, starts: Array, sensitive: Array, counts: Array, totals: Array
 ) -> None:  # pragma: no cover
-    """Add to `found` the records of every sensitive value in all blocks that cover a person's values.
+    """Add to `totals` the records of every sensitive value in all blocks that cover a person's values.
 
     `people` has the values of each person, one per attribute; block b has counts[i] records of sensitive[i], for i from
     starts[b] to starts[b + 1].
@@ -50,4 +50,4 @@ def add_records(
                 b = first + 64 * w + popcount(word ^ (word - np.uint64(1))) - 1  # the lowest bit
                 word &= word - np.uint64(1)
                 for i in range(starts[b], starts[b + 1]):
-                    found[u, sensitive[i]] += counts[i]
+                    totals[u, sensitive[i]] += counts[i]
