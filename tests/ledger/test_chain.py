@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.errors import LedgerError, ParameterError
-from sudare.ledger import chain as ledger_module
+from sudare.ledger import sqlite_file
 from sudare.ledger.chain import GENESIS, Entry
 from sudare.ledger.chain import Chain as Ledger
 from tests.release.killing import at_once, forker
@@ -93,7 +93,7 @@ class TestAppend:
         assert ledger.head() == entry.hash
 
     def test_written_durably(self, ledger: Ledger) -> None:
-        with ledger._transaction("BEGIN") as connection:
+        with ledger._file.transaction("BEGIN") as connection:
             assert connection.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
@@ -448,19 +448,19 @@ class TestAtOnce:
 
     @pytest.mark.parametrize("ours", [True, False])
     def test_another_process_is_first(self, path: Path, monkeypatch: pytest.MonkeyPatch, ours: bool) -> None:
-        look = ledger_module._application_id
+        look = sqlite_file.application_id
 
         def look_too_early(connection: sqlite3.Connection) -> int:
-            found = look(connection)
+            number = look(connection)
             monkeypatch.undo()
             if ours:
                 Ledger(path).append("release", {})
             else:
                 with closing(sqlite3.connect(path, isolation_level=None)) as other:
                     other.execute("CREATE TABLE theirs (x)")
-            return found
+            return number
 
-        monkeypatch.setattr(ledger_module, "_application_id", look_too_early)
+        monkeypatch.setattr(sqlite_file, "application_id", look_too_early)
         if ours:
             assert len(Ledger(path).entries()) == 1
         else:
@@ -468,7 +468,7 @@ class TestAtOnce:
                 Ledger(path)
 
     def test_held_too_long(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(ledger_module, "_BUSY_SECONDS", 0.01)
+        monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 0.01)
         with closing(sqlite3.connect(ledger.path, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             with pytest.raises(LedgerError, match=r"database is locked.*wait for the other run"):

@@ -21,8 +21,8 @@ import pytest
 
 import sudare as sd
 from sudare.cli.ledger import show
-from sudare.ledger import chain, history
-from sudare.ledger.bodies import MOST_RECEIVERS, packed
+from sudare.ledger import chain, history, sqlite_file
+from sudare.ledger.bodies import MAX_RECEIVERS, packed
 from tests.ledger.test_ledger import SCHEMA, people
 
 Bodies = list[tuple[str, Any]]
@@ -191,9 +191,9 @@ def test_what_was_not_forged_is_read(
         ('{"receivers":1e999}', "not a JSON object as Sudare writes it"),
         ('{"receivers":' + "9" * 5000 + "}", "not a JSON object as Sudare writes it"),
         ('{"receivers": ["a","b"]}', "not a JSON object as Sudare writes it"),
-        ('{"receivers":["a"]}', "is no apart as Sudare writes it: receivers"),
-        ('{"receivers":["a","b"],"who":1}', "is no apart as Sudare writes it: who"),
-        (json.dumps({"receivers": ["a"] * (MOST_RECEIVERS + 1)}, separators=(",", ":")), "receivers: List should"),
+        ('{"receivers":["a"]}', "is no apart as Sudare writes it: 'receivers' must have at least 2 items"),
+        ('{"receivers":["a","b"],"who":1}', "is no apart as Sudare writes it: 'who' is not known here"),
+        (json.dumps({"receivers": ["a"] * (MAX_RECEIVERS + 1)}, separators=(",", ":")), "'receivers' must have at most 1000 items"),
     ],
 )  # fmt: skip
 def test_bodies_that_sudare_does_not_write(honest: Path, tmp_path: Path, text: str, message: str) -> None:
@@ -213,7 +213,8 @@ def test_kinds_and_times_that_sudare_does_not_write(honest: Path, tmp_path: Path
 def test_an_entry_that_is_too_large_is_refused(
     honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chain, "_MOST_BYTES", 100_000)
+    for module in (chain, sqlite_file):
+        monkeypatch.setattr(module, "MAX_BYTES", 100_000)
     path = forge(honest, tmp_path / "large.db", [("apart", {"receivers": ["a", "b" * 200_000]})])
     with pytest.raises(sd.LedgerError, match="too big"):
         sd.Ledger(path, create=False).entries()

@@ -316,7 +316,7 @@ class TestBudgets:
         assert float(budget.spent) == pytest.approx(2)
         with pytest.raises(
             sd.LedgerError,
-            match=r"overspent: epsilon 2 is requested, 1 of 3 remains, 1 too little\. Ask for a smaller",
+            match=r"overspent: epsilon 2 requested, 1 of 3 remaining: 1 over budget\. Ask for a smaller",
         ):
             sd.randomize(table, need).write(tmp_path / "b", ledger=ledger)
         assert not (tmp_path / "b").exists()

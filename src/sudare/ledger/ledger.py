@@ -9,7 +9,7 @@ from typing import Any
 
 from sudare.errors import InputError
 from sudare.ledger.bodies import (
-    MOST_RECEIVERS,
+    MAX_RECEIVERS,
     MOST_SIGNS,
     NEIGHBOURS,
     BudgetBody,
@@ -29,7 +29,7 @@ from sudare.tables.lookalikes import lookalikes
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
-MOST_DEPTH = 30  # of lists and dicts in an entry
+MAX_DEPTH = 30  # of lists and dicts in an entry
 
 
 class Ledger(Chain):
@@ -97,9 +97,9 @@ class Ledger(Chain):
         'apart'
         """
         names = [] if isinstance(receivers, str) else list(receivers)
-        if not 2 <= len(set(names)) <= MOST_RECEIVERS or not all(names):
+        if not 2 <= len(set(names)) <= MAX_RECEIVERS or not all(names):
             raise InputError(
-                f"Name at least two different receivers that do not combine what they get, and at most {MOST_RECEIVERS:,}."
+                f"Name at least two different receivers that do not combine what they get, and at most {MAX_RECEIVERS:,}."
             )
         for name in names:
             check_receiver(name)
@@ -142,9 +142,9 @@ class Ledger(Chain):
             datetime.fromisoformat(entry.at)
         except ValueError:
             raise self._bad(place, "has no time: it was not written by Sudare") from None
-        if depth(entry.body) > MOST_DEPTH:
+        if depth(entry.body) > MAX_DEPTH:
             raise self._bad(
-                place, f"has a body of more than {MOST_DEPTH} levels: it was not written by Sudare"
+                place, f"has a body of more than {MAX_DEPTH} levels: it was not written by Sudare"
             )
         if fault := fault_of(entry.kind, entry.body):
             raise self._bad(place, fault)
