@@ -113,7 +113,7 @@ def test_epsilons_of_two_relations_are_not_added_as_if_alike(ledger: sd.Ledger, 
     budget = ledger.budget(table.name)
     assert budget is not None
     assert float(budget.spent) == pytest.approx(3)
-    with pytest.raises(sd.LedgerError, match="epsilon 1 is requested"):
+    with pytest.raises(sd.LedgerError, match="epsilon 1 requested"):
         sd.materialize(table, sd.DifferentialPrivacy(0.5), "independent", ledger=ledger)
 
 

@@ -1,4 +1,4 @@
-"""What a differentially private view promises, added up again from its folder."""
+"""What a p-view promises, added up again from its folder."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_manifest_that_was_touched_is_refused(folders, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("other", [sd.KAnonymity(2), sd.DifferentialPrivacy(1.0, per="record")])
 def test_other_promises_are_refused(folders, other) -> None:
-    with pytest.raises(sd.ParameterError, match="differentially private view, of which"):
+    with pytest.raises(sd.ParameterError, match="this is a p-view, of which"):
         verify(folders[PURE], other)
 
 
@@ -78,7 +78,7 @@ def test_a_view_tells_its_own_promise(folders) -> None:
 def test_a_file_that_is_no_part_of_a_view(folders, tmp_path: Path) -> None:
     shutil.copytree(folders[PURE], tmp_path / "view")
     people(5).write_csv(tmp_path / "view" / "raw.csv")
-    with pytest.raises(sd.RequirementError, match=r"raw\.csv is no part of a differentially private view"):
+    with pytest.raises(sd.RequirementError, match=r"raw\.csv is no part of a p-view"):
         verify(tmp_path / "view")
 
 
@@ -90,7 +90,7 @@ def test_a_file_that_is_no_part_of_a_view(folders, tmp_path: Path) -> None:
         (lambda facts: facts["certificate"].update(promises=[]), "promises nothing"),
         (
             lambda facts: facts.update(certificate="trust me"),
-            "The certificate of the view is of no known form",
+            "The certificate of the p-view is of no known form",
         ),
         (lambda facts: facts.pop("budget"), "does not tell what its budget was spent on"),
         (

@@ -18,7 +18,7 @@ from sudare.privacy.blocks import Blocks
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import DISTANCES, TCloseness
-from sudare.verification import recount
+from sudare.verification import recount, recount_values
 from sudare.verification.verify import verify
 from tests.privacy import plain, strategies
 
@@ -501,14 +501,14 @@ def test_files_and_frames_agree(
 def test_large_counts_are_exact(times: int) -> None:
     """10 billion times as many records in every cell leave all shares, and so all distances, as they are."""
     small = np.array([1, 2, 3, 4, 5])
-    blocks = recount.Blocks(
+    blocks = recount.RecountedBlocks(
         quasi=pl.DataFrame({"q": ["x", "y"]}),
         sizes=np.array([3, 12]) * times,
         block=np.array([0, 0, 1, 1, 1]),
         value=np.array([0, 2, 0, 1, 3]),
         count=small * times,
     )
-    column = recount.Sensitive("s", pl.Series([0]), pl.Series(["a", "b", "c", "d"]), missing=False)
+    column = recount_values.Sensitive("s", pl.Series([0]), pl.Series(["a", "b", "c", "d"]), missing=False)
     x, y = recount.flat_distances(blocks, column)
     assert (x, y) == (Fraction(9, 15), Fraction(9, 60))
     # all: 4/15, 4/15, 2/15, 5/15; x: 1/3, 0, 2/3, 0; so 1/15, -3/15 and 5/15 must cross

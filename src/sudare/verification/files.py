@@ -25,7 +25,7 @@ from sudare.tables.text_files import parse_json, read_bytes
 from sudare.verification.certificate import Certificate
 from sudare.verification.columns import refuse_columns
 
-DATA = (".parquet", ".csv")
+DATA_ENDINGS = (".parquet", ".csv")
 OTHER_VERSION = (
     "{} was written by polars {}, and here is {}: whether it holds bytes beside its rows was not looked at. Verify it with that "
     "version"
@@ -33,7 +33,7 @@ OTHER_VERSION = (
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PublishedTable:
     """One published table: a frame, or what a file holds, its values as a receiver can tell them apart."""
 
     where: str
@@ -45,21 +45,21 @@ class Part:
         return unguarded(self.frame[name]) if self.from_csv else self.frame[name]
 
 
-def part_of(output: pl.DataFrame | Path, schema: Schema) -> Part:
+def open_table(output: pl.DataFrame | Path, schema: Schema) -> PublishedTable:
     """Take a frame, or read a file, and refuse columns and types that must not be published."""
     if isinstance(output, pl.DataFrame):
-        part = Part("The output", output)
+        table = PublishedTable("The output", output)
         refuse_columns(output.columns, schema)
     else:
         refuse_columns(column_names(output), schema, output.name)
-        part = Part(output.name, read_output(output), is_csv(output))
-        if not part.from_csv:
-            _refuse_more_than_rows(output, part.frame)
-    if part.frame.height == 0:
-        raise InputError(f"{part.where} is empty; there is nothing to verify.")
-    for column in part.frame.iter_columns():
+        table = PublishedTable(output.name, read_output(output), is_csv(output))
+        if not table.from_csv:
+            _refuse_more_than_rows(output, table.frame)
+    if table.frame.height == 0:
+        raise InputError(f"{table.where} is empty; there is nothing to verify.")
+    for column in table.frame.iter_columns():
         exact(column)  # refuses what cannot be compared
-    return part
+    return table
 
 
 def _refuse_more_than_rows(path: Path, frame: pl.DataFrame) -> None:
@@ -94,19 +94,19 @@ def _refuse_more_than_rows(path: Path, frame: pl.DataFrame) -> None:
 def files_in(folder: Path) -> dict[str, Path]:
     """Return the files of a folder that is handed over, by name; refuse what should not be there."""
     try:
-        found = sorted(folder.iterdir())
+        paths = sorted(folder.iterdir())
     except OSError as error:
         raise InputError(f"{folder}: the folder cannot be read: {error.strerror}.") from None
-    for path in found:
+    for path in paths:
         if path.is_symlink() or not path.is_file():
             kind = "a link" if path.is_symlink() else "a folder" if path.is_dir() else "not a plain file"
             raise RequirementError(f"{path} is {kind}. Only plain files are handed over. Take it out.")
-        if path.name not in (CERTIFICATE, LAW) and path.suffix not in DATA:
+        if path.name not in (CERTIFICATE, LAW) and path.suffix not in DATA_ENDINGS:
             raise RequirementError(
-                f"{path} is no part of a release: it is neither data ({', '.join(DATA)}), {LAW} nor {CERTIFICATE}. Take "
+                f"{path} is no part of a release: it is neither data ({', '.join(DATA_ENDINGS)}), {LAW} nor {CERTIFICATE}. Take "
                 "it out, or name the file that you want verified."
             )
-    return {path.name: path for path in found}
+    return {path.name: path for path in paths}
 
 
 def refuse_changed(files: Mapping[str, Path], certificate: Certificate) -> None:
@@ -129,19 +129,19 @@ def refuse_changed(files: Mapping[str, Path], certificate: Certificate) -> None:
 
 def tables_in(files: Mapping[str, Path]) -> dict[str, list[Path]]:
     """Return the files that hold tables, by the table's name; a Parquet file is the first of its table."""
-    found: dict[str, list[Path]] = {}
-    for ending in DATA:
+    tables: dict[str, list[Path]] = {}
+    for ending in DATA_ENDINGS:
         for path in files.values():
             if path.suffix == ending:
-                found.setdefault(path.stem, []).append(path)
-    return found
+                tables.setdefault(path.stem, []).append(path)
+    return tables
 
 
-def refuse_unlike(parts: list[Part]) -> None:
+def refuse_unlike(copies: list[PublishedTable]) -> None:
     """Refuse a Parquet and a CSV file of one table that do not have the same rows."""
-    if len(parts) < 2:
+    if len(copies) < 2:
         return
-    parquet, csv = parts
+    parquet, csv = copies
     try:
         text = guarded(parquet.frame).write_csv().encode()
         written = pl.read_csv(io.BytesIO(text), infer_schema=False)
@@ -154,12 +154,12 @@ def refuse_unlike(parts: list[Part]) -> None:
         )
 
 
-def refuse_order(part: Part) -> None:
+def refuse_order(table: PublishedTable) -> None:
     """Refuse rows that do not stand in the order of their values: any other order may tell who stood where."""
-    frame = part.frame
-    if not part.from_csv and not frame.equals(frame.sort(frame.columns, nulls_last=True)):
+    frame = table.frame
+    if not table.from_csv and not frame.equals(frame.sort(frame.columns, nulls_last=True)):
         raise RequirementError(
-            f"The rows of {part.where} do not stand in the order of their values. Their order may tell whose they are. Sort "
+            f"The rows of {table.where} do not stand in the order of their values. Their order may tell whose they are. Sort "
             "them by all columns."
         )
 
