@@ -194,7 +194,7 @@ def test_bad_archive_is_refused_and_not_kept(
     if served is not None:
         (folder / "adult.zip").write_bytes(served)
     trust(monkeypatch, ZIPPED, CONTENT, f"{address}/adult.zip")
-    with pytest.raises(InputError, match=r"'adult/adult\.data' could not be had from"):
+    with pytest.raises(InputError, match=r"'adult/adult\.data' could not be downloaded from"):
         datasets.path(ZIPPED)
     assert not files_in(cache)
 
