@@ -480,9 +480,9 @@ class TestAtOnce:
 def test_killed_at_every_system_call(tmp_path: Path) -> None:
     with forker(__name__, "kill_at_every_system_call", str(tmp_path)) as output:
         cases = [json.loads(line) for line in output]
-    for found, possible in zip(cases, [[2, 3], [0, 1]], strict=True):
-        assert [count for count, _ in itertools.groupby(found["entries"])] == possible
-        assert found["journals"] > 5  # so many times the next to open the ledger had something to undo
+    for case, possible in zip(cases, [[2, 3], [0, 1]], strict=True):
+        assert [count for count, _ in itertools.groupby(case["entries"])] == possible
+        assert case["journals"] > 5  # so many times the next to open the ledger had something to undo
 
 
 # What follows runs in child processes, most of which run this file.
@@ -512,7 +512,7 @@ def kill_at_every_system_call(base: str) -> None:
 
 
 def left_by_kills(base: Path, entries: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"entries": [], "journals": 0}
+    counted: dict[str, Any] = {"entries": [], "journals": 0}
     for stop in itertools.count(1):
         path = base / f"{entries}-{stop}.sqlite"
         if entries:
@@ -521,15 +521,15 @@ def left_by_kills(base: Path, entries: int) -> dict[str, Any]:
                 ledger.append("release", {})
         # The body is larger than a page, so that the file grows while the entry is written.
         killed = killed_at(stop, lambda path=path: Ledger(path).append("release", {"x": "x" * 9000}))  # type: ignore[misc]
-        found["journals"] += path.with_name(f"{path.name}-journal").exists()
+        counted["journals"] += path.with_name(f"{path.name}-journal").exists()
         ledger = Ledger(path)
         ledger.verify()
-        found["entries"].append(len(ledger.entries()))
+        counted["entries"].append(len(ledger.entries()))
         ledger.append("release", {})
         ledger.verify()
         if not killed:
             break
-    return found
+    return counted
 
 
 def killed_at(stop: int, action: Callable[[], object]) -> bool:

@@ -31,14 +31,14 @@ class Asked:
     recursive: tuple[float, int] | None = None
 
     def requirements(self) -> list[Requirement]:
-        found: list[Requirement] = [sd.KAnonymity(self.k)]
+        requirements: list[Requirement] = [sd.KAnonymity(self.k)]
         if self.distinct > 1:
-            found.append(sd.LDiversity(self.distinct))
+            requirements.append(sd.LDiversity(self.distinct))
         if self.entropy > 1:
-            found.append(sd.LDiversity(self.entropy, "entropy"))
+            requirements.append(sd.LDiversity(self.entropy, "entropy"))
         if self.recursive is not None:
-            found.append(sd.LDiversity(self.recursive[1], "recursive", c=self.recursive[0]))
-        return found
+            requirements.append(sd.LDiversity(self.recursive[1], "recursive", c=self.recursive[0]))
+        return requirements
 
     def __call__(self, histogram: Counter[str | None]) -> bool:
         return (

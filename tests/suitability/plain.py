@@ -114,7 +114,7 @@ class Plain:
         for v in others:
             if self.sensitive[v] != self.sensitive[u]:
                 of_value.setdefault(self.sensitive[v], []).append(self.distance(u, v))
-        near_values = [Fraction(), *sorted(min(found) for found in of_value.values())]
+        near_values = [Fraction(), *sorted(min(distances) for distances in of_value.values())]
         if records > len(near) or values > len(near_values):
             return Fraction(1)
         return max(near[records - 1], near_values[values - 1])
@@ -124,7 +124,7 @@ class Plain:
 
     def cells(self, records: int, values: int) -> dict[tuple[tuple[int, ...], frozenset[int]], Fraction]:
         """All cells that have so many records and values: at these levels, those records, for that cost."""
-        found = {}
+        cells = {}
         for levels in self.all_levels():
             members: dict[object, set[int]] = {}
             for row in range(len(self.rows)):
@@ -132,8 +132,8 @@ class Plain:
                 members.setdefault(key, set()).add(row)
             for group in members.values():
                 if len(group) >= records and len(self.histogram(group)) >= values:
-                    found[levels, frozenset(group)] = self.cost_at(levels)
-        return found
+                    cells[levels, frozenset(group)] = self.cost_at(levels)
+        return cells
 
     # -- the optimum -------------------------------------------------------------------------------
 
@@ -176,8 +176,8 @@ class Plain:
                     break
                 chosen = (chosen - 1) & others
             least[left] = best
-        found = least[-1]
-        return None if found is None else Fraction(found, whole * n)
+        largest = least[-1]
+        return None if largest is None else Fraction(largest, whole * n)
 
 
 def subsets(n: int) -> Iterator[tuple[int, ...]]:

@@ -93,11 +93,11 @@ def test_where_cells_are_too_many_the_nearest_bound(r: Random) -> None:
     minimum = BlockMinimum.of(problem.limits)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cells, "can_be_listed", lambda *_: False)
-        found = best_bounds(problem, costs, [minimum])[0]
+        bound = best_bounds(problem, costs, [minimum])[0]
         assert within_reach(problem)
     nearest = nearest_bounds(problem, costs, [minimum])[0]
-    assert (found.value, found.by) == (nearest.value, "nearest")
-    assert found.of_unit.tolist() == nearest.of_unit.tolist()
+    assert (bound.value, bound.by) == (nearest.value, "nearest")
+    assert bound.of_unit.tolist() == nearest.of_unit.tolist()
 
 
 @given(r=randoms)

@@ -29,10 +29,10 @@ MINIMA = [
 def test_the_cheapest_cell_is_that_of_all_choices_of_levels(r: Random) -> None:
     plain = random_plain(r, most=9)
     costs, problem = costs_of(plain), problem_of(plain)
-    found, nearest = cell_costs(problem, costs, MINIMA), nearest_costs(problem, costs, MINIMA)
-    assert (found >= nearest).all()
-    assert (found <= costs.whole).all()
-    for minimum, of_minimum in zip(MINIMA, found.tolist(), strict=True):
+    least, nearest = cell_costs(problem, costs, MINIMA), nearest_costs(problem, costs, MINIMA)
+    assert (least >= nearest).all()
+    assert (least <= costs.whole).all()
+    for minimum, of_minimum in zip(MINIMA, least.tolist(), strict=True):
         cells = plain.cells(minimum.records, minimum.values)
         for row, cost in zip(some_row(problem), of_minimum, strict=True):
             own = [price for (_, members), price in cells.items() if row in members]
@@ -46,9 +46,9 @@ def test_cells_bound_no_less_than_the_nearest_with_any_weights(r: Random) -> Non
     for by_value in (True, False):
         costs, problem = costs_of(plain), problem_of(plain, by_value)
         minima = MINIMA if by_value else MINIMA[:4]
-        found = cell_costs(problem, costs, minima)
-        assert (found >= nearest_costs(problem, costs, minima)).all()
-        for minimum, of_minimum in zip(minima, found.tolist(), strict=True):
+        least = cell_costs(problem, costs, minima)
+        assert (least >= nearest_costs(problem, costs, minima)).all()
+        for minimum, of_minimum in zip(minima, least.tolist(), strict=True):
             cells = plain.cells(minimum.records, minimum.values)
             for row, cost in zip(some_row(problem), of_minimum, strict=True):
                 own = [price for (_, members), price in cells.items() if row in members]
@@ -63,14 +63,14 @@ def test_closed_cells_are_the_smallest_for_each_set_of_records(r: Random) -> Non
     by_value = minimum.values > 1 or r.random() < 0.5
     costs, problem = costs_of(plain), problem_of(plain, by_value)
     cells = ClosedCells.of(problem, costs, minimum)
-    found = [
+    listed = [
         (frozenset(rows_of(problem, cells.members[low:high].tolist())), Fraction(int(cost), costs.whole))
         for low, high, cost in zip(cells.start[:-1], cells.start[1:], cells.cost, strict=True)
     ]
-    assert len(found) == len(cells) == len(set(found))
+    assert len(listed) == len(cells) == len(set(listed))
     expected = smallest(plain, minimum)
-    assert dict(found) == expected
-    assert len(found) == len(expected)
+    assert dict(listed) == expected
+    assert len(listed) == len(expected)
 
 
 def rows_of(problem: Problem, units: list[int]) -> list[int]:
@@ -109,8 +109,8 @@ def test_tuples_that_just_fit_a_number_are_told_apart() -> None:
     plain = Plain([paths] * 4, [1.0] * 4, rows, ["a"] * len(rows))
     costs, problem = costs_of(plain), problem_of(plain)
     assert isinstance(costs, Costs)
-    found = cell_costs(problem, costs, [BlockMinimum(2), BlockMinimum(3)])
-    for minimum, of_minimum in zip((2, 3), found.tolist(), strict=True):
+    least = cell_costs(problem, costs, [BlockMinimum(2), BlockMinimum(3)])
+    for minimum, of_minimum in zip((2, 3), least.tolist(), strict=True):
         cells = plain.cells(minimum, 1)
         for row, cost in zip(some_row(problem), of_minimum, strict=True):
             own = min(price for (_, members), price in cells.items() if row in members)

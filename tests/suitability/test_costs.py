@@ -35,11 +35,11 @@ def exact(plain: Plain) -> bool:
 def test_nearest_costs_are_those_of_the_definition(r: Random) -> None:
     plain = random_plain(r, most=9, odd=False)
     costs, problem = costs_of(plain), problem_of(plain)
-    found = nearest_costs(problem, costs, MINIMA)
-    assert found.dtype == np.int64
+    least = nearest_costs(problem, costs, MINIMA)
+    assert least.dtype == np.int64
     rows = some_row(problem)
     assert exact(plain)
-    for minimum, of_minimum in zip(MINIMA, found.tolist(), strict=True):
+    for minimum, of_minimum in zip(MINIMA, least.tolist(), strict=True):
         for row, cost in zip(rows, of_minimum, strict=True):
             assert Fraction(cost, costs.whole) == plain.nearest(row, minimum.records, minimum.values)
 

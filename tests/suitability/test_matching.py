@@ -56,8 +56,8 @@ def test_the_cheapest_permutation_is_found(r: Random) -> None:
     if len(plain.rows) == 1:
         return
     costs = costs_of(plain)
-    found = Fraction(int(matched_costs(problem_of(plain, by_value=False), costs).sum()), costs.whole)
-    assert plain_matching(plain, staying=1) <= found <= plain_matching(plain)
+    cheapest = Fraction(int(matched_costs(problem_of(plain, by_value=False), costs).sum()), costs.whole)
+    assert plain_matching(plain, staying=1) <= cheapest <= plain_matching(plain)
 
 
 @given(r=randoms)
@@ -67,8 +67,8 @@ def test_the_cheapest_permutation_is_no_more_than_the_optimum(r: Random) -> None
     best = plain.optimum(Asked(k=2))
     if best is not None:
         costs = costs_of(plain)
-        found = matched_costs(problem_of(plain, by_value=False), costs)
-        assert Fraction(int(found.sum()), costs.whole) <= best * len(plain.rows)
+        least = matched_costs(problem_of(plain, by_value=False), costs)
+        assert Fraction(int(least.sum()), costs.whole) <= best * len(plain.rows)
 
 
 @pytest.mark.parametrize("copies", [2, 3, 5, 7])

@@ -31,20 +31,20 @@ def priced(plain: Plain, minimum: BlockMinimum) -> tuple[Prices, list[float]]:
     """The prices, and that of each record."""
     problem, costs = problem_of(plain, minimum.values > 1), costs_of(plain)
     start = cell_costs(problem, costs, [minimum])[0]
-    found = best_prices(problem, costs, minimum, start)
-    return found, found.of_unit[problem.row_unit].tolist()
+    proof = best_prices(problem, costs, minimum, start)
+    return proof, proof.of_unit[problem.row_unit].tolist()
 
 
 def check(plain: Plain, minimum: BlockMinimum) -> None:
-    found, of_record = priced(plain, minimum)
+    proof, of_record = priced(plain, minimum)
     assert all(0 <= price <= 1 for price in of_record)  # a suppressed record costs 1
     for block, cost in possible_blocks(plain, minimum).items():
         assert sum(Fraction(of_record[row]) for row in block) <= cost
-    assert found.total == pytest.approx(sum(of_record) / len(of_record), abs=1e-12)
-    assert found.total <= found.program + 1e-9
+    assert proof.total == pytest.approx(sum(of_record) / len(of_record), abs=1e-12)
+    assert proof.total <= proof.program + 1e-9
     best = best_program(plain, minimum)
-    assert found.total <= best + 1e-9
-    assert found.program >= best - 1e-7
+    assert proof.total <= best + 1e-9
+    assert proof.program >= best - 1e-7
 
 
 @given(r=randoms)
@@ -55,11 +55,11 @@ def test_prices_break_no_constraint(r: Random) -> None:
 
 def test_prices_are_near_the_best_that_there_are() -> None:
     r = Random(3)
-    found = best = 0.0
+    proven = best = 0.0
     for _ in range(40):
         plain, minimum = random_plain(r, most=7), r.choice(MINIMA)
-        found, best = found + priced(plain, minimum)[0].total, best + best_program(plain, minimum)
-    assert found >= 0.99 * best
+        proven, best = proven + priced(plain, minimum)[0].total, best + best_program(plain, minimum)
+    assert proven >= 0.99 * best
 
 
 def test_prices_are_near_the_best_even_if_the_first_guess_breaks_nothing() -> None:
@@ -69,8 +69,8 @@ def test_prices_are_near_the_best_even_if_the_first_guess_breaks_nothing() -> No
     plain = Plain(paths, [2.0, 2.0, 1.0], rows, ["s"] * 6)
     best = best_program(plain, BlockMinimum(4))
     assert best == pytest.approx((1 + 8 / 15) / 6)
-    found, _ = priced(plain, BlockMinimum(4))
-    assert found.total >= (1 - 2 * prices.CLOSE) * best
+    proof, _ = priced(plain, BlockMinimum(4))
+    assert proof.total >= (1 - 2 * prices.CLOSE) * best
 
 
 @given(r=randoms)
@@ -87,7 +87,7 @@ def test_prices_break_no_constraint_with_odd_weights(r: Random) -> None:
 
 @given(r=randoms)
 @settings(max_examples=80)
-def test_the_dearest_block_of_each_cell_is_found(r: Random) -> None:
+def test_the_best_block_of_each_cell_is_found(r: Random) -> None:
     """Whatever the prices, against all blocks of each cell; and lowered prices break nothing."""
     plain, minimum = random_plain(r, most=7), r.choice(MINIMA)
     problem, costs = problem_of(plain, minimum.values > 1), costs_of(plain)
@@ -100,7 +100,7 @@ def test_the_dearest_block_of_each_cell_is_found(r: Random) -> None:
     excess = _prices.excess(asked, pricing)
     start, units, times, limits = _prices.blocks(asked, pricing, np.arange(len(cells)))
     of_record = asked[problem.row_unit].tolist()
-    for g, found in enumerate(excess.tolist()):
+    for g, above in enumerate(excess.tolist()):
         members = cells.members[cells.start[g] : cells.start[g + 1]].tolist()
         rows = [row for row, unit in enumerate(problem.row_unit.tolist()) if unit in members]
         cost = float(pricing.cost[g])
@@ -110,7 +110,7 @@ def test_the_dearest_block_of_each_cell_is_found(r: Random) -> None:
             for block in blocks
             if len(block) >= minimum.records and len(plain.histogram(block)) >= minimum.values
         )
-        assert found == pytest.approx(best, abs=1e-12)
+        assert above == pytest.approx(best, abs=1e-12)
         of_cell = slice(start[g], start[g + 1])
         worth = sum(asked[u] * t for u, t in zip(units[of_cell], times[of_cell], strict=True))
         assert worth - limits[g] == pytest.approx(best, abs=1e-12)

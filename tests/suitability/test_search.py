@@ -33,13 +33,13 @@ def test_what_is_found_is_what_the_list_has(r: Random) -> None:
         if minimum.records > facts.records or minimum.values > facts.distinct_l:
             continue
         listed = cell_costs(problem, facts.costs, [minimum])[0]
-        found = searched_costs(problem, facts.costs, minimum)
+        least = searched_costs(problem, facts.costs, minimum)
         if (
             minimum.records > minimum.values > 1
         ):  # each companion and each value in some cell, but not all in one
-            assert (found <= listed).all()
+            assert (least <= listed).all()
         else:
-            assert found.tolist() == listed.tolist()
+            assert least.tolist() == listed.tolist()
 
 
 @pytest.fixture(scope="module")

@@ -155,7 +155,9 @@ def test_views_state_no_distortion(tmp_path: Path) -> None:
     promises = [sd.MultiViewDiversity(3)]
     folder = write(tmp_path / "out", {"one": frame, "two": frame}, promises)
     utility = sd.Certificate.open(folder / "certificate.json").utility
-    assert [set(found) for found in utility.values()] == [{"blocks", "average_block", "discernibility"}] * 2
+    assert [set(figures) for figures in utility.values()] == [
+        {"blocks", "average_block", "discernibility"}
+    ] * 2
     assert sd.verify(folder).holds
     with pytest.raises(sd.RequirementError, match=r"'utility\.one\.distortion'"):
         sd.verify(forged(folder, lambda c: c["utility"]["one"].update(distortion=0.0)))

@@ -176,7 +176,7 @@ _IPUMS_COLUMNS = (
 
 
 def names() -> list[str]:
-    """The tables that `load` knows.
+    """Return the names of the tables that `load` knows.
 
     >>> names()[:3]
     ['adult', 'adult-train', 'adult-arx']
@@ -185,7 +185,7 @@ def names() -> list[str]:
 
 
 def describe(name: str) -> Dataset:
-    """What a table is, where it comes from, and its licence and citation; print it to read it.
+    """Return what a table is, where it comes from, and its licence and citation; print it to read it.
 
     >>> describe("coil2000").licence
     'non-commercial research and education only; (c) Sentient Machine Research 2000'
@@ -194,7 +194,7 @@ def describe(name: str) -> Dataset:
 
 
 def load(name: str) -> pl.DataFrame:
-    """A table of the collection as a frame with named columns; a missing value is null.
+    """Return a table of the collection as a frame with named columns; a missing value is null.
 
     >>> load("adult-arx").shape
     (30162, 9)

@@ -180,7 +180,7 @@ def fault_of(kind: str, body: Mapping[str, Any]) -> str | None:
     """Say what is wrong with a body; None if nothing is.
 
     >>> fault_of("apart", {"receivers": ["hospital"]})
-    "is no apart as Sudare writes it: 'receivers' must have at least 2 items, not 1"
+    "is not a valid 'apart' entry: 'receivers' must have at least 2 items, not 1"
     >>> fault_of("loan", {})
     "is of the kind 'loan', which Sudare does not write"
     """
@@ -190,7 +190,7 @@ def fault_of(kind: str, body: Mapping[str, Any]) -> str | None:
     try:
         form.model_validate(body)
     except ValidationError as error:
-        return f"is no {kind} as Sudare writes it: {first_fault(error)}"
+        return f"is not a valid {kind!r} entry: {first_fault(error)}"
     return None
 
 

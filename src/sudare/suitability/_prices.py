@@ -1,4 +1,4 @@
-"""Compiled: the dearest possible block in every cell."""
+"""Compiled: the possible block of every cell that is worth most above its cost."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class PricingProblem(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _dearest(
+def _best_block(
     prices: Array, scale: float, g: int, problem: PricingProblem, order: Array, times: Array, has: Array
 ) -> tuple[float, float, int]:  # pragma: no cover
     """Find the possible block in cell g that is worth most above its cost, with all prices times `scale`.
 
-    It has all records that are worth more than the cell costs. If they have too few values, the dearest record of
-    each further value, the dearest first; if they are too few, the dearest of the rest. (Each addition is
+    It has all records that are worth more than the cell costs. If they have too few values, the record of the
+    highest price of each further value, the highest first; if they are too few, the highest of the rest. (Each addition is
     needed, and the best that is left.) Returns the prices (unscaled) and the cost of its records, and how many
     units `order` and `times` list.
     """
@@ -74,7 +74,7 @@ def _dearest(
 def _filled(
     prices: Array, g: int, problem: PricingProblem, order: Array, times: Array, listed: int, missing: int
 ) -> tuple[int, float]:  # pragma: no cover
-    """Add the dearest records that are not taken yet; fewer than `missing` are never left."""
+    """Add the records of the highest prices that are not taken yet; fewer than `missing` are never left."""
     taken, first = listed, listed
     room = 0  # records in order[first:listed]
     for i in range(problem.start[g], problem.start[g + 1]):
@@ -112,13 +112,13 @@ def _largest(problem: PricingProblem) -> int:  # pragma: no cover
 
 @njit(cache=True, nogil=True)
 def excess(prices: Array, problem: PricingProblem) -> Array:  # pragma: no cover
-    """Return by how much the dearest possible block of each cell is worth more than it costs."""
+    """Return by how much the best possible block of each cell is worth more than it costs."""
     room = _largest(problem)
     order, times = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     has = np.zeros(problem.values, dtype=np.int64)
     above = np.empty(len(problem.cost))
     for g in range(len(problem.cost)):
-        worth, cost, _ = _dearest(prices, 1.0, g, problem, order, times, has)
+        worth, cost, _ = _best_block(prices, 1.0, g, problem, order, times, has)
         above[g] = worth - cost
     return above
 
@@ -127,7 +127,7 @@ def excess(prices: Array, problem: PricingProblem) -> Array:  # pragma: no cover
 def blocks(
     prices: Array, problem: PricingProblem, cells: Array
 ) -> tuple[Array, Array, Array, Array]:  # pragma: no cover
-    """Return the dearest possible blocks of these cells: where each starts, units, records of each, and their costs."""
+    """Return the best possible blocks of these cells: where each starts, units, records of each, and their costs."""
     room = _largest(problem)
     order, times = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     has = np.zeros(problem.values, dtype=np.int64)
@@ -137,7 +137,7 @@ def blocks(
         np.empty(8 * len(cells) + room, dtype=np.int64),
     )
     for i in range(len(cells)):
-        _, limits[i], listed = _dearest(prices, 1.0, cells[i], problem, order, times, has)
+        _, limits[i], listed = _best_block(prices, 1.0, cells[i], problem, order, times, has)
         end = start[i] + listed
         if end > len(units):
             units = np.concatenate((units, np.empty(len(units) + room, dtype=np.int64)))
@@ -161,7 +161,7 @@ def lowered(prices: Array, problem: PricingProblem) -> Array:  # pragma: no cove
     for g in range(len(problem.cost)):
         scale = 1.0
         while True:
-            worth, cost, _ = _dearest(prices, scale, g, problem, order, times, has)
+            worth, cost, _ = _best_block(prices, scale, g, problem, order, times, has)
             if worth == 0.0 or scale * worth <= cost * (1 + TOLERANCE):
                 break
             scale = cost / worth
