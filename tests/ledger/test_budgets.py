@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sudare as sd
-from sudare.ledger.bodies import ReleaseBody, exact
 from sudare.ledger.budgets import Cost, replacing
 from sudare.ledger.chain import Entry
+from sudare.ledger.entries import ReleaseBody, exact
 from sudare.ledger.history import History
 
 NUMBERS = st.fractions(0, 900, max_denominator=10**9)

@@ -22,7 +22,7 @@ import pytest
 import sudare as sd
 from sudare.cli.ledger import show
 from sudare.ledger import chain, history, sqlite_file
-from sudare.ledger.bodies import MAX_RECEIVERS, packed
+from sudare.ledger.entries import MAX_RECEIVERS, packed
 from tests.ledger.test_ledger import SCHEMA, people
 
 Bodies = list[tuple[str, Any]]

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
-from sudare.ledger.bodies import exact
+from sudare.ledger.entries import exact
 from sudare.ledger.history import record
 from sudare.ledger.receivers import groups_around, sets_of
 from tests.release.killing import at_once, forker

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 
 from sudare.errors import LedgerError
-from sudare.ledger.bodies import BudgetBody, Neighbours, exact
+from sudare.ledger.entries import BudgetBody, Neighbours, exact
 from sudare.ledger.history import History, Recorded
 
 _PRECISE = Context(prec=50, rounding=ROUND_CEILING)

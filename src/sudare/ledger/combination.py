@@ -17,8 +17,8 @@ from itertools import combinations
 import numpy as np
 
 from sudare.errors import RequirementError
-from sudare.ledger.bodies import RecordedPromise
 from sudare.ledger.chain import Entry
+from sudare.ledger.entries import RecordedPromise
 from sudare.ledger.history import History, Recorded, promise
 from sudare.ledger.receivers import MAX_SETS, sets_of
 from sudare.privacy.multi_view import KINDS, MultiViewDiversity, ViewedBy

@@ -8,9 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from sudare.errors import InputError
-from sudare.ledger.bodies import (
+from sudare.ledger.budgets import Budget, budgets_of, refuse_overspending, refuse_small_budget, strictest
+from sudare.ledger.chain import Chain, Entry
+from sudare.ledger.combination import refuse_broken_promises
+from sudare.ledger.entries import (
+    MAX_CHARACTERS,
     MAX_RECEIVERS,
-    MOST_SIGNS,
     NEIGHBOURS,
     BudgetBody,
     Neighbours,
@@ -19,9 +22,6 @@ from sudare.ledger.bodies import (
     exact,
     fault_of,
 )
-from sudare.ledger.budgets import Budget, budgets_of, refuse_overspending, refuse_small_budget, strictest
-from sudare.ledger.chain import Chain, Entry
-from sudare.ledger.combination import refuse_broken_promises
 from sudare.ledger.history import History, Recorded, check_receiver
 from sudare.ledger.receivers import sets_of
 from sudare.privacy.requirement import one_of
@@ -63,7 +63,7 @@ class Ledger(Chain):
         >>> ledger.set_budget("patients", "5/2", neighbours="add or remove").body["epsilon"]
         '5/2'
         """
-        if not (isinstance(source, str) and source and len(source) <= MOST_SIGNS):
+        if not (isinstance(source, str) and source and len(source) <= MAX_CHARACTERS):
             raise InputError("Name the source whose budget it is, as the schema or its file does.")
         one_of(neighbours, "neighbours", "set_budget", NEIGHBOURS)
         if exact(epsilon) <= 0:

@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 Neighbours = Literal["replace", "add or remove"]
 NEIGHBOURS = ("replace", "add or remove")
 
-MOST_SIGNS = 4_000  # of a name, a path or a promise's words
+MAX_CHARACTERS = 4_000  # of a name, a path or a promise's words
 MAX_RECEIVERS = 1_000  # that one entry declares apart
 MAX_L = 10**9  # of a promise of l-diversity
 MAX_DIGITS = 30  # of an epsilon or delta
@@ -70,8 +70,8 @@ def _readable(text: str) -> str:
     return text
 
 
-Text = Annotated[str, Field(max_length=MOST_SIGNS)]
-Name = Annotated[str, Field(min_length=1, max_length=MOST_SIGNS)]
+Text = Annotated[str, Field(max_length=MAX_CHARACTERS)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS)]
 Number = Annotated[str, AfterValidator(_readable)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
