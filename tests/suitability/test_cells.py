@@ -8,20 +8,8 @@ from hypothesis import given, settings
 from sudare.generalization.problem import Problem
 from sudare.suitability.cells import ClosedCells, can_be_listed, cell_costs, count_choices
 from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
-from tests.suitability.cases import costs_of, problem_of, random_plain, randoms, some_row
+from tests.suitability.cases import MINIMA, costs_of, problem_of, random_plain, randoms, some_row
 from tests.suitability.plain import Plain
-
-MINIMA = [
-    BlockMinimum(1),
-    BlockMinimum(2),
-    BlockMinimum(3),
-    BlockMinimum(9),
-    BlockMinimum(2, 2),
-    BlockMinimum(3, 3),
-    BlockMinimum(3, 2),
-    BlockMinimum(5, 2),
-    BlockMinimum(4, 4),
-]
 
 
 @given(r=randoms)
