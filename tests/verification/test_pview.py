@@ -92,7 +92,7 @@ def test_a_file_that_is_no_part_of_a_view(folders, tmp_path: Path) -> None:
             lambda facts: facts.update(certificate="trust me"),
             "The certificate of the view is of no known form",
         ),
-        (lambda facts: facts.pop("budget"), "does not tell what its budget was spent on"),
+        (lambda facts: facts.pop("budget"), "does not say what its budget was spent on"),
         (
             lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": "-1"}}),
             "The budget of the view",

@@ -39,7 +39,7 @@ class HomogeneousBlocks:
 
 @dataclass(frozen=True)
 class Homogeneity:
-    """What a homogeneity attack tells, by sensitive attribute."""
+    """What a homogeneity attack reveals, by sensitive attribute."""
 
     by_attribute: dict[str, HomogeneousBlocks]
 

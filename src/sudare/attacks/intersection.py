@@ -1,4 +1,4 @@
-"""The intersection attack: looking a person up in several views, and combining what each of them tells.
+"""The intersection attack: looking a person up in several views, and combining what each of them reveals.
 
 It runs on the published views alone. An outsider who knows a person's quasi values reads, in every view, the blocks
 whose labels cover them: the person is in one of these, so that their sensitive value occurs there. What occurs in all
@@ -32,7 +32,7 @@ TINY = np.finfo(np.float64).tiny
 MAX_CELLS = 2**23  # pairs of a person and a sensitive value that are looked at at a time
 
 
-# -- what the attack tells -----------------------------------------------------------------------
+# -- what the attack reveals ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class ValuesLeft:
 
 @dataclass(frozen=True)
 class Intersection:
-    """What an intersection attack tells, by sensitive attribute."""
+    """What an intersection attack reveals, by sensitive attribute."""
 
     views: tuple[str, ...]
     known: int
@@ -139,8 +139,8 @@ def intersection(frames: Views, schema: Schema, *, known: Any) -> Intersection:
     >>> by_age = pl.DataFrame({"age": ["[20, 21]", "[20, 21]", "22"], "illness": ["flu", "HIV", "flu"]})
     >>> by_height = pl.DataFrame({"height": ["180", "[160, 170]", "[160, 170]"], "illness": ["flu", "HIV", "flu"]})
     >>> schema = sd.Schema.from_roles(quasi=["age", "height"], sensitive=["illness"])
-    >>> told = intersection({"age": by_age, "height": by_height}, schema, known=people)
-    >>> told.by_attribute["illness"].candidates
+    >>> learned = intersection({"age": by_age, "height": by_height}, schema, known=people)
+    >>> learned.by_attribute["illness"].candidates
     {1: 2, 2: 1}
     """
     views = _opened(frames, schema)

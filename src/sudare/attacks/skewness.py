@@ -44,7 +44,7 @@ class Skews:
 
 @dataclass(frozen=True)
 class Skewness:
-    """What a skewness attack tells, by sensitive attribute."""
+    """What a skewness attack reveals, by sensitive attribute."""
 
     floor: int
     by_attribute: dict[str, Skews]

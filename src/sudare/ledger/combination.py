@@ -123,7 +123,7 @@ def _strictest(
 
 
 def _other_than(new: Recorded, history: History) -> list[Recorded]:
-    """Return the releases with blocks. One of the same columns in the same blocks of the same rows tells nothing new."""
+    """Return the releases with blocks. One of the same columns in the same blocks of the same rows reveals nothing new."""
     same = (new.body.digest, new.body.views)
     return [one for one in history.releases if one.has_blocks and (one.body.digest, one.body.views) != same]
 
@@ -140,16 +140,16 @@ def _combined(
     shown = {release.seq: ShownAttributes.by(release) for release in earlier}
     promised = {one.attribute: one for each in (*shown.values(), new) for one in each.promises}
     for attribute in sorted(new.attributes.intersection(promised)):
-        telling = [release for release in earlier if attribute in shown[release.seq].attributes]
-        sets = sets_of(history.groups(receiver, telling), Counter(one.receiver for one in telling))
+        showing = [release for release in earlier if attribute in shown[release.seq].attributes]
+        sets = sets_of(history.groups(receiver, showing), Counter(one.receiver for one in showing))
         about = [one for each in (*shown.values(), new) for one in each.about(attribute)]
         if not sets.exact and any(one.measure != "distinct" for one in about):
             raise RequirementError(
                 f"Receivers of '{attribute}' were declared apart in more than {MAX_SETS} ways, too many to follow one by one for "
                 f"{next(one.text for one in about if one.measure != 'distinct')}. Ask for distinct diversity, or for fewer receivers."
             )
-        for together in [{one.receiver for one in telling}] if everybody else sets.sets:
-            if releases := [release for release in telling if release.receiver in together]:
+        for together in [{one.receiver for one in showing}] if everybody else sets.sets:
+            if releases := [release for release in showing if release.receiver in together]:
                 yield attribute, releases
 
 
@@ -195,7 +195,7 @@ def _is_like(release: Recorded, then: str, table: Table, now: str) -> bool:
     return release.part_of(table) is None and len(np.unique(table[now].codes)) > FEW_VALUES
 
 
-# -- What can be told without the new blocks ------------------------------------------------------------
+# -- What can be checked without the new blocks ------------------------------------------------------------
 
 
 def _refuse_beforehand(
@@ -223,7 +223,7 @@ def _refuse_roles(every: Sequence[ShownAttributes], attribute: str) -> None:
             if (promised := one.about(attribute)) and attribute in other.quasi:
                 raise RequirementError(
                     f"Release {one.seq} promises {promised[0].text} about '{attribute}', and release {other.seq} would show "
-                    f"'{attribute}' as a quasi attribute, by which people are told apart. Leave it out of one of them, or give it "
+                    f"'{attribute}' as a quasi attribute, by which people are distinguished. Leave it out of one of them, or give it "
                     "the role sensitive in both."
                 )
 
@@ -280,7 +280,7 @@ def _refuse_broken(releases: Sequence[Recorded], attribute: str, table: Table) -
 
 
 def seen_in(releases: Sequence[Recorded], attribute: str, table: Table) -> ViewedBy:
-    """Return what releases of this very table tell together about every row's value of an attribute."""
+    """Return what releases of this very table reveal together about every row's value of an attribute."""
     blocks = [one for release in releases for one in release.blocks_with(attribute, table)]
     try:
         return ViewedBy.of(

@@ -1,7 +1,7 @@
 """Draws from a Keystream with exactly the probabilities they say: categories, noise and indices.
 
 What is drawn is decided by comparing integers. Probabilities given as floats become integers over 2^64 first;
-`realized` and `realized_matrix` tell which, so that a promise can be computed for what is really done.
+`realized` and `realized_matrix` return which, so that a promise can be computed for what is really done.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _thresholds(leave: NDArray[np.float64], owner: str) -> tuple[Words, Words]:
 
     The words that move a code are rounded up to a multiple of the d - 1 others, so that one word both decides and
     chooses, exactly. Where that would be more than 2^64, every word moves it, and those beyond the last whole share
-    are drawn again. A share of 0 tells that none moves it.
+    are drawn again. A share of 0 means that none moves it.
     """
     asked = _probabilities(leave, "leave", owner, 1)
     if asked.size == 1 and asked[0] > 0:

@@ -42,7 +42,7 @@ class Facts:
 
     @cached_property
     def problem(self) -> Problem:
-        """The records, told apart by their sensitive value too."""
+        """The records, distinguished by their sensitive value too."""
         return Problem.of(self.table, [LDiversity(1, attribute=self.attribute)])
 
     @cached_property

@@ -25,7 +25,7 @@ from sudare.suitability.costs import BlockMinimum, Costs
 ROUNDS = 30
 TOLERANCE = 1e-9  # of a block's price above its cost, which rounding may leave
 CLOSE = 0.005  # the program's own value and the best prices differ by so little: stop
-STEP = 0.4  # from the best prices so far towards the program's: breaks fewer and more telling constraints
+STEP = 0.4  # from the best prices so far towards the program's: breaks fewer constraints, and tighter ones
 
 
 @dataclass(frozen=True, eq=False)

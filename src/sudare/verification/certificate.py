@@ -1,6 +1,6 @@
 """The certificate: what was promised and what was measured on the output. It is handed over with the output.
 
-So it may tell nothing more about the original than the output does. It is a function of what is handed over, of what
+So it may reveal nothing more about the original than the output does. It is a function of what is handed over, of what
 was declared, and of a salted commitment to the input: `certify` receives nothing else.
 """
 
@@ -99,7 +99,7 @@ class Certificate(_CertificatePart):
     measured: dict[str, Any]
     method: str
     utility: dict[str, Any]
-    """What the output is still good for, as far as the output alone tells."""
+    """What the output is still good for, as far as the output alone shows it."""
     caveats: list[str] = Field(default_factory=list)
     """What the promise does not cover."""
     attacks: dict[str, Any] = Field(default_factory=dict)

@@ -41,7 +41,7 @@ def promised_by(certificate: Certificate) -> list[Promise]:
 
 
 def refuse_texts(certificate: Certificate) -> None:
-    """Refuse what a certificate says beside its figures, where it is no text that a release writes: it could tell anything."""
+    """Refuse what a certificate says beside its figures, where it is no text that a release writes: it could reveal anything."""
     for name, text in certificate.versions.items():
         if name not in ("python", *VERSIONED) or not VERSION.fullmatch(text):
             raise RequirementError(

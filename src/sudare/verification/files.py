@@ -34,7 +34,7 @@ OTHER_VERSION = (
 
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
-    """One published table: a frame, or what a file holds, its values as a receiver can tell them apart."""
+    """One published table: a frame, or what a file holds, its values as a receiver can distinguish them."""
 
     where: str
     frame: pl.DataFrame
@@ -63,14 +63,14 @@ def open_table(output: pl.DataFrame | Path, schema: Schema) -> PublishedTable:
 
 
 def _refuse_more_than_rows(path: Path, frame: pl.DataFrame) -> None:
-    """Refuse what a Parquet file tells beside its rows: notes of its writer, and values that no row has."""
+    """Refuse what a Parquet file says beside its rows: notes of its writer, and values that no row has."""
     try:
         notes = [key for key in pl.read_parquet_metadata(path) if key != "ARROW:schema"]
     except BROKEN as error:
         raise InputError(f"{path}: the output cannot be read: {error}.") from None
     if notes:
         raise RequirementError(
-            f"{path.name} has notes beside its rows: {listed(notes)}. They may tell about the original. Write the file "
+            f"{path.name} has notes beside its rows: {listed(notes)}. They may reveal something about the original. Write the file "
             "without them."
         )
     for column in frame.iter_columns():
@@ -155,17 +155,17 @@ def refuse_unlike(copies: list[PublishedTable]) -> None:
 
 
 def refuse_order(table: PublishedTable) -> None:
-    """Refuse rows that do not stand in the order of their values: any other order may tell who stood where."""
+    """Refuse rows that do not stand in the order of their values: any other order may reveal who stood where."""
     frame = table.frame
     if not table.from_csv and not frame.equals(frame.sort(frame.columns, nulls_last=True)):
         raise RequirementError(
-            f"The rows of {table.where} do not stand in the order of their values. Their order may tell whose they are. Sort "
+            f"The rows of {table.where} do not stand in the order of their values. Their order may reveal whose they are. Sort "
             "them by all columns."
         )
 
 
 def refuse_other_bytes(path: Path, frame: pl.DataFrame, written_by: str | None) -> str:
-    """Refuse a file that is not byte by byte what a release writes for these rows: whatever else it has may tell more.
+    """Refuse a file that is not byte by byte what a release writes for these rows: whatever else it has may reveal more.
 
     Another version of polars may write the same rows otherwise. Then only the notes of the Parquet file are compared, and
     what was not is returned as a note; else the note is empty.
@@ -180,7 +180,7 @@ def refuse_other_bytes(path: Path, frame: pl.DataFrame, written_by: str | None) 
         note = OTHER_VERSION.format(path.name, written_by, pl.__version__)
     if not alike:
         raise RequirementError(
-            f"{path.name} has other bytes than a release writes for its rows. They may tell about the original. Write the "
+            f"{path.name} has other bytes than a release writes for its rows. They may reveal something about the original. Write the "
             "file again."
         )
     return note
@@ -194,7 +194,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def refuse_other_json(path: Path) -> None:
-    """Refuse a JSON file that is not written as a release writes it: blanks and spellings could tell something, too."""
+    """Refuse a JSON file that is not written as a release writes it: blanks and spellings could carry information, too."""
     content = read_bytes(path, "a file of the release")
     written = json.dumps(parse_json(content, str(path)), indent=2, ensure_ascii=False) + "\n"
     if content != written.encode("utf-8", "surrogatepass"):

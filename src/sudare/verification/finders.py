@@ -33,7 +33,7 @@ from sudare.verification.recount_values import Sensitive, sensitive_column
 TOLERANCE = 1e-9  # relative: of figures that sums of logarithms give
 ALONE = (
     "this is what each view leaves by itself; that they leave enough together was verified when they were made, and cannot "
-    "be from the views, of which none tells who is in which blocks of all"
+    "be from the views, of which none shows who is in which blocks of all"
 )
 PROVEN = "this is what each view leaves by itself; together they leave {:g} or more, whoever is in which of their blocks"
 
@@ -183,7 +183,8 @@ def find_in_views(promise: Promise, tables: Mapping[str, list[PublishedTable]], 
     """Say what every view leaves by itself, and whether that is enough whoever is in which of their blocks."""
     if not isinstance(promise, MultiViewDiversity):
         raise ParameterError(
-            f"Several views have {listed(list(tables))} together; {promise} is not asked of them."
+            f"{promise} is a requirement of one table. Of the views {listed(list(tables))} together, ask for "
+            "MultiViewDiversity alone."
         )
     views = {name: copies[0] for name, copies in tables.items()}
     seen: dict[str, tuple[pl.Series, pl.Series]] = {}

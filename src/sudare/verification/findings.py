@@ -20,7 +20,7 @@ class Finding:
     holds: bool
     worst: dict[str, Any]
     note: str = field(default="", repr=False)
-    """What this finding rests on, where the output alone does not tell all of it."""
+    """What this finding rests on, where the output alone does not show all of it."""
 
 
 @dataclass(frozen=True)

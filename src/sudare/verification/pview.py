@@ -107,7 +107,7 @@ def _budget(facts: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
             map(_is_share, shares.values())
         ):
             return dict(budget)
-    raise InputError(f"{folder}: the p-view does not tell what its budget was spent on.")
+    raise InputError(f"{folder}: the p-view does not say what its budget was spent on.")
 
 
 def _is_share(part: object) -> bool:

@@ -40,7 +40,7 @@ class RecountedBlocks:
 
 
 def count_blocks(frame: pl.DataFrame, quasi: list[str], sensitive: Sensitive | None) -> RecountedBlocks:
-    """Group the records by what their quasi values can be told apart by; without any, all are one block."""
+    """Group the records by the quasi values that a receiver can distinguish; without any, all are one block."""
     keys = [str(i) for i in range(len(quasi))]  # so that no column can have the name of ours
     shown = [f"text {key}" for key in keys]
     rows = frame.select(

@@ -23,7 +23,7 @@ MAX_COMBINATIONS = 50_000  # of blocks, one of each view, that are looked at one
 
 
 def blocks_of(frame: pl.DataFrame, quasi: Sequence[str]) -> pl.Series:
-    """Number the rows by what their published quasi values can be told apart by."""
+    """Number the rows by the published quasi values that a receiver can distinguish."""
     if not quasi:
         return pl.Series([1] * frame.height)
     rows = pl.DataFrame([exact(frame[name]).alias(str(i)) for i, name in enumerate(quasi)])
@@ -32,7 +32,7 @@ def blocks_of(frame: pl.DataFrame, quasi: Sequence[str]) -> pl.Series:
 
 
 def least_left(blocks: Sequence[pl.Series], sensitive: pl.Series, kind: str) -> tuple[float, int]:
-    """Return the smallest l that anybody is left with, and the first row that is; a block of None tells nothing.
+    """Return the smallest l that anybody is left with, and the first row that is; a block of None reveals nothing.
 
     distinct: how many values occur in all blocks of the row. By counts: the entropy (as e^H), or 1 over the largest
     probability, of the posterior that is proportional to N(s) times the product of n(s) / N(s) over the views.

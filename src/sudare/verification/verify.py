@@ -1,7 +1,7 @@
 """Verification: recount what is published, from the output alone.
 
 Nothing here comes from the methods or from what `privacy` measures with: every file is read and grouped by polars, by
-what a receiver can tell apart, and of a requirement only its parameters are used.
+what a receiver can distinguish, and of a requirement only its parameters are used.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def verify(
 ) -> Verification:
     """Recount a published frame, file or release folder, and say whether the requirements hold.
 
-    A release folder tells itself what it promises, in its certificate: without `requirements` that is verified, and
+    A release folder states what it promises in its certificate: without `requirements` that is verified, and
     without `schema` its columns are what the certificate says they are. Every file in it is read: what was not
     certified, was changed, or promises less than the certificate claims, is refused with a RequirementError. For a frame
     or a single file both must be given. Columns that the schema does not publish, or that look like others, are refused.
@@ -73,7 +73,7 @@ def verify(
 
     What a p-view promises is a property of its noise: its budget is added up again.
 
-    Findings are named k, l_distinct, l_entropy, l_recursive and t. Several of one name are told apart by what
+    Findings are named k, l_distinct, l_entropy, l_recursive and t. Several of one name are distinguished by what
     they differ in: l_distinct:illness, t:ordered, l_recursive:c=3.
 
     >>> import sudare as sd
@@ -93,8 +93,8 @@ def verify(
         return _verify_folder(handed_over(output), promised, schema, plan)
     if promised is None or schema is None:
         raise ParameterError(
-            "verify needs the requirements and the schema of a table; only a release folder and a p-view tell their "
-            "own."
+            "verify needs the requirements and the schema of a table; only a release folder and a p-view state "
+            "their own."
         )
     single = output if isinstance(output, pl.DataFrame) else Path(output)
     tables = {"data": [open_table(single, schema)]}
