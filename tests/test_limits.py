@@ -43,5 +43,5 @@ def test_the_page_of_limits_names_them_all() -> None:
         f"{law.MOST_MATRIX:,}",
         f"{law.MOST_FLIPPED:,}",
         f"{law.MOST_STEPS:,}",
-        f"{facts.MOST_LEFT_OUT:,}",
+        f"{facts.MAX_LEFT_OUT:,}",
     ]

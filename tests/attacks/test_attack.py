@@ -47,11 +47,11 @@ def blocks_of(records: Rows) -> dict[tuple[Any, ...], Counter[Any]]:
 
 def test_homogeneity_of_the_inpatients() -> None:
     """Bob, 31, zip 13053: everybody in his block has cancer."""
-    found = attack(PUBLISHED, SCHEMA, kind="homogeneity")
-    (worst,) = found.by_attribute["condition"].worst
+    learned = attack(PUBLISHED, SCHEMA, kind="homogeneity")
+    (worst,) = learned.by_attribute["condition"].worst
     assert (worst.block, worst.value, worst.size) == (THIRTIES, "Cancer", 4)
-    assert found.summary() == {"condition": {"blocks": 1, "records": 4, "share": 1 / 3}}
-    assert str(found) == (
+    assert learned.summary() == {"condition": {"blocks": 1, "records": 4, "share": 1 / 3}}
+    assert str(learned) == (
         "condition: 1 block with 4 records (33.3%) shares one value. The largest: zip 130**, age 3*, "
         "nationality *: 4 records with 'Cancer'."
     )
@@ -83,9 +83,9 @@ def test_the_inpatients_before_and_after() -> None:
 
 
 def test_skewness_of_the_inpatients() -> None:
-    found = attack(PUBLISHED, SCHEMA, kind="skewness").by_attribute["condition"]
-    assert (found.ratio.amount, found.ratio.value, found.ratio.block) == (12 / 5, "Cancer", THIRTIES)
-    assert (found.difference.amount, found.difference.share, found.difference.overall) == (
+    learned = attack(PUBLISHED, SCHEMA, kind="skewness").by_attribute["condition"]
+    assert (learned.ratio.amount, learned.ratio.value, learned.ratio.block) == (12 / 5, "Cancer", THIRTIES)
+    assert (learned.difference.amount, learned.difference.share, learned.difference.overall) == (
         7 / 12,
         1.0,
         5 / 12,
@@ -97,13 +97,13 @@ def test_skewness_of_the_inpatients() -> None:
 
 @given(rows)
 def test_homogeneity_by_counting(records: Rows) -> None:
-    found = attack(frame_of(records), ROLES).by_attribute["illness"]
+    learned = attack(frame_of(records), ROLES).by_attribute["illness"]
     alone = [block for block in blocks_of(records).values() if len(block) == 1]
-    assert found.blocks == len(alone)
-    assert found.records == sum(block.total() for block in alone)
-    assert found.share == found.records / len(records)
-    assert [worst.size for worst in found.worst] == sorted((b.total() for b in alone), reverse=True)[:5]
-    for worst in found.worst:
+    assert learned.blocks == len(alone)
+    assert learned.records == sum(block.total() for block in alone)
+    assert learned.share == learned.records / len(records)
+    assert [worst.size for worst in learned.worst] == sorted((b.total() for b in alone), reverse=True)[:5]
+    for worst in learned.worst:
         assert blocks_of(records)[tuple(worst.block.values())] == {worst.value: worst.size}
 
 
@@ -116,11 +116,11 @@ def test_background_by_trying_every_value(records: Rows, known: int) -> None:
         for value, count in block.items():
             others = sorted((c for v, c in block.items() if v != value), reverse=True)[:known]
             best = max(best, Fraction(count, block.total() - sum(others)))
-    found = attack(frame_of(records), ROLES, kind="background", known=known).by_attribute["illness"]
-    assert Fraction(found.count, found.remaining) == best
-    assert found.posterior == float(best)
-    assert (found.certain, found.share) == (certain, certain / len(records))
-    assert blocks_of(records)[tuple(found.block.values())][found.value] == found.count
+    learned = attack(frame_of(records), ROLES, kind="background", known=known).by_attribute["illness"]
+    assert Fraction(learned.count, learned.remaining) == best
+    assert learned.posterior == float(best)
+    assert (learned.certain, learned.share) == (certain, certain / len(records))
+    assert blocks_of(records)[tuple(learned.block.values())][learned.value] == learned.count
 
 
 @given(rows, st.integers(1, 5))
@@ -132,13 +132,13 @@ def test_skewness_by_trying_every_pair(records: Rows, floor: int) -> None:
         if block.total() >= floor
         for value in overall
     }
-    found = attack(frame_of(records), ROLES, kind="skewness", floor=floor).by_attribute["illness"]
+    learned = attack(frame_of(records), ROLES, kind="skewness", floor=floor).by_attribute["illness"]
     if not pairs:
-        assert found.ratio is found.difference is None
+        assert learned.ratio is learned.difference is None
         return
-    assert found.ratio.amount == float(max(share / whole for share, whole in pairs.values()))
-    assert found.difference.amount == float(max(abs(share - whole) for share, whole in pairs.values()))
-    for skew in (found.ratio, found.difference):
+    assert learned.ratio.amount == float(max(share / whole for share, whole in pairs.values()))
+    assert learned.difference.amount == float(max(abs(share - whole) for share, whole in pairs.values()))
+    for skew in (learned.ratio, learned.difference):
         share, whole = pairs[tuple(skew.block.values()), skew.value]
         assert (skew.share, skew.overall) == (float(share), float(whole))
 
@@ -148,14 +148,14 @@ def test_reidentification_by_counting(records: Rows, others: Rows, threshold: fl
     frame, everybody = frame_of(records), frame_of([*records, *others])
     sizes = {key: block.total() for key, block in blocks_of(records).items()}
     people = {key: block.total() for key, block in blocks_of([*records, *others]).items()}
-    found = attack(frame, ROLES, kind="reidentification", threshold=threshold, population=everybody)
+    learned = attack(frame, ROLES, kind="reidentification", threshold=threshold, population=everybody)
     mean = sum(Fraction(size, people[key]) for key, size in sizes.items()) / len(records)
-    assert found.prosecutor.largest == 1 / min(sizes.values())
-    assert found.prosecutor.mean == len(sizes) / len(records)
-    assert found.prosecutor.at_risk == sum(s for s in sizes.values() if 1 / s > threshold)
-    assert found.journalist.largest == 1 / min(people[key] for key in sizes)
-    assert found.journalist.mean == found.marketer == pytest.approx(float(mean))
-    assert found.population == len(everybody)
+    assert learned.prosecutor.largest == 1 / min(sizes.values())
+    assert learned.prosecutor.mean == len(sizes) / len(records)
+    assert learned.prosecutor.at_risk == sum(s for s in sizes.values() if 1 / s > threshold)
+    assert learned.journalist.largest == 1 / min(people[key] for key in sizes)
+    assert learned.journalist.mean == learned.marketer == pytest.approx(float(mean))
+    assert learned.population == len(everybody)
     own = attack(frame, ROLES, kind="reidentification", threshold=threshold)
     assert own.journalist == own.prosecutor
     assert own.marketer == len(sizes) / len(records)
@@ -167,25 +167,25 @@ def test_reidentification_by_counting(records: Rows, others: Rows, threshold: fl
 def test_several_sensitive_attributes() -> None:
     schema = sd.Schema.from_roles(quasi=["zip"], sensitive=["illness", "pay"])
     frame = pl.DataFrame({"zip": ["1", "1", "2"], "illness": ["flu", "flu", "HIV"], "pay": [10, 20, 30]})
-    found = attack(frame, schema)
-    assert {name: part.records for name, part in found.by_attribute.items()} == {"illness": 3, "pay": 1}
-    assert found.share == 1.0
-    assert str(found).count("\n") == 1
+    learned = attack(frame, schema)
+    assert {name: part.records for name, part in learned.by_attribute.items()} == {"illness": 3, "pay": 1}
+    assert learned.share == 1.0
+    assert str(learned).count("\n") == 1
 
 
 def test_a_missing_value_is_a_value() -> None:
     frame = frame_of([("*", "Ayr", None), ("*", "Ayr", None), (None, "Ayr", "flu"), ("null", "Ayr", "HIV")])
-    found = attack(frame, ROLES)
-    assert found.by_attribute["illness"].blocks == 3
-    assert "2 records with '(missing)'" in str(found)
+    learned = attack(frame, ROLES)
+    assert learned.by_attribute["illness"].blocks == 3
+    assert "2 records with '(missing)'" in str(learned)
 
 
 def test_without_quasi_attributes_all_records_are_one_block() -> None:
     schema = sd.Schema.from_roles(sensitive=["illness"])
     frame = pl.DataFrame({"illness": ["flu", "flu", "HIV"]})
     assert attack(frame, schema, kind="background", known=0).posterior == 2 / 3
-    found = attack(frame, schema, kind="reidentification", population=frame)
-    assert (found.prosecutor.largest, found.journalist.largest) == (1 / 3, 1 / 3)
+    learned = attack(frame, schema, kind="reidentification", population=frame)
+    assert (learned.prosecutor.largest, learned.journalist.largest) == (1 / 3, 1 / 3)
 
 
 def test_columns_may_have_any_name() -> None:
@@ -207,10 +207,10 @@ def test_files_and_folders_look_like_the_frame(tmp_path: Path) -> None:
 
 
 def test_all_is_plain_data_and_names_nobody() -> None:
-    found = attack_all(PUBLISHED, SCHEMA)
-    assert list(found) == list(KINDS)
-    text = json.dumps(found)
-    assert json.loads(text) == found
+    figures = attack_all(PUBLISHED, SCHEMA)
+    assert list(figures) == list(KINDS)
+    text = json.dumps(figures)
+    assert json.loads(text) == figures
     assert "130**" not in text
     assert "Cancer" not in text
     quasi_only = sd.Schema.from_roles(quasi=["zip", "age"])

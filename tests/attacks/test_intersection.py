@@ -45,18 +45,18 @@ TABLE_4 = view("age", AGES, (20, 21), (22, 23), (24, 26))
 
 
 def test_the_papers_views_give_user_4_away() -> None:
-    found = attack({"T1": TABLE_2, "T2": TABLE_3}, SCHEMA, kind="intersection", known=USERS)
-    illness = found.by_attribute["illness"]
+    learned = attack({"T1": TABLE_2, "T2": TABLE_3}, SCHEMA, kind="intersection", known=USERS)
+    illness = learned.by_attribute["illness"]
     user3, user4, user5 = illness.victims  # the paper speaks of user4
     assert user4 == intersection.Victim(3, {"age": "23", "height": "160"}, "HIV")
     assert (user3.row, user3.learned, user5.row, user5.learned) == (2, "かぜ", 4, "肺炎")
     assert (illness.candidates, illness.given_away, illness.share) == ({1: 3, 2: 4}, 3, 3 / 7)
-    assert (found.least, found.posterior, found.unmatched, found.known) == (1, 1.0, 0, 7)
+    assert (learned.least, learned.posterior, learned.unmatched, learned.known) == (1, 1.0, 0, 7)
 
 
 def test_the_papers_safe_views_give_nobody_away() -> None:
-    found = attack({"T1": TABLE_4, "T2": TABLE_3}, SCHEMA, kind="intersection", known=USERS)
-    illness = found.by_attribute["illness"]
+    learned = attack({"T1": TABLE_4, "T2": TABLE_3}, SCHEMA, kind="intersection", known=USERS)
+    illness = learned.by_attribute["illness"]
     assert (illness.candidates, illness.least, illness.given_away, illness.victims) == ({2: 7}, 2, 0, ())
     assert illness.posterior == 3 / 4  # user5: かぜ 3 x 1/3 x 1/3, 肺炎 2 x 1/2 x 2/2
 
@@ -151,18 +151,18 @@ def frame_of(records: list[Record]) -> pl.DataFrame:
 def left_to(person: dict[str, Any], views: list[list[Record]]) -> tuple[bool, set[Any], Fraction]:
     """Whether every view has a record like the person; the values that are left; and how likely the likeliest is."""
     totals = [Counter(s for _, s in records) for records in views]
-    found = [
+    counts = [
         Counter(
             s for labels, s in records if all(label.covers(person[name]) for name, label in labels.items())
         )
         for records in views
     ]
-    told = [i for i in range(len(views)) if found[i]]
+    told = [i for i in range(len(views)) if counts[i]]
     everybody = totals[told[0]] if told else totals[0]
-    left = {s for total in totals for s in total if all(found[i][s] for i in told)}
+    left = {s for total in totals for s in total if all(counts[i][s] for i in told)}
     weighed = {s: Fraction(everybody[s]) for s in left}
     for i in told:
-        weighed = {s: weight * Fraction(found[i][s], totals[i][s]) for s, weight in weighed.items()}
+        weighed = {s: weight * Fraction(counts[i][s], totals[i][s]) for s, weight in weighed.items()}
     likeliest = max(weighed.values()) / sum(weighed.values()) if left else Fraction(0)
     return len(told) == len(views), left, likeliest
 
@@ -175,13 +175,13 @@ def test_random_labels_against_the_twin(r: Random) -> None:
     everything = [{kind: values[i % len(values)] for kind, values in VALUES.items()} for i in range(8)]
     frame = pl.DataFrame([*people, *everything], schema=TYPES)  # so that every label names a value
     frames = {f"view {i}": frame_of(records) for i, records in enumerate(views)}
-    found = attack(frames, MIXED, kind="intersection", known=frame)
+    learned = attack(frames, MIXED, kind="intersection", known=frame)
     each = [left_to(person, views) for person in [*people, *everything]]
-    illness = found.by_attribute["illness"]
+    illness = learned.by_attribute["illness"]
     assert illness.candidates == Counter(len(left) for _, left, _ in each)
     assert illness.least == min((len(left) for _, left, _ in each if left), default=0)
     assert illness.posterior == pytest.approx(float(max(likeliest for *_, likeliest in each)))
-    assert found.unmatched == sum(not everywhere for everywhere, *_ in each)
+    assert learned.unmatched == sum(not everywhere for everywhere, *_ in each)
     alone = [(row, left) for row, (_, left, _) in enumerate(each) if len(left) == 1]
     assert (illness.given_away, illness.share) == (len(alone), len(alone) / len(each))
     assert [(victim.row, {victim.learned}) for victim in illness.victims] == alone[:5]
@@ -193,8 +193,8 @@ def test_a_few_at_a_time_is_the_same(r: Random) -> None:
     people = pl.DataFrame({kind: [*values, *values][:9] for kind, values in VALUES.items()}, schema=TYPES)
     whole = attack(views, MIXED, kind="intersection", known=people)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(intersection, "CELLS", 10)
-        patch.setattr(lookup, "BITS", 1)
+        patch.setattr(intersection, "MAX_CELLS", 10)
+        patch.setattr(lookup, "MAX_BITS", 1)
         assert attack(views, MIXED, kind="intersection", known=people) == whole
 
 
@@ -203,10 +203,10 @@ def test_more_blocks_than_bits_in_a_word() -> None:
     frame = pl.DataFrame({"age": ages, "illness": [f"i{age}" for age in ages]})
     schema = sd.Schema.from_roles(quasi=["age"], sensitive=["illness"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lookup, "BITS", 300 * 128)
-        found = attack(frame, schema, kind="intersection", known=frame).by_attribute["illness"]
-    assert found.candidates == {1: 300}
-    assert [victim.learned for victim in found.victims] == ["i0", "i1", "i2", "i3", "i4"]
+        patch.setattr(lookup, "MAX_BITS", 300 * 128)
+        learned = attack(frame, schema, kind="intersection", known=frame).by_attribute["illness"]
+    assert learned.candidates == {1: 300}
+    assert [victim.learned for victim in learned.victims] == ["i0", "i1", "i2", "i3", "i4"]
 
 
 def test_many_views_do_not_make_likelihoods_vanish() -> None:
@@ -235,13 +235,13 @@ def random_problem(r: Random, method: str) -> tuple[sd.Table, Any, int]:
 @given(r=randoms)
 def test_views_leave_everybody_enough(method: str, r: Random) -> None:
     table, plan, l = random_problem(r, method)
-    found = attack(plan.apply(table), table.schema, kind="intersection", known=table)
-    assert found.unmatched == 0
-    assert 0 not in found.by_attribute["illness"].candidates
-    assert found.least >= l
+    learned = attack(plan.apply(table), table.schema, kind="intersection", known=table)
+    assert learned.unmatched == 0
+    assert 0 not in learned.by_attribute["illness"].candidates
+    assert learned.least >= l
     if method == "sequential":
-        assert found.by_attribute["illness"].candidates == plan.seen().distribution()
-        assert found.posterior == pytest.approx(plan.seen().posterior.max())
+        assert learned.by_attribute["illness"].candidates == plan.seen().distribution()
+        assert learned.posterior == pytest.approx(plan.seen().posterior.max())
 
 
 def test_adult(data_folder: Path, tmp_path: Path) -> None:
@@ -252,12 +252,12 @@ def test_adult(data_folder: Path, tmp_path: Path) -> None:
     }
     plan = learn_views(ViewsProblem.of(table, views, "occupation"), MultiViewDiversity(5), "sequential")
     frames = plan.apply(table)
-    found = attack(frames, table.schema, kind="intersection", known=table)
-    assert found.by_attribute["occupation"].candidates == plan.seen().distribution()
-    assert found.least >= 5
+    learned = attack(frames, table.schema, kind="intersection", known=table)
+    assert learned.by_attribute["occupation"].candidates == plan.seen().distribution()
+    assert learned.least >= 5
     for name, frame in frames.items():
         frame.write_parquet(tmp_path / f"{name}.parquet")
-    assert attack(tmp_path, table.schema, kind="intersection", known=table) == found
+    assert attack(tmp_path, table.schema, kind="intersection", known=table) == learned
     raw = {name: table.frame().select(*names, "occupation") for name, names in views.items()}
     assert attack(raw, table.schema, kind="intersection", known=table).least == 1
 
@@ -287,34 +287,34 @@ def test_several_sensitive_attributes_that_all_views_have() -> None:
         "T1": TABLE_4.with_columns(pay=pl.Series(AGES), party=pl.lit("x")),
         "T2": TABLE_3.with_columns(pay=pl.Series(AGES[::-1])),
     }
-    found = attack(views, schema, kind="intersection", known=USERS)
-    assert list(found.by_attribute) == ["pay", "illness"]
-    assert found.least == found.by_attribute["pay"].least == 1
-    assert found.by_attribute["illness"].least == 2
+    learned = attack(views, schema, kind="intersection", known=USERS)
+    assert list(learned.by_attribute) == ["pay", "illness"]
+    assert learned.least == learned.by_attribute["pay"].least == 1
+    assert learned.by_attribute["illness"].least == 2
 
 
 def test_who_is_in_no_view_learns_nothing() -> None:
     strangers = pl.DataFrame({"age": [20, 99, 99], "height": [165, 999, 165]})
-    found = attack({"T1": TABLE_4, "T2": TABLE_3}, SCHEMA, kind="intersection", known=strangers)
-    assert found.unmatched == 2
-    assert found.by_attribute["illness"].candidates == {1: 1, 2: 1, 3: 1}
+    learned = attack({"T1": TABLE_4, "T2": TABLE_3}, SCHEMA, kind="intersection", known=strangers)
+    assert learned.unmatched == 2
+    assert learned.by_attribute["illness"].candidates == {1: 1, 2: 1, 3: 1}
     apart = {"T1": TABLE_4, "T2": TABLE_3.filter(pl.col("illness") == "HIV")}
-    found = attack(apart, SCHEMA, kind="intersection", known=strangers)
-    assert found.by_attribute["illness"].candidates == {0: 1, 1: 1, 3: 1}
-    assert found.least == 1
-    assert "To 1 no value is left: they are not in these views." in str(found)
+    learned = attack(apart, SCHEMA, kind="intersection", known=strangers)
+    assert learned.by_attribute["illness"].candidates == {0: 1, 1: 1, 3: 1}
+    assert learned.least == 1
+    assert "To 1 no value is left: they are not in these views." in str(learned)
     none = attack(apart, SCHEMA, kind="intersection", known=strangers[:1])
     assert (none.least, none.posterior) == (0, 0.0)
 
 
 def test_it_is_told_in_words_and_in_plain_data() -> None:
-    found = attack({"T1": TABLE_2, "T2": TABLE_3}, SCHEMA, kind="intersection", known=USERS[3:4])
-    assert str(found) == (
+    learned = attack({"T1": TABLE_2, "T2": TABLE_3}, SCHEMA, kind="intersection", known=USERS[3:4])
+    assert str(learned) == (
         "People looked up in 'T1', 'T2': 1.\n"
         "illness: to 1 of them (100.0%) one value is left. The first: row 0 (counting from 0), age 23, height 160: "
         "'HIV'. Somebody's value is believed up to 100.0%."
     )
-    assert found.summary() == {
+    assert learned.summary() == {
         "views": ["T1", "T2"],
         "known": 1,
         "unmatched": 0,
@@ -322,7 +322,7 @@ def test_it_is_told_in_words_and_in_plain_data() -> None:
             "illness": {"candidates": {"1": 1}, "least": 1, "given_away": 1, "share": 1.0, "posterior": 1.0}
         },
     }
-    assert json.loads(json.dumps(found.summary())) == found.summary()
+    assert json.loads(json.dumps(learned.summary())) == learned.summary()
     safe = attack({"T1": TABLE_4, "T2": TABLE_3}, SCHEMA, kind="intersection", known=USERS)
     assert "nobody is given away; 2 values or more are left to everybody" in str(safe)
     strange = attack({"T1": TABLE_4}, SCHEMA, kind="intersection", known=pl.DataFrame({"age": [99]}))

@@ -167,6 +167,6 @@ def test_what_has_several_readings_covers_all_of_them() -> None:
 @given(st.lists(st.one_of(st.none(), st.text('ab{},"[]()* \\\n', max_size=4)), min_size=2, unique=True))
 def test_any_text_can_be_listed(values: list[str | None]) -> None:
     column = Column.encode(pl.Series("x", values, dtype=pl.String))
-    found = covered(column, listing(values[:-1]))
-    assert found is not None
-    assert set(values[:-1]) <= set(found)
+    codes = covered(column, listing(values[:-1]))
+    assert codes is not None
+    assert set(values[:-1]) <= set(codes)

@@ -12,9 +12,9 @@ from sudare.attacks.pk_game import pk_game
 
 def played(table: sd.Table, k: float, seed: int, **options: object) -> dict[str, float]:
     release = sd.randomize(table, sd.PkAnonymity(k), unsafe_seed=seed, **options)
-    found = release.holder["attacks"]["output"]["pk_game"]
-    assert found["limit"] <= 1 / k * (1 + 1e-9)
-    return found
+    game = release.holder["attacks"]["output"]["pk_game"]
+    assert game["limit"] <= 1 / k * (1 + 1e-9)
+    return game
 
 
 @pytest.mark.parametrize("how", ["noise", "bits", "retain"])

@@ -86,17 +86,17 @@ def table_law(law: dict[str, Any]) -> dict[str, Any]:
 
 
 def checked(law: dict[str, Any], matrix: NDArray[np.float64], *, exactly: bool = True) -> None:
-    found = by_law(FRAME, law=table_law(law))
+    learned = by_law(FRAME, law=table_law(law))
     epsilon, spread, after = told(matrix)
     k = 1 + (ROWS - 1) * math.exp(-spread)
     if exactly:
-        assert found.epsilon == pytest.approx(epsilon)
-        assert found.k == pytest.approx(k)
-        assert found.by_attribute["x"].after == pytest.approx(after)
-    assert found.epsilon >= epsilon * (1 - 1e-9)
-    assert found.k <= k * (1 + 1e-9)
-    assert found.by_attribute["x"].after >= after * (1 - 1e-9)
-    assert found.by_attribute["x"].before == 1 / matrix.shape[1]
+        assert learned.epsilon == pytest.approx(epsilon)
+        assert learned.k == pytest.approx(k)
+        assert learned.by_attribute["x"].after == pytest.approx(after)
+    assert learned.epsilon >= epsilon * (1 - 1e-9)
+    assert learned.k <= k * (1 + 1e-9)
+    assert learned.by_attribute["x"].after >= after * (1 - 1e-9)
+    assert learned.by_attribute["x"].before == 1 / matrix.shape[1]
 
 
 @settings(max_examples=60)
@@ -126,8 +126,8 @@ def test_bits(size: int, flip: float) -> None:
     channel = BitChannel(size, flip)
     matrix = np.stack([channel.expected(np.eye(size)[u]) for u in range(size)], axis=1)
     checked(law, matrix, exactly=False)
-    found = by_law(FRAME, law=table_law(law))
-    assert found.by_attribute["x"].after == pytest.approx(told(matrix)[2])
+    learned = by_law(FRAME, law=table_law(law))
+    assert learned.by_attribute["x"].after == pytest.approx(told(matrix)[2])
 
 
 @settings(max_examples=40)
@@ -140,18 +140,18 @@ def test_matrices(size: int, seed: int) -> None:
 def test_a_release_is_attacked_by_its_law(written: Path) -> None:
     certificate = json.loads((written / "hand-over" / "certificate.json").read_text())
     for output in (written, written / "hand-over", written / "hand-over" / "data.csv"):
-        found = sd.attack(output, SCHEMA)
-        assert found.k == pytest.approx(certificate["measured"]["pk"])
-        assert found.epsilon == pytest.approx(certificate["measured"]["epsilon"])
-        assert sd.attack(output, kind="law") == found
-    assert list(found.by_attribute) == ["age", "town", "pay", "ill"]
-    assert found.by_attribute["ill"].after == pytest.approx(0.6)
-    text = str(found)
+        learned = sd.attack(output, SCHEMA)
+        assert learned.k == pytest.approx(certificate["measured"]["pk"])
+        assert learned.epsilon == pytest.approx(certificate["measured"]["epsilon"])
+        assert sd.attack(output, kind="law") == learned
+    assert list(learned.by_attribute) == ["age", "town", "pay", "ill"]
+    assert learned.by_attribute["ill"].after == pytest.approx(0.6)
+    text = str(learned)
     assert "finds a person's row with probability 20.00% at most" in text
     assert "ill: of 2 equally likely values, the most telling published one makes one 60.0% sure" in text
     law = json.loads((written / "hand-over" / "law.json").read_text())
     frame = pl.read_parquet(written / "hand-over" / "data.parquet")
-    assert sd.attack(frame, law=law) == found
+    assert sd.attack(frame, law=law) == learned
 
 
 @pytest.mark.parametrize("kind", ["homogeneity", "background", "reidentification", "skewness"])
@@ -202,17 +202,17 @@ def test_what_is_no_law_is_refused(law: dict[str, Any]) -> None:
 
 
 def test_a_law_that_hides_nothing() -> None:
-    found = by_law(FRAME, law=table_law({"values": ["a", "b", "c"], "retention": [1.0, 1.0, 1.0]}))
-    assert (found.k, found.epsilon, found.by_attribute["x"].after) == (1, math.inf, 1)
-    assert "100.00% at most" in str(found)
-    assert "infinitely many times" in str(found)
+    learned = by_law(FRAME, law=table_law({"values": ["a", "b", "c"], "retention": [1.0, 1.0, 1.0]}))
+    assert (learned.k, learned.epsilon, learned.by_attribute["x"].after) == (1, math.inf, 1)
+    assert "100.00% at most" in str(learned)
+    assert "infinitely many times" in str(learned)
 
 
 def test_a_huge_grid_takes_no_memory() -> None:
     grid = {"how": "noise", "low": 0.0, "step": 1.0, "steps": 2**40, "scale": str(2**40), "after": "clip"}
-    found = by_law(FRAME, law=table_law(grid))
-    assert found.epsilon == 1.0
-    assert found.by_attribute["x"].after == pytest.approx(1 / (2**40 * -math.expm1(-1)))
+    learned = by_law(FRAME, law=table_law(grid))
+    assert learned.epsilon == 1.0
+    assert learned.by_attribute["x"].after == pytest.approx(1 / (2**40 * -math.expm1(-1)))
 
 
 def test_the_other_attacks_need_a_schema() -> None:

@@ -41,8 +41,8 @@ def test_wrong_file_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("SUDARE_DATA", str(tmp_path))
     with pytest.raises(InputError) as refused:
         datasets.load("phoneme")
-    expected, found = FILES[PLAIN].sha256[0], hashlib.sha256(CONTENT).hexdigest()
-    assert all(part in str(refused.value) for part in (str(given), expected, found))
+    expected, actual = FILES[PLAIN].sha256[0], hashlib.sha256(CONTENT).hexdigest()
+    assert all(part in str(refused.value) for part in (str(given), expected, actual))
 
 
 @pytest.fixture
@@ -180,8 +180,8 @@ def test_wrong_download_is_refused_and_not_kept(
     trust(monkeypatch, name, CONTENT, url)
     with pytest.raises(InputError) as refused:
         datasets.path(name)
-    expected, found = (hashlib.sha256(text).hexdigest() for text in (CONTENT, b"something else"))
-    assert all(part in str(refused.value) for part in (name, url, expected, found))
+    expected, actual = (hashlib.sha256(text).hexdigest() for text in (CONTENT, b"something else"))
+    assert all(part in str(refused.value) for part in (name, url, expected, actual))
     assert not files_in(cache)
 
 
@@ -194,7 +194,7 @@ def test_bad_archive_is_refused_and_not_kept(
     if served is not None:
         (folder / "adult.zip").write_bytes(served)
     trust(monkeypatch, ZIPPED, CONTENT, f"{address}/adult.zip")
-    with pytest.raises(InputError, match=r"'adult/adult\.data' could not be had from"):
+    with pytest.raises(InputError, match=r"'adult/adult\.data' could not be downloaded from"):
         datasets.path(ZIPPED)
     assert not files_in(cache)
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sudare as sd
-from sudare.ledger.bodies import ReleaseBody, exact
 from sudare.ledger.budgets import Cost, replacing
 from sudare.ledger.chain import Entry
+from sudare.ledger.entries import ReleaseBody, exact
 from sudare.ledger.history import History
 
 NUMBERS = st.fractions(0, 900, max_denominator=10**9)
@@ -40,25 +40,25 @@ class TestNumbers:
     @given(st.text(alphabet="0123456789eE+-./_ ٣naif", max_size=50))
     def test_any_text_is_a_number_or_refused_at_once(self, text: str) -> None:
         try:
-            found = exact(text)
+            number = exact(text)
         except sd.InputError:
             return
-        assert found == Fraction(text)
-        assert 0 <= found < 10**61
+        assert number == Fraction(text)
+        assert 0 <= number < 10**61
 
 
 class TestReplacing:
     @given(NUMBERS, st.fractions(0, 1, max_denominator=10**40))
     def test_it_is_rounded_up_and_hardly(self, epsilon: Fraction, delta: Fraction) -> None:
-        found = replacing(Cost(epsilon, delta))
-        assert found.epsilon == 2 * epsilon
+        cost = replacing(Cost(epsilon, delta))
+        assert cost.epsilon == 2 * epsilon
         fine = Context(prec=120)
         power = fine.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
         true = (1 + Fraction(fine.exp(power))) * delta
         if true >= 1:
-            assert found.delta == 1
+            assert cost.delta == 1
         else:
-            assert true <= found.delta <= true * (1 + Fraction(1, 10**45))
+            assert true <= cost.delta <= true * (1 + Fraction(1, 10**45))
 
     @pytest.mark.parametrize("epsilon", ["1000", "1e30"])
     def test_beyond_all_sense_nothing_is_promised(self, epsilon: str) -> None:
@@ -76,9 +76,9 @@ class TestSources:
             entry(5, "d.csv", "2"),
         ]
         for name in ("a.csv", "b.csv", "d.csv"):
-            found = History.of(entries, name)
-            assert found.names == {"a", "b", "d"}
-            assert [one.seq for one in found.releases] == [1, 2, 4, 5]
+            history = History.of(entries, name)
+            assert history.names == {"a", "b", "d"}
+            assert [one.seq for one in history.releases] == [1, 2, 4, 5]
         assert [one.seq for one in History.of(entries, "c.csv").releases] == [3]
         assert [one.seq for one in History.of(entries, "new.csv", {"3" * 64}).releases] == [3]
         assert len(History.of(entries, "c.csv", {"1" * 64}).releases) == 5, "a new table can link two sources"
@@ -109,9 +109,9 @@ class TestBudgetsOfOneSource:
         ledger.set_budget("a", 10)
         ledger.set_budget("b", "2.5", neighbours="add or remove")
         for name in ("a", "b"):
-            found = ledger.budget(name)
-            assert found is not None
-            assert (found.source, found.spent, found.remaining) == ("b", 2, Fraction(1, 2))
+            budget = ledger.budget(name)
+            assert budget is not None
+            assert (budget.source, budget.spent, budget.remaining) == ("b", 2, Fraction(1, 2))
         ledger.set_budget("a", 4)
         assert str(ledger.budget("b")) == "a: epsilon 4 in all, 4 spent, 0 remain; one record replaced"
 

@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sudare.errors import LedgerError, ParameterError
-from sudare.ledger import chain as ledger_module
+from sudare.ledger import sqlite_file
 from sudare.ledger.chain import GENESIS, Entry
 from sudare.ledger.chain import Chain as Ledger
 from tests.release.killing import at_once, forker
@@ -93,7 +93,7 @@ class TestAppend:
         assert ledger.head() == entry.hash
 
     def test_written_durably(self, ledger: Ledger) -> None:
-        with ledger._transaction("BEGIN") as connection:
+        with ledger._file.transaction("BEGIN") as connection:
             assert connection.execute("PRAGMA synchronous").fetchone() == (3,)  # EXTRA
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
@@ -448,19 +448,19 @@ class TestAtOnce:
 
     @pytest.mark.parametrize("ours", [True, False])
     def test_another_process_is_first(self, path: Path, monkeypatch: pytest.MonkeyPatch, ours: bool) -> None:
-        look = ledger_module._application_id
+        look = sqlite_file.application_id
 
         def look_too_early(connection: sqlite3.Connection) -> int:
-            found = look(connection)
+            number = look(connection)
             monkeypatch.undo()
             if ours:
                 Ledger(path).append("release", {})
             else:
                 with closing(sqlite3.connect(path, isolation_level=None)) as other:
                     other.execute("CREATE TABLE theirs (x)")
-            return found
+            return number
 
-        monkeypatch.setattr(ledger_module, "_application_id", look_too_early)
+        monkeypatch.setattr(sqlite_file, "application_id", look_too_early)
         if ours:
             assert len(Ledger(path).entries()) == 1
         else:
@@ -468,7 +468,7 @@ class TestAtOnce:
                 Ledger(path)
 
     def test_held_too_long(self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(ledger_module, "_BUSY_SECONDS", 0.01)
+        monkeypatch.setattr(sqlite_file, "BUSY_SECONDS", 0.01)
         with closing(sqlite3.connect(ledger.path, isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             with pytest.raises(LedgerError, match=r"database is locked.*wait for the other run"):
@@ -480,9 +480,9 @@ class TestAtOnce:
 def test_killed_at_every_system_call(tmp_path: Path) -> None:
     with forker(__name__, "kill_at_every_system_call", str(tmp_path)) as output:
         cases = [json.loads(line) for line in output]
-    for found, possible in zip(cases, [[2, 3], [0, 1]], strict=True):
-        assert [count for count, _ in itertools.groupby(found["entries"])] == possible
-        assert found["journals"] > 5  # so many times the next to open the ledger had something to undo
+    for case, possible in zip(cases, [[2, 3], [0, 1]], strict=True):
+        assert [count for count, _ in itertools.groupby(case["entries"])] == possible
+        assert case["journals"] > 5  # so many times the next to open the ledger had something to undo
 
 
 # What follows runs in child processes, most of which run this file.
@@ -512,7 +512,7 @@ def kill_at_every_system_call(base: str) -> None:
 
 
 def left_by_kills(base: Path, entries: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"entries": [], "journals": 0}
+    counted: dict[str, Any] = {"entries": [], "journals": 0}
     for stop in itertools.count(1):
         path = base / f"{entries}-{stop}.sqlite"
         if entries:
@@ -521,15 +521,15 @@ def left_by_kills(base: Path, entries: int) -> dict[str, Any]:
                 ledger.append("release", {})
         # The body is larger than a page, so that the file grows while the entry is written.
         killed = killed_at(stop, lambda path=path: Ledger(path).append("release", {"x": "x" * 9000}))  # type: ignore[misc]
-        found["journals"] += path.with_name(f"{path.name}-journal").exists()
+        counted["journals"] += path.with_name(f"{path.name}-journal").exists()
         ledger = Ledger(path)
         ledger.verify()
-        found["entries"].append(len(ledger.entries()))
+        counted["entries"].append(len(ledger.entries()))
         ledger.append("release", {})
         ledger.verify()
         if not killed:
             break
-    return found
+    return counted
 
 
 def killed_at(stop: int, action: Callable[[], object]) -> bool:

@@ -21,8 +21,8 @@ import pytest
 
 import sudare as sd
 from sudare.cli.ledger import show
-from sudare.ledger import chain, history
-from sudare.ledger.bodies import MOST_RECEIVERS, packed
+from sudare.ledger import chain, history, sqlite_file
+from sudare.ledger.entries import MAX_RECEIVERS, packed
 from tests.ledger.test_ledger import SCHEMA, people
 
 Bodies = list[tuple[str, Any]]
@@ -115,19 +115,19 @@ HOSTILE = [
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    found = [path] if path else []
+    paths = [path] if path else []
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in inner:
-        found += places(item, (*path, key))
-    return found
+        paths += places(item, (*path, key))
+    return paths
 
 
 def mutated(bodies: Bodies, rng: random.Random) -> Bodies:
     """Change one to three places: another value, one from elsewhere, nothing, a further key, or another kind."""
-    found = copy.deepcopy(bodies)
+    changed = copy.deepcopy(bodies)
     for _ in range(rng.randint(1, 3)):
-        i = rng.randrange(len(found))
-        body = found[i][1]
+        i = rng.randrange(len(changed))
+        body = changed[i][1]
         *path, last = rng.choice(places(body))
         target = body
         for key in path:
@@ -138,7 +138,7 @@ def mutated(bodies: Bodies, rng: random.Random) -> Bodies:
         elif how == 1 and isinstance(target, dict):
             target[rng.choice(["blocks", "extra", "l", "noise", "\x1b"])] = copy.deepcopy(rng.choice(HOSTILE))
         elif how == 2:
-            donor = rng.choice(found)[1]
+            donor = rng.choice(changed)[1]
             *way, end = rng.choice(places(donor))
             for key in way:
                 donor = donor[key]
@@ -148,12 +148,12 @@ def mutated(bodies: Bodies, rng: random.Random) -> Bodies:
             text[rng.randrange(len(text))] = rng.choice("=A0/\x00é")
             target[last] = "".join(text)
         elif how == 4:
-            found[i] = (rng.choice(["release", "budget", "apart", "loan", "\x1b"]), body)
+            changed[i] = (rng.choice(["release", "budget", "apart", "loan", "\x1b"]), body)
         else:
             target[last] = copy.deepcopy(rng.choice(HOSTILE))
         if not places(body):
             break
-    return found
+    return changed
 
 
 @pytest.mark.parametrize("part", range(3))
@@ -191,9 +191,9 @@ def test_what_was_not_forged_is_read(
         ('{"receivers":1e999}', "not a JSON object as Sudare writes it"),
         ('{"receivers":' + "9" * 5000 + "}", "not a JSON object as Sudare writes it"),
         ('{"receivers": ["a","b"]}', "not a JSON object as Sudare writes it"),
-        ('{"receivers":["a"]}', "is no apart as Sudare writes it: receivers"),
-        ('{"receivers":["a","b"],"who":1}', "is no apart as Sudare writes it: who"),
-        (json.dumps({"receivers": ["a"] * (MOST_RECEIVERS + 1)}, separators=(",", ":")), "receivers: List should"),
+        ('{"receivers":["a"]}', "is not a valid 'apart' entry: 'receivers' must have at least 2 items"),
+        ('{"receivers":["a","b"],"who":1}', "is not a valid 'apart' entry: 'who' is not known here"),
+        (json.dumps({"receivers": ["a"] * (MAX_RECEIVERS + 1)}, separators=(",", ":")), "'receivers' must have at most 1000 items"),
     ],
 )  # fmt: skip
 def test_bodies_that_sudare_does_not_write(honest: Path, tmp_path: Path, text: str, message: str) -> None:
@@ -213,7 +213,8 @@ def test_kinds_and_times_that_sudare_does_not_write(honest: Path, tmp_path: Path
 def test_an_entry_that_is_too_large_is_refused(
     honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chain, "_MOST_BYTES", 100_000)
+    for module in (chain, sqlite_file):
+        monkeypatch.setattr(module, "MAX_BYTES", 100_000)
     path = forge(honest, tmp_path / "large.db", [("apart", {"receivers": ["a", "b" * 200_000]})])
     with pytest.raises(sd.LedgerError, match="too big"):
         sd.Ledger(path, create=False).entries()

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
-from sudare.ledger.bodies import exact
+from sudare.ledger.entries import exact
 from sudare.ledger.history import record
 from sudare.ledger.receivers import groups_around, sets_of
 from tests.release.killing import at_once, forker
@@ -220,10 +220,10 @@ class TestReceivers:
         ]
         largest = {one for one in fits if not any(one < other for other in fits)}
         groups = groups_around(new, receivers, apart)
-        found = sets_of(groups, Counter(receivers))
-        assert found.exact
-        assert len(found.sets) == len(set(found.sets))
-        assert set(found.sets) == largest
+        followed = sets_of(groups, Counter(receivers))
+        assert followed.exact
+        assert len(followed.sets) == len(set(followed.sets))
+        assert set(followed.sets) == largest
         got = Counter(receivers)
         most = max(sum(got[one] for one in chosen) for chosen in largest)
         assert sum(max(sum(got[one] for one in chosen) for chosen in group.sets) for group in groups) == most
@@ -233,10 +233,10 @@ class TestReceivers:
         got = Counter({name: 1 + (i < 3) for i, pair in enumerate(pairs) for name in pair})
         groups = groups_around(None, list(got), pairs)
         assert [len(group.sets) for group in groups] == [1, *[2] * 24]
-        found = sets_of(groups, got)
-        assert len(found.sets) == 64
-        assert not found.exact
-        for one in found.sets:
+        followed = sets_of(groups, got)
+        assert len(followed.sets) == 64
+        assert not followed.exact
+        for one in followed.sets:
             split = [pair for pair in pairs if len(one.intersection(pair)) == 1]
             assert set(pairs[:3]) <= set(split), "those with most releases count as apart still"
             assert len(split) == 6
@@ -244,17 +244,17 @@ class TestReceivers:
 
     def test_thirty_who_are_all_apart_are_thirty_sets(self) -> None:
         names = [f"r{i:02}" for i in range(30)]
-        found = sets_of(groups_around(None, names, [names]), Counter(names))
-        assert found.exact
-        assert sorted(map(sorted, (one - {None} for one in found.sets))) == [[name] for name in names]
+        followed = sets_of(groups_around(None, names, [names]), Counter(names))
+        assert followed.exact
+        assert sorted(map(sorted, (one - {None} for one in followed.sets))) == [[name] for name in names]
 
     @pytest.mark.parametrize("size", [40, 500])
     def test_beyond_the_limits_nobody_counts_as_apart(self, size: int) -> None:
         names = [f"r{i:03}" for i in range(size)]
         ring = list(pairwise([*names, names[0]]))
-        found = sets_of(groups_around("r000", names, ring), Counter(names))
-        assert not found.exact
-        assert found.sets == [frozenset(names) - {names[1], names[-1]}]
+        followed = sets_of(groups_around("r000", names, ring), Counter(names))
+        assert not followed.exact
+        assert followed.sets == [frozenset(names) - {names[1], names[-1]}]
 
     @pytest.mark.parametrize("kind", ["distinct", "entropy"])
     def test_promises_beyond_the_limits_are_kept_or_refused(
@@ -282,7 +282,7 @@ class TestReceivers:
         name = "x" * 5000
         table = sd.read(pl.DataFrame({name: [1, 2] * 3}), sd.Schema.from_roles(quasi=[name]))
         with pytest.raises(
-            sd.InputError, match="This release cannot be recorded: it is no release as Sudare"
+            sd.InputError, match="This release cannot be recorded: it is not a valid 'release' entry"
         ):
             sd.generalize(table, sd.KAnonymity(2)).write(tmp_path / "a", ledger=ledger)
         with pytest.raises(sd.InputError, match="A receiver is named by printable text"):
@@ -316,7 +316,7 @@ class TestBudgets:
         assert float(budget.spent) == pytest.approx(2)
         with pytest.raises(
             sd.LedgerError,
-            match=r"overspent: epsilon 2 is requested, 1 of 3 remains, 1 too little\. Ask for a smaller",
+            match=r"overspent: epsilon 2 requested, 1 of 3 remaining: 1 over budget\. Ask for a smaller",
         ):
             sd.randomize(table, need).write(tmp_path / "b", ledger=ledger)
         assert not (tmp_path / "b").exists()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not accelerator_available(), reason="no GPU")
 
 
 def agree(case: Case, ks: list[int]) -> None:
-    for found, expected in (
+    for actual, expected in (
         (
             likest_by_value(case.marks, case.value, case.values, device="gpu"),
             likest_by_value(case.marks, case.value, case.values),
@@ -25,8 +25,8 @@ def agree(case: Case, ks: list[int]) -> None:
             kth_likeness(case.marks, case.weights, ks),
         ),
     ):
-        assert found.dtype == expected.dtype
-        assert np.array_equal(found, expected)
+        assert actual.dtype == expected.dtype
+        assert np.array_equal(actual, expected)
 
 
 @settings(max_examples=200)

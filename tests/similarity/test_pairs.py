@@ -7,23 +7,23 @@ from hypothesis import strategies as st
 
 from sudare.errors import MissingExtraError, ParameterError
 from sudare.similarity.pairs import Marks, accelerator_available, kth_likeness, likest_by_value
-from tests.engines import plain
+from tests.similarity import plain
 from tests.similarity.cases import Case, cases, drawn
 
 
 @given(case=cases())
 def test_likest_by_value_is_the_largest_over_all_pairs(case: Case) -> None:
-    found = likest_by_value(case.marks, case.value, case.values)
-    assert found.dtype == np.int32
-    assert found.tolist() == plain.likest_by_value(case.marks, case.value, case.values)
+    largest = likest_by_value(case.marks, case.value, case.values)
+    assert largest.dtype == np.int32
+    assert largest.tolist() == plain.likest_by_value(case.marks, case.value, case.values)
 
 
 @given(case=cases(), ks=st.lists(st.integers(1, 70), max_size=4))
 def test_kth_likeness_is_the_kth_of_all_records(case: Case, ks: list[int]) -> None:
-    found = kth_likeness(case.marks, case.weights, ks)
-    assert (found.dtype, found.shape) == (np.int32, (len(ks), len(case.marks)))
-    assert found.tolist() == [plain.kth_likeness(case.marks, case.weights, k) for k in ks]
-    for k, row in zip(ks, found, strict=True):
+    likeness = kth_likeness(case.marks, case.weights, ks)
+    assert (likeness.dtype, likeness.shape) == (np.int32, (len(ks), len(case.marks)))
+    assert likeness.tolist() == [plain.kth_likeness(case.marks, case.weights, k) for k in ks]
+    for k, row in zip(ks, likeness, strict=True):
         assert kth_likeness(case.marks, case.weights, k).tolist() == row.tolist()
 
 

@@ -12,13 +12,17 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare.generalization.problem import Problem
 from sudare.privacy.requirement import Requirement
-from sudare.suitability.costs import Costs
+from sudare.suitability.costs import BlockMinimum, Costs
 from tests.privacy.plain import has_distinct, has_entropy, has_k, is_recursive
 from tests.suitability.plain import Path, Plain
 
 randoms = st.randoms(use_true_random=False)
 EASY = [1.0, 1.0, 1.0, 2.0, 0.5]
 ODD = [1.0, 0.0, 0.1, 1 / 3, 3.0, 1e-9, 7.25]
+MINIMA = [
+    *(BlockMinimum(records) for records in (1, 2, 3, 9)),
+    *(BlockMinimum(*both) for both in ((2, 2), (3, 3), (3, 2), (5, 2), (4, 4))),
+]
 
 
 @dataclass(frozen=True)
@@ -31,14 +35,14 @@ class Asked:
     recursive: tuple[float, int] | None = None
 
     def requirements(self) -> list[Requirement]:
-        found: list[Requirement] = [sd.KAnonymity(self.k)]
+        requirements: list[Requirement] = [sd.KAnonymity(self.k)]
         if self.distinct > 1:
-            found.append(sd.LDiversity(self.distinct))
+            requirements.append(sd.LDiversity(self.distinct))
         if self.entropy > 1:
-            found.append(sd.LDiversity(self.entropy, "entropy"))
+            requirements.append(sd.LDiversity(self.entropy, "entropy"))
         if self.recursive is not None:
-            found.append(sd.LDiversity(self.recursive[1], "recursive", c=self.recursive[0]))
-        return found
+            requirements.append(sd.LDiversity(self.recursive[1], "recursive", c=self.recursive[0]))
+        return requirements
 
     def __call__(self, histogram: Counter[str | None]) -> bool:
         return (

@@ -1,6 +1,6 @@
 """Small tables as plain lists, and everything the folder computes, slowly and exactly, from the definitions alone.
 
-Costs are fractions, histograms are counted record by record, and of `sudare.suitability` only the word Need is used.
+Costs are fractions, histograms are counted record by record, and of `sudare.suitability` only the word BlockMinimum is used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import polars as pl
 from scipy.optimize import linprog
 
 import sudare as sd
-from sudare.suitability.costs import Need
+from sudare.suitability.costs import BlockMinimum
 
 Path = tuple[str, ...]
 Rule = Callable[[Counter[str | None]], bool]
@@ -114,7 +114,7 @@ class Plain:
         for v in others:
             if self.sensitive[v] != self.sensitive[u]:
                 of_value.setdefault(self.sensitive[v], []).append(self.distance(u, v))
-        near_values = [Fraction(), *sorted(min(found) for found in of_value.values())]
+        near_values = [Fraction(), *sorted(min(distances) for distances in of_value.values())]
         if records > len(near) or values > len(near_values):
             return Fraction(1)
         return max(near[records - 1], near_values[values - 1])
@@ -124,7 +124,7 @@ class Plain:
 
     def cells(self, records: int, values: int) -> dict[tuple[tuple[int, ...], frozenset[int]], Fraction]:
         """All cells that have so many records and values: at these levels, those records, for that cost."""
-        found = {}
+        cells = {}
         for levels in self.all_levels():
             members: dict[object, set[int]] = {}
             for row in range(len(self.rows)):
@@ -132,8 +132,8 @@ class Plain:
                 members.setdefault(key, set()).add(row)
             for group in members.values():
                 if len(group) >= records and len(self.histogram(group)) >= values:
-                    found[levels, frozenset(group)] = self.cost_at(levels)
-        return found
+                    cells[levels, frozenset(group)] = self.cost_at(levels)
+        return cells
 
     # -- the optimum -------------------------------------------------------------------------------
 
@@ -176,8 +176,8 @@ class Plain:
                     break
                 chosen = (chosen - 1) & others
             least[left] = best
-        found = least[-1]
-        return None if found is None else Fraction(found, whole * n)
+        largest = least[-1]
+        return None if largest is None else Fraction(largest, whole * n)
 
 
 def subsets(n: int) -> Iterator[tuple[int, ...]]:
@@ -197,18 +197,18 @@ def partitions(items: Sequence[str]) -> Iterator[list[list[str]]]:
             yield [*blocks[:i], [first, *blocks[i]], *blocks[i + 1 :]]
 
 
-def possible_blocks(plain: Plain, need: Need) -> dict[tuple[int, ...], Fraction]:
+def possible_blocks(plain: Plain, minimum: BlockMinimum) -> dict[tuple[int, ...], Fraction]:
     """All sets of records that have what is needed, with the cost of each as a block."""
     return {
         block: plain.cost_at(plain.levels(block)) * len(block)
         for block in subsets(len(plain.rows))
-        if len(block) >= need.records and len(plain.histogram(block)) >= need.values
+        if len(block) >= minimum.records and len(plain.histogram(block)) >= minimum.values
     }
 
 
-def best_program(plain: Plain, need: Need) -> float:
+def best_program(plain: Plain, minimum: BlockMinimum) -> float:
     """The linear program itself, a constraint for every possible block."""
-    blocks = possible_blocks(plain, need)
+    blocks = possible_blocks(plain, minimum)
     n = len(plain.rows)
     rows = [[float(row in block) for row in range(n)] for block in blocks]
     limits = [float(cost) for cost in blocks.values()]

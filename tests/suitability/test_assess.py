@@ -103,7 +103,7 @@ def test_the_ratio_is_to_what_generalize_reaches(r: Random) -> None:
             if reached:
                 assert a.ratio[l] == pytest.approx(a.bound_l[l] / reached)
             else:
-                assert a.ratio[l] is None
+                assert a.ratio[l] == (math.inf if a.bound_l[l] else None)
 
 
 @given(r=randoms)
@@ -162,9 +162,9 @@ def test_one_or_several() -> None:
 def test_numbers_from_numpy() -> None:
     """l = np.arange(...) is how a curve is drawn: the answer is plain data all the same."""
     table = flat("aabbccdd", "stustust").table()
-    found = sd.assess(table, l=list(np.array([1.5, 2.5])), k=2)
-    assert found.feasible == {1.5: True, 2.5: True}
-    assert json.loads(json.dumps(found.to_json()))["feasible"] == {"1.5": True, "2.5": True}
+    assessment = sd.assess(table, l=list(np.array([1.5, 2.5])), k=2)
+    assert assessment.feasible == {1.5: True, 2.5: True}
+    assert json.loads(json.dumps(assessment.to_json()))["feasible"] == {"1.5": True, "2.5": True}
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_nothing_feasible() -> None:
     assert a.bound_l == {2: None, 3: None}
     assert (a.largest, a.best_l, a.without) == (None, {}, {})
     assert a.row_costs.tolist() == [0] * 4
-    assert [choice.action for found in a.choices.values() for choice in found] == ["stop", "stop"]
+    assert [choice.action for offered in a.choices.values() for choice in offered] == ["stop", "stop"]
     json.dumps(a.to_json())
     distinct = sd.assess(flat("abcd", "sstt").table(), l=3, k=2, diversity="distinct")
     assert "has only 2 values" in distinct.advice[0]

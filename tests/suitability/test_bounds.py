@@ -13,7 +13,7 @@ import sudare as sd
 from sudare.generalization.problem import Problem
 from sudare.suitability import cells
 from sudare.suitability.bounds import WORDS, Bound, best_bounds, nearest_bounds, within_reach
-from sudare.suitability.costs import Costs, Need
+from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.suitability.histogram import max_blocks
 from sudare.suitability.matching import matched_costs
 from tests.generalization.adult import adult
@@ -26,11 +26,11 @@ TOLERANCE = Fraction(1, 10**12)  # a mean of floats is rounded
 def bounds_of(plain: Plain, asked: Asked) -> dict[str, Bound]:
     """The paper's bound, the quick one and the tight one of what is asked."""
     problem, costs = Problem.of(plain.table(), asked.requirements()), costs_of(plain)
-    need = Need.of(problem.limits)
+    minimum = BlockMinimum.of(problem.limits)
     return {
-        "nearest": nearest_bounds(problem, costs, [need])[0],
-        "quick": best_bounds(problem, costs, [need])[0],
-        "tight": best_bounds(problem, costs, [need], tight=True)[0],
+        "nearest": nearest_bounds(problem, costs, [minimum])[0],
+        "quick": best_bounds(problem, costs, [minimum])[0],
+        "tight": best_bounds(problem, costs, [minimum], tight=True)[0],
     }
 
 
@@ -78,7 +78,7 @@ def test_no_quick_bound_is_more_than_the_optimum(r: Random) -> None:
     """What every certificate shows: without a matching or prices."""
     plain, asked = random_plain(r, most=8), r.choice(ASKED)
     problem = Problem.of(plain.table(), asked.requirements())
-    bound = best_bounds(problem, costs_of(plain), [Need.of(problem.limits)])[0]
+    bound = best_bounds(problem, costs_of(plain), [BlockMinimum.of(problem.limits)])[0]
     best = plain.optimum(asked, suppressing=True)
     assert best is not None
     assert Fraction(bound.value) <= best + TOLERANCE
@@ -90,14 +90,14 @@ def test_where_cells_are_too_many_the_nearest_bound(r: Random) -> None:
     plain = random_plain(r, most=7)
     asked = r.choice(ASKED)
     problem, costs = Problem.of(plain.table(), asked.requirements()), costs_of(plain)
-    need = Need.of(problem.limits)
+    minimum = BlockMinimum.of(problem.limits)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cells, "can_be_listed", lambda *_: False)
-        found = best_bounds(problem, costs, [need])[0]
+        bound = best_bounds(problem, costs, [minimum])[0]
         assert within_reach(problem)
-    nearest = nearest_bounds(problem, costs, [need])[0]
-    assert (found.value, found.by) == (nearest.value, "nearest")
-    assert found.of_unit.tolist() == nearest.of_unit.tolist()
+    nearest = nearest_bounds(problem, costs, [minimum])[0]
+    assert (bound.value, bound.by) == (nearest.value, "nearest")
+    assert bound.of_unit.tolist() == nearest.of_unit.tolist()
 
 
 @given(r=randoms)
@@ -122,7 +122,7 @@ def test_the_tight_bound_is_all_that_prices_can_prove() -> None:
         if best:
             bounds = bounds_of(plain, Asked(k=3))
             nearest, tight = nearest + bounds["nearest"].value, tight + bounds["tight"].value
-            program, optimum = program + best_program(plain, Need(3)), optimum + float(best)
+            program, optimum = program + best_program(plain, BlockMinimum(3)), optimum + float(best)
     assert nearest < tight <= optimum
     assert tight > 0.99 * program
 
@@ -160,10 +160,10 @@ def test_at_the_edges(name: str, asked: Asked) -> None:
 
 def test_more_than_there_are_costs_everything() -> None:
     problem, costs = problem_of(EDGES["two crowds"]), costs_of(EDGES["two crowds"])
-    for need in (Need(8), Need(3, 3), Need(8, 2), Need(99, 99)):
+    for minimum in (BlockMinimum(8), BlockMinimum(3, 3), BlockMinimum(8, 2), BlockMinimum(99, 99)):
         for bound in (
-            *nearest_bounds(problem, costs, [need]),
-            *best_bounds(problem, costs, [need], tight=True),
+            *nearest_bounds(problem, costs, [minimum]),
+            *best_bounds(problem, costs, [minimum], tight=True),
         ):
             assert bound.value == pytest.approx(1)
 
@@ -171,9 +171,9 @@ def test_more_than_there_are_costs_everything() -> None:
 def test_several_needs_are_answered_in_their_order() -> None:
     plain = EDGES["all as far from each other"]
     problem, costs = problem_of(plain), costs_of(plain)
-    needs = [Need(9), Need(1), Need(4, 4), Need(2), Need(5, 5)]
-    assert [bound.value for bound in nearest_bounds(problem, costs, needs)] == [1, 0, 1, 1, 1]
-    assert [bound.value for bound in best_bounds(problem, costs, needs)] == [1, 0, 1, 1, 1]
+    minima = [BlockMinimum(9), BlockMinimum(1), BlockMinimum(4, 4), BlockMinimum(2), BlockMinimum(5, 5)]
+    assert [bound.value for bound in nearest_bounds(problem, costs, minima)] == [1, 0, 1, 1, 1]
+    assert [bound.value for bound in best_bounds(problem, costs, minima)] == [1, 0, 1, 1, 1]
     assert best_bounds(problem, costs, []) == []
 
 
@@ -213,12 +213,12 @@ def test_coil_2000(data_folder: Path) -> None:
     table = coil(data_folder, sensitive=1)
     problem, by_quasi = Problem.of(table, [sd.LDiversity(1)]), Problem.of(table, [sd.KAnonymity(1)])
     costs = Costs.of(problem.trees.height.tolist(), [1.0] * 85)
-    assert printed(nearest_bounds(problem, costs, [Need(l, l) for l in (2, 4, 8)])) == [
+    assert printed(nearest_bounds(problem, costs, [BlockMinimum(l, l) for l in (2, 4, 8)])) == [
         "0.1667",
         "0.2350",
         "0.2780",
     ]
-    by_k = nearest_bounds(by_quasi, costs, [Need(k) for k in (2, 4, 8)])
+    by_k = nearest_bounds(by_quasi, costs, [BlockMinimum(k) for k in (2, 4, 8)])
     assert printed(by_k) == ["0.0497", "0.0900", "0.1589"]
     counts = np.bincount(table["c1"].codes)
     assert [max_blocks(counts, l) for l in (2, 4, 8)] == [2911, 1455, 716]
@@ -237,8 +237,8 @@ def test_adult(data_folder: Path) -> None:
     table = adult(data_folder)
     problem = Problem.of(table, [sd.KAnonymity(1)])
     costs = Costs.of(problem.trees.height.tolist(), [1.0] * 7)
-    needs = [Need(5), Need(10)]
-    nearest, best = nearest_bounds(problem, costs, needs), best_bounds(problem, costs, needs)
+    minima = [BlockMinimum(5), BlockMinimum(10)]
+    nearest, best = nearest_bounds(problem, costs, minima), best_bounds(problem, costs, minima)
     assert printed(nearest) == ["0.0336", "0.0469"]
     assert [bound.by for bound in best] == ["cells", "cells"]
     for low, high in zip(nearest, best, strict=True):

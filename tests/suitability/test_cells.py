@@ -6,12 +6,10 @@ from random import Random
 from hypothesis import given, settings
 
 from sudare.generalization.problem import Problem
-from sudare.suitability.cells import Cells, can_be_listed, cell_costs, choices
-from sudare.suitability.costs import Costs, Need, nearest_costs
-from tests.suitability.cases import costs_of, problem_of, random_plain, randoms, some_row
+from sudare.suitability.cells import ClosedCells, can_be_listed, cell_costs, count_choices
+from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
+from tests.suitability.cases import MINIMA, costs_of, problem_of, random_plain, randoms, some_row
 from tests.suitability.plain import Plain
-
-NEEDS = [Need(1), Need(2), Need(3), Need(9), Need(2, 2), Need(3, 3), Need(3, 2), Need(5, 2), Need(4, 4)]
 
 
 @given(r=randoms)
@@ -19,12 +17,12 @@ NEEDS = [Need(1), Need(2), Need(3), Need(9), Need(2, 2), Need(3, 3), Need(3, 2),
 def test_the_cheapest_cell_is_that_of_all_choices_of_levels(r: Random) -> None:
     plain = random_plain(r, most=9)
     costs, problem = costs_of(plain), problem_of(plain)
-    found, nearest = cell_costs(problem, costs, NEEDS), nearest_costs(problem, costs, NEEDS)
-    assert (found >= nearest).all()
-    assert (found <= costs.whole).all()
-    for need, of_need in zip(NEEDS, found.tolist(), strict=True):
-        cells = plain.cells(need.records, need.values)
-        for row, cost in zip(some_row(problem), of_need, strict=True):
+    least, nearest = cell_costs(problem, costs, MINIMA), nearest_costs(problem, costs, MINIMA)
+    assert (least >= nearest).all()
+    assert (least <= costs.whole).all()
+    for minimum, of_minimum in zip(MINIMA, least.tolist(), strict=True):
+        cells = plain.cells(minimum.records, minimum.values)
+        for row, cost in zip(some_row(problem), of_minimum, strict=True):
             own = [price for (_, members), price in cells.items() if row in members]
             assert Fraction(cost, costs.whole) == min(own, default=Fraction(1))
 
@@ -35,12 +33,12 @@ def test_cells_bound_no_less_than_the_nearest_with_any_weights(r: Random) -> Non
     plain = random_plain(r, most=12, odd=True)
     for by_value in (True, False):
         costs, problem = costs_of(plain), problem_of(plain, by_value)
-        needs = NEEDS if by_value else NEEDS[:4]
-        found = cell_costs(problem, costs, needs)
-        assert (found >= nearest_costs(problem, costs, needs)).all()
-        for need, of_need in zip(needs, found.tolist(), strict=True):
-            cells = plain.cells(need.records, need.values)
-            for row, cost in zip(some_row(problem), of_need, strict=True):
+        minima = MINIMA if by_value else MINIMA[:4]
+        least = cell_costs(problem, costs, minima)
+        assert (least >= nearest_costs(problem, costs, minima)).all()
+        for minimum, of_minimum in zip(minima, least.tolist(), strict=True):
+            cells = plain.cells(minimum.records, minimum.values)
+            for row, cost in zip(some_row(problem), of_minimum, strict=True):
                 own = [price for (_, members), price in cells.items() if row in members]
                 assert Fraction(cost, costs.whole) <= min(own, default=Fraction(1))
 
@@ -49,18 +47,18 @@ def test_cells_bound_no_less_than_the_nearest_with_any_weights(r: Random) -> Non
 @settings(max_examples=100)
 def test_closed_cells_are_the_smallest_for_each_set_of_records(r: Random) -> None:
     plain = random_plain(r, most=9)
-    need = r.choice(NEEDS)
-    by_value = need.values > 1 or r.random() < 0.5
+    minimum = r.choice(MINIMA)
+    by_value = minimum.values > 1 or r.random() < 0.5
     costs, problem = costs_of(plain), problem_of(plain, by_value)
-    cells = Cells.of(problem, costs, need)
-    found = [
+    cells = ClosedCells.of(problem, costs, minimum)
+    listed = [
         (frozenset(rows_of(problem, cells.members[low:high].tolist())), Fraction(int(cost), costs.whole))
         for low, high, cost in zip(cells.start[:-1], cells.start[1:], cells.cost, strict=True)
     ]
-    assert len(found) == len(cells) == len(set(found))
-    expected = smallest(plain, need)
-    assert dict(found) == expected
-    assert len(found) == len(expected)
+    assert len(listed) == len(cells) == len(set(listed))
+    expected = smallest(plain, minimum)
+    assert dict(listed) == expected
+    assert len(listed) == len(expected)
 
 
 def rows_of(problem: Problem, units: list[int]) -> list[int]:
@@ -68,11 +66,11 @@ def rows_of(problem: Problem, units: list[int]) -> list[int]:
     return [row for row, unit in enumerate(problem.row_unit.tolist()) if unit in units]
 
 
-def smallest(plain: Plain, need: Need) -> dict[frozenset[int], Fraction]:
+def smallest(plain: Plain, minimum: BlockMinimum) -> dict[frozenset[int], Fraction]:
     """Each set of records that is all of a cell, with the cost of the levels that it must be published at."""
     return {
         members: plain.cost_at(plain.levels(sorted(members)))
-        for _, members in plain.cells(need.records, need.values)
+        for _, members in plain.cells(minimum.records, minimum.values)
     }
 
 
@@ -80,7 +78,7 @@ def test_all_choices_of_levels_are_counted() -> None:
     tall = [(*(f"{i}.{level}" for level in range(11)), "*") for i in range(3)]
     plain = Plain([tall] * 3, [1.0] * 3, [(0, 0, 0), (1, 2, 0)], ["a", "b"])
     problem = problem_of(plain)
-    assert choices(problem) == 12**3
+    assert count_choices(problem) == 12**3
     assert can_be_listed(problem, 2 * 12**3)
     assert not can_be_listed(problem, 2 * 12**3 - 1)
 
@@ -99,9 +97,9 @@ def test_tuples_that_just_fit_a_number_are_told_apart() -> None:
     plain = Plain([paths] * 4, [1.0] * 4, rows, ["a"] * len(rows))
     costs, problem = costs_of(plain), problem_of(plain)
     assert isinstance(costs, Costs)
-    found = cell_costs(problem, costs, [Need(2), Need(3)])
-    for need, of_need in zip((2, 3), found.tolist(), strict=True):
-        cells = plain.cells(need, 1)
-        for row, cost in zip(some_row(problem), of_need, strict=True):
+    least = cell_costs(problem, costs, [BlockMinimum(2), BlockMinimum(3)])
+    for minimum, of_minimum in zip((2, 3), least.tolist(), strict=True):
+        cells = plain.cells(minimum, 1)
+        for row, cost in zip(some_row(problem), of_minimum, strict=True):
             own = min(price for (_, members), price in cells.items() if row in members)
             assert Fraction(cost, costs.whole) == own

@@ -11,14 +11,14 @@ import pytest
 
 import sudare as sd
 from sudare.suitability.assess import Assessment
-from sudare.suitability.choices import OUTLIERS, WORTH, Choice
+from sudare.suitability.choices import OUTLIERS, WORTH, Advice
 from sudare.suitability.facts import LOW
 from tests.suitability.plain import Plain
 
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?%?")
 
 
-def numbers(choice: Choice) -> list[str]:
+def numbers(choice: Advice) -> list[str]:
     """All numbers in a sentence, but for those in names, which are quoted."""
     return NUMBER.findall(re.sub(r"'[^']*'", "", choice.text))
 
@@ -28,19 +28,19 @@ class Told:
 
     def __init__(self, plain: Plain, ls: list[float], diversity: str) -> None:
         self.plain, self.diversity = plain, diversity
-        self.found: Assessment = sd.assess(plain.table(), l=ls, k=2, diversity=diversity)
+        self.assessment: Assessment = sd.assess(plain.table(), l=ls, k=2, diversity=diversity)
         self.own = list(Counter(plain.sensitive).values())
 
-    def choice(self, l: float, action: str) -> Choice | None:
-        return next((choice for choice in self.found.choices[l] if choice.action == action), None)
+    def choice(self, l: float, action: str) -> Advice | None:
+        return next((choice for choice in self.assessment.choices[l] if choice.action == action), None)
 
     def size(self, l: float, diversity: str | None = None) -> int:
         if (diversity or self.diversity) == "entropy":
-            found = sd.min_block_entropy(self.own, l)
+            size = sd.min_block_entropy(self.own, l)
         else:
-            found = sd.min_block_distinct(self.own, math.ceil(l))
-        assert found is not None
-        return found
+            size = sd.min_block_distinct(self.own, math.ceil(l))
+        assert size is not None
+        return size
 
     @cache  # noqa: B019
     def reached(self, size: int) -> float:
@@ -60,25 +60,25 @@ class Told:
 def distances(plain: Plain) -> np.ndarray:
     """CE of all pairs."""
     n = len(plain.rows)
-    found = np.zeros((n, n))
+    cost = np.zeros((n, n))
     for a, (height, share) in enumerate(zip(plain.heights(), plain.shares, strict=True)):
         for level in range(height):
             nodes = np.array([str(plain.node(a, row, level)) for row in range(n)])
-            found += (nodes[:, None] != nodes) * float(share)
-    return found
+            cost += (nodes[:, None] != nodes) * float(share)
+    return cost
 
 
 def row_costs(plain: Plain, l: int) -> np.ndarray:
     """Of each row, over the other values, the (l-1)-th smallest distance to the nearest row that has it."""
     distance = distances(plain)
     sensitive = np.array([str(value) for value in plain.sensitive])
-    found = []
+    costs = []
     for u in range(len(sensitive)):
         near = sorted(
             distance[u, sensitive == v].min() for v in set(sensitive.tolist()) - {str(sensitive[u])}
         )
-        found.append(near[l - 2])
-    return np.array(found)
+        costs.append(near[l - 2])
+    return np.array(costs)
 
 
 def skewed(seed: int, n: int = 240) -> Plain:
@@ -130,15 +130,15 @@ def told(request: pytest.FixtureRequest) -> Told:
 
 def test_going_ahead(told: Told) -> None:
     low = 0
-    for l, feasible in told.found.feasible.items():
+    for l, feasible in told.assessment.feasible.items():
         if not feasible:
             continue
-        choice = told.found.choices[l][0]
+        choice = told.assessment.choices[l][0]
         bound, ratio, size = told.bound(l), told.ratio(l), told.size(l)
         assert choice.action == "go ahead"
         assert (choice.l, choice.diversity) == (l, told.diversity)
         assert choice.bound == pytest.approx(bound)
-        assert told.found.ratio[l] == pytest.approx(ratio)
+        assert told.assessment.ratio[l] == pytest.approx(ratio)
         assert numbers(choice) == [
             f"{l:g}",
             f"{bound:.4f}",
@@ -147,13 +147,13 @@ def test_going_ahead(told: Told) -> None:
             f"{ratio:.2f}",
         ]
         assert choice.text.startswith("Go ahead") == (ratio <= LOW)
-        assert len(told.found.choices[l]) == 1 or ratio > LOW
+        assert len(told.assessment.choices[l]) == 1 or ratio > LOW
         low += ratio > LOW
     assert low, "no case of low suitability was tried"
 
 
 def test_lowering_l(told: Told) -> None:
-    for l in told.found.feasible:
+    for l in told.assessment.feasible:
         choice = told.choice(l, "lower l")
         if choice is None:
             continue
@@ -177,7 +177,7 @@ def feasible(told: Told, l: float) -> bool:
 
 
 def test_asking_for_distinct_diversity(told: Told) -> None:
-    for l, possible in told.found.feasible.items():
+    for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "distinct")
         if choice is None:
             continue
@@ -197,7 +197,7 @@ def test_asking_for_distinct_diversity(told: Told) -> None:
 def test_a_harmless_value(told: Told) -> None:
     frequent, count = Counter(told.plain.sensitive).most_common(1)[0]
     n = len(told.plain.rows)
-    for l, possible in told.found.feasible.items():
+    for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "harmless value")
         if not possible or told.ratio(l) <= LOW:
             assert choice is None
@@ -212,7 +212,7 @@ def test_a_harmless_value(told: Told) -> None:
 
 
 def test_leaving_out_an_attribute(told: Told) -> None:
-    for l, possible in told.found.feasible.items():
+    for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "drop attribute")
         if not possible or told.ratio(l) <= LOW:
             assert choice is None
@@ -229,13 +229,13 @@ def test_leaving_out_an_attribute(told: Told) -> None:
             assert choice.bound == pytest.approx(bounds[name])
             assert f"'{name}'" in choice.text
             assert numbers(choice) == [f"{bounds[name]:.4f}"]
-        if l == told.found.largest:
-            assert told.found.without == pytest.approx(bounds)
+        if l == told.assessment.largest:
+            assert told.assessment.without == pytest.approx(bounds)
 
 
 def test_leaving_out_the_farthest_records(told: Told) -> None:
     n = len(told.plain.rows)
-    for l, possible in told.found.feasible.items():
+    for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "suppress")
         if not possible or told.ratio(l) <= LOW:
             assert choice is None
@@ -259,14 +259,14 @@ def test_leaving_out_the_farthest_records(told: Told) -> None:
 
 
 def test_not_publishing(told: Told) -> None:
-    for l, possible in told.found.feasible.items():
+    for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "stop")
         if possible:
             assert (choice is not None) == (told.ratio(l) > LOW)
             assert choice is None or numbers(choice) == [f"{l:g}", f"{told.bound(l):.4f}"]
             continue
         assert choice is not None
-        assert choice is told.found.choices[l][0]
+        assert choice is told.assessment.choices[l][0]
         shares = np.array(told.own) / sum(told.own)
         entropy = math.exp(-(shares * np.log(shares)).sum())
         own = f"{math.floor(entropy * 100) / 100:g}" if told.diversity == "entropy" else f"{len(told.own)}"
@@ -277,10 +277,12 @@ def test_not_publishing(told: Told) -> None:
 def test_all_kinds_of_choices_were_seen() -> None:
     seen = set()
     for make in TOLD.values():
-        found = make().found
-        seen |= {choice.action for choices in found.choices.values() for choice in choices}
-        assert found.advice == [choice.text for choices in found.choices.values() for choice in choices]
-        assert all(re.fullmatch(r"[A-Z].*\.", sentence) for sentence in found.advice)
+        assessment = make().assessment
+        seen |= {choice.action for choices in assessment.choices.values() for choice in choices}
+        assert assessment.advice == [
+            choice.text for choices in assessment.choices.values() for choice in choices
+        ]
+        assert all(re.fullmatch(r"[A-Z].*\.", sentence) for sentence in assessment.advice)
     assert seen == {"go ahead", "lower l", "distinct", "harmless value", "drop attribute", "suppress", "stop"}
 
 
@@ -290,27 +292,27 @@ def test_all_kinds_of_choices_were_seen() -> None:
 def test_crowds_of_one_value_do_not_suit_diversity() -> None:
     """Everybody has copies, so 2-anonymity is free; but all copies have the same illness, and 2-diversity costs all."""
     plain = Plain([[("a", "*"), ("b", "*")]], [1.0], [(0,), (0,), (1,), (1,)], list("sstt"))
-    found = sd.assess(plain.table(), l=2, k=2)
-    assert found.bound_l[2] == 1
-    assert found.reached_k[2] == 0
-    first = found.choices[2][0]
+    assessment = sd.assess(plain.table(), l=2, k=2)
+    assert assessment.bound_l[2] == 1
+    assert assessment.reached_k[2] == 0
+    first = assessment.choices[2][0]
     assert "suits" not in first.text
     assert "1.0000" in first.text
-    assert found.choices[2][-1].action == "stop"
+    assert assessment.choices[2][-1].action == "stop"
 
 
 def test_a_lower_l_whose_cost_has_no_measure_is_not_called_suitable() -> None:
     """3-diversity is not feasible; 2-diversity is, at the cost of everything, while 2-anonymity is free."""
     plain = Plain([[("a", "*"), ("b", "*")]], [1.0], [(0,), (0,), (1,), (1,)], list("sstt"))
-    found = sd.assess(plain.table(), l=3, k=2)
-    lower = found.choices[3][1]
+    assessment = sd.assess(plain.table(), l=3, k=2)
+    lower = assessment.choices[3][1]
     assert (lower.action, lower.l) == ("lower l", 2)
     assert "suits" not in lower.text
 
 
 def test_crowds_of_many_values_suit_it() -> None:
     plain = Plain([[("a", "*"), ("b", "*")]], [1.0], [(0,), (0,), (1,), (1,)], list("stts"))
-    found = sd.assess(plain.table(), l=2, k=2)
-    assert found.bound_l[2] == 0
-    assert [choice.action for choice in found.choices[2]] == ["go ahead"]
-    assert found.advice[0] == "Go ahead with entropy 2-diversity: it need not cost anything."
+    assessment = sd.assess(plain.table(), l=2, k=2)
+    assert assessment.bound_l[2] == 0
+    assert [choice.action for choice in assessment.choices[2]] == ["go ahead"]
+    assert assessment.advice[0] == "Go ahead with entropy 2-diversity: it need not cost anything."

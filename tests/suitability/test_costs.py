@@ -8,11 +8,18 @@ import pytest
 from hypothesis import given, settings
 
 from sudare.generalization.problem import Problem
-from sudare.suitability.costs import FINEST, Costs, Need, nearest_costs
-from tests.suitability.cases import ASKED, Asked, costs_of, problem_of, random_plain, randoms, some_row
+from sudare.suitability.costs import FINEST, BlockMinimum, Costs, nearest_costs
+from tests.suitability.cases import (
+    ASKED,
+    MINIMA,
+    Asked,
+    costs_of,
+    problem_of,
+    random_plain,
+    randoms,
+    some_row,
+)
 from tests.suitability.plain import Plain
-
-NEEDS = [Need(1), Need(2), Need(3), Need(9), Need(2, 2), Need(3, 3), Need(3, 2), Need(5, 2), Need(4, 4)]
 
 
 def exact(plain: Plain) -> bool:
@@ -25,13 +32,13 @@ def exact(plain: Plain) -> bool:
 def test_nearest_costs_are_those_of_the_definition(r: Random) -> None:
     plain = random_plain(r, most=9, odd=False)
     costs, problem = costs_of(plain), problem_of(plain)
-    found = nearest_costs(problem, costs, NEEDS)
-    assert found.dtype == np.int64
+    least = nearest_costs(problem, costs, MINIMA)
+    assert least.dtype == np.int64
     rows = some_row(problem)
     assert exact(plain)
-    for need, of_need in zip(NEEDS, found.tolist(), strict=True):
-        for row, cost in zip(rows, of_need, strict=True):
-            assert Fraction(cost, costs.whole) == plain.nearest(row, need.records, need.values)
+    for minimum, of_minimum in zip(MINIMA, least.tolist(), strict=True):
+        for row, cost in zip(rows, of_minimum, strict=True):
+            assert Fraction(cost, costs.whole) == plain.nearest(row, minimum.records, minimum.values)
 
 
 @given(r=randoms)
@@ -40,9 +47,9 @@ def test_with_odd_weights_they_are_never_more_and_hardly_less(r: Random) -> None
     plain = random_plain(r, most=8, odd=True)
     costs, problem = costs_of(plain), problem_of(plain)
     levels = sum(plain.heights())
-    for need, of_need in zip(NEEDS, nearest_costs(problem, costs, NEEDS).tolist(), strict=True):
-        for row, cost in zip(some_row(problem), of_need, strict=True):
-            expected = plain.nearest(row, need.records, need.values)
+    for minimum, of_minimum in zip(MINIMA, nearest_costs(problem, costs, MINIMA).tolist(), strict=True):
+        for row, cost in zip(some_row(problem), of_minimum, strict=True):
+            expected = plain.nearest(row, minimum.records, minimum.values)
             if any(plain.weights) or expected < 1:
                 lost = expected - Fraction(cost, costs.whole)
                 assert 0 <= lost <= (0 if exact(plain) else Fraction(levels, costs.whole))
@@ -54,10 +61,10 @@ def test_without_sensitive_values_copies_are_counted_too(r: Random) -> None:
     plain = random_plain(r, most=9)
     costs, problem = costs_of(plain), problem_of(plain, by_value=False)
     assert problem.weights.sum() == len(plain.rows)
-    needs = [Need(k) for k in (1, 2, 3, 5, 12)]
-    for need, of_need in zip(needs, nearest_costs(problem, costs, needs).tolist(), strict=True):
-        expected = [plain.nearest(row, need.records, 1) for row in some_row(problem)]
-        assert [Fraction(cost, costs.whole) for cost in of_need] == expected
+    minima = [BlockMinimum(k) for k in (1, 2, 3, 5, 12)]
+    for minimum, of_minimum in zip(minima, nearest_costs(problem, costs, minima).tolist(), strict=True):
+        expected = [plain.nearest(row, minimum.records, 1) for row in some_row(problem)]
+        assert [Fraction(cost, costs.whole) for cost in of_minimum] == expected
 
 
 # -- costs in whole numbers ------------------------------------------------------------------------
@@ -107,39 +114,41 @@ def lines(n: int, values: int) -> Plain:
 
 
 @pytest.mark.parametrize(
-    ("asked", "need"),
+    ("asked", "minimum"),
     [
-        (Asked(k=1), Need(1, 1)),
-        (Asked(k=5), Need(5, 1)),
-        (Asked(distinct=3), Need(3, 3)),
-        (Asked(k=5, distinct=3), Need(5, 3)),
-        (Asked(entropy=2.5), Need(3, 3)),
-        (Asked(entropy=2), Need(2, 2)),
-        (Asked(entropy=1.0001), Need(2, 2)),
-        (Asked(entropy=3, distinct=2), Need(3, 3)),
-        (Asked(recursive=(0.5, 3)), Need(3, 3)),
-        (Asked(k=2, recursive=(0.5, 3), entropy=1.5), Need(3, 3)),
+        (Asked(k=1), BlockMinimum(1, 1)),
+        (Asked(k=5), BlockMinimum(5, 1)),
+        (Asked(distinct=3), BlockMinimum(3, 3)),
+        (Asked(k=5, distinct=3), BlockMinimum(5, 3)),
+        (Asked(entropy=2.5), BlockMinimum(3, 3)),
+        (Asked(entropy=2), BlockMinimum(2, 2)),
+        (Asked(entropy=1.0001), BlockMinimum(2, 2)),
+        (Asked(entropy=3, distinct=2), BlockMinimum(3, 3)),
+        (Asked(recursive=(0.5, 3)), BlockMinimum(3, 3)),
+        (Asked(k=2, recursive=(0.5, 3), entropy=1.5), BlockMinimum(3, 3)),
     ],
 )
-def test_what_the_requirements_need(asked: Asked, need: Need) -> None:
+def test_what_the_requirements_need(asked: Asked, minimum: BlockMinimum) -> None:
     limits = Problem.of(lines(8, 4).table(), asked.requirements()).limits
-    assert Need.of(limits) == need
+    assert BlockMinimum.of(limits) == minimum
 
 
 @pytest.mark.parametrize("l", range(2, 40))
 def test_an_l_that_went_through_logarithms_needs_no_more(l: int) -> None:
     """e^(log l) may be more than l."""
     asked = Asked(entropy=l)
-    assert Need.of(Problem.of(lines(40, 40).table(), asked.requirements()).limits) == Need(l, l)
+    assert BlockMinimum.of(Problem.of(lines(40, 40).table(), asked.requirements()).limits) == BlockMinimum(
+        l, l
+    )
 
 
 @given(r=randoms)
 @settings(max_examples=60)
 def test_no_block_that_meets_the_requirements_has_less_than_is_needed(r: Random) -> None:
     plain, asked = random_plain(r, most=7), r.choice(ASKED)
-    need = Need.of(Problem.of(plain.table(), asked.requirements()).limits)
+    minimum = BlockMinimum.of(Problem.of(plain.table(), asked.requirements()).limits)
     for bits in range(1, 2 ** len(plain.rows)):
         histogram = plain.histogram(row for row in range(len(plain.rows)) if bits >> row & 1)
         if asked(histogram):
-            assert histogram.total() >= need.records
-            assert len(histogram) >= need.values
+            assert histogram.total() >= minimum.records
+            assert len(histogram) >= minimum.values

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from sudare.suitability.bounds import Bound, best_bounds
-from sudare.suitability.costs import Need
+from sudare.suitability.costs import BlockMinimum
 from sudare.suitability.matching import matched_costs
 from tests.suitability.cases import Asked, costs_of, problem_of, random_plain, randoms
 from tests.suitability.plain import Plain
@@ -45,7 +45,7 @@ def letters(words: str, paths: list[tuple[str, ...]] | None = None) -> Plain:
 
 
 def tight(plain: Plain) -> Bound:
-    return best_bounds(problem_of(plain, by_value=False), costs_of(plain), [Need(2)], tight=True)[0]
+    return best_bounds(problem_of(plain, by_value=False), costs_of(plain), [BlockMinimum(2)], tight=True)[0]
 
 
 @given(r=randoms)
@@ -56,8 +56,8 @@ def test_the_cheapest_permutation_is_found(r: Random) -> None:
     if len(plain.rows) == 1:
         return
     costs = costs_of(plain)
-    found = Fraction(int(matched_costs(problem_of(plain, by_value=False), costs).sum()), costs.whole)
-    assert plain_matching(plain, staying=1) <= found <= plain_matching(plain)
+    cheapest = Fraction(int(matched_costs(problem_of(plain, by_value=False), costs).sum()), costs.whole)
+    assert plain_matching(plain, staying=1) <= cheapest <= plain_matching(plain)
 
 
 @given(r=randoms)
@@ -67,8 +67,8 @@ def test_the_cheapest_permutation_is_no_more_than_the_optimum(r: Random) -> None
     best = plain.optimum(Asked(k=2))
     if best is not None:
         costs = costs_of(plain)
-        found = matched_costs(problem_of(plain, by_value=False), costs)
-        assert Fraction(int(found.sum()), costs.whole) <= best * len(plain.rows)
+        least = matched_costs(problem_of(plain, by_value=False), costs)
+        assert Fraction(int(least.sum()), costs.whole) <= best * len(plain.rows)
 
 
 @pytest.mark.parametrize("copies", [2, 3, 5, 7])

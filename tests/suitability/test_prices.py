@@ -9,49 +9,57 @@ import pytest
 from hypothesis import given, settings
 
 from sudare.suitability import _prices, prices
-from sudare.suitability.cells import Cells, cell_costs
-from sudare.suitability.costs import Need
+from sudare.suitability.cells import ClosedCells, cell_costs
+from sudare.suitability.costs import BlockMinimum
 from sudare.suitability.prices import Prices, best_prices
 from tests.suitability.cases import costs_of, problem_of, random_plain, randoms
 from tests.suitability.plain import Plain, best_program, possible_blocks, subsets
 
 FLAT = [("x", "*"), ("y", "*")]
-NEEDS = [Need(2), Need(3), Need(4), Need(2, 2), Need(3, 3), Need(3, 2), Need(4, 2)]
+MINIMA = [
+    BlockMinimum(2),
+    BlockMinimum(3),
+    BlockMinimum(4),
+    BlockMinimum(2, 2),
+    BlockMinimum(3, 3),
+    BlockMinimum(3, 2),
+    BlockMinimum(4, 2),
+]
 
 
-def priced(plain: Plain, need: Need) -> tuple[Prices, list[float]]:
+def priced(plain: Plain, minimum: BlockMinimum) -> tuple[Prices, list[float]]:
     """The prices, and that of each record."""
-    problem, costs = problem_of(plain, need.values > 1), costs_of(plain)
-    start = cell_costs(problem, costs, [need])[0]
-    found = best_prices(problem, costs, need, start)
-    return found, found.of_unit[problem.row_unit].tolist()
+    problem, costs = problem_of(plain, minimum.values > 1), costs_of(plain)
+    start = cell_costs(problem, costs, [minimum])[0]
+    proof = best_prices(problem, costs, minimum, start)
+    return proof, proof.of_unit[problem.row_unit].tolist()
 
 
-def check(plain: Plain, need: Need) -> None:
-    found, of_record = priced(plain, need)
+def check(plain: Plain, minimum: BlockMinimum) -> None:
+    proof, of_record = priced(plain, minimum)
     assert all(0 <= price <= 1 for price in of_record)  # a suppressed record costs 1
-    for block, cost in possible_blocks(plain, need).items():
+    for block, cost in possible_blocks(plain, minimum).items():
         assert sum(Fraction(of_record[row]) for row in block) <= cost
-    assert found.total == pytest.approx(sum(of_record) / len(of_record), abs=1e-12)
-    assert found.total <= found.program + 1e-9
-    best = best_program(plain, need)
-    assert found.total <= best + 1e-9
-    assert found.program >= best - 1e-7
+    assert proof.total == pytest.approx(sum(of_record) / len(of_record), abs=1e-12)
+    assert proof.total <= proof.program + 1e-9
+    best = best_program(plain, minimum)
+    assert proof.total <= best + 1e-9
+    assert proof.program >= best - 1e-7
 
 
 @given(r=randoms)
 @settings(max_examples=80)
 def test_prices_break_no_constraint(r: Random) -> None:
-    check(random_plain(r, most=7), r.choice(NEEDS))
+    check(random_plain(r, most=7), r.choice(MINIMA))
 
 
 def test_prices_are_near_the_best_that_there_are() -> None:
     r = Random(3)
-    found = best = 0.0
+    proven = best = 0.0
     for _ in range(40):
-        plain, need = random_plain(r, most=7), r.choice(NEEDS)
-        found, best = found + priced(plain, need)[0].total, best + best_program(plain, need)
-    assert found >= 0.99 * best
+        plain, minimum = random_plain(r, most=7), r.choice(MINIMA)
+        proven, best = proven + priced(plain, minimum)[0].total, best + best_program(plain, minimum)
+    assert proven >= 0.99 * best
 
 
 def test_prices_are_near_the_best_even_if_the_first_guess_breaks_nothing() -> None:
@@ -59,10 +67,10 @@ def test_prices_are_near_the_best_even_if_the_first_guess_breaks_nothing() -> No
     paths = [[("a", "ab", "abc", "*"), ("b", "ab", "abc", "*")], FLAT, FLAT]
     rows = [(0, 0, 0)] * 4 + [(1, 0, 0), (1, 1, 1)]
     plain = Plain(paths, [2.0, 2.0, 1.0], rows, ["s"] * 6)
-    best = best_program(plain, Need(4))
+    best = best_program(plain, BlockMinimum(4))
     assert best == pytest.approx((1 + 8 / 15) / 6)
-    found, _ = priced(plain, Need(4))
-    assert found.total >= (1 - 2 * prices.CLOSE) * best
+    proof, _ = priced(plain, BlockMinimum(4))
+    assert proof.total >= (1 - 2 * prices.CLOSE) * best
 
 
 @given(r=randoms)
@@ -71,38 +79,38 @@ def test_prices_break_no_constraint_with_odd_weights(r: Random) -> None:
     plain = random_plain(r, most=6, odd=True)
     if not any(plain.weights):
         return
-    need = r.choice(NEEDS)
-    _, of_record = priced(plain, need)
-    for block, cost in possible_blocks(plain, need).items():
+    minimum = r.choice(MINIMA)
+    _, of_record = priced(plain, minimum)
+    for block, cost in possible_blocks(plain, minimum).items():
         assert sum(Fraction(of_record[row]) for row in block) <= cost
 
 
 @given(r=randoms)
 @settings(max_examples=80)
-def test_the_dearest_block_of_each_cell_is_found(r: Random) -> None:
+def test_the_best_block_of_each_cell_is_found(r: Random) -> None:
     """Whatever the prices, against all blocks of each cell; and lowered prices break nothing."""
-    plain, need = random_plain(r, most=7), r.choice(NEEDS)
-    problem, costs = problem_of(plain, need.values > 1), costs_of(plain)
-    cells = Cells.of(problem, costs, need)
-    given = _prices.Given(
+    plain, minimum = random_plain(r, most=7), r.choice(MINIMA)
+    problem, costs = problem_of(plain, minimum.values > 1), costs_of(plain)
+    cells = ClosedCells.of(problem, costs, minimum)
+    pricing = _prices.PricingProblem(
         cells.start, cells.members, cells.cost / costs.whole, problem.weights, problem.sensitive, problem.values,
-        need.records, need.values,
+        minimum.records, minimum.values,
     )  # fmt: skip
     asked = np.array([r.choice([0.0, 0.25, 0.5, 1.0, r.random()]) for _ in problem.units])
-    excess = _prices.excess(asked, given)
-    start, units, times, limits = _prices.blocks(asked, given, np.arange(len(cells)))
+    excess = _prices.excess(asked, pricing)
+    start, units, times, limits = _prices.blocks(asked, pricing, np.arange(len(cells)))
     of_record = asked[problem.row_unit].tolist()
-    for g, found in enumerate(excess.tolist()):
+    for g, above in enumerate(excess.tolist()):
         members = cells.members[cells.start[g] : cells.start[g + 1]].tolist()
         rows = [row for row, unit in enumerate(problem.row_unit.tolist()) if unit in members]
-        cost = float(given.cost[g])
+        cost = float(pricing.cost[g])
         blocks = [[rows[i] for i in block] for block in subsets(len(rows))]
         best = max(
             sum(of_record[row] - cost for row in block)
             for block in blocks
-            if len(block) >= need.records and len(plain.histogram(block)) >= need.values
+            if len(block) >= minimum.records and len(plain.histogram(block)) >= minimum.values
         )
-        assert found == pytest.approx(best, abs=1e-12)
+        assert above == pytest.approx(best, abs=1e-12)
         of_cell = slice(start[g], start[g + 1])
         worth = sum(asked[u] * t for u, t in zip(units[of_cell], times[of_cell], strict=True))
         assert worth - limits[g] == pytest.approx(best, abs=1e-12)
@@ -110,11 +118,11 @@ def test_the_dearest_block_of_each_cell_is_found(r: Random) -> None:
         for u, t in zip(units[of_cell].tolist(), times[of_cell].tolist(), strict=True):
             taken[u] += t
         assert all(0 <= taken[u] <= problem.weights[u] for u in members)
-        assert sum(taken.values()) >= need.records
+        assert sum(taken.values()) >= minimum.records
         assert limits[g] == pytest.approx(cost * sum(taken.values()))
-        assert len({int(problem.sensitive[u]) for u, t in taken.items() if t}) >= need.values
-    lowered = _prices.lowered(asked, given)[problem.row_unit].tolist()
-    for block, limit in possible_blocks(plain, need).items():
+        assert len({int(problem.sensitive[u]) for u, t in taken.items() if t}) >= minimum.values
+    lowered = _prices.lowered(asked, pricing)[problem.row_unit].tolist()
+    for block, limit in possible_blocks(plain, minimum).items():
         assert sum(Fraction(lowered[row]) for row in block) <= limit
     assert all(0 <= low <= high for low, high in zip(lowered, of_record, strict=True))
 
@@ -127,11 +135,11 @@ def test_the_bound_does_not_rest_on_the_solver() -> None:
         return np.array([r.random() for _ in range(units)])
 
     for _ in range(15):
-        plain, need = random_plain(r, most=6), r.choice(NEEDS)
-        units = len(problem_of(plain, need.values > 1).units)
+        plain, minimum = random_plain(r, most=6), r.choice(MINIMA)
+        units = len(problem_of(plain, minimum.values > 1).units)
         with patch.object(prices, "_solved", nonsense):
-            _, of_record = priced(plain, need)
-        for block, cost in possible_blocks(plain, need).items():
+            _, of_record = priced(plain, minimum)
+        for block, cost in possible_blocks(plain, minimum).items():
             assert sum(Fraction(of_record[row]) for row in block) <= cost
 
 
@@ -144,8 +152,8 @@ def test_a_solver_that_gives_up_costs_only_tightness() -> None:
         x, fun, status, success, message = None, None, 4, False, "numerical difficulties"
 
     with patch("scipy.optimize.linprog", lambda *_, **__: GaveUp()):
-        _, of_record = priced(plain, Need(2))
-    for block, cost in possible_blocks(plain, Need(2)).items():
+        _, of_record = priced(plain, BlockMinimum(2))
+    for block, cost in possible_blocks(plain, BlockMinimum(2)).items():
         assert sum(Fraction(of_record[row]) for row in block) <= cost
 
 
@@ -160,9 +168,9 @@ def test_a_solver_that_gives_up_costs_only_tightness() -> None:
     ],
     ids=["one record", "all equal", "all free", "one attribute free", "all as far from each other"],
 )
-@pytest.mark.parametrize("need", NEEDS)
-def test_at_the_edges(plain: Plain, need: Need) -> None:
-    _, of_record = priced(plain, need)
+@pytest.mark.parametrize("minimum", MINIMA)
+def test_at_the_edges(plain: Plain, minimum: BlockMinimum) -> None:
+    _, of_record = priced(plain, minimum)
     assert all(0 <= price <= 1 for price in of_record)
-    for block, cost in possible_blocks(plain, need).items():
+    for block, cost in possible_blocks(plain, minimum).items():
         assert sum(Fraction(of_record[row]) for row in block) <= cost

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare.suitability.bounds import best_bounds
 from sudare.suitability.cells import cell_costs
-from sudare.suitability.costs import Costs, Need, nearest_costs
+from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
 from sudare.suitability.facts import Facts
 from sudare.suitability.search import searched_costs
 from tests.suitability.cases import random_plain
@@ -23,15 +23,23 @@ from tests.suitability.cases import random_plain
 def test_what_is_found_is_what_the_list_has(r: Random) -> None:
     facts = Facts(random_plain(r, most=8).table(), "illness")
     problem = facts.problem
-    for need in (Need(2), Need(3), Need(2, 2), Need(3, 3), Need(4, 2)):
-        if need.records > facts.records or need.values > facts.distinct_l:
+    for minimum in (
+        BlockMinimum(2),
+        BlockMinimum(3),
+        BlockMinimum(2, 2),
+        BlockMinimum(3, 3),
+        BlockMinimum(4, 2),
+    ):
+        if minimum.records > facts.records or minimum.values > facts.distinct_l:
             continue
-        listed = cell_costs(problem, facts.costs, [need])[0]
-        found = searched_costs(problem, facts.costs, need)
-        if need.records > need.values > 1:  # each companion and each value in some cell, but not all in one
-            assert (found <= listed).all()
+        listed = cell_costs(problem, facts.costs, [minimum])[0]
+        least = searched_costs(problem, facts.costs, minimum)
+        if (
+            minimum.records > minimum.values > 1
+        ):  # each companion and each value in some cell, but not all in one
+            assert (least <= listed).all()
         else:
-            assert found.tolist() == listed.tolist()
+            assert least.tolist() == listed.tolist()
 
 
 @pytest.fixture(scope="module")
@@ -46,12 +54,12 @@ def survey() -> Facts:
 
 @pytest.mark.parametrize("steps", [1, 10, 100])
 def test_a_search_that_is_cut_short_still_bounds(survey: Facts, steps: int) -> None:
-    problem, costs, need = survey.by_quasi, survey.costs, Need(5)
-    whole = searched_costs(problem, costs, need)
-    short = searched_costs(problem, costs, need, steps)
-    assert whole.tolist() == cell_costs(problem, costs, [need])[0].tolist()
+    problem, costs, minimum = survey.by_quasi, survey.costs, BlockMinimum(5)
+    whole = searched_costs(problem, costs, minimum)
+    short = searched_costs(problem, costs, minimum, steps)
+    assert whole.tolist() == cell_costs(problem, costs, [minimum])[0].tolist()
     assert (short <= whole).all()
-    assert (short >= nearest_costs(problem, costs, [need])[0]).all()
+    assert (short >= nearest_costs(problem, costs, [minimum])[0]).all()
     assert steps > 1 or (short < whole).any()
 
 
@@ -65,9 +73,9 @@ def test_a_wide_table_is_searched() -> None:
         .with_columns(**{name: rng.choice(["a", "b", "c"], 60) for name in names})
     )
     facts = Facts(sd.read(frame, sd.Schema.from_roles(quasi=names, sensitive=["diagnosis"])), "diagnosis")
-    need = Need(4)
-    (plain,) = best_bounds(facts.by_quasi, facts.costs, [need])
-    (tight,) = best_bounds(facts.by_quasi, facts.costs, [need], tight=True)
+    minimum = BlockMinimum(4)
+    (plain,) = best_bounds(facts.by_quasi, facts.costs, [minimum])
+    (tight,) = best_bounds(facts.by_quasi, facts.costs, [minimum], tight=True)
     assert (plain.by, tight.by) == ("nearest", "search")
     assert plain.value < tight.value <= facts.reached(4)
     assert isinstance(facts.costs, Costs)

@@ -351,7 +351,7 @@ def test_views_spend_one_budget_to_the_last_bit(table: sd.Table, ledger: sd.Ledg
     assert ledger.budget(SOURCE).remaining == 0
     before = ledger.entries()
     with pytest.raises(
-        sd.LedgerError, match=r"would be overspent: epsilon 1e-06 is requested, 0 of 1 remains"
+        sd.LedgerError, match=r"would be overspent: epsilon 1e-06 requested, 0 of 1 remaining"
     ):
         sd.materialize(table, sd.DifferentialPrivacy(1e-6), "identity", ledger=ledger)
     assert ledger.entries() == before
@@ -370,7 +370,7 @@ def test_a_view_that_would_overspend_is_refused_and_a_smaller_one_is_not(
     table: sd.Table, ledger: sd.Ledger
 ) -> None:
     sd.materialize(table, sd.DifferentialPrivacy(0.6), "independent", ledger=ledger)
-    with pytest.raises(sd.LedgerError, match=r"0.41 is requested, 0.4 of 1 remains.*smaller epsilon"):
+    with pytest.raises(sd.LedgerError, match=r"0.41 requested, 0.4 of 1 remaining.*smaller epsilon"):
         sd.materialize(table, sd.DifferentialPrivacy(0.41), "independent", ledger=ledger)
     assert ledger.budget(SOURCE).spent == Fraction("0.6")
     sd.materialize(table, sd.DifferentialPrivacy(0.4), "independent", ledger=ledger)

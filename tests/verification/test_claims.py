@@ -155,7 +155,9 @@ def test_views_state_no_distortion(tmp_path: Path) -> None:
     promises = [sd.MultiViewDiversity(3)]
     folder = write(tmp_path / "out", {"one": frame, "two": frame}, promises)
     utility = sd.Certificate.open(folder / "certificate.json").utility
-    assert [set(found) for found in utility.values()] == [{"blocks", "average_block", "discernibility"}] * 2
+    assert [set(figures) for figures in utility.values()] == [
+        {"blocks", "average_block", "discernibility"}
+    ] * 2
     assert sd.verify(folder).holds
     with pytest.raises(sd.RequirementError, match=r"'utility\.one\.distortion'"):
         sd.verify(forged(folder, lambda c: c["utility"]["one"].update(distortion=0.0)))
@@ -219,7 +221,7 @@ def test_a_law_that_claims_more(
         sd.verify(forged(folder, lambda c: None))
 
 
-# -- differentially private views ------------------------------------------------------------------------------
+# -- p-views ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -231,12 +233,12 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda f: f.update(raw="Alice"), "the facts of the view have 'raw'"),
-        (lambda f: f["certificate"].update(records={"published": 300}), "view.records"),
-        (lambda f: f["certificate"]["attributes"].update(raw={"role": "other"}), "view.attributes"),
-        (lambda f: f["certificate"]["measured"].update(epsilon=2.0), "view.measured.epsilon"),
-        (lambda f: f["certificate"]["utility"].update(rows=1), "view.utility.rows"),
-        (lambda f: f["certificate"]["attacks"].update(raw="Alice"), "view.attacks.raw"),
+        (lambda f: f.update(raw="Alice"), "the facts of the p-view have 'raw'"),
+        (lambda f: f["certificate"].update(records={"published": 300}), "p-view.records"),
+        (lambda f: f["certificate"]["attributes"].update(raw={"role": "other"}), "p-view.attributes"),
+        (lambda f: f["certificate"]["measured"].update(epsilon=2.0), "p-view.measured.epsilon"),
+        (lambda f: f["certificate"]["utility"].update(rows=1), "p-view.utility.rows"),
+        (lambda f: f["certificate"]["attacks"].update(raw="Alice"), "p-view.attacks.raw"),
         (lambda f: f["certificate"]["versions"].update(raw="Alice"), "versions have 'raw'"),
         (lambda f: f["budget"].update(whole="2"), "the whole budget"),
         (lambda f: f["budget"].update(remaining="1/2"), "the whole budget"),

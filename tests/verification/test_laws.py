@@ -60,19 +60,19 @@ def tampered(written: Path, folder: Path, change: Callable[[dict[str, Any]], Non
 
 
 def test_a_release_on_disk_verifies(written: Path) -> None:
-    found = sd.verify(written, K5, SCHEMA)
-    assert found.holds
-    assert set(found.measured) == {"pk", "epsilon"}
-    assert found.measured["pk"] >= 5 * (1 - 1e-9)
+    verification = sd.verify(written, K5, SCHEMA)
+    assert verification.holds
+    assert set(verification.measured) == {"pk", "epsilon"}
+    assert verification.measured["pk"] >= 5 * (1 - 1e-9)
     certificate = json.loads((written / "certificate.json").read_text())
-    assert certificate["measured"] == found.measured
+    assert certificate["measured"] == verification.measured
     for name in ("data.parquet", "data.csv"):
-        assert sd.verify(written / name, K5, SCHEMA).measured == found.measured
+        assert sd.verify(written / name, K5, SCHEMA).measured == verification.measured
     assert sd.verify(written, sd.DifferentialPrivacy(2.2, per="record"), SCHEMA).holds
     assert not sd.verify(written, sd.DifferentialPrivacy(2.1, per="record"), SCHEMA).holds
     assert not sd.verify(written, sd.PkAnonymity(5.1), SCHEMA).holds
     assert sd.verify(written, [K5, sd.DifferentialPrivacy(2.2, per="record")], SCHEMA).holds
-    assert sd.verify(written) == sd.verify(written, K5) == found
+    assert sd.verify(written) == sd.verify(written, K5) == verification
 
 
 def test_a_law_that_is_not_the_certified_one_is_refused(written: Path, tmp_path: Path) -> None:
@@ -196,13 +196,13 @@ def unknown_law(plan: dict[str, Any]) -> None:
 def test_a_tampered_law_is_caught(
     written: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
 ) -> None:
-    """It is refused as no law, or found not to promise enough."""
+    """It is refused as no law, or does not promise enough."""
     folder = tampered(written, tmp_path, change)
     try:
-        found = sd.verify(folder, K5, SCHEMA)
+        verification = sd.verify(folder, K5, SCHEMA)
     except (sd.InputError, sd.RequirementError):
         return
-    assert not found.holds, found.measured
+    assert not verification.holds, verification.measured
 
 
 def test_a_law_that_promises_more_is_fine(written: Path, tmp_path: Path) -> None:
@@ -275,17 +275,17 @@ def joined(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_joint_release_on_disk_verifies(joined: Path) -> None:
-    found = sd.verify(joined, K5, SCHEMA)
-    assert found.holds
+    verification = sd.verify(joined, K5, SCHEMA)
+    assert verification.holds
     laws = json.loads((joined / "law.json").read_text())["attributes"]
     assert set(laws) == {"who", "age", "pay"}
     spread = 0.0
     for law in laws.values():
         keep, others = law["retention"][0], len(law["retention"]) - 1
         spread += 2 * math.log(keep * others / (1 - keep))
-    assert found.measured["pk"] == pytest.approx(1 + 299 * math.exp(-spread))
+    assert verification.measured["pk"] == pytest.approx(1 + 299 * math.exp(-spread))
     for name in ("data.parquet", "data.csv"):
-        assert sd.verify(joined / name, K5, SCHEMA).measured == found.measured
+        assert sd.verify(joined / name, K5, SCHEMA).measured == verification.measured
 
 
 def who(plan: dict[str, Any]) -> dict[str, Any]:
@@ -365,7 +365,7 @@ def two_kinds_at_once(plan: dict[str, Any]) -> None:
         (retention_of_a_column_only, "a probability to be kept for each of its values"),
         (matrix_of_a_column_only, "a row and a column for each of its values"),
         (noise_on_combinations, "'who' is of no known kind"),
-        (a_grid_among_the_columns, "'who': 'columns.town.values' field required"),
+        (a_grid_among_the_columns, "'who': 'columns.town.values' is missing"),
         (two_kinds_at_once, "'who' is of no known kind"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What a differentially private view promises, added up again from its folder."""
+"""What a p-view promises, added up again from its folder."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[sd.DifferentialPri
 
 @pytest.mark.parametrize("promise", [PURE, GAUSSIAN], ids=["pure", "gaussian"])
 def test_a_view_keeps_its_promise_and_no_better_one(folders, promise) -> None:
-    found = verify(folders[promise], promise)
-    assert found.holds
-    assert 0.999 < found.value <= 1.0
+    verification = verify(folders[promise], promise)
+    assert verification.holds
+    assert 0.999 < verification.value <= 1.0
     assert not verify(folders[promise], sd.DifferentialPrivacy(0.99, promise.delta)).holds
 
 
 def test_without_a_delta_gaussian_noise_promises_nothing(folders) -> None:
-    found = verify(folders[GAUSSIAN], PURE)
-    assert not found.holds
-    assert math.isinf(found.value)
+    verification = verify(folders[GAUSSIAN], PURE)
+    assert not verification.holds
+    assert math.isinf(verification.value)
 
 
 def test_a_pure_epsilon_needs_no_delta(folders) -> None:
@@ -65,7 +65,7 @@ def test_a_manifest_that_was_touched_is_refused(folders, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("other", [sd.KAnonymity(2), sd.DifferentialPrivacy(1.0, per="record")])
 def test_other_promises_are_refused(folders, other) -> None:
-    with pytest.raises(sd.ParameterError, match="differentially private view, of which"):
+    with pytest.raises(sd.ParameterError, match="this is a p-view, of which"):
         verify(folders[PURE], other)
 
 
@@ -78,7 +78,7 @@ def test_a_view_tells_its_own_promise(folders) -> None:
 def test_a_file_that_is_no_part_of_a_view(folders, tmp_path: Path) -> None:
     shutil.copytree(folders[PURE], tmp_path / "view")
     people(5).write_csv(tmp_path / "view" / "raw.csv")
-    with pytest.raises(sd.RequirementError, match=r"raw\.csv is no part of a differentially private view"):
+    with pytest.raises(sd.RequirementError, match=r"raw\.csv is no part of a p-view"):
         verify(tmp_path / "view")
 
 
@@ -92,7 +92,7 @@ def test_a_file_that_is_no_part_of_a_view(folders, tmp_path: Path) -> None:
             lambda facts: facts.update(certificate="trust me"),
             "The certificate of the view is of no known form",
         ),
-        (lambda facts: facts.pop("budget"), "does not tell what its budget was spent on"),
+        (lambda facts: facts.pop("budget"), "does not say what its budget was spent on"),
         (
             lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": "-1"}}),
             "The budget of the view",
@@ -133,8 +133,8 @@ def test_several_views_are_sent_to_the_attack(tmp_path: Path) -> None:
 
 
 def run(*arguments: object) -> tuple[int, str]:
-    found = CliRunner().invoke(app, [str(a) for a in arguments])
-    return found.exit_code, str(found.exception or found.output)
+    invoked = CliRunner().invoke(app, [str(a) for a in arguments])
+    return invoked.exit_code, str(invoked.exception or invoked.output)
 
 
 def test_the_command_needs_no_schema_file(folders, tmp_path: Path, monkeypatch) -> None:

@@ -69,10 +69,10 @@ def test_a_generalized_table(tmp_path: Path, promises: list[Any], source: str) -
     release = sd.generalize(sd.read(original, SCHEMA), promises)
     folder = release.write(tmp_path / "out")
     for output in (folder, folder / "hand-over"):
-        found = sd.verify(output)
-        assert found.holds
-        assert found.measured == release.certificate.measured
-    assert sd.verify(folder, promises, SCHEMA).measured == found.measured
+        verification = sd.verify(output)
+        assert verification.holds
+        assert verification.measured == release.certificate.measured
+    assert sd.verify(folder, promises, SCHEMA).measured == verification.measured
 
 
 VIEWS = {"ages": ["age"], "towns": ["town"]}
@@ -85,11 +85,11 @@ ONE = sd.Schema.from_roles(
 def test_several_views(tmp_path: Path, kind: Any) -> None:
     promise = sd.MultiViewDiversity(2 if kind == "distinct" else 1.5, kind)
     folder = sd.generalize_views(sd.read(people(), ONE), VIEWS, promise).write(tmp_path / "out")
-    (found,) = sd.verify(folder).findings
-    assert found.holds
-    assert found.value >= promise.l
-    assert found.note
-    assert sd.verify(folder, sd.MultiViewDiversity(3, kind)).findings[0].value == found.value
+    (finding,) = sd.verify(folder).findings
+    assert finding.holds
+    assert finding.value >= promise.l
+    assert finding.note
+    assert sd.verify(folder, sd.MultiViewDiversity(3, kind)).findings[0].value == finding.value
     assert not sd.verify(folder, sd.MultiViewDiversity(4, kind)).holds
     with pytest.raises(sd.InputError, match=r"several views, 'ages', 'towns'"):
         sd.verify(folder, sd.KAnonymity(2))
@@ -107,18 +107,18 @@ def test_what_is_left_can_be_proven_from_the_views(tmp_path: Path) -> None:
     """Every block of each view has all three values: whoever is in which, three are left."""
     schema = sd.Schema.from_roles(quasi=["age", "town"], sensitive=["illness"])
     folder = two_views(tmp_path, ["x"] * 3 + ["y"] * 3, ["u"] * 6)
-    (found,) = sd.verify(folder, sd.MultiViewDiversity(3), schema).findings
-    assert (found.value, found.holds) == (3, True)
-    assert "together they leave 3 or more" in found.note
+    (finding,) = sd.verify(folder, sd.MultiViewDiversity(3), schema).findings
+    assert (finding.value, finding.holds) == (3, True)
+    assert "together they leave 3 or more" in finding.note
 
 
 def test_what_cannot_be_proven_is_said(tmp_path: Path) -> None:
     """Blocks {flu, HIV, cold, flu} and {HIV, cold} by age; by town the same, other people: two alone, one together."""
     schema = sd.Schema.from_roles(quasi=["age", "town"], sensitive=["illness"])
     folder = two_views(tmp_path, list("xxyyyy"), list("uuuuvv"))
-    (found,) = sd.verify(folder, sd.MultiViewDiversity(2), schema).findings
-    assert (found.value, found.holds, found.worst) == (2, True, {"view": "a"})
-    assert "was verified when they were made" in found.note
+    (finding,) = sd.verify(folder, sd.MultiViewDiversity(2), schema).findings
+    assert (finding.value, finding.holds, finding.worst) == (2, True, {"view": "a"})
+    assert "was verified when they were made" in finding.note
 
 
 def test_views_of_other_people_are_refused(tmp_path: Path) -> None:

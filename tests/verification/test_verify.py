@@ -18,7 +18,7 @@ from sudare.privacy.blocks import Blocks
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import DISTANCES, TCloseness
-from sudare.verification import recount
+from sudare.verification import recount, recount_values
 from sudare.verification.verify import verify
 from tests.privacy import plain, strategies
 
@@ -39,9 +39,9 @@ def test_recounts_frames_and_files(tmp_path: Path, ending: str) -> None:
         OUTPUT.write_csv(path)
     elif ending == "parquet":
         OUTPUT.write_parquet(path)
-    found = sd.verify(OUTPUT if ending == "frame" else path, sd.KAnonymity(3), SCHEMA)
-    assert (found.holds, found.value) == (False, 2)
-    assert found.worst == {"age": None, "sex": "m"}
+    verification = sd.verify(OUTPUT if ending == "frame" else path, sd.KAnonymity(3), SCHEMA)
+    assert (verification.holds, verification.value) == (False, 2)
+    assert verification.worst == {"age": None, "sex": "m"}
 
 
 def test_a_missing_value_is_apart_from_every_text(tmp_path: Path) -> None:
@@ -52,11 +52,11 @@ def test_a_missing_value_is_apart_from_every_text(tmp_path: Path) -> None:
 
 
 def test_a_list_of_requirements_holds_only_if_all_do() -> None:
-    found = sd.verify(OUTPUT, [sd.KAnonymity(2), sd.KAnonymity(3)], SCHEMA)
-    assert [finding.holds for finding in found.findings] == [True, False]
-    assert not found.holds
+    verification = sd.verify(OUTPUT, [sd.KAnonymity(2), sd.KAnonymity(3)], SCHEMA)
+    assert [finding.holds for finding in verification.findings] == [True, False]
+    assert not verification.holds
     with pytest.raises(sd.RequirementError, match="does not have 3-anonymity: k = 2"):
-        found.refuse_if_broken()
+        verification.refuse_if_broken()
 
 
 def test_an_identifier_in_the_output_is_refused() -> None:
@@ -81,9 +81,9 @@ def test_empty_or_unreadable_output_is_refused(tmp_path: Path) -> None:
 
 def test_without_quasi_attributes_the_whole_output_is_one_block() -> None:
     schema = sd.Schema.from_roles(other=["age", "sex"], sensitive=["illness"])
-    found = sd.verify(OUTPUT, [sd.KAnonymity(5), LDiversity(2), TCloseness(0)], schema)
-    assert found.measured == {"k": 5, "l_distinct": 2, "t": 0}
-    assert (found.holds, found.worst) == (True, {})
+    verification = sd.verify(OUTPUT, [sd.KAnonymity(5), LDiversity(2), TCloseness(0)], schema)
+    assert verification.measured == {"k": 5, "l_distinct": 2, "t": 0}
+    assert (verification.holds, verification.worst) == (True, {})
 
 
 def test_at_least_one_requirement_is_needed() -> None:
@@ -161,19 +161,19 @@ def test_worked_by_hand(
         PATIENTS.write_csv(path)
     elif ending == "parquet":
         PATIENTS.write_parquet(path)
-    found = sd.verify(PATIENTS if ending == "frame" else path, requirement, PATIENTS_SCHEMA)
-    assert found.value == pytest.approx(value, abs=1e-12)
-    assert (found.holds, found.worst) == (holds, worst)
-    assert found.findings[0].requirement == str(requirement)
+    verification = sd.verify(PATIENTS if ending == "frame" else path, requirement, PATIENTS_SCHEMA)
+    assert verification.value == pytest.approx(value, abs=1e-12)
+    assert (verification.holds, verification.worst) == (holds, worst)
+    assert verification.findings[0].requirement == str(requirement)
 
 
 def test_of_equally_frequent_values_the_entropy_is_exact() -> None:
     for l in range(1, 60):
         output = pl.DataFrame({"q": ["x"] * l * 3, "s": [*range(l)] * 3})
-        found = sd.verify(
+        verification = sd.verify(
             output, LDiversity(l, "entropy"), sd.Schema.from_roles(quasi=["q"], sensitive=["s"])
         )
-        assert (found.value, found.holds) == (l, True)
+        assert (verification.value, verification.holds) == (l, True)
 
 
 def test_a_tie_is_decided_alike_however_c_and_t_are_rounded() -> None:
@@ -332,17 +332,17 @@ def test_a_recipe_is_built_from_the_values_of_the_output(tmp_path: Path, ending:
     output = HALVES.with_columns(s=pl.Series([3, 14, 25, 36]))
     output.write_csv(tmp_path / "data.csv")
     schema = sd.Schema.from_roles(quasi=["q"], sensitive=["s"], hierarchies={"s": recipe})  # type: ignore[dict-item]
-    found = sd.verify(
+    verification = sd.verify(
         output if ending == "frame" else tmp_path / "data.csv", TCloseness(1, "hierarchical"), schema
     )
-    assert found.value == 0.5  # [0, 20) and [20, 40) meet only at the root
+    assert verification.value == 0.5  # [0, 20) and [20, 40) meet only at the root
     dates = HALVES.with_columns(s=pl.Series([dt.datetime(2000, 1, 1, i) for i in range(4)]))
     dates.write_csv(tmp_path / "data.csv")
     schema = sd.Schema.from_roles(quasi=["q"], sensitive=["s"], hierarchies={"s": {"kind": "dates"}})  # type: ignore[dict-item]
-    found = sd.verify(
+    verification = sd.verify(
         dates if ending == "frame" else tmp_path / "data.csv", TCloseness(1, "hierarchical"), schema
     )
-    assert found.value == 0.5 / 5  # within a month
+    assert verification.value == 0.5 / 5  # within a month
 
 
 def test_a_hierarchy_that_does_not_fit_is_refused() -> None:
@@ -387,8 +387,8 @@ def test_findings_of_one_kind_do_not_overwrite_each_other() -> None:
         TCloseness(1, "ordered", attribute="salary"),
         TCloseness(1, "hierarchical", attribute="disease"),
     ]
-    found = sd.verify(PATIENTS, asked, PATIENTS_SCHEMA)
-    assert list(found.measured) == [
+    verification = sd.verify(PATIENTS, asked, PATIENTS_SCHEMA)
+    assert list(verification.measured) == [
         "k",
         "l_distinct:salary",
         "l_distinct:disease",
@@ -399,7 +399,7 @@ def test_findings_of_one_kind_do_not_overwrite_each_other() -> None:
         "t:salary:ordered",
         "t:disease:hierarchical",
     ]
-    assert [found.measured[f"l_distinct:{name}"] for name in ("salary", "disease")] == [3, 2]
+    assert [verification.measured[f"l_distinct:{name}"] for name in ("salary", "disease")] == [3, 2]
     asked = [LDiversity(2), LDiversity(3), LDiversity(2, attribute="illness")]
     assert sd.verify(OUTPUT, asked, SCHEMA).measured == {"l_distinct": 1}
 
@@ -407,9 +407,9 @@ def test_findings_of_one_kind_do_not_overwrite_each_other() -> None:
 def test_columns_may_have_any_name() -> None:
     names = {"zip": "value", "age": "all", "salary": "0", "disease": "count"}
     schema = sd.Schema.from_roles(quasi=["value", "all"], sensitive=["0"], other=["count"])
-    found = sd.verify(PATIENTS.rename(names), [TCloseness(1, "ordered"), sd.KAnonymity(3)], schema)
-    assert found.measured == {"t": 0.375, "k": 3}
-    assert found.worst == {"value": "476**", "all": "2*"}
+    verification = sd.verify(PATIENTS.rename(names), [TCloseness(1, "ordered"), sd.KAnonymity(3)], schema)
+    assert verification.measured == {"t": 0.375, "k": 3}
+    assert verification.worst == {"value": "476**", "all": "2*"}
 
 
 # -- agreement with what the requirements measure, and with the definitions ----------------------------
@@ -446,17 +446,17 @@ def test_agrees_with_what_is_measured_on_the_same_table(
     blocks = Blocks.of_table(
         sd.read(output, schema), ["a", "b"], "s" if requirement.needs_sensitive else None
     )
-    measure, found = requirement.measure(blocks), sd.verify(output, requirement, schema)
-    assert list(found.measured) == [measure.name]
-    assert found.value == pytest.approx(measure.value, abs=1e-11)
-    assert found.holds == measure.holds
-    assert_is_worst(output, requirement, schema, found.worst, found.value)
+    measure, verification = requirement.measure(blocks), sd.verify(output, requirement, schema)
+    assert list(verification.measured) == [measure.name]
+    assert verification.value == pytest.approx(measure.value, abs=1e-11)
+    assert verification.holds == measure.holds
+    assert_is_worst(output, requirement, schema, verification.worst, verification.value)
 
 
 def assert_is_worst(
     output: pl.DataFrame, requirement: Requirement, schema: sd.Schema, worst: dict[str, Any], value: float
 ) -> None:
-    """The block that is named has, alone, what was found (of distances that cannot be told from it alone)."""
+    """The block that is named has, alone, the value that is reported (of distances that cannot be told from it alone)."""
     texts = output.with_columns(pl.col("a", "b").cast(pl.String))
     block = texts.filter(*(pl.col(name).eq_missing(pl.lit(text)) for name, text in worst.items()))
     assert block.height > 0
@@ -472,12 +472,12 @@ def test_agrees_with_the_definition_of_a_distance(distance: str, records: plain.
     schema = sd.Schema.from_roles(
         quasi=["q"], sensitive=["s"], domains={"s": range(plain.VALUES)}, hierarchies={"s": plain.TREE}
     )
-    found = sd.verify(output, TCloseness(1, distance), schema)  # type: ignore[arg-type]
+    verification = sd.verify(output, TCloseness(1, distance), schema)  # type: ignore[arg-type]
     table = Counter(value for _, value in records)
     far: Any = plain.DISTANCES[distance]
     work = [float(far(block, table)) for block in plain.histograms(records)]
-    assert found.value == pytest.approx(max(work), abs=1e-8)
-    place = sorted({block for block, _ in records}).index(int(found.worst["q"]))
+    assert verification.value == pytest.approx(max(work), abs=1e-8)
+    place = sorted({block for block, _ in records}).index(int(verification.worst["q"]))
     assert work[place] == pytest.approx(max(work), abs=1e-8)
 
 
@@ -501,14 +501,14 @@ def test_files_and_frames_agree(
 def test_large_counts_are_exact(times: int) -> None:
     """10 billion times as many records in every cell leave all shares, and so all distances, as they are."""
     small = np.array([1, 2, 3, 4, 5])
-    blocks = recount.Blocks(
+    blocks = recount.RecountedBlocks(
         quasi=pl.DataFrame({"q": ["x", "y"]}),
         sizes=np.array([3, 12]) * times,
         block=np.array([0, 0, 1, 1, 1]),
         value=np.array([0, 2, 0, 1, 3]),
         count=small * times,
     )
-    column = recount.Sensitive("s", pl.Series([0]), pl.Series(["a", "b", "c", "d"]), missing=False)
+    column = recount_values.Sensitive("s", pl.Series([0]), pl.Series(["a", "b", "c", "d"]), missing=False)
     x, y = recount.flat_distances(blocks, column)
     assert (x, y) == (Fraction(9, 15), Fraction(9, 60))
     # all: 4/15, 4/15, 2/15, 5/15; x: 1/3, 0, 2/3, 0; so 1/15, -3/15 and 5/15 must cross

@@ -89,10 +89,10 @@ def test_a_column_of_its_own_role_is_welcome() -> None:
 
 
 def test_a_folder_verifies_itself(folder: Path) -> None:
-    found = sd.verify(folder)
-    assert found.holds
-    assert found.measured == {"k": 3, "l_distinct": 3}
-    assert sd.verify(folder.parent).measured == found.measured  # the release's folder
+    verification = sd.verify(folder)
+    assert verification.holds
+    assert verification.measured == {"k": 3, "l_distinct": 3}
+    assert sd.verify(folder.parent).measured == verification.measured  # the release's folder
 
 
 def test_a_csv_file_that_was_replaced_by_the_raw_table(folder: Path) -> None:
@@ -213,9 +213,9 @@ def test_a_promise_that_does_not_hold_is_found(folder: Path) -> None:
         certificate["promises"][0]["k"] = 4
         certificate["requirements"][0] = "4-anonymity"
 
-    found = sd.verify(forged(folder, more))
-    assert not found.holds
-    assert not found.findings[0].holds
+    verification = sd.verify(forged(folder, more))
+    assert not verification.holds
+    assert not verification.findings[0].holds
     with pytest.raises(sd.RequirementError, match="does not have 4-anonymity"):
         sd.verify(folder, K3, SCHEMA)  # whatever else is asked for
 

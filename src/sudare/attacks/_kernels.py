@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from sudare.kernels import popcount
+
 Array = np.ndarray[Any, Any]
 
 
@@ -30,9 +32,9 @@ def mark_blocks(
 
 @njit(cache=True, nogil=True)
 def add_records(
-    people: Array, bits: Array, first: int, starts: Array, sensitive: Array, counts: Array, found: Array
+    people: Array, bits: Array, first: int, starts: Array, sensitive: Array, counts: Array, totals: Array
 ) -> None:  # pragma: no cover
-    """Add to `found` the records of every sensitive value in all blocks that cover a person's values.
+    """Add to `totals` the records of every sensitive value in all blocks that cover a person's values.
 
     `people` has the values of each person, one per attribute; block b has counts[i] records of sensitive[i], for i from
     starts[b] to starts[b + 1].
@@ -45,17 +47,7 @@ def add_records(
                     break
                 word &= bits[people[u, a], w]
             while word != 0:
-                b = first + 64 * w + _ones(word ^ (word - np.uint64(1))) - 1  # the lowest bit
+                b = first + 64 * w + popcount(word ^ (word - np.uint64(1))) - 1  # the lowest bit
                 word &= word - np.uint64(1)
                 for i in range(starts[b], starts[b + 1]):
-                    found[u, sensitive[i]] += counts[i]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _ones(word: Any) -> Any:  # pragma: no cover
-    """Count the bits of a word that are set."""
-    x = np.uint64(word)
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+                    totals[u, sensitive[i]] += counts[i]

@@ -97,10 +97,10 @@ def attack_all(output: Output, schema: Schema) -> dict[str, Any]:
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 2, "illness": ["flu", "HIV", "flu", "flu"]})
-    >>> found = attack_all(frame, Schema.from_roles(quasi=["zip"], sensitive=["illness"]))
-    >>> found["homogeneity"]
+    >>> figures = attack_all(frame, Schema.from_roles(quasi=["zip"], sensitive=["illness"]))
+    >>> figures["homogeneity"]
     {'illness': {'blocks': 1, 'records': 2, 'share': 0.5}}
     """
-    seen = Published.open(output, schema)
-    able = [kind for kind in KINDS if seen.sensitive or kind not in NEED_SENSITIVE]
-    return {kind: KINDS[kind](seen).summary() for kind in able}
+    published = Published.open(output, schema)
+    able = [kind for kind in KINDS if published.sensitive or kind not in NEED_SENSITIVE]
+    return {kind: KINDS[kind](published).summary() for kind in able}

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from sudare.attacks.published import Published, Values, described, divided, shown
+from sudare.attacks.published import Published, Values, described, divided, value_text
 from sudare.errors import ParameterError
 
 
@@ -35,7 +35,7 @@ class RemainingBelief:
 
 @dataclass(frozen=True)
 class Background:
-    """What an outsider with background knowledge found out, by sensitive attribute."""
+    """What an outsider with background knowledge learns, by sensitive attribute."""
 
     known: int
     by_attribute: dict[str, RemainingBelief]
@@ -43,25 +43,25 @@ class Background:
     @property
     def posterior(self) -> float:
         """The strongest belief about any attribute."""
-        return max(found.posterior for found in self.by_attribute.values())
+        return max(belief.posterior for belief in self.by_attribute.values())
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers as plain data; no block is named."""
         return {
             "known": self.known,
-            "by_attribute": {name: found.summary() for name, found in self.by_attribute.items()},
+            "by_attribute": {name: belief.summary() for name, belief in self.by_attribute.items()},
         }
 
     def __str__(self) -> str:
         return "\n".join(
-            f"{name}: who can rule {self.known} of a person's values out believes a value up to {found.posterior:.1%} "
-            f"('{shown(found.value)}' at {described(found.block)}); for {found.certain:,} records ({found.share:.1%}) "
+            f"{name}: who can rule {self.known} of a person's values out believes a value up to {belief.posterior:.1%} "
+            f"('{value_text(belief.value)}' at {described(belief.block)}); for {belief.certain:,} records ({belief.share:.1%}) "
             "it becomes certain."
-            for name, found in self.by_attribute.items()
+            for name, belief in self.by_attribute.items()
         )
 
 
-def background(seen: Published, *, known: int = 1) -> Background:
+def background(published: Published, *, known: int = 1) -> Background:
     """Find the strongest belief of an outsider who can rule `known` sensitive values out for each person.
 
     In a block where value v has n(v) records, ruling out the `known` largest others leaves the belief
@@ -70,35 +70,37 @@ def background(seen: Published, *, known: int = 1) -> Background:
 
     >>> import sudare as sd
     >>> frame = pl.DataFrame({"zip": ["130**"] * 4, "illness": ["flu", "flu", "HIV", "cancer"]})
-    >>> seen = Published.open(frame, sd.Schema.from_roles(quasi=["zip"], sensitive=["illness"]))
-    >>> [background(seen, known=m).by_attribute["illness"].posterior for m in (0, 1, 2)]
+    >>> published = Published.open(frame, sd.Schema.from_roles(quasi=["zip"], sensitive=["illness"]))
+    >>> [background(published, known=m).by_attribute["illness"].posterior for m in (0, 1, 2)]
     [0.5, 0.6666666666666666, 1.0]
     """
     if known < 0:
         raise ParameterError(
             f"The 'known' parameter of the background attack must be 0 or more. Got {known} instead."
         )
-    seen.refuse_without_sensitive("background")
-    return Background(known, {name: _found(seen, name, known) for name in seen.sensitive})
+    published.refuse_without_sensitive("background")
+    return Background(
+        known, {name: _strongest_belief(published, name, known) for name in published.sensitive}
+    )
 
 
-def _found(seen: Published, sensitive: str, known: int) -> RemainingBelief:
-    falling = seen.counted(sensitive).sort("block", "count", "value", descending=[False, True, False])
+def _strongest_belief(published: Published, sensitive: str, known: int) -> RemainingBelief:
+    falling = published.counted(sensitive).sort("block", "count", "value", descending=[False, True, False])
     blocks = falling.group_by("block", maintain_order=True).agg(
         pl.col("value", "count", "size").first(),
         ruled_out=pl.col("count").slice(1, known).sum(),
         values=pl.len(),
     )
     blocks = blocks.with_columns(remaining=pl.col("size") - pl.col("ruled_out"))
-    belief = divided(blocks["count"], blocks["remaining"])
-    worst = blocks.row(int(belief.argmax()), named=True)
+    beliefs = divided(blocks["count"], blocks["remaining"])
+    worst = blocks.row(int(beliefs.argmax()), named=True)
     certain = int(blocks.filter(pl.col("values") <= known + 1)["size"].sum())
     return RemainingBelief(
         posterior=worst["count"] / worst["remaining"],
         count=worst["count"],
         remaining=worst["remaining"],
         value=worst["value"],
-        block=seen.values_of(worst["block"]),
+        block=published.values_of(worst["block"]),
         certain=certain,
-        share=certain / seen.records,
+        share=certain / published.records,
     )

@@ -1,6 +1,6 @@
-"""The intersection attack: looking a person up in several views, and combining what each of them tells.
+"""The intersection attack: looking a person up in several views, and combining what each of them reveals.
 
-It runs on the published views alone. An outsider who knows a person's quasi values finds, in every view, the blocks
+It runs on the published views alone. An outsider who knows a person's quasi values reads, in every view, the blocks
 whose labels cover them: the person is in one of these, so that their sensitive value occurs there. What occurs in all
 views is left.
 """
@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.attacks.lookup import Lookup, Records, records_by_value
-from sudare.attacks.published import Output, Published, Values, described, frame_of, shown
+from sudare.attacks.published import Output, Published, Values, described, frame_of, value_text
 from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.tables.counts import Counts
@@ -28,12 +28,12 @@ from sudare.tables.text import listed, text_of
 Views = Mapping[str, Output] | Output
 Ints = NDArray[np.int64]
 
-EXAMPLES = 5
+MAX_EXAMPLES = 5
 TINY = np.finfo(np.float64).tiny
-CELLS = 2**23  # so many pairs of a person and a sensitive value are looked at at a time
+MAX_CELLS = 2**23  # pairs of a person and a sensitive value that are looked at at a time
 
 
-# -- what was found ------------------------------------------------------------------------------
+# -- what the attack reveals ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ValuesLeft:
 
 @dataclass(frozen=True)
 class Intersection:
-    """What an intersection attack found out, by sensitive attribute."""
+    """What an intersection attack reveals, by sensitive attribute."""
 
     views: tuple[str, ...]
     known: int
@@ -86,12 +86,12 @@ class Intersection:
     @property
     def least(self) -> int:
         """The fewest values that are left of any attribute."""
-        return min(found.least for found in self.by_attribute.values())
+        return min(left.least for left in self.by_attribute.values())
 
     @property
     def posterior(self) -> float:
         """The strongest belief about any attribute."""
-        return max(found.posterior for found in self.by_attribute.values())
+        return max(left.posterior for left in self.by_attribute.values())
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers as plain data; nobody is named."""
@@ -99,26 +99,26 @@ class Intersection:
             "views": list(self.views),
             "known": self.known,
             "unmatched": self.unmatched,
-            "by_attribute": {name: found.summary() for name, found in self.by_attribute.items()},
+            "by_attribute": {name: left.summary() for name, left in self.by_attribute.items()},
         }
 
     def __str__(self) -> str:
         head = f"People looked up in {listed(self.views)}: {self.known:,}."
         if self.unmatched:
             head += f" For {self.unmatched:,} of them some view has no block."
-        return "\n".join([head, *(_told(name, found) for name, found in self.by_attribute.items())])
+        return "\n".join([head, *(_sentence(name, left) for name, left in self.by_attribute.items())])
 
 
-def _told(name: str, found: ValuesLeft) -> str:
-    belief = f"Somebody's value is believed up to {found.posterior:.1%}."
-    if nowhere := found.candidates.get(0):
+def _sentence(name: str, left: ValuesLeft) -> str:
+    belief = f"Somebody's value is believed up to {left.posterior:.1%}."
+    if nowhere := left.candidates.get(0):
         belief += f" To {nowhere:,} no value is left: they are not in these views."
-    if not found.given_away:
-        return f"{name}: nobody is given away; {found.least:,} values or more are left to everybody. {belief}"
-    first = found.victims[0]
+    if not left.given_away:
+        return f"{name}: nobody is given away; {left.least:,} values or more are left to everybody. {belief}"
+    first = left.victims[0]
     return (
-        f"{name}: to {found.given_away:,} of them ({found.share:.1%}) one value is left. The first: "
-        f"{described(first.values)}: '{shown(first.learned)}'. {belief}"
+        f"{name}: to {left.given_away:,} of them ({left.share:.1%}) one value is left. The first: "
+        f"{described(first.values)}: '{value_text(first.learned)}'. {belief}"
     )
 
 
@@ -138,8 +138,8 @@ def intersection(frames: Views, schema: Schema, *, known: Any) -> Intersection:
     >>> by_age = pl.DataFrame({"age": ["[20, 21]", "[20, 21]", "22"], "illness": ["flu", "HIV", "flu"]})
     >>> by_height = pl.DataFrame({"height": ["180", "[160, 170]", "[160, 170]"], "illness": ["flu", "HIV", "flu"]})
     >>> schema = sd.Schema.from_roles(quasi=["age", "height"], sensitive=["illness"])
-    >>> found = intersection({"age": by_age, "height": by_height}, schema, known=people)
-    >>> found.by_attribute["illness"].candidates
+    >>> learned = intersection({"age": by_age, "height": by_height}, schema, known=people)
+    >>> learned.by_attribute["illness"].candidates
     {1: 2, 2: 1}
     """
     views = _opened(frames, schema)
@@ -218,7 +218,7 @@ class _Left(NamedTuple):
 
 def _look_up(lookups: Sequence[Lookup], records: Sequence[Records], units: int) -> _Left:
     """Look everybody up in all views, some people at a time."""
-    step = max(1, CELLS // len(records[0].totals))
+    step = max(1, MAX_CELLS // len(records[0].totals))
     parts = [_look_some_up(lookups, records, slice(at, at + step)) for at in range(0, units, step)]
     return _Left(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
@@ -229,12 +229,12 @@ def _look_some_up(lookups: Sequence[Lookup], records: Sequence[Records], some: s
     likely = np.tile(records[0].totals.astype(np.float64), (people, 1))
     somewhere, everywhere = np.zeros((people, 1), dtype=bool), np.ones((people, 1), dtype=bool)
     for lookup, own in zip(lookups, records, strict=True):
-        found = lookup.records_of(some, own)
-        here = found.max(axis=1, keepdims=True) > 0
-        left &= (found > 0) | ~here
+        counts = lookup.records_of(some, own)
+        here = counts.max(axis=1, keepdims=True) > 0
+        left &= (counts > 0) | ~here
         # In the first view that has a block for a person, N(s) q(s) are the records themselves.
-        told = np.where(somewhere, likely * (found / np.maximum(own.totals, 1)), found)
-        likely = np.where(here, told, likely)
+        updated = np.where(somewhere, likely * (counts / np.maximum(own.totals, 1)), counts)
+        likely = np.where(here, updated, likely)
         likely /= np.maximum(likely.max(axis=1, keepdims=True), TINY)  # so that not all of them vanish
         somewhere |= here
         everywhere &= here
@@ -255,7 +255,7 @@ def _summed(left: _Left, values: Sequence[str | None], people: Table, counts: Co
         posterior=float(left.posterior.max()),
         victims=tuple(
             Victim(_values_of(people, counts, unit), values[left.first[unit]])
-            for unit in alone[:EXAMPLES].tolist()
+            for unit in alone[:MAX_EXAMPLES].tolist()
         ),
     )
 

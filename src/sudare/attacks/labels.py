@@ -24,7 +24,7 @@ from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.text import spellings
 
 Codes = NDArray[np.int64]
-NONE = np.empty(0, dtype=np.int64)
+NO_CODES = np.empty(0, dtype=np.int64)
 MISSING = "(missing)"  # in a listing
 RANGE = re.compile(r"([\[(])(.*), (.*)([\])])", re.DOTALL)
 HALF = re.compile(r"(<|>=) (.*)", re.DOTALL)  # the outermost intervals of a hierarchy
@@ -60,8 +60,8 @@ class LabelReader:
         if label is None:
             return np.array([self.missing])
         readings = [self._by_name(label), self._between(label), self._listed(label)]
-        found = [codes for codes in readings if codes is not None]
-        return np.unique(np.concatenate(found)) if found else None
+        possible = [codes for codes in readings if codes is not None]
+        return np.unique(np.concatenate(possible)) if possible else None
 
     def _by_name(self, label: str) -> Codes | None:
         if label == ROOT:
@@ -84,8 +84,8 @@ class LabelReader:
         if half := HALF.fullmatch(label):
             limit = bisect_left(self._places, self._end(half[2]))
             return (0, limit) if half[1] == "<" else (limit, len(self._places))
-        found = RANGE.fullmatch(label)
-        opening, low, high, closing = found.groups() if found else ("[", label, label, "]")
+        range_ = RANGE.fullmatch(label)
+        opening, low, high, closing = range_.groups() if range_ else ("[", label, label, "]")
         first, last = self._end(low), self._end(high)
         if first > last:
             raise ValueError
@@ -101,9 +101,9 @@ class LabelReader:
     def _listed(self, label: str) -> Codes | None:
         if not LISTING.fullmatch(label):
             return None
-        found = [self._part(text) for text in PARTS.findall(label[1:])]
-        readable = [codes for codes in found if codes is not None]
-        return np.concatenate(readable) if len(readable) == len(found) else None
+        parts = [self._part(text) for text in PARTS.findall(label[1:])]
+        readable = [codes for codes in parts if codes is not None]
+        return np.concatenate(readable) if len(readable) == len(parts) else None
 
     def _part(self, text: str) -> Codes | None:
         if text.startswith('"'):
@@ -111,10 +111,10 @@ class LabelReader:
                 return self.covered(json.loads(text))
             except ValueError:
                 return None
-        found = self.covered(text)
+        codes = self.covered(text)
         if text != MISSING:
-            return found
-        return np.append(NONE if found is None else found, self.missing)
+            return codes
+        return np.append(NO_CODES if codes is None else codes, self.missing)
 
 
 def _named(values: list[Any], hierarchy: Hierarchy | None) -> dict[str, list[Codes]]:

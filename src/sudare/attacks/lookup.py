@@ -21,7 +21,7 @@ from sudare.tables.text import shown
 
 Ints = NDArray[np.int64]
 
-BITS = 2**31  # so many pairs of a value and a block are looked at at a time
+MAX_BITS = 2**31  # pairs of a value and a block that are looked at at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +40,14 @@ def records_by_value(lookups: Sequence[Lookup], sensitive: str) -> tuple[list[st
     counted = [lookup.view.counted(sensitive) for lookup in lookups]
     values = pl.concat([one["value"] for one in counted]).unique().sort(nulls_last=True)
     numbered = values.to_frame().with_row_index("code")
-    found = []
+    records = []
     for lookup, one in zip(lookups, counted, strict=True):
         joined = one.join(numbered, on="value", how="left", nulls_equal=True, maintain_order="left")
         codes, counts = joined["code"].to_numpy().astype(np.int64), one["count"].to_numpy()
         starts = np.searchsorted(one["block"].to_numpy(), np.arange(len(lookup.view) + 1))
         totals = np.bincount(codes, counts, minlength=len(values)).astype(np.int64)
-        found.append(Records(starts, codes, counts, totals))
-    return values.to_list(), found
+        records.append(Records(starts, codes, counts, totals))
+    return values.to_list(), records
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,15 +96,15 @@ class Lookup:
     def records_of(self, some: slice, records: Records) -> Ints:
         """Return how many records of each sensitive value are in all blocks that some of the people may be in."""
         people = self.people[some]
-        found = np.zeros((len(people), len(records.totals)), dtype=np.int64)
-        blocks, step = len(self.view), max(1, BITS // self.values // 64) * 64
+        totals = np.zeros((len(people), len(records.totals)), dtype=np.int64)
+        blocks, step = len(self.view), max(1, MAX_BITS // self.values // 64) * 64
         for first in range(0, blocks, step):
             stop = min(blocks, first + step)
             bits = _kernels.mark_blocks(self.label_of, self.starts, self.covered, first, stop, self.values)
             _kernels.add_records(
-                people, bits, first, records.starts, records.sensitive, records.counts, found
+                people, bits, first, records.starts, records.sensitive, records.counts, totals
             )
-        return found
+        return totals
 
 
 def _read(view: str, known: Dictionary, labels: Column) -> Iterator[Ints]:

@@ -32,10 +32,10 @@ class Published:
     """The blocks of an output, in the order of their values, and for every record its block.
 
     >>> frame = pl.DataFrame({"age": ["[20, 30)", "*", "*"], "illness": ["flu", "flu", "HIV"]})
-    >>> seen = Published.open(frame, Schema.from_roles(quasi=["age"], sensitive=["illness"]))
-    >>> seen.sizes.to_list(), seen.values_of(0)
+    >>> published = Published.open(frame, Schema.from_roles(quasi=["age"], sensitive=["illness"]))
+    >>> published.sizes.to_list(), published.values_of(0)
     ([2, 1], {'age': '*'})
-    >>> seen.counted("illness").rows()      # block, value, count, size of the block
+    >>> published.counted("illness").rows()      # block, value, count, size of the block
     [(0, 'HIV', 1, 2), (0, 'flu', 1, 2), (1, 'flu', 1, 1)]
     """
 
@@ -66,7 +66,7 @@ class Published:
         rows = frame.select(
             pl.repeat(0, frame.height, dtype=pl.UInt32).alias(
                 "all"
-            ),  # without quasi attributes there is one block
+            ),  # one block, if there are no quasi attributes
             pl.int_range(frame.height).alias("row"),
             weights.alias("weight"),
             *(exact(frame[name]).alias(key) for name, key in zip(quasi, keys, strict=True)),
@@ -117,7 +117,7 @@ class Published:
         )
 
     def refuse_without_sensitive(self, kind: str) -> None:
-        """Raise an InputError where there is nothing that the attack could find out."""
+        """Raise an InputError where the attack has nothing to learn."""
         if not self.sensitive:
             raise InputError(f"The schema has no sensitive attribute; the {kind} attack needs one.")
 
@@ -128,10 +128,10 @@ def described(values: Values) -> str:
     >>> described({"age": "[20, 30)", "town": None})
     'age [20, 30), town (missing)'
     """
-    return ", ".join(f"{name} {shown(value)}" for name, value in values.items()) or "all records"
+    return ", ".join(f"{name} {value_text(value)}" for name, value in values.items()) or "all records"
 
 
-def shown(value: str | None) -> str:
+def value_text(value: str | None) -> str:
     """Write a value for people."""
     return "(missing)" if value is None else value
 
@@ -166,7 +166,7 @@ def _refuse_views(folder: Path) -> None:
     names = [path.name for path in sorted(folder.glob("*.parquet"))]
     if names == ["view.parquet"]:
         raise InputError(
-            f"{folder}: this is a differentially private view. It has no records to attack; what it promises is verified by "
+            f"{folder}: this is a p-view, a differentially private stand-in of a table. It has no records to attack; what it promises is verified by "
             f"sudare verify {folder} --epsilon EPSILON."
         )
     if names not in ([], ["data.parquet"]):

@@ -30,7 +30,7 @@ class Risk:
 
 @dataclass(frozen=True)
 class Reidentification:
-    """The risk of being found, for the three outsiders."""
+    """The risk of being recognized, for the three outsiders."""
 
     records: int
     blocks: int
@@ -61,12 +61,12 @@ class Reidentification:
 
 
 def reidentification(
-    seen: Published,
+    published: Published,
     *,
     threshold: float = 0.2,
     population: Output | None = None,
 ) -> Reidentification:
-    """Measure the risk that a record is found: 1 / the number of people it could belong to.
+    """Measure the risk that a record is recognized: 1 / the number of people it could belong to.
 
     The prosecutor has 1 / f, with f the size of the record's block. The journalist has 1 / F, with F the
     people in `population` who share the block's quasi values; without one the table stands for it. The
@@ -76,22 +76,22 @@ def reidentification(
 
     >>> import sudare as sd
     >>> frame = pl.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 8})
-    >>> found = reidentification(Published.open(frame, sd.Schema.from_roles(quasi=["zip"])))
-    >>> found.prosecutor, found.marketer
+    >>> risks = reidentification(Published.open(frame, sd.Schema.from_roles(quasi=["zip"])))
+    >>> risks.prosecutor, risks.marketer
     (Risk(largest=0.5, mean=0.2, at_risk=2, share_at_risk=0.2), 0.2)
     """
     if not 0 <= threshold <= 1:
         raise ParameterError(
             f"The 'threshold' parameter of the reidentification attack must be from 0 to 1. Got {threshold} instead."
         )
-    prosecutor = _risk(seen.sizes, seen.sizes, threshold)
+    prosecutor = _risk(published.sizes, published.sizes, threshold)
     if population is None:
         journalist, people = prosecutor, None
     else:
-        sizes, people = _in_population(seen, population)
-        journalist = _risk(seen.sizes, sizes, threshold)
+        sizes, people = _in_population(published, population)
+        journalist = _risk(published.sizes, sizes, threshold)
     return Reidentification(
-        seen.records, len(seen), threshold, prosecutor, journalist, journalist.mean, people
+        published.records, len(published), threshold, prosecutor, journalist, journalist.mean, people
     )
 
 
@@ -104,18 +104,18 @@ def _risk(records: pl.Series, people: pl.Series, threshold: float) -> Risk:
     return Risk(1 / smallest, expected / total, at_risk, at_risk / total)
 
 
-def _in_population(seen: Published, population: Output) -> tuple[pl.Series, int]:
+def _in_population(published: Published, population: Output) -> tuple[pl.Series, int]:
     """Return how many people share the values of each block, and how many people there are."""
-    everybody = Published.open(population, Schema.from_roles(quasi=seen.quasi))
-    keys = [f"q{i}" for i in range(len(seen.quasi))]
+    everybody = Published.open(population, Schema.from_roles(quasi=published.quasi))
+    keys = [f"q{i}" for i in range(len(published.quasi))]
     if not keys:
         return pl.Series([everybody.records]), everybody.records
     people = everybody.keyed().group_by(keys).agg(people=pl.sum("size"))
-    joined = seen.keyed().join(people, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    joined = published.keyed().join(people, on=keys, how="left", nulls_equal=True, maintain_order="left")
     sizes = joined["people"].fill_null(0)
-    if (short := (sizes < seen.sizes).arg_max()) is not None and sizes[short] < seen.sizes[short]:
+    if (short := (sizes < published.sizes).arg_max()) is not None and sizes[short] < published.sizes[short]:
         raise InputError(
-            f"The population has {sizes[short]:,} people at {described(seen.values_of(short))}, the output "
-            f"{seen.sizes[short]:,}. Give a population that includes the people of the output, in the same form."
+            f"The population has {sizes[short]:,} people at {described(published.values_of(short))}, the output "
+            f"{published.sizes[short]:,}. Give a population that includes the people of the output, in the same form."
         )
     return sizes, everybody.records

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.attacks.published import Published, Values, described, divided, shown
+from sudare.attacks.published import Published, Values, described, divided, value_text
 from sudare.errors import ParameterError
 
 
@@ -44,7 +44,7 @@ class Skews:
 
 @dataclass(frozen=True)
 class Skewness:
-    """What a skewness attack found out, by sensitive attribute."""
+    """What a skewness attack reveals, by sensitive attribute."""
 
     floor: int
     by_attribute: dict[str, Skews]
@@ -53,14 +53,14 @@ class Skewness:
         """Return the numbers as plain data; no block is named."""
         return {
             "floor": self.floor,
-            "by_attribute": {name: found.summary() for name, found in self.by_attribute.items()},
+            "by_attribute": {name: skews.summary() for name, skews in self.by_attribute.items()},
         }
 
     def __str__(self) -> str:
-        return "\n".join(_told(name, found, self.floor) for name, found in self.by_attribute.items())
+        return "\n".join(_sentence(name, skews, self.floor) for name, skews in self.by_attribute.items())
 
 
-def skewness(seen: Published, *, floor: int = 1) -> Skewness:
+def skewness(published: Published, *, floor: int = 1) -> Skewness:
     """Find where a block's share of a sensitive value differs most from the whole table's.
 
     `ratio` is the largest share in a block / share in the table, `difference` the largest distance of the
@@ -68,20 +68,20 @@ def skewness(seen: Published, *, floor: int = 1) -> Skewness:
 
     >>> import sudare as sd
     >>> frame = pl.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 6, "illness": ["HIV"] + ["flu"] * 7})
-    >>> seen = Published.open(frame, sd.Schema.from_roles(quasi=["zip"], sensitive=["illness"]))
-    >>> print(skewness(seen))
+    >>> published = Published.open(frame, sd.Schema.from_roles(quasi=["zip"], sensitive=["illness"]))
+    >>> print(skewness(published))
     illness: 'HIV' is 4.00 times as frequent at zip 130** (50.0%) as in the whole table (12.5%). The share of 'HIV' at zip 130** (50.0%) is farthest from the whole table's (12.5%).
     """
     if floor < 1:
         raise ParameterError(
             f"The 'floor' parameter of the skewness attack must be 1 or more. Got {floor} instead."
         )
-    seen.refuse_without_sensitive("skewness")
-    return Skewness(floor, {name: _found(seen, name, floor) for name in seen.sensitive})
+    published.refuse_without_sensitive("skewness")
+    return Skewness(floor, {name: _largest_skews(published, name, floor) for name in published.sensitive})
 
 
-def _found(seen: Published, sensitive: str, floor: int) -> Skews:
-    counted = seen.counted(sensitive)
+def _largest_skews(published: Published, sensitive: str, floor: int) -> Skews:
+    counted = published.counted(sensitive)
     overall = (
         counted.group_by("value")
         .agg(overall=pl.col("count").sum())
@@ -94,10 +94,13 @@ def _found(seen: Published, sensitive: str, floor: int) -> Skews:
     rows = pl.concat(
         [counted.select("block", "value", "count", "size", "overall"), _lacking(counted, overall)]
     ).sort("block", "value", nulls_last=True)
-    share, whole = rows["count"] * seen.records, rows["overall"] * rows["size"]  # both over size x records
+    share, whole = (
+        rows["count"] * published.records,
+        rows["overall"] * rows["size"],
+    )  # both over size x records
     return Skews(
-        _largest(seen, rows, divided(share, whole)),
-        _largest(seen, rows, divided((share - whole).abs(), rows["size"] * seen.records)),
+        _largest(published, rows, divided(share, whole)),
+        _largest(published, rows, divided((share - whole).abs(), rows["size"] * published.records)),
     )
 
 
@@ -114,26 +117,26 @@ def _lacking(counted: pl.DataFrame, overall: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _largest(seen: Published, rows: pl.DataFrame, amounts: NDArray[np.float64]) -> Skew:
+def _largest(published: Published, rows: pl.DataFrame, amounts: NDArray[np.float64]) -> Skew:
     place = int(amounts.argmax())
     row = rows.row(place, named=True)
     return Skew(
         amount=float(amounts[place]),
         share=row["count"] / row["size"],
-        overall=row["overall"] / seen.records,
+        overall=row["overall"] / published.records,
         value=row["value"],
-        block=seen.values_of(row["block"]),
+        block=published.values_of(row["block"]),
         size=row["size"],
     )
 
 
-def _told(name: str, found: Skews, floor: int) -> str:
-    if found.ratio is None or found.difference is None:
+def _sentence(name: str, skews: Skews, floor: int) -> str:
+    if skews.ratio is None or skews.difference is None:
         return f"{name}: no block has {floor:,} records or more."
-    ratio, difference = found.ratio, found.difference
+    ratio, difference = skews.ratio, skews.difference
     return (
-        f"{name}: '{shown(ratio.value)}' is {ratio.amount:.2f} times as frequent at {described(ratio.block)} "
-        f"({ratio.share:.1%}) as in the whole table ({ratio.overall:.1%}). The share of '{shown(difference.value)}' at "
+        f"{name}: '{value_text(ratio.value)}' is {ratio.amount:.2f} times as frequent at {described(ratio.block)} "
+        f"({ratio.share:.1%}) as in the whole table ({ratio.overall:.1%}). The share of '{value_text(difference.value)}' at "
         f"{described(difference.block)} ({difference.share:.1%}) is farthest from the whole table's "
         f"({difference.overall:.1%})."
     )

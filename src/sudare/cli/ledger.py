@@ -10,9 +10,9 @@ import typer
 
 from sudare.cli.output import Json, print_json, print_table, say
 from sudare.errors import InputError
-from sudare.ledger.bodies import Neighbours
 from sudare.ledger.budgets import KINDS
 from sudare.ledger.chain import Entry
+from sudare.ledger.entries import Neighbours
 from sudare.ledger.ledger import Ledger
 
 app = typer.Typer(help="Show and verify the ledger of releases, and what it allows.", no_args_is_help=True)

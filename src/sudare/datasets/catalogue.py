@@ -176,7 +176,7 @@ _IPUMS_COLUMNS = (
 
 
 def names() -> list[str]:
-    """The tables that `load` knows.
+    """Return the names of the tables that `load` knows.
 
     >>> names()[:3]
     ['adult', 'adult-train', 'adult-arx']
@@ -185,7 +185,7 @@ def names() -> list[str]:
 
 
 def describe(name: str) -> Dataset:
-    """What a table is, where it comes from, and its licence and citation; print it to read it.
+    """Return what a table is, where it comes from, and its licence and citation; print it to read it.
 
     >>> describe("coil2000").licence
     'non-commercial research and education only; (c) Sentient Machine Research 2000'
@@ -194,7 +194,7 @@ def describe(name: str) -> Dataset:
 
 
 def load(name: str) -> pl.DataFrame:
-    """A table of the collection as a frame with named columns; a missing value is null.
+    """Return a table of the collection as a frame with named columns; a missing value is null.
 
     >>> load("adult-arx").shape
     (30162, 9)
@@ -227,7 +227,7 @@ def _coil2000() -> pl.DataFrame:
 
 
 def _japanese_vowels() -> pl.DataFrame:
-    """The numbers stay text, exactly as written: their hierarchies cut digits off."""
+    """Read the numbers as text, exactly as written: their hierarchies cut digits off."""
     columns = [f"c{i}" for i in range(1, 13)]
     file = path("japanese_vowels/ae.test")
     lines = pl.read_csv(file, has_header=False, new_columns=columns, separator=" ", infer_schema=False)
@@ -235,7 +235,7 @@ def _japanese_vowels() -> pl.DataFrame:
 
 
 def _ipums() -> pl.DataFrame:
-    """All text, because codes have leading zeros."""
+    """Read all as text, because codes have leading zeros."""
     file = path("ipums/ipums.la.97.gz")
     return pl.read_csv(file, has_header=False, new_columns=_IPUMS_COLUMNS.split(), infer_schema=False)
 
@@ -250,7 +250,7 @@ def _metro_traffic() -> pl.DataFrame:
 
 
 def _typed(file: str, separator: str = ",") -> pl.DataFrame:
-    """A file with a header, whose types polars finds by reading all of it."""
+    """Read a file with a header, whose types polars infers from all of it."""
     return pl.read_csv(path(file), separator=separator, infer_schema_length=None)
 
 

@@ -145,7 +145,7 @@ FILES = {
 
 
 def path(name: str) -> Path:
-    """A file of the collection, downloaded if it is not on this machine, with its checksum checked.
+    """Return the path of a file of the collection, downloaded if it is not on this machine, with its checksum checked.
 
     >>> path("arx_hierarchies/adult_hierarchy_age.csv").name
     'adult_hierarchy_age.csv'
@@ -158,7 +158,7 @@ def path(name: str) -> Path:
 
 
 def known(name: str, entries: dict[str, _Entry], kind: str) -> _Entry:
-    """The entry of that name; an unknown name is refused with a list of those that there are."""
+    """Return the entry of that name; an unknown name is refused with a list of those that there are."""
     if name not in entries:
         raise ParameterError(f"There is no {kind} '{name}'. Name one of these: {', '.join(entries)}.")
     return entries[name]
@@ -170,17 +170,17 @@ def _sha256(file: Path) -> str:
 
 
 def _checked(given: Path, file: File) -> Path:
-    found = _sha256(given)
-    if found not in file.sha256:
+    checksum = _sha256(given)
+    if checksum not in file.sha256:
         raise InputError(
-            f"'{given}' is not the file that the catalogue knows: its sha256 is {found}, but"
+            f"'{given}' is not the file that the catalogue knows: its sha256 is {checksum}, but"
             f" {' or '.join(file.sha256)} was expected. Put the right file there. Its origin is {file.origin}."
         )
     return given
 
 
 def _download(file: File) -> Path:
-    """The file from the cache, or from its origin. What arrives is checked aside, so nothing half-done stays."""
+    """Return the file from the cache, or from its origin. What arrives is checked aside, so nothing half-done stays."""
     advice = f"Set SUDARE_DATA to a folder that has it as '{file.name}'. Its origin is {file.origin}."
     if file.url is None:
         raise InputError(
@@ -195,17 +195,17 @@ def _download(file: File) -> Path:
         with tempfile.TemporaryDirectory(dir=kept.parent) as aside:
             arrived = Path(aside, PurePosixPath(file.url).name)
             pooch.HTTPDownloader()(file.url, str(arrived), None)
-            found = _keep(file, arrived)
-            if found in file.sha256:
+            checksum = _keep(file, arrived)
+            if checksum in file.sha256:
                 _keep_what_else_is_in(arrived, file)
                 return kept
     except _FAULTS as fault:
         raise InputError(
-            f"'{file.name}' could not be had from {file.url} ({type(fault).__name__}). {advice}"
+            f"'{file.name}' could not be downloaded from {file.url} ({type(fault).__name__}). {advice}"
         ) from fault
     raise InputError(
         f"'{file.name}' as downloaded from {file.url} is not the file that the catalogue knows: its sha256 is"
-        f" {found}, but {' or '.join(file.sha256)} was expected. Nothing was kept. {advice}"
+        f" {checksum}, but {' or '.join(file.sha256)} was expected. Nothing was kept. {advice}"
     )
 
 
@@ -217,14 +217,14 @@ def _keep(file: File, arrived: Path) -> str:
     """Put what arrived, or the file's member of it, in its place if its checksum, which is returned, is right."""
     if file.member is not None:
         arrived = _unpack(arrived, file.member)
-    found = _sha256(arrived)
-    if found in file.sha256:
+    checksum = _sha256(arrived)
+    if checksum in file.sha256:
         arrived.replace(_place(file))
-    return found
+    return checksum
 
 
 def _keep_what_else_is_in(archive: Path, file: File) -> None:
-    """The other files that the archive serves come along, so that it is downloaded once for all of them."""
+    """Keep the other files that the archive serves, so that it is downloaded once for all of them."""
     for other in FILES.values():
         if other.url == file.url and other is not file:
             with contextlib.suppress(*_FAULTS):  # Nobody has asked for this one yet.

@@ -106,7 +106,7 @@ _DIAGNOSES = {
 
 
 def health_survey(people: int = 5000, seed: int = 1) -> pl.DataFrame:
-    """A synthetic health survey of so many people; the same seed gives the very same table.
+    """Return a synthetic health survey of so many people; the same seed gives the very same table.
 
     >>> health_survey(people=3).columns[:4]
     ['patient_id', 'name', 'birth_date', 'age']
@@ -153,7 +153,7 @@ def _check(parameter: str, value: int, least: int) -> None:
 
 
 def _pick(rng: np.random.Generator, weights: Floats) -> Indices:
-    """For each row of weights, the number of a column, drawn in proportion to them."""
+    """Draw a column for each row of weights, in proportion to them, and return its number."""
     edges = weights.cumsum(axis=1)
     drawn = rng.random(len(weights)) * edges[:, -1]
     picked: Indices = (drawn[:, None] >= edges[:, :-1]).sum(axis=1)
@@ -170,7 +170,7 @@ def _with_gaps(rng: np.random.Generator, values: pl.Series, share: float) -> pl.
 
 
 def _rises(age: Ages, middle: float, width: float) -> Floats:
-    """A share that goes from 0 to 1 with age, and is a half at the middle."""
+    """Return a share that goes from 0 to 1 with age, and is a half at the middle."""
     return np.asarray(1 / (1 + np.exp((middle - age) / width)))
 
 
@@ -186,7 +186,7 @@ def _names(rng: np.random.Generator, female: Flags) -> pl.Series:
 
 
 def _ages(rng: np.random.Generator, people: int) -> Ages:
-    """Even up to the fifties, then fewer and fewer."""
+    """Draw ages: even up to the fifties, then fewer and fewer."""
     ages = np.arange(_YOUNGEST, _OLDEST + 1)
     share = 1 - _rises(ages, middle=72, width=8)
     return rng.choice(ages, size=people, p=share / share.sum())
@@ -199,14 +199,14 @@ def _birth_dates(rng: np.random.Generator, age: Ages) -> pl.Series:
 
 
 def _visit_dates(rng: np.random.Generator, people: int) -> pl.Series:
-    """Working days of the year before the survey date."""
+    """Draw working days of the year before the survey date."""
     first, end = np.datetime64(SURVEY_DATE) - 365, np.datetime64(SURVEY_DATE)
     days = rng.integers(np.busday_count(first, end), size=people)
     return pl.Series(np.busday_offset(first, days, roll="forward"))
 
 
 def _homes(rng: np.random.Generator, people: int) -> tuple[Indices, pl.Series]:
-    """The region of each, and a postcode in it: a region has a few large ones and many small ones."""
+    """Draw everybody's region, and a postcode in it: a region has a few large ones and many small ones."""
     codes: list[str] = []
     regions: list[int] = []
     shares: list[Floats] = []
@@ -220,7 +220,7 @@ def _homes(rng: np.random.Generator, people: int) -> tuple[Indices, pl.Series]:
 
 
 def _educations(rng: np.random.Generator, age: Ages, capital: Flags) -> Indices:
-    """Higher in the capital and for those born later, but nobody is a doctor at twenty."""
+    """Draw levels of education: higher in the capital and for those born later, but nobody is a doctor at twenty."""
     learning = rng.normal(size=len(age)) - 0.015 * (age - 45) + 0.4 * capital
     level: Indices = np.searchsorted(_EDUCATION_STEPS, learning)
     for below, highest in _SCHOOL_ENDS:
@@ -266,7 +266,7 @@ def _incomes(
 
 
 def _bodies(rng: np.random.Generator, age: Ages, female: Flags) -> tuple[Floats, Floats]:
-    """Height in cm and weight in kg."""
+    """Draw heights in cm and weights in kg."""
     height = np.where(female, 164.0, 177.5) + 6.8 * rng.normal(size=len(age)) - 0.06 * np.maximum(age - 40, 0)
     height = np.round(height.clip(140, 210), 1)
     mass_index = (24.2 + 0.05 * np.minimum(age - 18, 45)) * rng.lognormal(sigma=0.16, size=len(age))
@@ -275,7 +275,7 @@ def _bodies(rng: np.random.Generator, age: Ages, female: Flags) -> tuple[Floats,
 
 
 def _smokers(rng: np.random.Generator, age: Ages, female: Flags, education: Indices) -> Indices:
-    """Men and people of less schooling smoke more; with the years, smokers become former smokers."""
+    """Draw who smokes: men and people of less schooling smoke more; with the years, smokers become former smokers."""
     ever = 0.55 - 0.04 * education - 0.08 * female
     quit_by_now = 0.15 + 0.7 * _rises(age, middle=58, width=12)
     return _pick(rng, np.column_stack((1 - ever, ever * quit_by_now, ever * (1 - quit_by_now))))

@@ -1,1 +1,1 @@
-"""The ledger: every release of a source, what releases tell together, and what budgets leave."""
+"""The ledger: every release of a source, what releases reveal together, and what budgets leave."""

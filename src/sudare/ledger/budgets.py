@@ -8,11 +8,11 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 
 from sudare.errors import LedgerError
-from sudare.ledger.bodies import BudgetBody, Neighbours, exact
+from sudare.ledger.entries import BudgetBody, Neighbours, exact
 from sudare.ledger.history import History, Recorded
 
 _PRECISE = Context(prec=50, rounding=ROUND_CEILING)
-_HUGE = 1000  # e to this power is beyond 1 over every delta that can be written
+_MAX_POWER = 1000  # e to this power is beyond 1 over every delta that can be written
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,8 @@ def replacing(cost: Cost) -> Cost:
     """
     delta = Fraction(0)
     if cost.delta:
-        delta = (
-            min(Fraction(1), (1 + _exp_above(cost.epsilon)) * cost.delta)
-            if cost.epsilon < _HUGE
-            else Fraction(1)
-        )
+        bounded = cost.epsilon < _MAX_POWER
+        delta = min(Fraction(1), (1 + _exp_above(cost.epsilon)) * cost.delta) if bounded else Fraction(1)
     return Cost(2 * cost.epsilon, delta)
 
 
@@ -162,18 +159,18 @@ def refuse_overspending(history: History, new: Recorded) -> None:
         ):
             if asked > left:
                 raise LedgerError(
-                    f"The budget of '{budget.source}' ({KINDS[budget.neighbours]}) would be overspent: {name} {_shown(asked)} is "
-                    f"requested, {_shown(left)} of {_shown(whole)} remains, {_shown(asked - left)} too little. "
+                    f"The budget of '{budget.source}' ({KINDS[budget.neighbours]}) would be overspent: {name} {_shown(asked)} "
+                    f"requested, {_shown(left)} of {_shown(whole)} remaining: {_shown(asked - left)} over budget. "
                     f"Ask for a smaller {name}, or decide on a larger budget."
                 )
 
 
 def refuse_small_budget(history: History, budget: BudgetBody) -> None:
     """Raise an error if a budget is below what is spent, or cannot be compared with it."""
-    found = _state(history, budget, None)
+    state = _state(history, budget, None)
     for name, whole, spent in (
-        ("epsilon", found.epsilon, found.spent),
-        ("delta", found.delta, found.spent_delta),
+        ("epsilon", state.epsilon, state.spent),
+        ("delta", state.delta, state.spent_delta),
     ):
         if whole < spent:
             raise LedgerError(

@@ -2,7 +2,7 @@
 
 It is one SQLite file. An entry that was changed, moved or taken out of the middle breaks the chain of hashes,
 and reading says so. Entries cut off the end leave a whole, shorter chain, and whoever may write the file may
-hash a whole new chain: both are found only by `Chain.verify` with a head that was noted somewhere else.
+hash a whole new chain: both are detected only by `Chain.verify` with a head that was noted somewhere else.
 """
 
 from __future__ import annotations
@@ -10,52 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from sudare.errors import LedgerError, ParameterError
+from sudare.ledger.sqlite_file import MAX_BYTES, RESTORE, LedgerFile
 
 JSON: TypeAlias = bool | int | float | str | Sequence["JSON"] | Mapping[str, "JSON"] | None
 
 #: What the first entry has in the place of the hash of the one before, and the head of an empty ledger.
 GENESIS = "0" * 64
-
-_APPLICATION_ID = int.from_bytes(b"Suda")  # in the file's header; `file` and SQLite's tools show it
-_BUSY_SECONDS = 60
-_MOST_BYTES = 256 * 2**20  # of an entry; a release of 30 million rows in blocks is below that
-_RESTORE = "Do not rely on this ledger: restore it from a backup, and find out who or what changed it."
-
-# EXTRA is FULL, and also syncs the folder once the journal is gone: else a power cut right after an append
-# could bring the journal back, and with it the state before the append.
-_DURABLY = "PRAGMA synchronous=EXTRA"
-
-_FIELDS = "seq, at, kind, body, previous, hash"
-
-# By name, as SQLite keeps their text, so that a later look can tell whether they are still as created.
-_SCHEMA = {
-    "entries": (
-        "CREATE TABLE entries (seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, "
-        "body TEXT NOT NULL, previous TEXT NOT NULL, hash TEXT NOT NULL)"
-    ),
-    "entries_stay": (
-        "CREATE TRIGGER entries_stay BEFORE DELETE ON entries "
-        "BEGIN SELECT RAISE(ABORT, 'a ledger entry is never deleted'); END"
-    ),
-    "entries_stay_as_they_are": (
-        "CREATE TRIGGER entries_stay_as_they_are BEFORE UPDATE ON entries "
-        "BEGIN SELECT RAISE(ABORT, 'a ledger entry is never changed'); END"
-    ),
-    # INSERT OR REPLACE would otherwise take a row away without waking the trigger on DELETE.
-    "entries_come_last": (
-        "CREATE TRIGGER entries_come_last BEFORE INSERT ON entries "
-        "WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entries) "
-        "BEGIN SELECT RAISE(ABORT, 'a ledger entry comes after all others'); END"
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -73,8 +40,7 @@ class Entry:
 class Chain:
     """An append-only, hash-chained file of entries, which several processes may write to at once.
 
-    With `create`, a file that is missing or empty becomes a new ledger. Every operation opens the file anew,
-    so it can be shared by threads and survives a fork.
+    With `create`, a file that is missing or empty becomes a new ledger.
 
     >>> import tempfile
     >>> ledger = Chain(Path(tempfile.mkdtemp()) / "ledger.sqlite")
@@ -85,16 +51,12 @@ class Chain:
     """
 
     def __init__(self, path: Path | str, create: bool = True) -> None:
-        self.path = Path(path).resolve()
-        if self.path.is_dir():
-            raise LedgerError(f"{self.path} is a folder, not a ledger. Name a file.")
-        blank = not self.path.exists() or self.path.stat().st_size == 0
-        if blank and not create:
-            raise LedgerError(f"There is no ledger at {self.path}. Check the path, or create one.")
-        if not blank:
-            self._refuse_strangers()
-        if create:
-            self._create()
+        self._file = LedgerFile(path, create)
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._file.path
 
     def append(
         self, kind: str, body: Mapping[str, JSON], *, check: Callable[[list[Entry]], None] | None = None
@@ -115,7 +77,7 @@ class Chain:
                 f"The 'kind' parameter of append must be printable text. Got {kind!r} instead."
             )
         text = _canonical(body)
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+        with self._file.transaction("BEGIN IMMEDIATE") as connection:
             # All of them are read, not only the last: one bad byte can hide the end of the ledger, and a new
             # entry in its place would make that look whole.
             entries = self._read(connection)
@@ -125,8 +87,7 @@ class Chain:
             at = datetime.now(UTC).isoformat(timespec="microseconds")
             row = (seq, at, kind, text, previous, _hash(seq, at, kind, text, previous))
             entry = self._decode(row, seq)  # what could not be read again is not written
-            connection.execute(f"INSERT INTO entries ({_FIELDS}) VALUES (?, ?, ?, ?, ?, ?)", row)
-            connection.execute("COMMIT")
+            self._file.add(connection, row)
         return entry
 
     def entries(self) -> list[Entry]:
@@ -136,7 +97,7 @@ class Chain:
         >>> Chain(Path(tempfile.mkdtemp()) / "ledger.sqlite").entries()
         []
         """
-        with self._transaction("BEGIN") as connection:
+        with self._file.transaction("BEGIN") as connection:
             return self._read(connection)
 
     def head(self) -> str:
@@ -152,8 +113,8 @@ class Chain:
         """Check the whole file. Raises a LedgerError that names the first bad entry, if any is.
 
         The other operations check the same; but only here can a `head` be given, a hash that was noted
-        elsewhere earlier. The chain must then still pass through it. Nothing else finds entries that were cut
-        off the end, or a chain that was hashed anew.
+        elsewhere earlier. The chain must then still pass through it. Nothing else detects entries that were
+        cut off the end, or a chain that was hashed anew.
 
         >>> import tempfile
         >>> ledger = Chain(Path(tempfile.mkdtemp()) / "ledger.sqlite")
@@ -164,22 +125,20 @@ class Chain:
             raise LedgerError(
                 f"The ledger {self.path} does not contain the noted head {head}. Entries were cut off its end "
                 f"(it has {len(entries)} now), or it was written anew, or the head is another ledger's. "
-                f"{_RESTORE}"
+                f"{RESTORE}"
             )
 
     def _read(self, connection: sqlite3.Connection) -> list[Entry]:
-        """All entries, after checking all that there is to check."""
-        self._check_schema(connection)
+        """Return all entries, after checking all that there is to check."""
+        self._file.check_schema(connection)
         entries = self._read_chain(connection)
-        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if found != "ok":
-            raise LedgerError(f"The file of the ledger {self.path} is damaged: {found}. {_RESTORE}")
+        self._file.check_integrity(connection)
         return entries
 
     def _read_chain(self, connection: sqlite3.Connection) -> list[Entry]:
         entries: list[Entry] = []
         try:
-            for seq, row in enumerate(connection.execute(f"SELECT {_FIELDS} FROM entries ORDER BY seq"), 1):
+            for seq, row in enumerate(self._file.rows(connection), 1):
                 entry = self._decode(row, seq)
                 if entry.seq != seq:
                     raise self._bad(seq, f"is missing: entry {entry.seq} comes in its place")
@@ -193,7 +152,7 @@ class Chain:
         return entries
 
     def _decode(self, row: tuple[Any, ...], place: int) -> Entry:
-        """Turn a stored row into an Entry, which its hash must fit. `place` is where it was found."""
+        """Turn a stored row into an Entry, which its hash must fit. `place` is where it stands."""
         seq, at, kind, text, previous, stored = row
         if not all(isinstance(field, str) for field in row[1:]) or _hash(*row[:-1]) != stored:
             raise self._bad(place, "does not fit its hash: it was changed after it was written")
@@ -208,89 +167,15 @@ class Chain:
         return Entry(seq, at, kind, body, previous, stored)
 
     def _bad(self, seq: int, what: str) -> LedgerError:
-        return LedgerError(f"Entry {seq} of the ledger {self.path} {what}. {_RESTORE}")
-
-    def _refuse_strangers(self) -> None:
-        """Refuse a file that is not a ledger, without touching it.
-
-        An ordinary connection could roll a stranger's journal back, or fold its write-ahead log into it.
-        `immutable` does neither and takes no locks. Reading the bytes with open() would not do: closing the
-        file again drops the locks that other threads of this process hold on it (POSIX).
-        """
-        with self._connection("mode=ro&immutable=1") as connection:
-            # Without this, a file that another process is making longer right now would be called damaged.
-            connection.execute("PRAGMA writable_schema=ON")
-            if _application_id(connection) != _APPLICATION_ID:
-                raise self._not_a_ledger()
-
-    def _check_schema(self, connection: sqlite3.Connection) -> None:
-        if _application_id(connection) != _APPLICATION_ID:
-            raise self._not_a_ledger()
-        if connection.execute("SELECT name, sql FROM sqlite_master").fetchall() != list(_SCHEMA.items()):
-            raise LedgerError(
-                f"The tables and triggers of the ledger {self.path} are not as they were created: "
-                f"somebody changed them. {_RESTORE}"
-            )
-
-    def _create(self) -> None:
-        with suppress(OSError):  # SQLite says what is wrong
-            self.path.touch(
-                mode=0o600
-            )  # for the holder alone: it has the salts, and what people's blocks are
-        with self._connection("mode=rwc") as connection:
-            if _application_id(connection) == _APPLICATION_ID:
-                return
-            connection.execute(_DURABLY)
-            connection.execute("BEGIN IMMEDIATE")
-            if self.path.stat().st_size == 0:
-                connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
-                for statement in _SCHEMA.values():
-                    connection.execute(statement)
-                connection.execute("COMMIT")
-            # Asked again under the lock: another process may have been first.
-            elif _application_id(connection) != _APPLICATION_ID:
-                raise self._not_a_ledger()
-
-    def _not_a_ledger(self) -> LedgerError:
-        return LedgerError(f"{self.path} is not a ledger, and was left as it is. Name another file.")
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        """A connection in a transaction, which is rolled back at the end unless it was committed."""
-        with self._connection("mode=rw") as connection:
-            connection.execute(_DURABLY)
-            connection.execute(begin)
-            yield connection
-
-    @contextmanager
-    def _connection(self, query: str) -> Iterator[sqlite3.Connection]:
-        uri = f"{self.path.as_uri()}?{query}"
-        try:
-            with closing(
-                sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
-            ) as connection:
-                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
-                yield connection
-        # A damaged name can end up in SQLite's message, and then Python fails to decode that.
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise LedgerError(
-                f"The ledger {self.path} cannot be used: {error}. If it is locked, wait for the other run to "
-                "end; if it is damaged, restore it from a backup."
-            ) from error
+        return LedgerError(f"Entry {seq} of the ledger {self.path} {what}. {RESTORE}")
 
 
 def _head(entries: Sequence[Entry]) -> str:
     return entries[-1].hash if entries else GENESIS
 
 
-def _application_id(connection: sqlite3.Connection) -> int:
-    found: int
-    (found,) = connection.execute("PRAGMA application_id").fetchone()
-    return found
-
-
 def _canonical(body: Mapping[str, JSON]) -> str:
-    """The one JSON text of a body: sorted keys, no spaces, ASCII."""
+    """Return the one JSON text of a body: sorted keys, no spaces, ASCII."""
     try:
         plain = dict(body)
         text = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -298,10 +183,8 @@ def _canonical(body: Mapping[str, JSON]) -> str:
         same = json.loads(text) == plain
     except (TypeError, ValueError, RecursionError) as error:
         raise ParameterError(f"The body of a ledger entry must be JSON: {error}.") from error
-    if len(text) > _MOST_BYTES:
-        raise ParameterError(
-            f"The body of a ledger entry has {len(text):,} bytes, more than {_MOST_BYTES:,}."
-        )
+    if len(text) > MAX_BYTES:
+        raise ParameterError(f"The body of a ledger entry has {len(text):,} bytes, more than {MAX_BYTES:,}.")
     if not same:
         raise ParameterError(
             "The body of a ledger entry must be JSON that reads back the same: use text as keys, and lists, "
@@ -311,6 +194,6 @@ def _canonical(body: Mapping[str, JSON]) -> str:
 
 
 def _hash(seq: int, at: str, kind: str, text: str, previous: str) -> str:
-    """SHA-256 of the JSON list of the five, in which no field can run into the next."""
+    """Return the SHA-256 of the JSON list of the five, in which no field can run into the next."""
     message = json.dumps([seq, at, kind, text, previous], separators=(",", ":"))
     return hashlib.sha256(message.encode("ascii")).hexdigest()

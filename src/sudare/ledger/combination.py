@@ -18,10 +18,10 @@ import numpy as np
 
 from sudare.errors import RequirementError
 from sudare.ledger.blocks import Ints
-from sudare.ledger.bodies import Promise
 from sudare.ledger.chain import Entry
+from sudare.ledger.entries import RecordedPromise
 from sudare.ledger.history import History, Recorded, promise
-from sudare.ledger.receivers import MOST_SETS, sets_of
+from sudare.ledger.receivers import MAX_SETS, sets_of
 from sudare.privacy.multi_view import KINDS, MultiViewDiversity, ViewedBy
 from sudare.tables.counts import Counts
 from sudare.tables.lookalikes import skeleton
@@ -32,16 +32,16 @@ FEW_VALUES = 2  # of a column, such as yes and no: that two have as many of each
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownAttributes:
     """What a release shows: which attributes, in which role, and what it promises about them."""
 
     seq: int
     quasi: frozenset[str]
     others: frozenset[str]
-    promises: tuple[Promise, ...]
+    promises: tuple[RecordedPromise, ...]
 
     @classmethod
-    def by(cls, release: Recorded) -> Shown:
+    def by(cls, release: Recorded) -> ShownAttributes:
         """Return what a release in the ledger shows."""
         views = release.body.views.values()
         return cls(
@@ -56,7 +56,7 @@ class Shown:
         """All attributes that it shows, in whatever role."""
         return self.quasi | self.others
 
-    def about(self, attribute: str) -> list[Promise]:
+    def about(self, attribute: str) -> list[RecordedPromise]:
         """Return what it promises about an attribute."""
         return [one for one in self.promises if one.attribute == attribute]
 
@@ -65,7 +65,7 @@ def refuse_broken_promises(history: History, new: Recorded, table: Table) -> Non
     """Raise an error if a new release would break a promise together with earlier ones, or they one of its own."""
     if not new.has_blocks:
         return
-    shown, earlier = Shown.by(new), _other_than(new, history)
+    shown, earlier = ShownAttributes.by(new), _other_than(new, history)
     _refuse_renamed(_seen_with(history, earlier, new.receiver), shown, table)
     for attribute, releases in _combined(history, earlier, shown, new.receiver):
         _refuse_beforehand(releases, shown, attribute, table)
@@ -89,20 +89,20 @@ def standing(
     """
     history = History.of_table(entries, table)
     asked = promise(requirement, table.schema)
-    new = Shown(
+    new = ShownAttributes(
         len(entries) + 1,
         frozenset(name for names in views.values() for name in names),
         frozenset({sensitive}),
-        (Promise.model_validate(asked),),
+        (RecordedPromise.model_validate(asked),),
     )
     earlier = [release for release in history.releases if release.has_blocks]
     _refuse_renamed(earlier if everybody else _seen_with(history, earlier, receiver), new, table)
-    found = []
+    together = []
     for attribute, releases in _combined(history, earlier, new, receiver, everybody=everybody):
         _refuse_beforehand(releases, new, attribute, table)
         if attribute == sensitive:
-            found.append(releases)
-    return _strictest(requirement, found, sensitive), found
+            together.append(releases)
+    return _strictest(requirement, together, sensitive), together
 
 
 def _strictest(
@@ -114,7 +114,10 @@ def _strictest(
     largest l implies every other.
     """
     promised = [
-        one for releases in sets for release in releases for one in Shown.by(release).about(attribute)
+        one
+        for releases in sets
+        for release in releases
+        for one in ShownAttributes.by(release).about(attribute)
     ]
     needs = [requirement, *(one.requirement for one in promised if one.requirement is not None)]
     kind = max((need.kind for need in needs), key=KINDS.index)
@@ -122,7 +125,7 @@ def _strictest(
 
 
 def _other_than(new: Recorded, history: History) -> list[Recorded]:
-    """Return the releases with blocks. One of the same columns in the same blocks of the same rows tells nothing new."""
+    """Return the releases with blocks. One of the same columns in the same blocks of the same rows reveals nothing new."""
     same = (new.body.digest, new.body.views)
     return [one for one in history.releases if one.has_blocks and (one.body.digest, one.body.views) != same]
 
@@ -130,25 +133,25 @@ def _other_than(new: Recorded, history: History) -> list[Recorded]:
 def _combined(
     history: History,
     earlier: Sequence[Recorded],
-    new: Shown,
+    new: ShownAttributes,
     receiver: str | None,
     *,
     everybody: bool = False,
 ) -> Iterator[tuple[str, list[Recorded]]]:
     """Yield what somebody may put together with a new release about each attribute of which something is promised."""
-    shown = {release.seq: Shown.by(release) for release in earlier}
+    shown = {release.seq: ShownAttributes.by(release) for release in earlier}
     promised = {one.attribute: one for each in (*shown.values(), new) for one in each.promises}
     for attribute in sorted(new.attributes.intersection(promised)):
-        telling = [release for release in earlier if attribute in shown[release.seq].attributes]
-        sets = sets_of(history.groups(receiver, telling), Counter(one.receiver for one in telling))
+        showing = [release for release in earlier if attribute in shown[release.seq].attributes]
+        sets = sets_of(history.groups(receiver, showing), Counter(one.receiver for one in showing))
         about = [one for each in (*shown.values(), new) for one in each.about(attribute)]
         if not sets.exact and any(one.measure != "distinct" for one in about):
             raise RequirementError(
-                f"Receivers of '{attribute}' were declared apart in more than {MOST_SETS} ways, too many to follow one by one for "
+                f"Receivers of '{attribute}' were declared apart in more than {MAX_SETS} ways, too many to follow one by one for "
                 f"{next(one.text for one in about if one.measure != 'distinct')}. Ask for distinct diversity, or for fewer receivers."
             )
-        for together in [{one.receiver for one in telling}] if everybody else sets.sets:
-            if releases := [release for release in telling if release.receiver in together]:
+        for together in [{one.receiver for one in showing}] if everybody else sets.sets:
+            if releases := [release for release in showing if release.receiver in together]:
                 yield attribute, releases
 
 
@@ -161,10 +164,10 @@ def _seen_with(history: History, releases: Sequence[Recorded], receiver: str | N
     return [release for release in releases if release.receiver in together]
 
 
-def _refuse_renamed(earlier: Sequence[Recorded], new: Shown, table: Table) -> None:
+def _refuse_renamed(earlier: Sequence[Recorded], new: ShownAttributes, table: Table) -> None:
     """Refuse a column that one release shows under another name than that by which the other makes a promise about it."""
     for release in earlier:
-        then = Shown.by(release)
+        then = ShownAttributes.by(release)
         for one in sorted(then.attributes):
             for other in sorted(new.attributes):
                 promised = [(then, new, other, p) for p in then.about(one)]
@@ -194,11 +197,13 @@ def _is_like(release: Recorded, then: str, table: Table, now: str) -> bool:
     return not release.is_of(table) and len(table.counts([now])) > FEW_VALUES
 
 
-# -- What can be told without the new blocks ------------------------------------------------------------
+# -- What can be checked without the new blocks ------------------------------------------------------------
 
 
-def _refuse_beforehand(releases: Sequence[Recorded], new: Shown, attribute: str, table: Table) -> None:
-    every = [*map(Shown.by, releases), new]
+def _refuse_beforehand(
+    releases: Sequence[Recorded], new: ShownAttributes, attribute: str, table: Table
+) -> None:
+    every = [*map(ShownAttributes.by, releases), new]
     _refuse_roles(every, attribute)
     _refuse_other_states(releases, table)
     _refuse_joinable(every, attribute)
@@ -213,14 +218,14 @@ def _refuse_beforehand(releases: Sequence[Recorded], new: Shown, attribute: str,
                 )
 
 
-def _refuse_roles(every: Sequence[Shown], attribute: str) -> None:
+def _refuse_roles(every: Sequence[ShownAttributes], attribute: str) -> None:
     """Refuse an attribute that one release keeps from outsiders, and the other shows as what they know."""
     for one in every:
         for other in every:
             if (promised := one.about(attribute)) and attribute in other.quasi:
                 raise RequirementError(
                     f"Release {one.seq} promises {promised[0].text} about '{attribute}', and release {other.seq} would show "
-                    f"'{attribute}' as a quasi attribute, by which people are told apart. Leave it out of one of them, or give it "
+                    f"'{attribute}' as a quasi attribute, by which people are distinguished. Leave it out of one of them, or give it "
                     "the role sensitive in both."
                 )
 
@@ -230,12 +235,12 @@ def _refuse_other_states(releases: Sequence[Recorded], table: Table) -> None:
         if not release.is_of(table):
             raise RequirementError(
                 f"Release {release.seq} in the ledger was made from another state of '{release.source}'. Who is in both "
-                "could be found through both, and no rule is known that rules it out. Release the same table as "
+                "could be recognized through both, and no rule is known that rules it out. Release the same table as "
                 "then, or name the source otherwise if nobody is in both."
             )
 
 
-def _refuse_joinable(every: Sequence[Shown], attribute: str) -> None:
+def _refuse_joinable(every: Sequence[ShownAttributes], attribute: str) -> None:
     """Refuse columns that two releases have and one of them shows as they are: they would join rows together."""
     for one, other in combinations(every, 2):
         for a, b in ((one, other), (other, one)):
@@ -247,9 +252,9 @@ def _refuse_joinable(every: Sequence[Shown], attribute: str) -> None:
                 )
 
 
-def _refuse_joinable_copies(release: Recorded, new: Shown, attribute: str, table: Table) -> None:
+def _refuse_joinable_copies(release: Recorded, new: ShownAttributes, attribute: str, table: Table) -> None:
     """Refuse a column that was published earlier under another name, if one of the two shows it as it is."""
-    then = Shown.by(release)
+    then = ShownAttributes.by(release)
     for one in sorted(then.attributes - {attribute}):
         for other in sorted(new.attributes - {attribute}):
             as_it_is = one in then.others or other in new.others
@@ -266,12 +271,12 @@ def _refuse_joinable_copies(release: Recorded, new: Shown, attribute: str, table
 def _refuse_broken(releases: Sequence[Recorded], attribute: str, table: Table) -> None:
     (seen,) = Told.by([releases], attribute, table).seen()
     for release in releases:
-        for promised in Shown.by(release).about(attribute):
-            found = promised.requirement.measure(seen) if promised.requirement else None
-            if found is not None and not found.holds:
+        for promised in ShownAttributes.by(release).about(attribute):
+            measure = promised.requirement.measure(seen) if promised.requirement else None
+            if measure is not None and not measure.holds:
                 raise RequirementError(
                     f"Together with {named(releases[:-1])}, this would break what release "
-                    f"{release.seq} promises, {promised.text}: somebody would be left with {found.value:.4g}. Make it as a view "
+                    f"{release.seq} promises, {promised.text}: somebody would be left with {measure.value:.4g}. Make it as a view "
                     "against this ledger, which goes only as far as is safe."
                 )
 

@@ -16,15 +16,15 @@ import polars as pl
 
 from sudare.errors import InputError, LedgerError
 from sudare.ledger.blocks import Ints, RecordedBlocks
-from sudare.ledger.bodies import (
-    MOST_SIGNS,
+from sudare.ledger.chain import Entry
+from sudare.ledger.entries import (
+    MAX_CHARACTERS,
     ApartBody,
     BudgetBody,
     Neighbours,
     ReleaseBody,
     exact,
 )
-from sudare.ledger.chain import Entry
 from sudare.ledger.receivers import Group, groups_around
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
@@ -90,8 +90,8 @@ def record(
 
 def check_receiver(name: object) -> None:
     """Refuse what cannot be a receiver's name."""
-    if not isinstance(name, str) or not name or not name.isprintable() or len(name) > MOST_SIGNS:
-        raise InputError(f"A receiver is named by printable text of at most {MOST_SIGNS:,} characters.")
+    if not isinstance(name, str) or not name or not name.isprintable() or len(name) > MAX_CHARACTERS:
+        raise InputError(f"A receiver is named by printable text of at most {MAX_CHARACTERS:,} characters.")
 
 
 def _noise(measured: Mapping[str, Any], neighbours: Neighbours) -> dict[str, str] | None:

@@ -8,9 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from sudare.errors import InputError
-from sudare.ledger.bodies import (
-    MOST_RECEIVERS,
-    MOST_SIGNS,
+from sudare.ledger.budgets import Budget, budgets_of, refuse_overspending, refuse_small_budget, strictest
+from sudare.ledger.chain import Chain, Entry
+from sudare.ledger.combination import refuse_broken_promises
+from sudare.ledger.entries import (
+    MAX_CHARACTERS,
+    MAX_RECEIVERS,
     NEIGHBOURS,
     BudgetBody,
     Neighbours,
@@ -19,9 +22,6 @@ from sudare.ledger.bodies import (
     exact,
     fault_of,
 )
-from sudare.ledger.budgets import Budget, budgets_of, refuse_overspending, refuse_small_budget, strictest
-from sudare.ledger.chain import Chain, Entry
-from sudare.ledger.combination import refuse_broken_promises
 from sudare.ledger.history import History, Recorded, check_receiver
 from sudare.ledger.receivers import sets_of
 from sudare.privacy.requirement import one_of
@@ -29,7 +29,7 @@ from sudare.tables.lookalikes import lookalikes
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
-MOST_DEPTH = 30  # of lists and dicts in an entry
+MAX_DEPTH = 30  # of lists and dicts in an entry
 
 
 class Ledger(Chain):
@@ -63,7 +63,7 @@ class Ledger(Chain):
         >>> ledger.set_budget("patients", "5/2", neighbours="add or remove").body["epsilon"]
         '5/2'
         """
-        if not (isinstance(source, str) and source and len(source) <= MOST_SIGNS):
+        if not (isinstance(source, str) and source and len(source) <= MAX_CHARACTERS):
             raise InputError("Name the source whose budget it is, as the schema or its file does.")
         one_of(neighbours, "neighbours", "set_budget", NEIGHBOURS)
         if exact(epsilon) <= 0:
@@ -97,9 +97,9 @@ class Ledger(Chain):
         'apart'
         """
         names = [] if isinstance(receivers, str) else list(receivers)
-        if not 2 <= len(set(names)) <= MOST_RECEIVERS or not all(names):
+        if not 2 <= len(set(names)) <= MAX_RECEIVERS or not all(names):
             raise InputError(
-                f"Name at least two different receivers that do not combine what they get, and at most {MOST_RECEIVERS:,}."
+                f"Name at least two different receivers that do not combine what they get, and at most {MAX_RECEIVERS:,}."
             )
         for name in names:
             check_receiver(name)
@@ -142,9 +142,9 @@ class Ledger(Chain):
             datetime.fromisoformat(entry.at)
         except ValueError:
             raise self._bad(place, "has no time: it was not written by Sudare") from None
-        if depth(entry.body) > MOST_DEPTH:
+        if depth(entry.body) > MAX_DEPTH:
             raise self._bad(
-                place, f"has a body of more than {MOST_DEPTH} levels: it was not written by Sudare"
+                place, f"has a body of more than {MAX_DEPTH} levels: it was not written by Sudare"
             )
         if fault := fault_of(entry.kind, entry.body):
             raise self._bad(place, fault)

@@ -17,8 +17,8 @@ from sudare.tables.lookalikes import skeleton
 Receiver = str | None
 
 #: So many sets are followed one by one, of a group and in all; beyond that, receivers count as if they were not apart.
-MOST_SETS = 100
-MOST_MEMBERS = 200
+MAX_SETS = 100
+MAX_MEMBERS = 200
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Sets:
+class ReceiverSets:
     """The sets of receivers that are followed; not `exact` where some count as combined though they are apart."""
 
     sets: list[frozenset[Receiver]]
@@ -64,7 +64,7 @@ def groups_around(
 
 
 def _components(linked: Mapping[Receiver, set[Receiver]]) -> list[list[Receiver]]:
-    found, seen = [], set[Receiver]()
+    components, seen = [], set[Receiver]()
     for start in linked:
         if start in seen:
             continue
@@ -75,13 +75,13 @@ def _components(linked: Mapping[Receiver, set[Receiver]]) -> list[list[Receiver]
             members.append(one)
             waiting += linked[one] - seen
             seen |= linked[one]
-        found.append(sorted(members, key=str))
-    return found
+        components.append(sorted(members, key=str))
+    return components
 
 
 def _group(members: Sequence[Receiver], linked: Mapping[Receiver, set[Receiver]]) -> Group:
     whole = Group(frozenset(members), [frozenset(members)])
-    if len(members) == 1 or len(members) > MOST_MEMBERS:
+    if len(members) == 1 or len(members) > MAX_MEMBERS:
         return whole
     place = {member: i for i, member in enumerate(members)}
     apart = [sum(1 << place[other] for other in linked[member]) for member in members]
@@ -101,23 +101,23 @@ def _largest(apart: Sequence[int]) -> set[int] | None:
     """
     sets = {0}
     for new, others in enumerate(apart):
-        found = set()
+        extended = set()
         for one in sets:
             if not one & others:
-                found.add(one | 1 << new)
+                extended.add(one | 1 << new)
                 continue
-            found.add(one)
+            extended.add(one)
             rest = one & ~others | 1 << new
             if all(rest >> i & 1 or rest & apart[i] for i in range(new)):
-                found.add(rest)
-        sets = found
-        if len(sets) > MOST_SETS:
+                extended.add(rest)
+        sets = extended
+        if len(sets) > MAX_SETS:
             return None
     return sets
 
 
-def sets_of(groups: Sequence[Group], releases: Mapping[Receiver, int]) -> Sets:
-    """Return the largest sets of all groups together, at most MOST_SETS; `releases` counts what each receiver got.
+def sets_of(groups: Sequence[Group], releases: Mapping[Receiver, int]) -> ReceiverSets:
+    """Return the largest sets of all groups together, at most MAX_SETS; `releases` counts what each receiver got.
 
     Where there are more, groups count as if nobody in them was apart, first those where that combines the fewest
     pairs of releases that are never seen together.
@@ -125,11 +125,13 @@ def sets_of(groups: Sequence[Group], releases: Mapping[Receiver, int]) -> Sets:
     kept = list(groups)
     exact = all(len(group.sets) > 1 or len(group.members) == 1 for group in groups)
     for group in sorted(groups, key=lambda group: _lost(group, releases)):
-        if prod(len(one.sets) for one in kept) <= MOST_SETS:
+        if prod(len(one.sets) for one in kept) <= MAX_SETS:
             break
         kept[kept.index(group)] = group.whole
         exact = False
-    return Sets([frozenset().union(*chosen) for chosen in product(*(group.sets for group in kept))], exact)
+    return ReceiverSets(
+        [frozenset().union(*chosen) for chosen in product(*(group.sets for group in kept))], exact
+    )
 
 
 def _lost(group: Group, releases: Mapping[Receiver, int]) -> int:

@@ -67,7 +67,7 @@ class Keystream:
     """ChaCha20 (RFC 8439) with a secret key, a 64-bit counter and a 64-bit nonce.
 
     Each nonce gives a stream of its own, and each stream is handed out once. What one has seen of the streams says
-    nothing of the rest, unlike with the generators of numpy, whose next numbers can be told from the last ones.
+    nothing of the rest, unlike with the generators of numpy, whose next numbers can be computed from the last ones.
 
     >>> noise = Keystream()
     >>> noise.description

@@ -1,7 +1,7 @@
 """Draws from a Keystream with exactly the probabilities they say: categories, noise and indices.
 
 What is drawn is decided by comparing integers. Probabilities given as floats become integers over 2^64 first;
-`realized` and `realized_matrix` tell which, so that a promise can be computed for what is really done.
+`realized` and `realized_matrix` return which, so that a promise can be computed for what is really done.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ Words = NDArray[np.uint64]
 
 TOLERANCE = 1e-9
 """By how much a column of a matrix may miss 1; float sums of long columns do."""
-MOST = 2**63
-WIDEST = 2**56
+MAX_INTEGER = 2**63
+MAX_SCALE = 2**56
 """At this scale, noise beyond the 64 bits of the result has a probability of e^-128."""
 ONE = np.uint64(1)
-MOST_VARIANCE = 2 * 10**8
-MOST_LOSS = 1e4
+MAX_VARIANCE = 2 * 10**8
+MOST_VARIANCE = MAX_VARIANCE  # the name by which other rooms still import it
+MAX_LOSS = 1e4
 """What is chosen with probability e^-10000 is as good as never chosen; a larger loss counts as this one."""
 
 
@@ -70,7 +71,7 @@ def _thresholds(leave: NDArray[np.float64], owner: str) -> tuple[Words, Words]:
 
     The words that move a code are rounded up to a multiple of the d - 1 others, so that one word both decides and
     chooses, exactly. Where that would be more than 2^64, every word moves it, and those beyond the last whole share
-    are drawn again. A share of 0 tells that none moves it.
+    are drawn again. A share of 0 means that none moves it.
     """
     asked = _probabilities(leave, "leave", owner, 1)
     if asked.size == 1 and asked[0] > 0:
@@ -174,8 +175,8 @@ def sample_discrete_gaussian(size: int, variance: int, source: Keystream) -> NDA
     owner = "sample_discrete_gaussian"
     _check_source(source, owner)
     out = np.empty(whole_number(size, "size", owner, least=0), dtype=np.int64)
-    if whole_number(variance, "variance", owner, least=1) > MOST_VARIANCE:
-        raise refused(variance, "variance", owner, f"{MOST_VARIANCE:,} at most")
+    if whole_number(variance, "variance", owner, least=1) > MAX_VARIANCE:
+        raise refused(variance, "variance", owner, f"{MAX_VARIANCE:,} at most")
     source.draw(size, lambda key, stream, part: fill_gaussian(key, stream, np.uint64(variance), out[part]))
     return out
 
@@ -192,14 +193,14 @@ def choose(losses: NDArray[np.float64], source: Keystream) -> int:
     _check_source(source, "choose")
     if losses.ndim != 1 or not losses.size or not (losses >= 0).all() or losses.min() > 0:
         raise refused(losses, "losses", "choose", "numbers of 0 or more, the least of them 0")
-    rounded = np.rint(np.minimum(losses, MOST_LOSS) * 2.0**32).astype(np.uint64)
-    found = np.empty(1, dtype=np.int64)
+    rounded = np.rint(np.minimum(losses, MAX_LOSS) * 2.0**32).astype(np.uint64)
+    chosen = np.empty(1, dtype=np.int64)
 
     def one(key: NDArray[np.uint32], stream: np.uint64, part: slice) -> None:
-        found[0] = _choose(tap(key, stream), rounded)
+        chosen[0] = _choose(tap(key, stream), rounded)
 
     source.draw(1, one)
-    return int(found[0])
+    return int(chosen[0])
 
 
 def sample_below(size: int, n: int, source: Keystream) -> NDArray[np.int64]:
@@ -210,7 +211,7 @@ def sample_below(size: int, n: int, source: Keystream) -> NDArray[np.int64]:
     """
     _check_source(source, "sample_below")
     out = np.empty(whole_number(size, "size", "sample_below", least=0), dtype=np.int64)
-    if whole_number(n, "n", "sample_below", least=1) > MOST:
+    if whole_number(n, "n", "sample_below", least=1) > MAX_INTEGER:
         raise refused(n, "n", "sample_below", "2^63 at most")
     source.draw(size, lambda key, stream, part: fill_below(key, stream, np.uint64(n), out[part]))
     return out
@@ -218,10 +219,10 @@ def sample_below(size: int, n: int, source: Keystream) -> NDArray[np.int64]:
 
 def _ratio(scale: Fraction | float, owner: str) -> tuple[np.uint64, np.uint64]:
     numeric = isinstance(scale, int | float | Fraction) and not isinstance(scale, bool)
-    if not numeric or not 0 < scale <= WIDEST:
+    if not numeric or not 0 < scale <= MAX_SCALE:
         raise refused(scale, "scale", owner, "a number above 0, and 2^56 at most")
     t, s = Fraction(scale).as_integer_ratio()
-    if max(t, s) >= MOST:
+    if max(t, s) >= MAX_INTEGER:
         raise refused(
             scale,
             "scale",

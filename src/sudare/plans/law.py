@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sudare.errors import InputError
+from sudare.tables.faults import first_fault
 from sudare.tables.text import shown
 from sudare.tables.text_files import read_json
 
@@ -221,13 +222,9 @@ def _checked(form: type[Some], data: object, what: str) -> Some:
     try:
         return form.model_validate(data)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = [str(part) for part in problem["loc"]]
-        if len(place) > 1 and place[0] == "attributes":
-            what, place = f"The law of {shown(place[1])}", place[2:]
-        if problem["type"] == "value_error" and not place:
-            raise InputError(f"{what} {problem['ctx']['error']}.") from None
-        reason = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-        raise InputError(
-            f"{what}: {shown('.'.join(place))} {reason}. Got {shown(problem['input'])} instead."
-        ) from None
+        fault = first_fault(error)
+        if len(fault.place) > 1 and fault.place[0] == "attributes":
+            what, fault = f"The law of {shown(fault.place[1])}", fault._replace(place=fault.place[2:])
+        if not fault.place:
+            raise InputError(f"{what} {fault}.") from None
+        raise InputError(f"{what}: {fault}. Got {shown(fault.given)} instead.") from None

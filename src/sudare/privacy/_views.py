@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit
 
+from sudare.kernels import popcount
 from sudare.privacy._kernels import SLACK
 
 if TYPE_CHECKING:
@@ -15,22 +16,12 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True, inline="always")
-def ones(word: int) -> int:  # pragma: no cover
-    """Count the bits of a word that are set."""
-    x = np.uint64(word)
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
 @njit(cache=True, nogil=True)
 def has_values(one: Array, other: Array, l: int) -> bool:  # pragma: no cover
     """Tell whether two sets of values have l of them in common."""
     found = 0
     for w in range(one.size):
-        found += ones(one[w] & other[w])
+        found += popcount(one[w] & other[w])
         if found >= l:
             return True
     return False
@@ -63,7 +54,7 @@ def set_sizes(left: Array) -> Array:  # pragma: no cover
     found = np.zeros(left.shape[0], dtype=np.int64)
     for u in range(left.shape[0]):
         for w in range(left.shape[1]):
-            found[u] += ones(left[u, w])
+            found[u] += popcount(left[u, w])
     return found
 
 

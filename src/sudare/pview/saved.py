@@ -21,6 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from sudare.errors import InputError
 from sudare.tables.column import smallest
+from sudare.tables.faults import first_fault
 from sudare.tables.text import listed, shown
 
 MOST_AXES = 400
@@ -94,10 +95,8 @@ def checked(form: type[Some], data: object, what: str) -> Some:
     try:
         return form.model_validate(data)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in problem["loc"] if isinstance(part, str | int))
-        reason = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-        raise InputError(f"{what}: {shown(place)} {reason}. Got {shown(problem['input'])} instead.") from None
+        fault = first_fault(error)
+        raise InputError(f"{what}: {fault}. Got {shown(fault.given)} instead.") from None
 
 
 def check_facts(facts: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Compiled: the tuples most alike to each tuple, found bundle by bundle."""
+"""Compiled: the tuples most alike to each tuple, searched bundle by bundle."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def search(
 
     The tuples of a bundle have one value, `value[b]`; a tuple v counts `weights[v]` times. What a bundle's tuples
     have in common, and all that varies in it, bounds the likeness of u to any of them: where that is no more than
-    what u has found, the bundle is passed over, and else only the marks that vary are compared. The bundles that
+    what u has so far, the bundle is passed over, and else only the marks that vary are compared. The bundles that
     promise most come first.
     """
     codes, gains, least = bundles.codes, bundles.gains, best.shape[2] - 1
@@ -86,8 +86,8 @@ def search(
             _bound(bundles, codes[first + i], bound[i])
         for b in np.argsort(-_promise(bound, team, bundles.start.size)):
             for i in range(team):
-                found = best[first + i, value[b]]
-                if np.int64(bound[i, b]) <= found[least]:
+                greatest = best[first + i, value[b]]
+                if np.int64(bound[i, b]) <= greatest[least]:
                     continue
                 likeness[:] = bound[i, b] - bundles.slack[b]
                 _add_alike(
@@ -101,14 +101,14 @@ def search(
                 most = likeness[0]
                 for j in range(LANES):
                     most = max(most, likeness[j])
-                if np.int64(most) <= found[least]:
+                if np.int64(most) <= greatest[least]:
                     continue
                 if least == 0:
-                    found[0] = most
+                    greatest[0] = most
                     continue
                 for j in range(bundles.size[b]):
-                    if np.int64(likeness[j]) > found[least]:
-                        _insert(found, likeness[j], weights[bundles.start[b] + j])
+                    if np.int64(likeness[j]) > greatest[least]:
+                        _insert(greatest, likeness[j], weights[bundles.start[b] + j])
 
 
 @njit(cache=True, nogil=True)
@@ -155,12 +155,12 @@ def _add_alike(
 
 
 @njit(cache=True, nogil=True)
-def _insert(found: Array, likeness: int, times: int) -> None:  # pragma: no cover
-    """Put a likeness, so many times, in its place among those found, which fall; the least make room."""
+def _insert(greatest: Array, likeness: int, times: int) -> None:  # pragma: no cover
+    """Put a likeness, so many times, in its place among those so far, which fall; the least make room."""
     at = 0
-    while found[at] >= likeness:
+    while greatest[at] >= likeness:
         at += 1
-    end = min(at + times, found.size)
-    for i in range(found.size - 1, end - 1, -1):
-        found[i] = found[i - (end - at)]
-    found[at:end] = likeness
+    end = min(at + times, greatest.size)
+    for i in range(greatest.size - 1, end - 1, -1):
+        greatest[i] = greatest[i - (end - at)]
+    greatest[at:end] = likeness

@@ -63,9 +63,9 @@ class Encoded(NamedTuple):
         """Return what a kernel is compiled for."""
         return {"PARTS": self.width // self.part, "COMPARES": len(self.compared) > 0}
 
-    def likenesses(self, found: Any) -> NDArray[np.int32]:
-        """Return what a kernel found, in the gains' own units; -1 stays what it is."""
-        whole = torch.where(found < 0, found, (found + self.common) * self.unit)
+    def likenesses(self, products: Any) -> NDArray[np.int32]:
+        """Return the largest products of a kernel in the gains' own units; -1 stays what it is."""
+        whole = torch.where(products < 0, products, (products + self.common) * self.unit)
         result: NDArray[np.int32] = whole.contiguous().cpu().numpy()
         return result
 

@@ -105,7 +105,7 @@ def most_alike(
     staying = ()
     for part in tl.static_range(PARTS):
         staying = staying + (near.load([row, part * PART]),)
-    found = tl.where(slots < kept, tl.full((STAYS, SLOTS), -1, tl.int32), 2147483647)
+    greatest = tl.where(slots < kept, tl.full((STAYS, SLOTS), -1, tl.int32), 2147483647)
     least = tl.full((STAYS,), -1, tl.int32)
     for passed in tl.range(0, size, PASSES, num_stages=STAGES):
         column = (row + passed) % size
@@ -125,9 +125,11 @@ def most_alike(
                 times = tl.sum(tl.where(equal, weight, 0), 1)
                 for time in range(kept):
                     takes = ((most > least) & (time < times))[:, None]
-                    found = tl.where(takes & (slots == tl.argmin(found, 1)[:, None]), most[:, None], found)
-                    least = tl.min(found, 1)
+                    greatest = tl.where(
+                        takes & (slots == tl.argmin(greatest, 1)[:, None]), most[:, None], greatest
+                    )
+                    least = tl.min(greatest, 1)
                 likeness = tl.where(equal, -1, likeness)
                 most = tl.max(likeness, 1)
                 more = tl.max((most > least).to(tl.int32), 0)
-    tl.store(best + rows[:, None].to(tl.int64) * SLOTS + slots, found)
+    tl.store(best + rows[:, None].to(tl.int64) * SLOTS + slots, greatest)

@@ -19,7 +19,7 @@ except ImportError:  # `pairs` says so to whoever asks for a GPU
 DEVICE = "cuda"
 PADDING = 256
 """The rows of each value are filled up to a multiple of this, which is a multiple of every tile's."""
-MOST_KEPT = 32
+MAX_KEPT = 32
 """The likenesses that a kernel keeps for each row."""
 
 
@@ -61,36 +61,36 @@ def likest_by_value(
     codes: NDArray[np.int32], gains: NDArray[np.int64], value: NDArray[np.int64], values: int
 ) -> NDArray[np.int32]:
     """Return the largest likeness of each tuple to those of each value; see `pairs`."""
-    layout = _lay_out(torch.from_numpy(np.require(value, requirements="W")).to(DEVICE), values)
-    encoded, shape = _encode(codes, gains, layout.tuples)
-    size = len(layout.tuples)
+    padded = _pad(torch.from_numpy(np.require(value, requirements="W")).to(DEVICE), values)
+    encoded, shape = _encode(codes, gains, padded.tuples)
+    size = len(padded.tuples)
     best = torch.full((values, size), -1, dtype=torch.int32, device=DEVICE)
     _tiles.likest[(size // shape.stays, values)](
         *encoded.arguments(rows=shape.passes, columns=shape.stays),
-        layout.ends,
-        layout.owner,
+        padded.ends,
+        padded.owner,
         best,
         PADDED=PADDING,
         **encoded.constants(),
         **shape.constants(),
     )
-    return encoded.likenesses(best[:, layout.place].T)
+    return encoded.likenesses(best[:, padded.place].T)
 
 
 def most_alike(
     codes: NDArray[np.int32], gains: NDArray[np.int64], weights: NDArray[np.int64], kept: int
 ) -> NDArray[np.int32]:
     """Return the greatest likenesses, falling, of each tuple to all records; see `pairs`."""
-    if kept > MOST_KEPT:
+    if kept > MAX_KEPT:
         raise ParameterError(
-            f"The 'k' parameter of kth_likeness must be at most {MOST_KEPT} on a GPU. Got {kept} instead: "
+            f"The 'k' parameter of kth_likeness must be at most {MAX_KEPT} on a GPU. Got {kept} instead: "
             "use device='cpu'."
         )
-    layout = _lay_out(torch.zeros(len(codes), dtype=torch.int64, device=DEVICE), 1)
-    encoded, shape = _encode(codes, gains, layout.tuples)
-    size = len(layout.tuples)
+    padded = _pad(torch.zeros(len(codes), dtype=torch.int64, device=DEVICE), 1)
+    encoded, shape = _encode(codes, gains, padded.tuples)
+    size = len(padded.tuples)
     counts = torch.zeros(size, dtype=torch.int32, device=DEVICE)
-    counts[layout.place] = torch.from_numpy(np.minimum(weights, kept)).to(DEVICE, torch.int32)
+    counts[padded.place] = torch.from_numpy(np.minimum(weights, kept)).to(DEVICE, torch.int32)
     slots = max(2, 1 << (kept - 1).bit_length())
     best = torch.empty((size, slots), dtype=torch.int32, device=DEVICE)
     _tiles.most_alike[(size // shape.stays,)](
@@ -102,13 +102,13 @@ def most_alike(
         **encoded.constants(),
         **shape.constants(),
     )
-    return encoded.likenesses(best[layout.place, :kept].sort(dim=1, descending=True).values)
+    return encoded.likenesses(best[padded.place, :kept].sort(dim=1, descending=True).values)
 
 
 # -- Where the tuples stand --------------------------------------------------------------------------
 
 
-class Layout(NamedTuple):
+class PaddedRows(NamedTuple):
     """The tuples in rows, value by value, each value's filled up with its last tuple to whole tiles of PADDING.
 
     A tuple more often than once changes no maximum, so that the kernels need not know.
@@ -124,7 +124,7 @@ class Layout(NamedTuple):
     """The value of each PADDING rows."""
 
 
-def _lay_out(value: Any, values: int) -> Layout:
+def _pad(value: Any, values: int) -> PaddedRows:
     order = torch.argsort(value, stable=True)
     counts = torch.bincount(value, minlength=values)
     tiles = -(-counts // PADDING)
@@ -136,4 +136,4 @@ def _lay_out(value: Any, values: int) -> Layout:
     tuples = order[start[row_value] + torch.minimum(within, counts[row_value] - 1)]
     place = torch.empty_like(order)
     place[order] = torch.nonzero(within < counts[row_value]).squeeze(1)
-    return Layout(tuples, place, ends.to(torch.int32), owner.to(torch.int32))
+    return PaddedRows(tuples, place, ends.to(torch.int32), owner.to(torch.int32))

@@ -61,8 +61,8 @@ def likest_by_value(
     if value.shape != (len(marks),) or (value.size and not 0 <= value.min() <= value.max() < values):
         raise ParameterError(f"Each of the {len(marks)} tuples needs a value from 0 to {values - 1}.")
     if device == "gpu" and len(marks) > 0:
-        found: NDArray[np.int32] = _accelerator().likest_by_value(marks.codes, marks.gains, value, values)
-        return found
+        largest: NDArray[np.int32] = _accelerator().likest_by_value(marks.codes, marks.gains, value, values)
+        return largest
     return _most_alike(marks, value, values, np.ones(len(marks), dtype=np.int64), 1)[:, :, 0]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import njit
+
+from sudare.kernels import slot_of, slots_for
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Trees
@@ -13,177 +15,133 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _place(key: Any, mask: int) -> Any:  # pragma: no cover
-    return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
+class Units(NamedTuple):
+    """The distinct records of a table, as all kernels here take them; see `Problem`."""
+
+    leaves: Array
+    weights: Array
+    sensitive: Array
+    values: int
+    trees: Trees
+
+
+class Counted(NamedTuple):
+    """The cells at one choice of levels, and the hash tables that number them; made once for all choices."""
+
+    cell_of: Array
+    """The cell of each unit."""
+    records: Array
+    distinct: Array
+    """How many records each cell has, and how many sensitive values."""
+    cell_turn: Array
+    cell_key: Array
+    cell_at: Array
+    """A hash table of cells; see `slot_of`."""
+    pair_turn: Array
+    pair_key: Array
+    """A hash table of pairs of a cell and a sensitive value."""
 
 
 @njit(cache=True, nogil=True)
-def _slots(items: int) -> int:  # pragma: no cover
-    slots = 2
-    while slots < 2 * items:
-        slots *= 2
-    return slots
+def _uncounted(units: int) -> Counted:  # pragma: no cover
+    slots = slots_for(units)
+    return Counted(
+        np.empty(units, dtype=np.int64),
+        np.empty(units, dtype=np.int64),
+        np.empty(units, dtype=np.int64),
+        np.full(slots, -1, dtype=np.int64),
+        np.empty(slots, dtype=np.uint64),
+        np.empty(slots, dtype=np.int64),
+        np.full(slots, -1, dtype=np.int64),
+        np.empty(slots, dtype=np.uint64),
+    )
 
 
 @njit(cache=True, nogil=True)
-def group(
-    units: Array,
-    levels: Array,
-    trees: Trees,
-    turn: int,
-    seen: Array,
-    key_at: Array,
-    cell_at: Array,
-    cell_of: Array,
-) -> int:  # pragma: no cover
-    """Number the cells at one choice of levels; put each unit's into `cell_of` and return how many there are.
-
-    `seen`, `key_at` and `cell_at` are a hash table that is emptied by taking another `turn`.
-    """
-    mask, cells = len(seen) - 1, 0
-    for u in range(units.shape[0]):
+def _count(units: Units, levels: Array, turn: int, counted: Counted) -> int:  # pragma: no cover
+    """Number the cells at one choice of levels, count their records and values, and return how many there are."""
+    leaves, weights, sensitive, values, trees = units
+    cell_of, records, distinct, cell_turn, cell_key, cell_at, pair_turn, pair_key = counted
+    cells = 0
+    for u in range(leaves.shape[0]):
         key = np.uint64(0)
-        for a in range(units.shape[1]):
-            node = trees.nodes[trees.offset[a, levels[a]] + units[u, a]]
+        for a in range(leaves.shape[1]):
+            node = trees.nodes[trees.offset[a, levels[a]] + leaves[u, a]]
             key = key * np.uint64(trees.size[a, levels[a]]) + np.uint64(node)
-        slot = _place(key, mask)
-        while seen[slot] == turn and key_at[slot] != key:
-            slot = (slot + 1) & mask
-        if seen[slot] != turn:
-            seen[slot], key_at[slot], cell_at[slot] = turn, key, cells
+        slot = slot_of(key, turn, cell_turn, cell_key)
+        if cell_turn[slot] != turn:
+            cell_turn[slot], cell_key[slot], cell_at[slot] = turn, key, cells
+            records[cells], distinct[cells] = 0, 0 if values > 1 else 1
             cells += 1
         cell_of[u] = cell_at[slot]
+        records[cell_of[u]] += weights[u]
+    if values > 1:
+        for u in range(leaves.shape[0]):
+            key = np.uint64(cell_of[u] * values + sensitive[u])
+            slot = slot_of(key, turn, pair_turn, pair_key)
+            if pair_turn[slot] != turn:
+                pair_turn[slot], pair_key[slot] = turn, key
+                distinct[cell_of[u]] += 1
     return cells
 
 
 @njit(cache=True, nogil=True)
-def count_cells(
-    weights: Array,
-    sensitive: Array,
-    values: int,
-    cells: int,
-    cell_of: Array,
-    turn: int,
-    seen: Array,
-    key_at: Array,
-    records: Array,
-    distinct: Array,
-) -> None:  # pragma: no cover
-    """Count the records and the sensitive values of each cell."""
-    records[:cells] = 0
-    distinct[:cells] = 1
-    for u in range(len(cell_of)):
-        records[cell_of[u]] += weights[u]
-    if values == 1:
-        return
-    distinct[:cells] = 0
-    mask = len(seen) - 1
-    for u in range(len(cell_of)):
-        key = cell_of[u] * values + sensitive[u]
-        slot = _place(key, mask)
-        while seen[slot] == turn and key_at[slot] != key:
-            slot = (slot + 1) & mask
-        if seen[slot] != turn:
-            seen[slot], key_at[slot] = turn, key
-            distinct[cell_of[u]] += 1
-
-
-@njit(cache=True, nogil=True)
 def cheapest(
-    units: Array,
-    weights: Array,
-    sensitive: Array,
-    values: int,
-    trees: Trees,
-    choices: Array,
-    cost: Array,
-    need_records: Array,
-    need_values: Array,
-    best: Array,
+    units: Units, choices: Array, cost: Array, min_records: Array, min_values: Array, best: Array
 ) -> None:  # pragma: no cover
-    """Lower `best[need, unit]` to the cost of the cheapest of these choices at which the unit's cell has what is needed.
+    """Lower `best[i, u]` to the cost of the cheapest of these choices at which unit u's cell has minimum i.
 
     The choices must be in order of rising cost.
     """
-    m, needs = units.shape[0], len(need_records)
-    slots = _slots(m)
-    seen, again = np.full(slots, -1, dtype=np.int64), np.full(slots, -1, dtype=np.int64)
-    key_at, pair_at = np.empty(slots, dtype=np.uint64), np.empty(slots, dtype=np.int64)
-    cell_at, cell_of = np.empty(slots, dtype=np.int64), np.empty(m, dtype=np.int64)
-    records, distinct = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+    m = len(units.weights)
+    counted = _uncounted(m)
+    cell_of, records, distinct = counted.cell_of, counted.records, counted.distinct
     for choice in range(choices.shape[0]):
-        cells = group(units, choices[choice], trees, choice, seen, key_at, cell_at, cell_of)
-        count_cells(weights, sensitive, values, cells, cell_of, choice, again, pair_at, records, distinct)
-        for i in range(needs):
+        _count(units, choices[choice], choice, counted)
+        for i in range(len(min_records)):
             for u in range(m):
                 g = cell_of[u]
                 if (
                     cost[choice] < best[i, u]
-                    and records[g] >= need_records[i]
-                    and distinct[g] >= need_values[i]
+                    and records[g] >= min_records[i]
+                    and distinct[g] >= min_values[i]
                 ):
                     best[i, u] = cost[choice]
 
 
 @njit(cache=True, nogil=True)
 def closed(
-    units: Array,
-    weights: Array,
-    sensitive: Array,
-    values: int,
-    trees: Trees,
-    choices: Array,
-    need_records: int,
-    need_values: int,
+    units: Units, choices: Array, min_records: int, min_values: int
 ) -> tuple[Array, Array, Array]:  # pragma: no cover
-    """Return the cells that have what is needed and are no larger than their records make them.
+    """Return the cells that have the minimum and are no larger than their records make them.
 
     As the start of each cell's members, all members, and each cell's choice. A cell whose records already share
     a lower node of some attribute is left out: a smaller one has the same records.
     """
-    m, n = units.shape
-    slots = _slots(m)
-    seen, again = np.full(slots, -1, dtype=np.int64), np.full(slots, -1, dtype=np.int64)
-    key_at, pair_at = np.empty(slots, dtype=np.uint64), np.empty(slots, dtype=np.int64)
-    cell_at, cell_of = np.empty(slots, dtype=np.int64), np.empty(m, dtype=np.int64)
-    records, distinct = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
-    first, differ, number = (
+    m = len(units.weights)
+    counted = _uncounted(m)
+    cell_of, records, distinct = counted.cell_of, counted.records, counted.distinct
+    size, differ, place = (
         np.empty(m, dtype=np.int64),
         np.empty(m, dtype=np.int64),
-        np.empty(m, dtype=np.int64),
+        np.empty(
+            m, dtype=np.int64
+        ),  # where the next member of each cell goes; -1 for a cell that is left out
     )
-    size = np.empty(m, dtype=np.int64)
-    starts, members, at = [0], np.empty(4 * m, dtype=np.int32), [0]
+    starts, members, choice_of = [0], np.empty(4 * m, dtype=np.int32), [0]
     starts.pop()
-    at.pop()
+    choice_of.pop()
     end = 0
     for choice in range(choices.shape[0]):
         levels = choices[choice]
-        cells = group(units, levels, trees, choice, seen, key_at, cell_at, cell_of)
-        count_cells(weights, sensitive, values, cells, cell_of, choice, again, pair_at, records, distinct)
-        all_differ = 0
-        for a in range(n):
-            if levels[a] > 0:
-                all_differ |= 1 << a
-        first[:cells], differ[:cells], size[:cells] = -1, 0, 0
-        for u in range(m):
-            g = cell_of[u]
-            size[g] += 1
-            if first[g] < 0:
-                first[g] = u
-            elif differ[g] != all_differ:
-                for a in range(n):
-                    if levels[a] > 0 and not differ[g] >> a & 1:
-                        below = trees.offset[a, levels[a] - 1]
-                        if trees.nodes[below + units[u, a]] != trees.nodes[below + units[first[g], a]]:
-                            differ[g] |= 1 << a
+        cells = _count(units, levels, choice, counted)
+        all_differ = _find_differing(units.leaves, levels, units.trees, cell_of, cells, size, differ)
         for g in range(cells):
-            number[g] = -1
-            if differ[g] == all_differ and records[g] >= need_records and distinct[g] >= need_values:
-                number[g] = end  # where its next member goes
+            place[g] = -1
+            if differ[g] == all_differ and records[g] >= min_records and distinct[g] >= min_values:
+                place[g] = end
                 starts.append(end)
-                at.append(choice)
+                choice_of.append(choice)
                 end += size[g]
         if end > len(members):
             more = np.empty(2 * end, dtype=np.int32)
@@ -191,8 +149,36 @@ def closed(
             members = more
         for u in range(m):
             g = cell_of[u]
-            if number[g] >= 0:
-                members[number[g]] = u
-                number[g] += 1
+            if place[g] >= 0:
+                members[place[g]] = u
+                place[g] += 1
     starts.append(end)
-    return np.array(starts), members[:end].copy(), np.array(at)
+    return np.array(starts), members[:end].copy(), np.array(choice_of)
+
+
+@njit(cache=True, nogil=True)
+def _find_differing(
+    leaves: Array, levels: Array, trees: Trees, cell_of: Array, cells: int, size: Array, differ: Array
+) -> int:  # pragma: no cover
+    """Count the units of each cell, and set a bit for each attribute in which they differ one level below.
+
+    Returns the bits of all attributes that have a level below.
+    """
+    first = np.full(cells, -1, dtype=np.int64)
+    size[:cells], differ[:cells] = 0, 0
+    all_differ = 0
+    for a in range(leaves.shape[1]):
+        if levels[a] > 0:
+            all_differ |= 1 << a
+    for u in range(leaves.shape[0]):
+        g = cell_of[u]
+        size[g] += 1
+        if first[g] < 0:
+            first[g] = u
+        elif differ[g] != all_differ:
+            for a in range(leaves.shape[1]):
+                if levels[a] > 0 and not differ[g] >> a & 1:
+                    below = trees.offset[a, levels[a] - 1]
+                    if trees.nodes[below + leaves[u, a]] != trees.nodes[below + leaves[first[g], a]]:
+                        differ[g] |= 1 << a
+    return all_differ

@@ -10,28 +10,21 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from sudare.kernels import popcount
+
 Array = np.ndarray[Any, Any]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _ones(x: Any) -> Any:  # pragma: no cover
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(cache=True, nogil=True)
 def search(
     codes: Array, word: Array, bit: Array, gain: Array, values: Array, wanted: Array, company: int, steps: int
-) -> tuple[Array, int]:  # pragma: no cover
+) -> Array:  # pragma: no cover
     """Return the cost of the cheapest join of each wanted record with companions whose values all differ."""
     n, words = codes.shape[0], gain.size
-    found = np.empty(wanted.size, dtype=np.int64)
+    costs = np.empty(wanted.size, dtype=np.int64)
     differs = np.empty((n, words), dtype=np.uint64)
     distance = np.empty(n, dtype=np.int64)
     taken = np.zeros(values.max() + 1, dtype=np.int64)
-    ended = 0
     for r in range(wanted.size):
         u = wanted[r]
         for v in range(n):
@@ -41,19 +34,17 @@ def search(
                     differs[v, word[j]] |= bit[j]
             distance[v] = 0
             for w in range(words):
-                distance[v] += gain[w] * _ones(differs[v, w])
+                distance[v] += gain[w] * popcount(differs[v, w])
         order = np.argsort(distance)
         near, bits, kind = distance[order], differs[order], values[order]
-        found[r] = _upper(near, bits, kind, gain, values[u], company, taken)[0]
+        costs[r] = _upper(near, bits, kind, gain, values[u], company, taken)[0]
         for fewer in range(company, 1, -1):
             best = _upper(near, bits, kind, gain, values[u], fewer, taken)[1]
             best, complete = _cheapest(near, bits, kind, gain, values[u], fewer, taken, best, steps)
             if complete:
-                found[r] = max(found[r], best)
-                ended += fewer == company
+                costs[r] = max(costs[r], best)
                 break
-        ended += company == 1
-    return found, ended
+    return costs
 
 
 @njit(cache=True, nogil=True)
@@ -88,7 +79,7 @@ def _cheapest(
         cost = 0
         for w in range(gain.size):
             join[depth + 1, w] = join[depth, w] | bits[i, w]
-            cost += gain[w] * _ones(join[depth + 1, w])
+            cost += gain[w] * popcount(join[depth + 1, w])
         if cost >= best:
             continue
         if depth + 1 == company:
@@ -127,7 +118,7 @@ def _upper(
                 continue
             cost = 0
             for w in range(gain.size):
-                cost += gain[w] * _ones(join[w] | bits[i, w])
+                cost += gain[w] * popcount(join[w] | bits[i, w])
             if cost < least:
                 least, best = cost, i
         join |= bits[best]
@@ -138,5 +129,5 @@ def _upper(
     taken[own] = 0
     cost = 0
     for w in range(gain.size):
-        cost += gain[w] * _ones(join[w])
+        cost += gain[w] * popcount(join[w])
     return nearest, cost

@@ -18,7 +18,7 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import one_of, sensitive_attribute
 from sudare.similarity.pairs import Device
 from sudare.suitability.bounds import Bound
-from sudare.suitability.choices import Choice, choices, dearest
+from sudare.suitability.choices import Advice, advise, dearest
 from sudare.suitability.costs import values_for
 from sudare.suitability.facts import Diversity, Facts
 from sudare.suitability.histogram import max_blocks
@@ -59,8 +59,8 @@ class Assessment:
     ratio: dict[float, float | None]
     """bound_l / reached_k: above 2, l-diversity costs far more than blocks of that size would: low suitability.
     None where l-diversity is not feasible or costs nothing; infinite where only blocks of that size cost nothing."""
-    choices: dict[float, list[Choice]]
-    """What the holder can do about each l, the recommended choice first."""
+    choices: dict[float, list[Advice]]
+    """What the holder can do about each l, the recommended advice first."""
     values: dict[str, int]
     """How many records have each sensitive value, the most frequent first."""
     without: dict[str, float]
@@ -75,7 +75,7 @@ class Assessment:
     @property
     def advice(self) -> list[str]:
         """Plain sentences, with the numbers that they rest on."""
-        return [choice.text for found in self.choices.values() for choice in found]
+        return [one.text for offered in self.choices.values() for one in offered]
 
     @property
     def largest(self) -> float | None:
@@ -143,8 +143,8 @@ def assess(
 
 def _several(given: Any) -> list[Any]:
     """Return one or several numbers as a list of Python's own."""
-    found = given if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else [given]
-    return [value.item() if isinstance(value, np.generic) else value for value in found]
+    several = given if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else [given]
+    return [value.item() if isinstance(value, np.generic) else value for value in several]
 
 
 def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversity) -> Assessment:
@@ -172,7 +172,7 @@ def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversi
         feasible=feasible,
         reached_k=reached,
         ratio={l: facts.ratio(l, diversity) if feasible[l] else None for l in ls},
-        choices={l: choices(facts, l, diversity) for l in ls},
+        choices={l: advise(facts, l, diversity) for l in ls},
         values=_values(facts),
         without={} if largest is None else facts.without_attributes(largest),
         costs=costs,

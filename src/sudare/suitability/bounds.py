@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sudare.generalization.problem import Problem
 from sudare.similarity.pairs import Device
 from sudare.suitability import cells, matching, prices, search
-from sudare.suitability.costs import Costs, Need, nearest_costs
+from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
 
-PAIRS = 4e11  # units x units x marks for the nearest: some ten seconds, mostly far less
-SEARCHED = 20_000  # units: each is compared with all others before its cell is searched for
-PRICED = 60_000_000  # units x choices of levels for prices: a minute or two
+MAX_PAIRS = 4e11  # units x units x marks for the nearest: some ten seconds, mostly far less
+MAX_SEARCHED = 20_000  # units: each is compared with all others before its cell is searched for
+MAX_PRICED = 60_000_000  # units x choices of levels for prices: a minute or two
 
 By = Literal["nearest", "cells", "search", "matching", "prices"]
 WORDS: dict[By, str] = {
@@ -44,33 +44,36 @@ class Bound:
 
 
 def nearest_bounds(
-    problem: Problem, costs: Costs, needs: Sequence[Need], device: Device = "cpu"
+    problem: Problem, costs: Costs, minima: Sequence[BlockMinimum], device: Device = "cpu"
 ) -> list[Bound]:
-    """Return the paper's bounds for several needs."""
-    return [
-        _bound(problem, found / costs.whole, "nearest")
-        for found in nearest_costs(problem, costs, needs, device)
-    ]
+    """Return the paper's bounds for several minima."""
+    by_nearest = nearest_costs(problem, costs, minima, device)
+    return [_bound(problem, of_unit / costs.whole, "nearest") for of_unit in by_nearest]
 
 
 def best_bounds(
-    problem: Problem, costs: Costs, needs: Sequence[Need], *, tight: bool = False, device: Device = "cpu"
+    problem: Problem,
+    costs: Costs,
+    minima: Sequence[BlockMinimum],
+    *,
+    tight: bool = False,
+    device: Device = "cpu",
 ) -> list[Bound]:
-    """Return the best bound for each need.
+    """Return the best bound for each minimum.
 
     Where all cells can be looked at, they bound more than the nearest do. With `tight`, a matching (for two
     records or more), prices and, where cells are too many, a search for each record's cheapest are tried too, if
     the table is small enough; they take longer.
     """
     if cells.can_be_listed(problem):
-        by_cells = cells.cell_costs(problem, costs, needs)
-        best = [_bound(problem, found / costs.whole, "cells") for found in by_cells]
+        by_cells = cells.cell_costs(problem, costs, minima)
+        best = [_bound(problem, of_unit / costs.whole, "cells") for of_unit in by_cells]
     else:
-        best = nearest_bounds(problem, costs, needs, device)
+        best = nearest_bounds(problem, costs, minima, device)
     if tight:
         best = [
-            max([bound, *_tighter(problem, costs, need, bound)], key=lambda b: b.value)
-            for need, bound in zip(needs, best, strict=True)
+            max([bound, *_tighter(problem, costs, minimum, bound)], key=lambda b: b.value)
+            for minimum, bound in zip(minima, best, strict=True)
         ]
     return best
 
@@ -78,20 +81,20 @@ def best_bounds(
 def within_reach(problem: Problem) -> bool:
     """Say whether a bound can be had in some seconds."""
     marks = int(problem.trees.height.sum())
-    return cells.can_be_listed(problem) or float(len(problem.units)) ** 2 * marks <= PAIRS
+    return cells.can_be_listed(problem) or float(len(problem.units)) ** 2 * marks <= MAX_PAIRS
 
 
-def _tighter(problem: Problem, costs: Costs, need: Need, found: Bound) -> list[Bound]:
+def _tighter(problem: Problem, costs: Costs, minimum: BlockMinimum, first: Bound) -> list[Bound]:
     bounds = []
-    if need.records == 2 and len(problem.units) <= matching.MOST:
+    if minimum.records == 2 and len(problem.units) <= matching.MAX_UNITS:
         of_copies = matching.matched_costs(problem, costs) / costs.whole
         bounds.append(_bound(problem, of_copies / problem.weights, "matching"))
-    if not cells.can_be_listed(problem) and need.records > 2 and len(problem.units) <= SEARCHED:
-        by_search = search.searched_costs(problem, costs, need)
+    if not cells.can_be_listed(problem) and minimum.records > 2 and len(problem.units) <= MAX_SEARCHED:
+        by_search = search.searched_costs(problem, costs, minimum)
         bounds.append(_bound(problem, by_search / costs.whole, "search"))
-    if cells.can_be_listed(problem, PRICED) and need.records > 1:
-        start = np.floor(found.of_unit * costs.whole + 0.5).astype(np.int64)
-        bounds.append(_bound(problem, prices.best_prices(problem, costs, need, start).of_unit, "prices"))
+    if cells.can_be_listed(problem, MAX_PRICED) and minimum.records > 1:
+        start = np.floor(first.of_unit * costs.whole + 0.5).astype(np.int64)
+        bounds.append(_bound(problem, prices.best_prices(problem, costs, minimum, start).of_unit, "prices"))
     return bounds
 
 

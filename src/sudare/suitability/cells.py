@@ -11,47 +11,45 @@ from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
 from sudare.suitability import _cells
-from sudare.suitability.costs import Costs, Need
+from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.threads import CORES, in_threads
 
-MOST = 300_000_000  # units times choices of levels: some seconds
+MAX_WORK = 300_000_000  # units times choices of levels: some seconds
 
 
-def choices(problem: Problem) -> int:
+def count_choices(problem: Problem) -> int:
     """Return how many choices of one level per attribute there are."""
     return math.prod(int(height) + 1 for height in problem.trees.height)
 
 
-def can_be_listed(problem: Problem, most: int = MOST) -> bool:
+def can_be_listed(problem: Problem, max_work: int = MAX_WORK) -> bool:
     """Say whether there are few enough cells to look at all of them."""
     tuples = math.prod(int(size) for size in problem.trees.size[:, 0])
-    return (
-        choices(problem) * len(problem.units) <= most and tuples < 2**63
-    )  # a tuple must fit into one number
+    # A tuple must fit into one number.
+    return count_choices(problem) * len(problem.units) <= max_work and tuples < 2**63
 
 
-def cell_costs(problem: Problem, costs: Costs, needs: Sequence[Need]) -> NDArray[np.int64]:
-    """Return what each unit costs at least, by the cheapest cell in which it finds company: a row per need.
+def cell_costs(problem: Problem, costs: Costs, minima: Sequence[BlockMinimum]) -> NDArray[np.int64]:
+    """Return what each unit costs at least, by the cheapest cell in which it finds company: a row per minimum.
 
     The block of a record lies in a cell, at whose levels it is published, and the cell has all records of the
     block. So the record costs at least what its cheapest cell costs that has the records and values needed.
     That is never less than the distance to the nearest (which asks that each companion is near the record,
-    but not that one cell has them all). A need that the table cannot meet costs the whole record.
+    but not that one cell has them all). A minimum that the table cannot meet costs the whole record.
     """
     levels, cost = _levels(problem, costs)
-    wanted = np.array([need.records for need in needs]), np.array([need.values for need in needs])
+    records, values = np.array([one.records for one in minima]), np.array([one.values for one in minima])
 
     def work(part: int) -> NDArray[np.int64]:
-        best = np.full((len(needs), len(problem.units)), costs.whole, dtype=np.int64)
-        given = problem.units, problem.weights, problem.sensitive, problem.values, problem.trees
-        _cells.cheapest(*given, levels[part::CORES], cost[part::CORES], *wanted, best)
+        best = np.full((len(minima), len(problem.units)), costs.whole, dtype=np.int64)
+        _cells.cheapest(_units(problem), levels[part::CORES], cost[part::CORES], records, values, best)
         return best
 
     return np.asarray(np.minimum.reduce(in_threads(work, range(CORES))))
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ClosedCells:
     """Cell g has the units `members[start[g]:start[g + 1]]`, and costs each of its records `cost[g]`."""
 
     start: NDArray[np.int64]
@@ -59,15 +57,18 @@ class Cells:
     cost: NDArray[np.int64]
 
     @classmethod
-    def of(cls, problem: Problem, costs: Costs, need: Need) -> Cells:
-        """List the cells in which a block with the need can lie, the smallest for each set of records."""
+    def of(cls, problem: Problem, costs: Costs, minimum: BlockMinimum) -> ClosedCells:
+        """List the cells in which a block with the minimum can lie, the smallest for each set of records."""
         levels, cost = _levels(problem, costs)
-        given = problem.units, problem.weights, problem.sensitive, problem.values, problem.trees
-        start, members, choice = _cells.closed(*given, levels, need.records, need.values)
+        start, members, choice = _cells.closed(_units(problem), levels, minimum.records, minimum.values)
         return cls(start, members, cost[choice])
 
     def __len__(self) -> int:
         return len(self.cost)
+
+
+def _units(problem: Problem) -> _cells.Units:
+    return _cells.Units(problem.units, problem.weights, problem.sensitive, problem.values, problem.trees)
 
 
 def _levels(problem: Problem, costs: Costs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -17,14 +17,14 @@ from sudare.tables.policy import Compromise
 from sudare.tables.text import text_of
 
 OUTLIERS = 0.01  # the share of the records that may be left out
-WORTH = 0.05  # a choice that lowers the bound by less is not offered
+WORTH = 0.05  # what lowers the bound by less is not offered
 
 Action = Compromise | Literal["harmless value", "stop"]
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Something the holder can do, in words and as what to ask for instead."""
+class Advice:
+    """One thing that the holder can do, in words and as what to ask for instead."""
 
     action: Action
     text: str
@@ -38,59 +38,65 @@ class Choice:
     """The share of the records to leave out."""
 
 
-def choices(facts: Facts, l: float, diversity: Diversity) -> list[Choice]:
-    """Return what can be done about l-diversity of a table, the recommended choice first."""
+Choice = Advice  # the name by which other rooms still import it
+
+
+def advise(facts: Facts, l: float, diversity: Diversity) -> list[Advice]:
+    """Return what can be done about l-diversity of a table, the recommended advice first."""
     name = f"{diversity} {l:g}-diversity"
     if not facts.feasible(l, diversity):
         return _impossible(facts, l, diversity, name)
     ratio, bound = facts.ratio(l, diversity), facts.nearest_l([l])[0].value
     if ratio is None:
         text = f"Go ahead with {name}: it need not cost anything."
-        return [Choice("go ahead", text, l, diversity, bound)]
+        return [Advice("go ahead", text, l, diversity, bound)]
     size, reached = facts.min_block(l, diversity), facts.reached_for(l, diversity)
     against = (
         f"it costs at least {bound:.4f}; blocks as large as it needs, of {size}, cost {reached:.4f} without it "
         f"(a ratio of {ratio:.2f})"
     )
     if facts.suits(l, diversity):
-        return [Choice("go ahead", f"Go ahead with {name}: {against}.", l, diversity, bound)]
+        return [Advice("go ahead", f"Go ahead with {name}: {against}.", l, diversity, bound)]
     others = list(_compromises(facts, l, diversity, bound))
     words = "Weigh the choices below" if others else "Nothing looked at lowers it by much"
     low = f"{_capital(name)} fits this table badly: {against}. {words}, or go ahead at that cost."
     return [
-        Choice("go ahead", low, l, diversity, bound),
+        Advice("go ahead", low, l, diversity, bound),
         *others,
-        Choice("stop", f"Or don't publish, if {name} is needed and {bound:.4f} is too much.", l, diversity),
+        Advice("stop", f"Or don't publish, if {name} is needed and {bound:.4f} is too much.", l, diversity),
     ]
 
 
-def _impossible(facts: Facts, l: float, diversity: Diversity, name: str) -> list[Choice]:
+def _impossible(facts: Facts, l: float, diversity: Diversity, name: str) -> list[Advice]:
     if diversity == "distinct":
         why = f"'{facts.attribute}' has only {_number(facts.distinct_l, 'value')}"
     else:
         why = f"the entropy of '{facts.attribute}' in the whole table is log {_down(facts.entropy_l)}"
-    found = [Choice("stop", f"{_capital(name)} is impossible: {why}. Don't publish under it.", l, diversity)]
+    advice = [Advice("stop", f"{_capital(name)} is impossible: {why}. Don't publish under it.", l, diversity)]
     if (lower := _lower(facts, l, diversity)) is not None:
-        found.append(lower)
+        advice.append(lower)
     if diversity == "entropy" and l <= facts.distinct_l:
-        found.append(_distinct(facts, l))
-    return found
+        advice.append(_distinct(facts, l))
+    return advice
 
 
-def _compromises(facts: Facts, l: float, diversity: Diversity, bound: float) -> Iterator[Choice]:
+def _compromises(facts: Facts, l: float, diversity: Diversity, bound: float) -> Iterator[Advice]:
     if (lower := _lower(facts, l, diversity)) is not None:
         yield lower
     if diversity == "entropy" and (facts.min_block(l, "distinct") or 0) < (
         facts.min_block(l, "entropy") or 0
     ):
         yield _distinct(facts, l)
-    found = (_harmless(facts, l, diversity), _dropped(facts, l, diversity), _suppressed(facts, l, diversity))
-    yield from (
-        choice for choice in found if choice.bound is not None and choice.bound <= (1 - WORTH) * bound
-    )
+    for advice in (
+        _harmless(facts, l, diversity),
+        _dropped(facts, l, diversity),
+        _suppressed(facts, l, diversity),
+    ):
+        if advice.bound is not None and advice.bound <= (1 - WORTH) * bound:
+            yield advice
 
 
-def _lower(facts: Facts, l: float, diversity: Diversity) -> Choice | None:
+def _lower(facts: Facts, l: float, diversity: Diversity) -> Advice | None:
     """Offer the largest smaller l that suits the table; if none does, the largest that is feasible."""
     lower = range(min(values_for(l) - 1, math.floor(facts.own_l(diversity) + 1e-9)), 1, -1)
     if not lower:
@@ -102,10 +108,10 @@ def _lower(facts: Facts, l: float, diversity: Diversity) -> Choice | None:
     text = f"Lower l to {chosen}, {kind}: it costs at least {bound:.4f}" + (
         f" (a ratio of {ratio:.2f})." if ratio is not None else "."
     )
-    return Choice("lower l", text, chosen, diversity, bound)
+    return Advice("lower l", text, chosen, diversity, bound)
 
 
-def _distinct(facts: Facts, l: float) -> Choice:
+def _distinct(facts: Facts, l: float) -> Advice:
     whole = values_for(l)
     size, bound = facts.min_block(whole, "distinct"), facts.nearest_l([whole])[0].value
     entropy = facts.min_block(l, "entropy")
@@ -114,49 +120,49 @@ def _distinct(facts: Facts, l: float) -> Choice:
         f"Ask for distinct {whole}-diversity: up to {_number(max_blocks(facts.counts, whole), 'block')} can be made, the "
         f"largest of at least {size} records{instead}; it costs at least {bound:.4f}. It does not hold down frequent values."
     )
-    return Choice("distinct", text, whole, "distinct", bound)
+    return Advice("distinct", text, whole, "distinct", bound)
 
 
-def _harmless(facts: Facts, l: float, diversity: Diversity) -> Choice:
+def _harmless(facts: Facts, l: float, diversity: Diversity) -> Advice:
     """What if those who have the most frequent value need no protection?"""
     code = int(facts.counts.argmax())
     column = facts.table[facts.attribute]
     value = "(missing)" if code >= len(column.values) else text_of(column.values[code])
-    found = facts.nearest_l([l])[0]
-    exposed = np.where(facts.problem.sensitive == code, 0.0, found.of_unit)
+    nearest = facts.nearest_l([l])[0]
+    exposed = np.where(facts.problem.sensitive == code, 0.0, nearest.of_unit)
     bound = float(exposed @ facts.problem.weights / facts.records)
     share = facts.counts[code] / facts.records
     text = (
         f"Look at '{value}': {share:.1%} of the records have it as their '{facts.attribute}'. If it harms nobody to be "
         f"known to have it, those records need no {l:g}-diversity, and the table costs at least {bound:.4f}."
     )
-    return Choice("harmless value", text, l, diversity, bound)
+    return Advice("harmless value", text, l, diversity, bound)
 
 
-def _dropped(facts: Facts, l: float, diversity: Diversity) -> Choice:
+def _dropped(facts: Facts, l: float, diversity: Diversity) -> Advice:
     without = facts.without_attributes(l)
     if not without:
-        return Choice("drop attribute", "", l, diversity)
+        return Advice("drop attribute", "", l, diversity)
     name = min(without, key=lambda attribute: without[attribute])
     text = (
         f"Leave out '{name}', the attribute that costs most: the others then cost at least {without[name]:.4f} "
         f"on average."
     )
-    return Choice("drop attribute", text, l, diversity, without[name], attribute=name)
+    return Advice("drop attribute", text, l, diversity, without[name], attribute=name)
 
 
-def _suppressed(facts: Facts, l: float, diversity: Diversity) -> Choice:
+def _suppressed(facts: Facts, l: float, diversity: Diversity) -> Advice:
     """What if the records that are farthest from all others are left out?"""
     number = math.floor(OUTLIERS * facts.records)
     rest = facts.without(dearest(facts.nearest_l([l])[0].of_unit, facts.problem.weights, number))
     if not number or not rest.feasible(l, diversity):
-        return Choice("suppress", "", l, diversity)
+        return Advice("suppress", "", l, diversity)
     bound = rest.nearest_l([l])[0].value
     text = (
         f"Leave out the {number:,} records ({OUTLIERS:.0%}) that are farthest from all others: the rest cost at least "
         f"{bound:.4f}."
     )
-    return Choice("suppress", text, l, diversity, bound, suppress=OUTLIERS)
+    return Advice("suppress", text, l, diversity, bound, suppress=OUTLIERS)
 
 
 def dearest(costs: NDArray[np.float64], weights: NDArray[np.int64], number: int) -> NDArray[np.int64]:

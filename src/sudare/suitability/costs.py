@@ -27,20 +27,23 @@ def values_for(l: float) -> int:
     return math.ceil(l - 1e-9)
 
 
-class Need(NamedTuple):
-    """Whom every record must share its block with: so many records (itself included), with so many sensitive values."""
+class BlockMinimum(NamedTuple):
+    """What every block must have at least: so many records, with so many different sensitive values."""
 
     records: int
     values: int = 1
 
     @classmethod
-    def of(cls, limits: Limits) -> Need:
+    def of(cls, limits: Limits) -> BlockMinimum:
         """Return what the limits ask at least. A block of entropy or recursive l-diversity has l values or more."""
         values = max(limits.distinct, 1)
         if limits.more is not None:
             by_entropy = values_for(math.exp(limits.more.log_l))
             values = max(values, by_entropy, int(limits.more.l.max(initial=1)))
         return cls(max(limits.k, values), values)
+
+
+Need = BlockMinimum  # the name by which other rooms still import it
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,27 +83,29 @@ class Costs:
 
 
 def nearest_costs(
-    problem: Problem, costs: Costs, needs: Sequence[Need], device: Device = "cpu"
+    problem: Problem, costs: Costs, minima: Sequence[BlockMinimum], device: Device = "cpu"
 ) -> NDArray[np.int64]:
-    """Return what each unit costs at least, by the distance to those nearest to it: a row per need.
+    """Return what each unit costs at least, by the distance to those nearest to it: a row per minimum.
 
     In its block a record costs at least its distance CE(u, v) to any other v there. So it costs at least the
     distance to the (k-1)-th nearest other record and, over the other sensitive values, the (l-1)-th smallest
-    of the distances to the nearest record with that value (the paper's first indicator). A need that the
-    table cannot meet costs the whole record.
+    of the distances to the nearest record with that value (the paper's first indicator). A minimum that
+    the table cannot meet costs the whole record.
     """
     marks = costs.marks(problem)
     full = int(marks.gains.sum())
-    found = np.zeros((len(needs), len(problem.units)), dtype=np.int64)
-    by_records = [i for i, need in enumerate(needs) if need.records > need.values]
+    least = np.zeros((len(minima), len(problem.units)), dtype=np.int64)
+    by_records = [i for i, minimum in enumerate(minima) if minimum.records > minimum.values]
     if by_records:
-        likeness = kth_likeness(marks, problem.weights, [needs[i].records for i in by_records], device=device)
-        found[by_records] = np.where(likeness < 0, costs.whole, full - likeness)
-    by_values = [i for i, need in enumerate(needs) if need.values > 1]
+        likeness = kth_likeness(
+            marks, problem.weights, [minima[i].records for i in by_records], device=device
+        )
+        least[by_records] = np.where(likeness < 0, costs.whole, full - likeness)
+    by_values = [i for i, minimum in enumerate(minima) if minimum.values > 1]
     if by_values:
-        cost = value_costs(marks, problem, [needs[i].values for i in by_values], device)
-        found[by_values] = np.maximum(found[by_values], np.where(cost > full, costs.whole, cost))
-    return found
+        cost = value_costs(marks, problem, [minima[i].values for i in by_values], device)
+        least[by_values] = np.maximum(least[by_values], np.where(cost > full, costs.whole, cost))
+    return least
 
 
 def value_costs(marks: Marks, problem: Problem, ls: Sequence[int], device: Device) -> NDArray[np.int64]:
@@ -113,5 +118,5 @@ def value_costs(marks: Marks, problem: Problem, ls: Sequence[int], device: Devic
     best[np.arange(len(best)), problem.sensitive] = full + 1  # a record has its own value, whatever it costs
     falling = -np.sort(-best, axis=1)
     none = np.full(len(best), -1)
-    found = np.stack([full - (falling[:, l - 1] if l <= problem.values else none) for l in ls])
-    return np.asarray(np.maximum(found, 0), dtype=np.int64)
+    distances = np.stack([full - (falling[:, l - 1] if l <= problem.values else none) for l in ls])
+    return np.asarray(np.maximum(distances, 0), dtype=np.int64)

@@ -18,7 +18,7 @@ from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.similarity.pairs import Device
 from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
-from sudare.suitability.costs import Costs, Need, value_costs, values_for
+from sudare.suitability.costs import BlockMinimum, Costs, value_costs, values_for
 from sudare.suitability.histogram import min_block_distinct, min_block_entropy
 from sudare.tables.counts import Counts
 from sudare.tables.schema import Role
@@ -26,12 +26,12 @@ from sudare.tables.table import Table
 
 Diversity = Literal["entropy", "distinct"]
 LOW = 2.0  # the ratio above which the paper calls the suitability low
-MOST_LEFT_OUT = 100  # quasi attributes, each of which is left out once to see what it costs
+MAX_LEFT_OUT = 100  # quasi attributes, each of which is left out once to see what it costs
 
 
 @dataclass(eq=False)
 class Facts:
-    """A table, its records by quasi and sensitive values, and the bounds and distortions found so far."""
+    """A table, its records by quasi and sensitive values, and the bounds and distortions computed so far."""
 
     table: Table
     """Its dictionaries and schema."""
@@ -40,7 +40,7 @@ class Facts:
     device: Device = "cpu"
     tight: bool = False
     _reached: dict[int, float] = field(default_factory=dict)
-    _nearest: dict[tuple[bool, Need], Bound] = field(default_factory=dict)
+    _nearest: dict[tuple[bool, BlockMinimum], Bound] = field(default_factory=dict)
     _without: dict[float, dict[str, float]] = field(default_factory=dict)
 
     @property
@@ -93,28 +93,28 @@ class Facts:
 
     def nearest_l(self, ls: Sequence[float]) -> list[Bound]:
         """Return the paper's bounds for l-diversity. A block of entropy l-diversity has l values or more."""
-        return self._found([Need(values_for(l), values_for(l)) for l in ls], by_quasi=False)
+        return self._nearest_bounds([_values(l) for l in ls], by_quasi=False)
 
     def nearest_k(self, ks: Sequence[int]) -> list[Bound]:
         """Return the paper's bounds for k-anonymity."""
-        return self._found([Need(k) for k in ks], by_quasi=True)
+        return self._nearest_bounds([BlockMinimum(k) for k in ks], by_quasi=True)
 
-    def _found(self, needs: Sequence[Need], *, by_quasi: bool) -> list[Bound]:
-        new = [need for need in needs if (by_quasi, need) not in self._nearest]
+    def _nearest_bounds(self, minima: Sequence[BlockMinimum], *, by_quasi: bool) -> list[Bound]:
+        new = [minimum for minimum in minima if (by_quasi, minimum) not in self._nearest]
         if new:
-            found = nearest_bounds(self.by_quasi if by_quasi else self.problem, self.costs, new, self.device)
-            self._nearest |= {(by_quasi, need): bound for need, bound in zip(new, found, strict=True)}
-        return [self._nearest[by_quasi, need] for need in needs]
+            bounds = nearest_bounds(self.by_quasi if by_quasi else self.problem, self.costs, new, self.device)
+            self._nearest |= {(by_quasi, minimum): bound for minimum, bound in zip(new, bounds, strict=True)}
+        return [self._nearest[by_quasi, minimum] for minimum in minima]
 
     def best_l(self, ls: Sequence[float]) -> list[Bound]:
         """Return the best bounds for l-diversity."""
-        needs = [Need(values_for(l), values_for(l)) for l in ls]
-        return best_bounds(self.problem, self.costs, needs, tight=self.tight, device=self.device)
+        minima = [_values(l) for l in ls]
+        return best_bounds(self.problem, self.costs, minima, tight=self.tight, device=self.device)
 
     def best_k(self, ks: Sequence[int]) -> list[Bound]:
         """Return the best bounds for k-anonymity."""
-        needs = [Need(k) for k in ks]
-        return best_bounds(self.by_quasi, self.costs, needs, tight=self.tight, device=self.device)
+        minima = [BlockMinimum(k) for k in ks]
+        return best_bounds(self.by_quasi, self.costs, minima, tight=self.tight, device=self.device)
 
     def reached(self, k: int) -> float:
         """Return the distortion that k-anonymization reaches with the minimal method."""
@@ -160,18 +160,18 @@ class Facts:
     def without_attributes(self, l: float) -> dict[str, float]:
         """Return for each quasi attribute the l-bound if it were not one, as the mean over the others.
 
-        Every attribute costs as much as the whole assessment, so of more than a hundred none is told.
+        Every attribute costs as much as the whole assessment, so of more than a hundred none is computed.
         """
         if l not in self._without:
             self._without[l] = self._computed_without(l)
         return self._without[l]
 
     def _computed_without(self, l: float) -> dict[str, float]:
-        if len(self.problem.names) > MOST_LEFT_OUT:
+        if len(self.problem.names) > MAX_LEFT_OUT:
             return {}
         marks, levels = self.costs.marks(self.problem), self.problem.trees.height
         of_attribute = np.repeat(np.arange(len(levels)), levels)
-        found = {}
+        bounds = {}
         for a, name in enumerate(self.problem.names):
             kept = of_attribute != a
             whole = self.costs.whole - int(levels[a] * self.costs.step[a])
@@ -179,8 +179,8 @@ class Facts:
                 continue
             others = replace(marks, codes=np.ascontiguousarray(marks.codes[:, kept]), gains=marks.gains[kept])
             cost = value_costs(others, self.problem, [values_for(l)], self.device)[0]
-            found[name] = float(cost @ self.problem.weights / (self.records * whole))
-        return found
+            bounds[name] = float(cost @ self.problem.weights / (self.records * whole))
+        return bounds
 
     def without(self, records: NDArray[np.int64]) -> Facts:
         """Return the facts of the table without so many records of each unit, with the hierarchies that it has."""
@@ -193,3 +193,8 @@ class Facts:
     def quasi(self) -> list[str]:
         """The quasi attributes."""
         return self.table.names(Role.quasi)
+
+
+def _values(l: float) -> BlockMinimum:
+    """Return what a block of l-diversity has at least."""
+    return BlockMinimum(values_for(l), values_for(l))

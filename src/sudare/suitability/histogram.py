@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sudare.errors import InputError
 from sudare.privacy.requirement import number, whole_number
 
-SLACK = 1e-12  # of an entropy; it may only make a lower bound lower
+TOLERANCE = 1e-12  # of an entropy; it may only make a lower bound lower
 
 
 def max_blocks(counts: ArrayLike, l: int) -> int:
@@ -62,7 +62,7 @@ def min_block_entropy(counts: ArrayLike, l: float) -> int | None:
     number(l, "l", "min_block_entropy", "a number of 1 or more", low=1)
     falling = _falling(counts)
     shares = falling / falling.sum()
-    enough = math.log(l) - SLACK
+    enough = math.log(l) - TOLERANCE
     low, high = 1, int(falling.sum())
     if mean_entropy(shares, high) < enough:
         return None
@@ -78,12 +78,12 @@ def mean_entropy(shares: NDArray[np.float64], size: int) -> float:
 
 
 def _falling(counts: ArrayLike) -> NDArray[np.int64]:
-    found = np.asarray(counts)
-    if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer) or (found < 0).any() or not found.any():
+    given = np.asarray(counts)
+    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or (given < 0).any() or not given.any():
         raise InputError(
             f"The counts of the sensitive values must be whole numbers, not all 0. Got {_shown(counts)} instead."
         )
-    return np.sort(found[found > 0])[::-1].astype(np.int64)
+    return np.sort(given[given > 0])[::-1].astype(np.int64)
 
 
 def _shown(counts: ArrayLike | Sequence[int]) -> str:

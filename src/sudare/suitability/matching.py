@@ -9,7 +9,7 @@ from sudare.generalization.problem import Problem
 from sudare.similarity.pairs import Marks
 from sudare.suitability.costs import Costs
 
-MOST = 8_000  # units: the distances of all pairs are held at once
+MAX_UNITS = 8_000  # the distances of all pairs are held at once
 
 
 def matched_costs(problem: Problem, costs: Costs) -> NDArray[np.int64]:

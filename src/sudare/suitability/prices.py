@@ -4,7 +4,7 @@ Let pi_u >= 0 be such prices, and let c(g) be what cell g costs each of its reco
 for every set B of records in g that could be a block, then any partition into blocks costs at least the sum of
 all prices: each block B lies in a cell g and costs |B| c(g), at least the prices of its records. The best prices
 are the optimum of a linear program, the dual of the fractional partition into blocks; its constraints, one for each
-possible block, are added as they are found to be broken.
+possible block, are added when prices break them.
 
 The bound does not rest on the solver: whatever prices it proposes are lowered until they break nothing.
 """
@@ -19,14 +19,13 @@ from scipy.sparse import csr_matrix, vstack
 
 from sudare.generalization.problem import Problem
 from sudare.suitability import _prices
-from sudare.suitability.cells import Cells
-from sudare.suitability.costs import Costs, Need
+from sudare.suitability.cells import ClosedCells
+from sudare.suitability.costs import BlockMinimum, Costs
 
 ROUNDS = 30
-CLOSE = 0.005  # the program's own value and the prices found differ by so little: stop
-STEP = (
-    0.4  # from the best prices found so far towards the program's: breaks fewer and more telling constraints
-)
+TOLERANCE = 1e-9  # of a block's price above its cost, which rounding may leave
+CLOSE = 0.005  # the program's own value and the best prices differ by so little: stop
+STEP = 0.4  # from the best prices so far towards the program's: breaks fewer constraints, and tighter ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +40,16 @@ class Prices:
 
 
 def best_prices(
-    problem: Problem, costs: Costs, need: Need, start: NDArray[np.int64], rounds: int = ROUNDS
+    problem: Problem, costs: Costs, minimum: BlockMinimum, start: NDArray[np.int64], rounds: int = ROUNDS
 ) -> Prices:
     """Find prices by cutting planes, from the costs `start` that are prices already (`cell_costs`)."""
-    cells = Cells.of(problem, costs, need)
-    given = _prices.Given(
+    cells = ClosedCells.of(problem, costs, minimum)
+    pricing = _prices.PricingProblem(
         cells.start, cells.members, cells.cost / costs.whole, problem.weights, problem.sensitive, problem.values,
-        need.records, need.values,
+        minimum.records, minimum.values,
     )  # fmt: skip
     records = problem.weights.sum()
-    best = _prices.lowered(start / costs.whole, given)
+    best = _prices.lowered(start / costs.whole, pricing)
     proposed = np.minimum(3 * best, 1.0)
     rows = csr_matrix((0, len(best)))
     limits = np.empty(0)
@@ -59,9 +58,9 @@ def best_prices(
         for step in (STEP, 1.0):
             trial = best + step * (proposed - best)
             best = max(
-                best, _prices.lowered(trial, given), key=lambda prices: float(prices @ problem.weights)
+                best, _prices.lowered(trial, pricing), key=lambda prices: float(prices @ problem.weights)
             )
-            broken, broken_limits = _broken(trial, given)
+            broken, broken_limits = _broken(trial, pricing)
             if broken.shape[0] > len(best) // 50:
                 break
         if program - best @ problem.weights / records <= CLOSE * program:
@@ -75,12 +74,14 @@ def best_prices(
     return Prices(best, float(best @ problem.weights / records), program)
 
 
-def _broken(prices: NDArray[np.float64], given: _prices.Given) -> tuple[csr_matrix, NDArray[np.float64]]:
+def _broken(
+    prices: NDArray[np.float64], pricing: _prices.PricingProblem
+) -> tuple[csr_matrix, NDArray[np.float64]]:
     """Return the constraints that the prices break most, at most two for each unit."""
-    excess = _prices.excess(prices, given)
-    broken = np.flatnonzero(excess > 1e-9)
+    excess = _prices.excess(prices, pricing)
+    broken = np.flatnonzero(excess > TOLERANCE)
     broken = broken[np.argsort(-excess[broken], kind="stable")][: 2 * len(prices)]
-    start, units, times, limits = _prices.blocks(prices, given, broken)
+    start, units, times, limits = _prices.blocks(prices, pricing, broken)
     return csr_matrix((times.astype(np.float64), units, start), shape=(len(broken), len(prices))), limits
 
 

@@ -7,29 +7,31 @@ from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
 from sudare.suitability._search import search
-from sudare.suitability.costs import Costs, Need
+from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.threads import CORES, in_threads
 
 STEPS = 300_000  # joins to look at for one record
 
 
-def searched_costs(problem: Problem, costs: Costs, need: Need, steps: int = STEPS) -> NDArray[np.int64]:
+def searched_costs(
+    problem: Problem, costs: Costs, minimum: BlockMinimum, steps: int = STEPS
+) -> NDArray[np.int64]:
     """Return what each unit costs at least, by the cheapest cell in which it finds company (see `cell_costs`).
 
     That cell is the join of the record with k - 1 others, and at least the join with others of l - 1 further values.
     Companions are added by rising distance; a join only grows, so a branch ends as soon as it costs as much as the best
-    join found. A record for which that takes more than `steps` pays for the join with fewer companions, or the
+    join so far. A record for which that takes more than `steps` pays for the join with fewer companions, or the
     distance to the nearest, whichever is more.
     """
-    found = np.zeros(len(problem.units), dtype=np.int64)
-    if need.values > 1:
+    least = np.zeros(len(problem.units), dtype=np.int64)
+    if minimum.values > 1:
         values = problem.sensitive.astype(np.int64)
-        found = _searched(problem, costs, np.arange(len(values)), values, need.values, steps)
-    if need.records > need.values:
-        copies = np.repeat(np.arange(len(problem.units)), np.minimum(problem.weights, need.records))
-        by_records = _searched(problem, costs, copies, np.arange(len(copies)), need.records, steps)
-        found = np.maximum(found, by_records)
-    return found
+        least = _searched(problem, costs, np.arange(len(values)), values, minimum.values, steps)
+    if minimum.records > minimum.values:
+        copies = np.repeat(np.arange(len(problem.units)), np.minimum(problem.weights, minimum.records))
+        by_records = _searched(problem, costs, copies, np.arange(len(copies)), minimum.records, steps)
+        least = np.maximum(least, by_records)
+    return least
 
 
 def _searched(
@@ -40,13 +42,13 @@ def _searched(
     codes = np.ascontiguousarray(marks.codes[unit])
     word, bit, gain = _packed(marks.gains)
     start = np.unique(unit, return_index=True)[1]
-    found = np.empty(len(start), dtype=np.int64)
+    least = np.empty(len(start), dtype=np.int64)
 
     def work(part: int) -> None:
-        found[part::CORES] = search(codes, word, bit, gain, kind, start[part::CORES], company - 1, steps)[0]
+        least[part::CORES] = search(codes, word, bit, gain, kind, start[part::CORES], company - 1, steps)
 
     in_threads(work, range(CORES))
-    return found
+    return least
 
 
 def _packed(

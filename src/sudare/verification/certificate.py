@@ -1,6 +1,6 @@
 """The certificate: what was promised and what was measured on the output. It is handed over with the output.
 
-So it may tell nothing more about the original than the output does. It is a function of what is handed over, of what
+So it may reveal nothing more about the original than the output does. It is a function of what is handed over, of what
 was declared, and of a salted commitment to the input: `certify` receives nothing else.
 """
 
@@ -22,7 +22,7 @@ from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute, Role, Schema, Type
 from sudare.tables.text_files import parse_json, read_bytes
 
-MOST_BYTES = 8 * 10**6
+MAX_BYTES = 8 * 10**6
 """Of a certificate's file."""
 VERSIONED = ("sudare", "numpy", "numba", "polars", "scipy", "opendp")
 
@@ -32,11 +32,11 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in VERSIONED}
 
 
-class _Part(BaseModel):
+class _CertificatePart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class InputHash(_Part):
+class InputHash(_CertificatePart):
     """A commitment to the input: SHA-256 over a random salt and the table's digest.
 
     A plain hash would let an outsider who guesses the whole table confirm the guess, whatever the
@@ -65,7 +65,7 @@ def _salted(digest: str, salt: str) -> str:
     return hashlib.sha256(bytes.fromhex(salt) + bytes.fromhex(digest)).hexdigest()
 
 
-class PublishedAttribute(_Part):
+class PublishedAttribute(_CertificatePart):
     """A published column, as a receiver needs it to count again: what it is, and of which type."""
 
     role: Role
@@ -85,7 +85,7 @@ class PublishedAttribute(_Part):
         )
 
 
-class Certificate(_Part):
+class Certificate(_CertificatePart):
     """What was promised, what was measured on the output alone, and to which input it is tied."""
 
     requirements: list[str]
@@ -99,7 +99,7 @@ class Certificate(_Part):
     measured: dict[str, Any]
     method: str
     utility: dict[str, Any]
-    """What the output is still good for, as far as the output alone tells."""
+    """What the output is still good for, as far as the output alone shows it."""
     caveats: list[str] = Field(default_factory=list)
     """What the promise does not cover."""
     attacks: dict[str, Any] = Field(default_factory=dict)
@@ -125,18 +125,18 @@ class Certificate(_Part):
     def open(cls, path: str | Path) -> Certificate:
         """Read a certificate that was handed over. It is somebody's claim, and only its form is checked here."""
         try:
-            content = read_bytes(Path(path), "the certificate", MOST_BYTES)
+            content = read_bytes(Path(path), "the certificate", MAX_BYTES)
             data = parse_json(content, str(path))
             data.pop("sha256")
-            found = cls.model_validate(data)
-            whole = content == found._written()
+            certificate = cls.model_validate(data)
+            whole = content == certificate._written()
         except (ValueError, LookupError, TypeError, AttributeError):  # other JSON
             whole = False
         if not whole:
             raise InputError(
                 f"{path} is not a certificate of this version of Sudare, or it is damaged. Ask for the folder again."
             )
-        return found
+        return certificate
 
     def schema_of_output(self) -> Schema:
         """Return the schema of what is published, as far as a receiver needs it."""

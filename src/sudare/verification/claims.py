@@ -1,4 +1,4 @@
-"""What a certificate claims, against what is found: no column more, and no figure better than the recount's."""
+"""What a certificate claims, against what is recounted: no column more, and no figure better than the recount's."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.schema import Role
 from sudare.tables.text import listed, shown
 from sudare.verification.certificate import VERSIONED, Certificate
-from sudare.verification.files import Part
+from sudare.verification.files import PublishedTable
 
 SMALLER_IS_BETTER = ("t", "epsilon", "delta")
-SLACK = 1e-9
+TOLERANCE = 1e-9  # of a figure: how far rounding may put a claim above the recount
 VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,39}")
 METHODS = (
     *("minimal", "mondrian", "simultaneous", "all-attributes", "sequential", "randomize"),
     *("pairs", "dp-mondrian", "independent", "identity", "dawa"),
 )
-MOST_CAVEATS = 20
-MOST_TEXT = 1_000
+MAX_CAVEATS = 20
+MAX_TEXT_LENGTH = 1_000
 """Characters of a text that is no figure."""
 
 
@@ -41,25 +41,25 @@ def promised_by(certificate: Certificate) -> list[Promise]:
 
 
 def refuse_texts(certificate: Certificate) -> None:
-    """Refuse what a certificate says beside its figures, where it is no text that a release writes: it could tell anything."""
+    """Refuse what a certificate says beside its figures, where it is no text that a release writes: it could reveal anything."""
     for name, text in certificate.versions.items():
         if name not in ("python", *VERSIONED) or not VERSION.fullmatch(text):
             raise RequirementError(
                 f"The certificate's versions have {shown(name)} = {shown(text)}, which is no version of anything that "
                 "had a part in the result. Do not rely on it."
             )
-    if len(certificate.caveats) > MOST_CAVEATS:
+    if len(certificate.caveats) > MAX_CAVEATS:
         raise RequirementError(
-            f"The certificate has {len(certificate.caveats):,} caveats; {MOST_CAVEATS} are the most. Do not rely on it."
+            f"The certificate has {len(certificate.caveats):,} caveats; {MAX_CAVEATS} are the most. Do not rely on it."
         )
     if certificate.method not in METHODS:
         raise RequirementError(
             f"The certificate's method is {shown(certificate.method)}, which is none of Sudare's. Do not rely on it."
         )
     for text in (*certificate.caveats, certificate.randomness, certificate.input.source):
-        if len(text) > MOST_TEXT:
+        if len(text) > MAX_TEXT_LENGTH:
             raise RequirementError(
-                f"The certificate has a text of {len(text):,} characters; {MOST_TEXT:,} are the most. Do not rely on it."
+                f"The certificate has a text of {len(text):,} characters; {MAX_TEXT_LENGTH:,} are the most. Do not rely on it."
             )
 
 
@@ -89,42 +89,42 @@ def refuse_without_quasi(certificate: Certificate, promises: Sequence[Promise]) 
         )
 
 
-def refuse_other_columns(certificate: Certificate, tables: Mapping[str, list[Part]]) -> None:
+def refuse_other_columns(certificate: Certificate, tables: Mapping[str, list[PublishedTable]]) -> None:
     """Refuse a certificate that does not speak of just the columns that are there."""
-    there = {name for parts in tables.values() for part in parts for name in part.frame.columns}
+    there = {name for copies in tables.values() for table in copies for name in table.frame.columns}
     if absent := [name for name in certificate.attributes if name not in there]:
         raise RequirementError(
             f"The certificate speaks of the column '{absent[0]}', which is not published. Ask for the folder again."
         )
 
 
-def refuse_figures(certificate: Certificate, found: Mapping[str, float]) -> None:
-    """Refuse a certificate whose figures are better than those that were found."""
+def refuse_figures(certificate: Certificate, recounted: Mapping[str, float]) -> None:
+    """Refuse a certificate whose figures are better than those that were recounted."""
     for name, claimed in certificate.measured.items():
-        if name not in found:
+        if name not in recounted:
             raise RequirementError(
-                f"The certificate claims {name} = {claimed}, which is no figure of its promises: {listed(list(found))}."
+                f"The certificate claims {name} = {claimed}, which is no figure of its promises: {listed(list(recounted))}."
             )
-        if not _covered(name, claimed, found[name]):
+        if not _covered(name, claimed, recounted[name]):
             raise RequirementError(
-                f"The certificate claims {name} = {claimed}, but the output has {found[name]}. Do not rely on it."
+                f"The certificate claims {name} = {claimed}, but the output has {recounted[name]}. Do not rely on it."
             )
 
 
-def refuse_records(certificate: Certificate, tables: Mapping[str, list[Part]]) -> None:
+def refuse_records(certificate: Certificate, tables: Mapping[str, list[PublishedTable]]) -> None:
     """Refuse a certificate that speaks of other records than are there."""
-    for parts in tables.values():
-        for part in parts:
-            if certificate.records != {"published": part.frame.height}:
+    for copies in tables.values():
+        for table in copies:
+            if certificate.records != {"published": table.frame.height}:
                 raise RequirementError(
-                    f"The certificate claims the records {certificate.records}, but {part.where} has "
-                    f"{part.frame.height}. Do not rely on it."
+                    f"The certificate claims the records {certificate.records}, but {table.where} has "
+                    f"{table.frame.height}. Do not rely on it."
                 )
 
 
-def _covered(name: str, claimed: Any, found: float) -> bool:
+def _covered(name: str, claimed: Any, recounted: float) -> bool:
     if isinstance(claimed, bool) or not isinstance(claimed, int | float):
         return False
     if name.split(":")[0] in SMALLER_IS_BETTER:
-        return bool(claimed >= found - SLACK * max(1.0, abs(found)))
-    return bool(claimed <= found + SLACK * max(1.0, abs(found)))
+        return bool(claimed >= recounted - TOLERANCE * max(1.0, abs(recounted)))
+    return bool(claimed <= recounted + TOLERANCE * max(1.0, abs(recounted)))

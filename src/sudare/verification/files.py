@@ -25,7 +25,7 @@ from sudare.tables.text_files import parse_json, read_bytes
 from sudare.verification.certificate import Certificate
 from sudare.verification.columns import refuse_columns
 
-DATA = (".parquet", ".csv")
+DATA_ENDINGS = (".parquet", ".csv")
 OTHER_VERSION = (
     "{} was written by polars {}, and here is {}: whether it holds bytes beside its rows was not looked at. Verify it with that "
     "version"
@@ -33,8 +33,8 @@ OTHER_VERSION = (
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """One published table: a frame, or what a file holds, its values as a receiver can tell them apart."""
+class PublishedTable:
+    """One published table: a frame, or what a file holds, its values as a receiver can distinguish them."""
 
     where: str
     frame: pl.DataFrame
@@ -45,32 +45,32 @@ class Part:
         return unguarded(self.frame[name]) if self.from_csv else self.frame[name]
 
 
-def part_of(output: pl.DataFrame | Path, schema: Schema) -> Part:
+def open_table(output: pl.DataFrame | Path, schema: Schema) -> PublishedTable:
     """Take a frame, or read a file, and refuse columns and types that must not be published."""
     if isinstance(output, pl.DataFrame):
-        part = Part("The output", output)
+        table = PublishedTable("The output", output)
         refuse_columns(output.columns, schema)
     else:
         refuse_columns(column_names(output), schema, output.name)
-        part = Part(output.name, read_output(output), is_csv(output))
-        if not part.from_csv:
-            _refuse_more_than_rows(output, part.frame)
-    if part.frame.height == 0:
-        raise InputError(f"{part.where} is empty; there is nothing to verify.")
-    for column in part.frame.iter_columns():
+        table = PublishedTable(output.name, read_output(output), is_csv(output))
+        if not table.from_csv:
+            _refuse_more_than_rows(output, table.frame)
+    if table.frame.height == 0:
+        raise InputError(f"{table.where} is empty; there is nothing to verify.")
+    for column in table.frame.iter_columns():
         exact(column)  # refuses what cannot be compared
-    return part
+    return table
 
 
 def _refuse_more_than_rows(path: Path, frame: pl.DataFrame) -> None:
-    """Refuse what a Parquet file tells beside its rows: notes of its writer, and values that no row has."""
+    """Refuse what a Parquet file says beside its rows: notes of its writer, and values that no row has."""
     try:
         notes = [key for key in pl.read_parquet_metadata(path) if key != "ARROW:schema"]
     except BROKEN as error:
         raise InputError(f"{path}: the output cannot be read: {error}.") from None
     if notes:
         raise RequirementError(
-            f"{path.name} has notes beside its rows: {listed(notes)}. They may tell about the original. Write the file "
+            f"{path.name} has notes beside its rows: {listed(notes)}. They may reveal something about the original. Write the file "
             "without them."
         )
     for column in frame.iter_columns():
@@ -94,19 +94,19 @@ def _refuse_more_than_rows(path: Path, frame: pl.DataFrame) -> None:
 def files_in(folder: Path) -> dict[str, Path]:
     """Return the files of a folder that is handed over, by name; refuse what should not be there."""
     try:
-        found = sorted(folder.iterdir())
+        paths = sorted(folder.iterdir())
     except OSError as error:
         raise InputError(f"{folder}: the folder cannot be read: {error.strerror}.") from None
-    for path in found:
+    for path in paths:
         if path.is_symlink() or not path.is_file():
             kind = "a link" if path.is_symlink() else "a folder" if path.is_dir() else "not a plain file"
             raise RequirementError(f"{path} is {kind}. Only plain files are handed over. Take it out.")
-        if path.name not in (CERTIFICATE, LAW) and path.suffix not in DATA:
+        if path.name not in (CERTIFICATE, LAW) and path.suffix not in DATA_ENDINGS:
             raise RequirementError(
-                f"{path} is no part of a release: it is neither data ({', '.join(DATA)}), {LAW} nor {CERTIFICATE}. Take "
+                f"{path} is no part of a release: it is neither data ({', '.join(DATA_ENDINGS)}), {LAW} nor {CERTIFICATE}. Take "
                 "it out, or name the file that you want verified."
             )
-    return {path.name: path for path in found}
+    return {path.name: path for path in paths}
 
 
 def refuse_changed(files: Mapping[str, Path], certificate: Certificate) -> None:
@@ -129,19 +129,19 @@ def refuse_changed(files: Mapping[str, Path], certificate: Certificate) -> None:
 
 def tables_in(files: Mapping[str, Path]) -> dict[str, list[Path]]:
     """Return the files that hold tables, by the table's name; a Parquet file is the first of its table."""
-    found: dict[str, list[Path]] = {}
-    for ending in DATA:
+    tables: dict[str, list[Path]] = {}
+    for ending in DATA_ENDINGS:
         for path in files.values():
             if path.suffix == ending:
-                found.setdefault(path.stem, []).append(path)
-    return found
+                tables.setdefault(path.stem, []).append(path)
+    return tables
 
 
-def refuse_unlike(parts: list[Part]) -> None:
+def refuse_unlike(copies: list[PublishedTable]) -> None:
     """Refuse a Parquet and a CSV file of one table that do not have the same rows."""
-    if len(parts) < 2:
+    if len(copies) < 2:
         return
-    parquet, csv = parts
+    parquet, csv = copies
     try:
         text = guarded(parquet.frame).write_csv().encode()
         written = pl.read_csv(io.BytesIO(text), infer_schema=False)
@@ -154,18 +154,18 @@ def refuse_unlike(parts: list[Part]) -> None:
         )
 
 
-def refuse_order(part: Part) -> None:
-    """Refuse rows that do not stand in the order of their values: any other order may tell who stood where."""
-    frame = part.frame
-    if not part.from_csv and not frame.equals(frame.sort(frame.columns, nulls_last=True)):
+def refuse_order(table: PublishedTable) -> None:
+    """Refuse rows that do not stand in the order of their values: any other order may reveal who stood where."""
+    frame = table.frame
+    if not table.from_csv and not frame.equals(frame.sort(frame.columns, nulls_last=True)):
         raise RequirementError(
-            f"The rows of {part.where} do not stand in the order of their values. Their order may tell whose they are. Sort "
+            f"The rows of {table.where} do not stand in the order of their values. Their order may reveal whose they are. Sort "
             "them by all columns."
         )
 
 
 def refuse_other_bytes(path: Path, frame: pl.DataFrame, written_by: str | None) -> str:
-    """Refuse a file that is not byte by byte what a release writes for these rows: whatever else it has may tell more.
+    """Refuse a file that is not byte by byte what a release writes for these rows: whatever else it has may reveal more.
 
     Another version of polars may write the same rows otherwise. Then only the notes of the Parquet file are compared, and
     what was not is returned as a note; else the note is empty.
@@ -180,7 +180,7 @@ def refuse_other_bytes(path: Path, frame: pl.DataFrame, written_by: str | None) 
         note = OTHER_VERSION.format(path.name, written_by, pl.__version__)
     if not alike:
         raise RequirementError(
-            f"{path.name} has other bytes than a release writes for its rows. They may tell about the original. Write the "
+            f"{path.name} has other bytes than a release writes for its rows. They may reveal something about the original. Write the "
             "file again."
         )
     return note
@@ -194,7 +194,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def refuse_other_json(path: Path) -> None:
-    """Refuse a JSON file that is not written as a release writes it: blanks and spellings could tell something, too."""
+    """Refuse a JSON file that is not written as a release writes it: blanks and spellings could carry information, too."""
     content = read_bytes(path, "a file of the release")
     written = json.dumps(parse_json(content, str(path)), indent=2, ensure_ascii=False) + "\n"
     if content != written.encode("utf-8", "surrogatepass"):

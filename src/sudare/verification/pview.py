@@ -1,4 +1,4 @@
-"""What a differentially private view promises: its budget, added up again from its folder."""
+"""What a p-view promises: its budget, added up again from its folder."""
 
 from __future__ import annotations
 
@@ -24,60 +24,63 @@ from sudare.verification.findings import Finding, Verification
 from sudare.verification.utility import refuse_unlike_figures
 
 
-def is_private_view(output: object) -> TypeGuard[str | Path]:
-    """Say whether this is the folder of a differentially private view."""
+def is_pview(output: object) -> TypeGuard[str | Path]:
+    """Say whether this is the folder of a p-view."""
     return isinstance(output, str | Path) and all(
         (Path(output) / name).is_file() for name in (DATA, MANIFEST)
     )
 
 
-def find_in_view(folder: Path, promised: Sequence[Promise] | None) -> Verification:
-    """Add up the budget of a view, if its files are as they were written; and hold its certificate against it."""
+is_private_view = is_pview  # the name by which other rooms still import it
+
+
+def find_in_pview(folder: Path, promised: Sequence[Promise] | None) -> Verification:
+    """Add up the budget of a p-view, if its files are as they were written; and hold its certificate against it."""
     for path in sorted(folder.iterdir()):
         if path.name not in (DATA, MANIFEST) or path.is_symlink():
-            raise RequirementError(f"{path} is no part of a differentially private view. Take it out.")
-    view = open_view(folder)
-    budget = _budget(view.facts, folder)
-    certificate = _certificate(view.facts, folder)
-    if more := set(view.facts) - {"certificate", "budget"}:
-        raise RequirementError(f"{folder}: the facts of the view have {shown(min(more))}. Take it out.")
+            raise RequirementError(f"{path} is no part of a p-view. Take it out.")
+    pview = open_view(folder)
+    budget = _budget(pview.facts, folder)
+    certificate = _certificate(pview.facts, folder)
+    if more := set(pview.facts) - {"certificate", "budget"}:
+        raise RequirementError(f"{folder}: the facts of the p-view have {shown(min(more))}. Take it out.")
     own = promised_by(certificate)
-    claimed = _found(own, budget, folder)
+    claimed = _findings(own, budget, folder)
     delta = max(promise.delta for promise in own if isinstance(promise, DifferentialPrivacy))
     refuse_figures(certificate, claimed.measured | {"delta": delta})
     refuse_texts(certificate)
-    _refuse_other_claims(certificate, view, own)
+    _refuse_other_claims(certificate, pview, own)
     _refuse_other_whole(budget, own, folder)
-    note = refuse_other_bytes(folder / DATA, view.model.frame(), certificate.versions.get("polars"))
+    note = refuse_other_bytes(folder / DATA, pview.model.frame(), certificate.versions.get("polars"))
     refuse_other_json(folder / MANIFEST)
     roles = {name: column.role for name, column in certificate.attributes.items()}
-    findings = claimed if promised is None else _found(promised, budget, folder)
+    findings = claimed if promised is None else _findings(promised, budget, folder)
     return replace(findings, roles=roles, notes=(note,) if note else ())
 
 
-def _refuse_other_claims(certificate: Certificate, view: PView, own: Sequence[Promise]) -> None:
-    """Refuse a certificate that says more than its promise, the size of the view, and which attributes it is of."""
-    rows, columns = view.model.frame().shape
+def _refuse_other_claims(certificate: Certificate, pview: PView, own: Sequence[Promise]) -> None:
+    """Refuse a certificate that says more than its promise, the size of the p-view, and which attributes it is of."""
+    rows, columns = pview.model.frame().shape
     promise = certificate.promises[0]
     expected = {
-        "attributes": list(view.domain.names),
+        "attributes": list(pview.domain.names),
         "measured": {key: promise[key] for key in ("epsilon", "delta") if promise[key]},
         "records": {},
         "attacks": {},
         "output": {},
         "utility": {
-            "model": view.model.kind,
+            "model": pview.model.kind,
             "rows": rows,
             "columns": columns,
-            "cells_of_domain": float(min(view.domain.cells, 10**300)),
+            "cells_of_domain": float(min(pview.domain.cells, 10**300)),
         },
     }
     claimed = certificate.model_dump(include=set(expected)) | {"attributes": list(certificate.attributes)}
-    refuse_unlike_figures("view", claimed, expected)
+    refuse_unlike_figures("p-view", claimed, expected)
     if any(column.domain or column.hierarchy or column.type for column in certificate.attributes.values()):
-        raise RequirementError("The certificate of the view describes its attributes by more than roles.")
+        raise RequirementError("The certificate of the p-view describes its attributes by more than roles.")
     if len(own) != 1 or certificate.missing_values is not None:
-        raise RequirementError("The certificate of the view says more than one promise.")
+        raise RequirementError("The certificate of the p-view says more than one promise.")
 
 
 def _refuse_other_whole(budget: Mapping[str, Any], own: Sequence[Promise], folder: Path) -> None:
@@ -104,7 +107,7 @@ def _budget(facts: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
             map(_is_share, shares.values())
         ):
             return dict(budget)
-    raise InputError(f"{folder}: the view does not tell what its budget was spent on.")
+    raise InputError(f"{folder}: the p-view does not say what its budget was spent on.")
 
 
 def _is_share(part: object) -> bool:
@@ -119,17 +122,17 @@ def _certificate(facts: Mapping[str, Any], folder: Path) -> Certificate:
         return Certificate.model_validate(facts.get("certificate"))
     except (ValidationError, RecursionError):
         raise InputError(
-            f"{folder}: the certificate of the view cannot be read. Save the view again."
+            f"{folder}: the certificate of the p-view cannot be read. Save the p-view again."
         ) from None
 
 
-def _found(promised: Sequence[Promise], budget: Mapping[str, Any], folder: Path) -> Verification:
+def _findings(promised: Sequence[Promise], budget: Mapping[str, Any], folder: Path) -> Verification:
     most = max(budget["shares"], key=lambda what: Fraction(budget["shares"][what]))
     findings = []
     for promise in promised:
         if not isinstance(promise, DifferentialPrivacy) or promise.per != "table":
             raise ParameterError(
-                f"{folder}: this is a differentially private view, of which {promise} cannot be verified. "
+                f"{folder}: this is a p-view, of which {promise} cannot be verified. "
                 "Ask for its epsilon (and delta)."
             )
         epsilon = recount_budget.epsilon_spent(budget, promise.delta)

@@ -6,7 +6,6 @@ from what `privacy` measures with, so that a fault there cannot hide itself.
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,41 +15,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.errors import InputError, ParameterError
 from sudare.tables.exact import exact, texts
-from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute
-from sudare.tables.text import shown, spellings
-from sudare.tables.types import KINDS
+from sudare.verification.recount_values import Sensitive, paths_of
 
-SLACK = Fraction(
-    1, 10**12
-)  # sums of logarithms, and thresholds such as 0.1, are right only to 15 digits or so
-
-# How numbers and dates are written in a CSV file of which nobody said what it holds. 007 is a text.
-NUMBER = r"^([+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|NaN|-?inf)$"
-DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}"
+# Sums of logarithms, and thresholds such as 0.1, are right only to 15 digits or so.
+TOLERANCE = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True)
-class Sensitive:
-    """A sensitive column: of every row the number of its value, in the values' order; missing ones are last."""
-
-    name: str
-    codes: pl.Series
-    values: pl.Series
-    """The values by number, without the missing one."""
-    missing: bool
-
-    @property
-    def size(self) -> int:
-        """How many values there are; the missing one counts."""
-        return len(self.values) + self.missing
-
-
-@dataclass(frozen=True)
-class Blocks:
+class RecountedBlocks:
     """The blocks in the order of their published texts, and how many records have which sensitive value in them."""
 
     quasi: pl.DataFrame
@@ -65,8 +39,8 @@ class Blocks:
         return self.quasi.row(block, named=True) if self.quasi.width else {}
 
 
-def count_blocks(frame: pl.DataFrame, quasi: list[str], sensitive: Sensitive | None) -> Blocks:
-    """Group the records by what their quasi values can be told apart by; without any, all are one block."""
+def count_blocks(frame: pl.DataFrame, quasi: list[str], sensitive: Sensitive | None) -> RecountedBlocks:
+    """Group the records by the quasi values that a receiver can distinguish; without any, all are one block."""
     keys = [str(i) for i in range(len(quasi))]  # so that no column can have the name of ours
     shown = [f"text {key}" for key in keys]
     rows = frame.select(
@@ -83,103 +57,19 @@ def count_blocks(frame: pl.DataFrame, quasi: list[str], sensitive: Sensitive | N
     pairs = pairs.drop("row").join(blocks, on=["all", *keys], nulls_equal=True).sort("block", "value")
     columns = (pairs[name].cast(pl.Int64).to_numpy() for name in ("block", "value", "count"))
     named = blocks.select(pl.col(text).alias(name) for name, text in zip(quasi, shown, strict=True))
-    return Blocks(named, blocks["size"].to_numpy(), *columns)
-
-
-# -- sensitive values, and their order -----------------------------------------------------------
-
-
-def sensitive_column(
-    column: pl.Series, attribute: Attribute, missing_values: tuple[str, ...], *, from_csv: bool
-) -> Sensitive:
-    """Number the values of a column: in the order of the declared domain, or else in their natural one.
-
-    Texts are read as the declared type, in which 1.0 and 1.00 are one value. Where a CSV file's type is not
-    declared, numbers and dates are put in their order, and texts that differ stay apart.
-    """
-    if isinstance(column.dtype, pl.Categorical) or attribute.type == "text":
-        column = texts(column)
-    raw = column.drop_nulls().unique().alias("raw")
-    if raw.dtype == pl.String:
-        raw = raw.filter(~raw.is_in(list(missing_values)))
-    typed = raw
-    if raw.dtype == pl.String and attribute.type is not None:
-        typed = _typed(raw, attribute.type)
-        if typed.null_count():
-            wrong = shown(raw.filter(typed.is_null())[0])
-            raise InputError(
-                f"The output's column '{column.name}' has {wrong}, which is not {KINDS[attribute.type]}, as the schema says."
-            )
-    elif raw.dtype == pl.String and from_csv:
-        typed = _guessed(raw)
-    table = pl.DataFrame([raw, typed.alias("typed")]).sort("typed", "raw")
-    declared = attribute.type is not None
-    table = table.with_columns(code=pl.col("typed").rle_id() if declared else pl.int_range(pl.len()))
-    values = table.unique("code", keep="first", maintain_order=True)["typed"]
-    if attribute.domain is not None:
-        places = _places(values, attribute.domain, column.name)
-        table = table.with_columns(code=pl.Series(places, dtype=pl.Int64).gather(table["code"]))
-        values = pl.Series(list(attribute.domain), strict=False)
-    numbered = table.select("raw", pl.col("code").cast(pl.Int64))
-    codes = column.alias("raw").to_frame().join(numbered, on="raw", how="left", maintain_order="left")["code"]
-    return Sensitive(column.name, codes.fill_null(len(values)), values, codes.null_count() > 0)
-
-
-def _typed(written: pl.Series, type_: str) -> pl.Series:
-    """Read distinct texts as a type; what is not of it becomes null."""
-    if type_ == "text":
-        return written
-    if type_ in ("integer", "number"):
-        whole = written.cast(pl.Int128, strict=False)
-        if type_ == "number" and whole.null_count():
-            return written.cast(pl.Float64, strict=False)
-        small = whole.cast(pl.Int64, strict=False)
-        return whole if small.null_count() > whole.null_count() else small
-    if type_ == "date":
-        return written.str.to_date("%Y-%m-%d", strict=False)
-    return pl.Series([_moment(text) for text in written.to_list()], dtype=pl.Datetime("us"))
-
-
-def _moment(text: str) -> dt.datetime | None:
-    try:
-        moment = dt.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo is None else moment.astimezone(dt.UTC).replace(tzinfo=None)
-
-
-def _guessed(written: pl.Series) -> pl.Series:
-    for type_, pattern in (("number", NUMBER), ("date", DATE), ("datetime", DATETIME)):
-        if written.str.contains(pattern).all():
-            typed = _typed(written, type_)
-            return written if typed.null_count() else typed
-    return written
-
-
-def _places(values: pl.Series, domain: tuple[Any, ...], name: str) -> list[int]:
-    """Return where in the declared domain each value stands."""
-    place = {text: i for i, known in enumerate(domain) for text in spellings(known)}
-    places = []
-    for value in values.to_list():
-        found = [place[text] for text in spellings(value) if text in place]
-        if not found:
-            raise InputError(
-                f"The output's column '{name}' has {shown(value)}, which is not in its domain in the schema."
-            )
-        places.append(found[0])
-    return places
+    return RecountedBlocks(named, blocks["size"].to_numpy(), *columns)
 
 
 # -- l-diversity: what each block has --------------------------------------------------------------
 
 
-def distinct_values(blocks: Blocks) -> list[int]:
-    """How many sensitive values each block has."""
+def distinct_values(blocks: RecountedBlocks) -> list[int]:
+    """Return how many sensitive values each block has."""
     return [int(values) for values in np.bincount(blocks.block)]
 
 
-def entropies(blocks: Blocks) -> list[float]:
-    """The entropy of each block, -sum p log p."""
+def entropies(blocks: RecountedBlocks) -> list[float]:
+    """Return the entropy of each block, -sum p log p."""
     shares = blocks.count / blocks.sizes[blocks.block]
     terms = (-shares * np.log(shares)).tolist()
     ends = np.cumsum(np.bincount(blocks.block)).tolist()
@@ -187,21 +77,21 @@ def entropies(blocks: Blocks) -> list[float]:
 
 
 def perplexity(entropy: float) -> float:
-    """e^entropy: of l equally frequent values it is l, and not 2.9999999999999996."""
-    found = math.exp(entropy)
-    return float(round(found)) if abs(found - round(found)) <= SLACK * found else found
+    """Return e^entropy: of l equally frequent values it is l, and not 2.9999999999999996."""
+    l = math.exp(entropy)
+    return float(round(l)) if abs(l - round(l)) <= TOLERANCE * l else l
 
 
-def recursive_ls(blocks: Blocks, c: float) -> list[int]:
-    """The largest l for which r_1 < c (r_l + ... + r_m) in each block; 0 if there is none.
+def recursive_ls(blocks: RecountedBlocks, c: float) -> list[int]:
+    """Return the largest l for which r_1 < c (r_l + ... + r_m) in each block; 0 if there is none.
 
     The tail r_l + ... + r_m falls with l, so the l is how many tails are above r_1 / c. An equality that
-    only the rounding of c breaks is one: hence the slack.
+    only the rounding of c breaks is one: hence the tolerance.
     """
     pairs = pl.DataFrame({"block": blocks.block, "count": blocks.count}).with_columns(
         first=pl.max("count").over("block")
     )
-    limit, above = Fraction(c) * (1 - SLACK), int(blocks.sizes.max()) + 1
+    limit, above = Fraction(c) * (1 - TOLERANCE), int(blocks.sizes.max()) + 1
     least = {first: min(math.floor(first / limit) + 1, above) for first in pairs["first"].unique().to_list()}
     return (
         pairs.sort("block", "count", descending=[False, True])
@@ -216,18 +106,18 @@ def recursive_ls(blocks: Blocks, c: float) -> list[int]:
 # -- t-closeness: how far each block is from the whole output ----------------------------------------
 
 
-def flat_distances(blocks: Blocks, sensitive: Sensitive) -> list[Fraction]:
-    """Moving a share from any value to any other costs 1: half the sum of the differences."""
+def flat_distances(blocks: RecountedBlocks, sensitive: Sensitive) -> list[Fraction]:
+    """Return the distances where moving a share from any value to any other costs 1: half the sum of the differences."""
     return _tree_distances(blocks, np.arange(sensitive.size)[None, :])
 
 
-def tree_distances(blocks: Blocks, sensitive: Sensitive, attribute: Attribute) -> list[Fraction]:
-    """Moving a share costs the level of the lowest common ancestor, of the hierarchy's height."""
-    return _tree_distances(blocks, _paths(sensitive, attribute))
+def tree_distances(blocks: RecountedBlocks, sensitive: Sensitive, attribute: Attribute) -> list[Fraction]:
+    """Return the distances where moving a share costs the level of the lowest common ancestor, of the hierarchy's height."""
+    return _tree_distances(blocks, paths_of(sensitive, attribute))
 
 
-def _tree_distances(blocks: Blocks, paths: NDArray[np.int64]) -> list[Fraction]:
-    """The distances in a tree in which value v is under node paths[level, v] at each level below the root.
+def _tree_distances(blocks: RecountedBlocks, paths: NDArray[np.int64]) -> list[Fraction]:
+    """Return the distances in a tree in which value v is under node paths[level, v] at each level below the root.
 
     Two values that meet at level i are 2i edges apart, each of the length 1 / (2 height). On a tree, the least
     work is the sum over its edges of what must cross each: the difference of the shares in the subtree below it.
@@ -247,8 +137,8 @@ def _tree_distances(blocks: Blocks, paths: NDArray[np.int64]) -> list[Fraction]:
     return _ratios(work, 2 * height * N * n)
 
 
-def ordered_distances(blocks: Blocks, m: int) -> list[Fraction]:
-    """Moving a share costs how many of the m values it passes, of m - 1.
+def ordered_distances(blocks: RecountedBlocks, m: int) -> list[Fraction]:
+    """Return the distances where moving a share costs how many of the m values it passes, of m - 1.
 
     The least work is the sum, over the m - 1 places between neighbours, of what must cross there: the difference
     of the shares before it. In whole numbers, times n N, it is |N before - n whole_before[place]|. From one value
@@ -281,24 +171,3 @@ def _exact(numbers: NDArray[np.int64], largest: int) -> NDArray[Any]:
 
 def _ratios(over: NDArray[Any], under: NDArray[Any]) -> list[Fraction]:
     return [Fraction(a, b) for a, b in zip(over.tolist(), under.tolist(), strict=True)]
-
-
-def _paths(sensitive: Sensitive, attribute: Attribute) -> NDArray[np.int64]:
-    """Return the node of every value at each level below the root; a missing value has its own on all."""
-    recipe, values = attribute.hierarchy, sensitive.values
-    assert recipe is not None
-    if len(values) == 0:
-        return np.zeros((1, sensitive.size), dtype=np.int64)
-    try:
-        hierarchy = recipe if isinstance(recipe, Hierarchy) else recipe.build(values)
-    except (InputError, ParameterError) as error:
-        raise InputError(f"The output's column '{sensitive.name}': {error}") from None
-    leaves = hierarchy.find(values)
-    if (leaves < 0).any():
-        unknown = shown(values.to_list()[int(np.argmin(leaves))])
-        raise InputError(
-            f"The output's column '{sensitive.name}' has {unknown}, which is not in its hierarchy in the schema."
-        )
-    below = hierarchy.codes[:-1].astype(np.int64)
-    own = below.max(axis=1, keepdims=True) + 1
-    return np.hstack([below[:, leaves], own]) if sensitive.missing else below[:, leaves]

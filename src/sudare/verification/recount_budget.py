@@ -1,4 +1,4 @@
-"""Recounting a budget: that the shares of a view add up to no more than was promised.
+"""Recounting a budget: that the shares of a p-view add up to no more than was promised.
 
 Written anew from the definitions; nothing here comes from `pview`.
 
@@ -22,7 +22,7 @@ def refuse_overspent(budget: Mapping[str, Any], promise: DifferentialPrivacy) ->
     if not keeps(budget, promise):
         spent = float(_spent(budget))
         raise RequirementError(
-            f"The view spent {spent:g} of {budget['unit']}, more than {promise} allows. Nothing was made."
+            f"The p-view spent {spent:g} of {budget['unit']}, more than {promise} allows. Nothing was made."
         )
 
 

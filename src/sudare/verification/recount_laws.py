@@ -18,7 +18,7 @@ from sudare.errors import InputError, RequirementError
 from sudare.plans.law import LawForm, TableLaw, Values
 from sudare.tables.text import shown, text_of
 
-SLACK = 1e-6  # relative: how far figures are off that were computed in another order
+TOLERANCE = 1e-6  # relative: how far figures are off that were computed in another order
 PART = 256  # columns compared with all others at a time
 
 
@@ -32,36 +32,36 @@ def promised(frame: pl.DataFrame, table: TableLaw) -> tuple[float, float, str]:
     for name, law in table.attributes.items():
         for column, values in law.values_by_column(name).items():
             _within(frame[column], law, values)
-    found = {name: _law(law) for name, law in table.attributes.items()}
+    of_law = {name: _epsilon_and_spread(law) for name, law in table.attributes.items()}
     estimates = math.fsum(table.estimates.values())
-    worst = max(found, key=lambda name: found[name][1])
-    epsilon = math.fsum(epsilon for epsilon, _ in found.values()) + estimates
-    return epsilon, math.fsum(spread for _, spread in found.values()) + 2 * estimates, worst
+    worst = max(of_law, key=lambda name: of_law[name][1])
+    epsilon = math.fsum(epsilon for epsilon, _ in of_law.values()) + estimates
+    return epsilon, math.fsum(spread for _, spread in of_law.values()) + 2 * estimates, worst
 
 
-def refuse_better(table: TableLaw, records: int, found: Mapping[str, float]) -> None:
+def refuse_better(table: TableLaw, records: int, recounted: Mapping[str, float]) -> None:
     """Refuse a law that says of itself better figures than were recounted, or speaks of other records."""
     if table.records != records:
         raise RequirementError(
             f"The law speaks of {table.records:,} records, but the output has {records:,}. Do not rely on it."
         )
-    if not {"epsilon", "pk"} <= set(found):
+    if not {"epsilon", "pk"} <= set(recounted):
         raise RequirementError("The certificate of a randomized table promises something else than its law.")
-    figures = [("epsilon", table.epsilon, found["epsilon"]), ("pk", -table.pk, -found["pk"])]
+    figures = [("epsilon", table.epsilon, recounted["epsilon"]), ("pk", -table.pk, -recounted["pk"])]
     for name, law in table.attributes.items():
-        own_epsilon, own_spread = _law(law)
+        own_epsilon, own_spread = _epsilon_and_spread(law)
         figures += [
             (f"epsilon of {shown(name)}", law.epsilon, own_epsilon),
             (f"spread of {shown(name)}", law.spread, own_spread),
         ]
-    for what, claimed, recounted in figures:
-        if claimed < recounted - SLACK * max(abs(recounted), 1e-6):
+    for what, claimed, own in figures:
+        if claimed < own - TOLERANCE * max(abs(own), 1e-6):
             raise RequirementError(
-                f"The law claims {what} = {abs(claimed):g}, but its probabilities give {abs(recounted):g}. Do not rely on it."
+                f"The law claims {what} = {abs(claimed):g}, but its probabilities give {abs(own):g}. Do not rely on it."
             )
 
 
-def _law(law: LawForm) -> tuple[float, float]:
+def _epsilon_and_spread(law: LawForm) -> tuple[float, float]:
     """Return the epsilon and the spread of one law."""
     if (
         law.scale is not None
@@ -92,8 +92,8 @@ def _within(column: pl.Series, law: LawForm, values: Values | None) -> None:
     if numbers is None or numbers.null_count() or law.grid is None:
         raise InputError(f"Column '{column.name}' must hold numbers or dates, as its law says.")
     low, high = law.grid.low, law.grid.high
-    slack = 1e-9 * max(abs(low), abs(high), 1.0)
-    if not numbers.is_between(low - slack, high + slack).all():
+    tolerance = 1e-9 * max(abs(low), abs(high), 1.0)
+    if not numbers.is_between(low - tolerance, high + tolerance).all():
         raise InputError(
             f"Column '{column.name}' holds a value outside [{low:g}, {high:g}], which its law cannot produce."
         )

@@ -16,12 +16,13 @@ import polars as pl
 
 from sudare.tables.exact import exact, texts
 
-SLACK = 1e-12
-MOST = 50_000  # combinations of blocks that are looked at one by one
+TOLERANCE = 1e-12
+SLACK = TOLERANCE  # the name by which other rooms still import it
+MAX_COMBINATIONS = 50_000  # of blocks, one of each view, that are looked at one by one
 
 
 def blocks_of(frame: pl.DataFrame, quasi: Sequence[str]) -> pl.Series:
-    """Number the rows by what their published quasi values can be told apart by."""
+    """Number the rows by the published quasi values that a receiver can distinguish."""
     if not quasi:
         return pl.Series([1] * frame.height)
     rows = pl.DataFrame([exact(frame[name]).alias(str(i)) for i, name in enumerate(quasi)])
@@ -62,10 +63,12 @@ def least_of_any(views: Sequence[tuple[pl.Series, pl.Series]], kind: str) -> flo
     """
     columns = [(blocks, texts(values).fill_null("").to_list()) for blocks, values in views]
     totals = Counter(columns[0][1])
-    found = [_different(_histograms(blocks, values, [1] * len(values)), kind) for blocks, values in columns]
-    if math.prod(map(len, found)) > MOST:
+    different = [
+        _different(_histograms(blocks, values, [1] * len(values)), kind) for blocks, values in columns
+    ]
+    if math.prod(map(len, different)) > MAX_COMBINATIONS:
         return None
-    return min(_left(histograms, totals, kind) for histograms in product(*found))
+    return min(_left(histograms, totals, kind) for histograms in product(*different))
 
 
 def _different(histograms: Mapping[Any, Counter[str]], kind: str) -> list[Counter[str]]:
@@ -77,10 +80,10 @@ def _different(histograms: Mapping[Any, Counter[str]], kind: str) -> list[Counte
 
 def _histograms(blocks: pl.Series, values: Sequence[str], numbers: Sequence[int]) -> dict[Any, Counter[str]]:
     """Count the sensitive values of each block, where a row stands for so many records."""
-    found: dict[Any, Counter[str]] = {}
+    histograms: dict[Any, Counter[str]] = {}
     for block, value, number in zip(blocks.to_list(), values, numbers, strict=True):
-        found.setdefault(block, Counter())[value] += number
-    return found
+        histograms.setdefault(block, Counter())[value] += number
+    return histograms
 
 
 def _left(histograms: Sequence[Counter[str]], totals: Counter[str], kind: str) -> float:

@@ -23,10 +23,10 @@ def utility_of(frames: Mapping[str, pl.DataFrame], schema: Schema) -> dict[str, 
 
     Views have no distortion: their labels, such as {D, Q}, are no nodes of the hierarchies.
     """
-    found = {name: utility_of_labels(frame, schema) for name, frame in frames.items()}
-    if list(found) == ["data"]:
-        return found["data"]
-    return {name: _without_distortion(utility) for name, utility in found.items()}
+    of_table = {name: utility_of_labels(frame, schema) for name, frame in frames.items()}
+    if list(of_table) == ["data"]:
+        return of_table["data"]
+    return {name: _without_distortion(utility) for name, utility in of_table.items()}
 
 
 def attacks_on(frames: Mapping[str, pl.DataFrame], schema: Schema) -> dict[str, Any]:

@@ -1,13 +1,12 @@
 """Verification: recount what is published, from the output alone.
 
 Nothing here comes from the methods or from what `privacy` measures with: every file is read and grouped by polars, by
-what a receiver can tell apart, and of a requirement only its parameters are used.
+what a receiver can distinguish, and of a requirement only its parameters are used.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from sudare.privacy.promises import Promise
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
 from sudare.tables.schema import Role, Schema
 from sudare.tables.text import listed
-from sudare.verification import recount_laws, recount_views
+from sudare.verification import recount_laws
 from sudare.verification.certificate import Certificate
 from sudare.verification.claims import (
     promised_by,
@@ -35,9 +34,9 @@ from sudare.verification.claims import (
     refuse_without_quasi,
 )
 from sudare.verification.files import (
-    Part,
+    PublishedTable,
     files_in,
-    part_of,
+    open_table,
     refuse_changed,
     refuse_order,
     refuse_other_bytes,
@@ -45,15 +44,10 @@ from sudare.verification.files import (
     refuse_unlike,
     tables_in,
 )
-from sudare.verification.findings import Finding, Verification, find_in_blocks, sensitive_of
-from sudare.verification.pview import find_in_view, is_private_view
+from sudare.verification.finders import find_by_law, find_in_blocks, find_in_views
+from sudare.verification.findings import Finding, Verification
+from sudare.verification.pview import find_in_pview, is_pview
 from sudare.verification.utility import refuse_other_utility
-
-ALONE = (
-    "this is what each view leaves by itself; that they leave enough together was verified when they were made, and cannot "
-    "be from the views, of which none tells who is in which blocks of all"
-)
-PROVEN = "this is what each view leaves by itself; together they leave {:g} or more, whoever is in which of their blocks"
 
 
 def verify(
@@ -65,7 +59,7 @@ def verify(
 ) -> Verification:
     """Recount a published frame, file or release folder, and say whether the requirements hold.
 
-    A release folder tells itself what it promises, in its certificate: without `requirements` that is verified, and
+    A release folder states what it promises in its certificate: without `requirements` that is verified, and
     without `schema` its columns are what the certificate says they are. Every file in it is read: what was not
     certified, was changed, or promises less than the certificate claims, is refused with a RequirementError. For a frame
     or a single file both must be given. Columns that the schema does not publish, or that look like others, are refused.
@@ -77,9 +71,9 @@ def verify(
     from the sensitive column of the whole output, without records that were left out. Likewise, a hierarchy that
     the schema gives by a recipe is built from the output's values (or the declared domain).
 
-    What a differentially private view promises is a property of its noise: its budget is added up again.
+    What a p-view promises is a property of its noise: its budget is added up again.
 
-    Findings are named k, l_distinct, l_entropy, l_recursive and t. Several of one name are told apart by what
+    Findings are named k, l_distinct, l_entropy, l_recursive and t. Several of one name are distinguished by what
     they differ in: l_distinct:illness, t:ordered, l_recursive:c=3.
 
     >>> import sudare as sd
@@ -93,29 +87,29 @@ def verify(
     promised = _listed(requirements)
     if not isinstance(output, pl.DataFrame) and not Path(output).exists():
         raise InputError(f"{output}: there is no such file or folder, and the output cannot be read.")
-    if is_private_view(output):
-        return find_in_view(Path(output), promised)
+    if is_pview(output):
+        return find_in_pview(Path(output), promised)
     if not isinstance(output, pl.DataFrame) and handed_over(output).is_dir():
         return _verify_folder(handed_over(output), promised, schema, plan)
     if promised is None or schema is None:
         raise ParameterError(
-            "verify needs the requirements and the schema of a table; only a release folder and a differentially private "
-            "view tell their own."
+            "verify needs the requirements and the schema of a table; only a release folder and a p-view state "
+            "their own."
         )
     single = output if isinstance(output, pl.DataFrame) else Path(output)
-    tables = {"data": [part_of(single, schema)]}
+    tables = {"data": [open_table(single, schema)]}
     law = _given(plan) or (_law_beside(single) if _by_law(promised) else None)
     return _verification(tables, promised, schema, law)
 
 
 def _verification(
-    tables: Mapping[str, list[Part]],
+    tables: Mapping[str, list[PublishedTable]],
     asked: Sequence[Promise],
     schema: Schema,
     law: TableLaw | None,
     notes: Sequence[str] = (),
 ) -> Verification:
-    names = dict.fromkeys(name for parts in tables.values() for name in parts[0].frame.columns)
+    names = dict.fromkeys(name for copies in tables.values() for name in copies[0].frame.columns)
     roles = {name: schema[name].role for name in names}
     return Verification(tuple(_find(tables, asked, schema, law)), roles, tuple(notes))
 
@@ -156,7 +150,7 @@ def _verify_folder(
     claimed = _verification(tables, own_promises, own, law)
     refuse_figures(certificate, claimed.measured)
     refuse_records(certificate, tables)
-    frames = {name: parts[0].frame for name, parts in tables.items()}
+    frames = {name: copies[0].frame for name, copies in tables.items()}
     if law is not None:
         if law.caveats != certificate.caveats:
             raise RequirementError(
@@ -175,59 +169,59 @@ def _verify_folder(
 
 
 def _refuse_more_than_rows(
-    files: Mapping[str, Path], tables: Mapping[str, list[Part]], certificate: Certificate
+    files: Mapping[str, Path], tables: Mapping[str, list[PublishedTable]], certificate: Certificate
 ) -> list[str]:
     """Refuse an order of rows, or bytes, that a release does not write; return what could not be compared."""
     notes = []
-    for name, parts in tables.items():
-        refuse_order(parts[0])
-        rows = parts[0].frame.with_columns(parts[0].meant(column) for column in parts[0].frame.columns)
+    for name, (table, *_) in tables.items():
+        refuse_order(table)
+        rows = table.frame.with_columns(table.meant(column) for column in table.frame.columns)
         for path in tables_in(files)[name]:
             notes.append(refuse_other_bytes(path, rows, certificate.versions.get("polars")))
     return notes
 
 
-def _read(files: Mapping[str, Path], schema: Schema) -> dict[str, list[Part]]:
+def _read(files: Mapping[str, Path], schema: Schema) -> dict[str, list[PublishedTable]]:
     """Read all tables of a folder, each from all files that hold it."""
-    tables = {name: [part_of(path, schema) for path in paths] for name, paths in tables_in(files).items()}
+    tables = {name: [open_table(path, schema) for path in paths] for name, paths in tables_in(files).items()}
     if not tables:
         raise InputError("There is no published table in this folder: no Parquet file, and no CSV file.")
-    for parts in tables.values():
-        refuse_unlike(parts)
+    for copies in tables.values():
+        refuse_unlike(copies)
     return tables
 
 
 def _find(
-    tables: Mapping[str, list[Part]], asked: Sequence[Promise], schema: Schema, law: TableLaw | None
+    tables: Mapping[str, list[PublishedTable]], asked: Sequence[Promise], schema: Schema, law: TableLaw | None
 ) -> list[Finding]:
     """Say what the output has of each requirement: in each file of a table, and of that the worst."""
     if any(isinstance(promise, MultiViewDiversity) for promise in asked):
-        return [_find_in_views(promise, tables, schema) for promise in asked]
+        return [find_in_views(promise, tables, schema) for promise in asked]
     if len(tables) > 1:
         raise InputError(
             f"There are several views, {listed(list(tables))}, and {asked[0]} is what a single table can have. Ask for "
             "MultiViewDiversity, or attack them together: sudare attack FOLDER --known PEOPLE."
         )
-    (parts,) = tables.values()
-    in_each = [_find_in_table(part, asked, schema, law) for part in parts]
-    return [min(found, key=lambda finding: finding.holds) for found in zip(*in_each, strict=True)]
+    (copies,) = tables.values()
+    in_each = [_find_in_table(table, asked, schema, law) for table in copies]
+    return [min(findings, key=lambda finding: finding.holds) for findings in zip(*in_each, strict=True)]
 
 
 def _find_in_table(
-    part: Part, asked: Sequence[Promise], schema: Schema, law: TableLaw | None
+    table: PublishedTable, asked: Sequence[Promise], schema: Schema, law: TableLaw | None
 ) -> list[Finding]:
-    if absent := [name for name in schema.names(Role.quasi) if name not in part.frame.columns]:
-        raise InputError(f"{part.where} has no column '{absent[0]}', which the schema calls quasi.")
+    if absent := [name for name in schema.names(Role.quasi) if name not in table.frame.columns]:
+        raise InputError(f"{table.where} has no column '{absent[0]}', which the schema calls quasi.")
     by_law = _by_law(asked)
     if not by_law:
-        return find_in_blocks(part, asked, schema)
+        return find_in_blocks(table, asked, schema)
     if len(by_law) < len(asked):
         raise ParameterError("Ask either for what blocks have, or for what a randomized table promises.")
     if law is None:
         raise InputError(
             f"A randomized table is verified by its law, and there is no {LAW}. Name the release's folder, or give plan=..."
         )
-    return list(_find_by_law(by_law, part, law))
+    return list(find_by_law(by_law, table, law))
 
 
 # -- What a randomized table promises ------------------------------------------------------------------
@@ -246,61 +240,3 @@ def _law_beside(output: pl.DataFrame | Path) -> TableLaw | None:
     if isinstance(output, pl.DataFrame) or not (output.parent / LAW).exists():
         return None
     return TableLaw.open(output.parent / LAW)
-
-
-def _find_by_law(
-    asked: Sequence[PkAnonymity | DifferentialPrivacy], part: Part, law: TableLaw
-) -> Iterator[Finding]:
-    """Find k and epsilon from the law, whichever is asked for, and the attribute that uses most of them."""
-    frame = part.frame.with_columns(part.meant(name) for name in part.frame.columns)
-    epsilon, spread, worst = recount_laws.promised(frame, law)
-    k = 1 + (frame.height - 1) * math.exp(-spread)
-    pk = max((r.k for r in asked if isinstance(r, PkAnonymity)), default=1.0)
-    least = min((r.epsilon for r in asked if isinstance(r, DifferentialPrivacy)), default=math.inf)
-    words = {type(r): str(r) for r in asked}
-    yield Finding(words.get(PkAnonymity, "Pk-anonymity"), "pk", k, k >= pk * (1 - 1e-9), {"attribute": worst})
-    yield Finding(
-        words.get(DifferentialPrivacy, "differential privacy for each record"),
-        "epsilon",
-        epsilon,
-        epsilon <= least * (1 + 1e-9),
-        {"attribute": worst},
-    )
-
-
-# -- What several views leave to people ------------------------------------------------------------------
-
-
-def _find_in_views(promise: Promise, tables: Mapping[str, list[Part]], schema: Schema) -> Finding:
-    """Say what every view leaves by itself, and whether that is enough whoever is in which of their blocks."""
-    if not isinstance(promise, MultiViewDiversity):
-        raise ParameterError(
-            f"Several views have {listed(list(tables))} together; {promise} is not asked of them."
-        )
-    views = {name: parts[0] for name, parts in tables.items()}
-    seen: dict[str, tuple[pl.Series, pl.Series]] = {}
-    for name, part in views.items():
-        quasi = [column for column in schema.names(Role.quasi) if column in part.frame.columns]
-        sensitive = part.frame[sensitive_of(promise, schema, part)]
-        seen[name] = recount_views.blocks_of(part.frame, quasi), sensitive
-    _refuse_other_people(views, [sensitive for _, sensitive in seen.values()])
-    alone = {
-        name: recount_views.least_left([blocks], sensitive, promise.kind)[0]
-        for name, (blocks, sensitive) in seen.items()
-    }
-    worst = min(alone, key=lambda name: alone[name])
-    together = recount_views.least_of_any(list(seen.values()), promise.kind)
-    enough = promise.l * (1 - recount_views.SLACK)
-    note = ALONE if together is None or together < enough else PROVEN.format(together)
-    return Finding(str(promise), promise.name, alone[worst], alone[worst] >= enough, {"view": worst}, note)
-
-
-def _refuse_other_people(views: Mapping[str, Part], sensitive: Sequence[pl.Series]) -> None:
-    """Refuse views that are not of the same records: they must have the same sensitive values as often."""
-    first = sorted(sensitive[0].cast(pl.String).fill_null("").to_list())
-    for part, column in zip(views.values(), sensitive, strict=True):
-        if sorted(column.cast(pl.String).fill_null("").to_list()) != first:
-            raise InputError(
-                f"{part.where} is not of the same records as {next(iter(views.values())).where}: its sensitive values "
-                "differ. Verify views of one table."
-            )

@@ -16,23 +16,24 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from sudare.errors import InputError, ParameterError
 from sudare.ledger.blocks import BlocksForm
 from sudare.privacy.multi_view import MultiViewDiversity
+from sudare.tables.faults import first_fault
 from sudare.tables.text import shown
 
 Neighbours = Literal["replace", "add or remove"]
 NEIGHBOURS = ("replace", "add or remove")
 
-MOST_SIGNS = 4_000  # of a name, a path or a promise's words
-MOST_RECEIVERS = 1_000  # that one entry declares apart
-MOST_L = 10**9
-MOST_DIGITS = 30
+MAX_CHARACTERS = 4_000  # of a name, a path or a promise's words
+MAX_RECEIVERS = 1_000  # that one entry declares apart
+MAX_L = 10**9  # of a promise of l-diversity
+MAX_DIGITS = 30  # of an epsilon or delta
 # The least float above 0 is 5e-324: every epsilon and delta that can be promised can also be written down.
-LEAST_EXPONENT, MOST_EXPONENT = -330, 30
+MIN_EXPONENT, MAX_EXPONENT = -330, 30
 
 
 def exact(number: object) -> Fraction:
     """Return a number of 0 or more exactly as it is written, so that 0.1 + 0.2 is 0.3.
 
-    A few signs can mean a number of a billion digits: only those of 30 digits with a small exponent are taken.
+    A few characters can mean a number of a billion digits: only numbers of 30 digits with a small exponent are taken.
 
     >>> exact(0.1) + exact("0.2"), exact("3/2"), exact("1e-9")
     (Fraction(3, 10), Fraction(3, 2), Fraction(1, 1000000000))
@@ -41,22 +42,22 @@ def exact(number: object) -> Fraction:
         text = str(number)
     except ValueError:  # Python does not write whole numbers of more than some thousand digits
         text = "a number that is too long to write"
-    if len(text) <= 2 * MOST_DIGITS + 10:
+    if len(text) <= 2 * MAX_DIGITS + 10:
         whole = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
         parts = re.fullmatch(r"([0-9]+)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?", text)
-        if whole and max(map(len, whole.groups())) <= MOST_DIGITS and int(whole[2]):
+        if whole and max(map(len, whole.groups())) <= MAX_DIGITS and int(whole[2]):
             return Fraction(text)
-        if parts and len(parts[1] + (parts[2] or "")) <= MOST_DIGITS:
+        if parts and len(parts[1] + (parts[2] or "")) <= MAX_DIGITS:
             exponent = int(parts[3] or 0)
-            if LEAST_EXPONENT <= exponent <= MOST_EXPONENT:
+            if MIN_EXPONENT <= exponent <= MAX_EXPONENT:
                 return Fraction(text)
     raise InputError(
-        f"An epsilon or delta must be a number of 0 or more such as 1.5, 3/2 or 1e-9, with at most {MOST_DIGITS} digits and an "
-        f"exponent from {LEAST_EXPONENT} to {MOST_EXPONENT}. Got {shown(text)} instead."
+        f"An epsilon or delta must be a number of 0 or more such as 1.5, 3/2 or 1e-9, with at most {MAX_DIGITS} digits and an "
+        f"exponent from {MIN_EXPONENT} to {MAX_EXPONENT}. Got {shown(text)} instead."
     )
 
 
-def _written(text: str) -> str:
+def _readable(text: str) -> str:
     try:
         exact(text)
     except InputError as error:
@@ -64,9 +65,9 @@ def _written(text: str) -> str:
     return text
 
 
-Text = Annotated[str, Field(max_length=MOST_SIGNS)]
-Name = Annotated[str, Field(min_length=1, max_length=MOST_SIGNS)]
-Number = Annotated[str, AfterValidator(_written)]
+Text = Annotated[str, Field(max_length=MAX_CHARACTERS)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS)]
+Number = Annotated[str, AfterValidator(_readable)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -74,7 +75,7 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Noise(_Body):
+class RecordedNoise(_Body):
     """What the noise of a release promises, and between which tables."""
 
     epsilon: Number
@@ -82,7 +83,7 @@ class Noise(_Body):
     neighbours: Neighbours
 
 
-class View(_Body):
+class RecordedView(_Body):
     """The columns of a table that was published, by what outsiders may know, and the block of every row."""
 
     quasi: list[Text]
@@ -91,13 +92,13 @@ class View(_Body):
     """None where there are no blocks."""
 
 
-class Promise(_Body):
+class RecordedPromise(_Body):
     """What was promised about an attribute; only sets and counts of values can be followed (`measure`)."""
 
     attribute: Text
     text: Text
     measure: Literal["distinct", "entropy", "posterior"] | None = None
-    l: Annotated[float, Field(ge=1, le=MOST_L, allow_inf_nan=False)] | None = None
+    l: Annotated[float, Field(ge=1, le=MAX_L, allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")
     def _coherent(self) -> Self:
@@ -116,7 +117,7 @@ class Promise(_Body):
         return MultiViewDiversity(l, self.measure)  # type: ignore[arg-type]
 
 
-class Certified(_Body):
+class RecordedCertificate(_Body):
     """A certificate as it was written; of its fields, only those that are read from here are checked."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
@@ -137,10 +138,10 @@ class ReleaseBody(_Body):
     columns: dict[Text, Sha256]
     """What could be published: each column's values, without its name (`Table.values_digest`)."""
     rows: int = Field(ge=1, lt=2**31)
-    noise: Noise | None
-    views: dict[Name, View]
-    promises: list[Promise]
-    certificate: Certified
+    noise: RecordedNoise | None
+    views: dict[Name, RecordedView]
+    promises: list[RecordedPromise]
+    certificate: RecordedCertificate
     certificate_sha256: Sha256 | None
     holder: dict[str, Any]
     """The holder's record, as it was made; nothing is read from it here."""
@@ -164,7 +165,7 @@ class BudgetBody(_Body):
 class ApartBody(_Body):
     """Receivers who do not put together what they get."""
 
-    receivers: list[Name] = Field(min_length=2, max_length=MOST_RECEIVERS)
+    receivers: list[Name] = Field(min_length=2, max_length=MAX_RECEIVERS)
 
 
 BODIES: Mapping[str, type[_Body]] = {"release": ReleaseBody, "budget": BudgetBody, "apart": ApartBody}
@@ -174,7 +175,7 @@ def fault_of(kind: str, body: Mapping[str, Any]) -> str | None:
     """Say what is wrong with a body; None if nothing is.
 
     >>> fault_of("apart", {"receivers": ["hospital"]})
-    'is no apart as Sudare writes it: receivers: List should have at least 2 items after validation, not 1'
+    "is not a valid 'apart' entry: 'receivers' must have at least 2 items, not 1"
     >>> fault_of("loan", {})
     "is of the kind 'loan', which Sudare does not write"
     """
@@ -184,9 +185,7 @@ def fault_of(kind: str, body: Mapping[str, Any]) -> str | None:
     try:
         form.model_validate(body)
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        where = "".join(f"{shown(str(part))[1:-1]}: " for part in problem["loc"])
-        return f"is no {kind} as Sudare writes it: {where}{problem['msg']}"
+        return f"is not a valid {kind!r} entry: {first_fault(error)}"
     return None
 
 
@@ -197,8 +196,8 @@ def depth(value: Any) -> int:
     (4, 0)
     """
     level: Iterable[Any] = [value]
-    found = 0
+    levels = 0
     while level := [item for item in level if isinstance(item, list | dict)]:
-        found += 1
+        levels += 1
         level = [inner for item in level for inner in (item.values() if isinstance(item, dict) else item)]
-    return found
+    return levels

@@ -1,0 +1,215 @@
+"""Finding how much of each requirement an output has: in its blocks, by its law, or in several views together.
+
+Of a requirement only its parameters are used; what is measured is recounted here and in the modules beside this one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import polars as pl
+
+from sudare.errors import InputError, ParameterError
+from sudare.plans.law import TableLaw
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.multi_view import MultiViewDiversity
+from sudare.privacy.pk_anonymity import PkAnonymity
+from sudare.privacy.promises import Promise
+from sudare.privacy.t_closeness import TCloseness
+from sudare.tables.schema import Attribute, Role, Schema
+from sudare.tables.text import listed
+from sudare.verification import recount, recount_laws, recount_views
+from sudare.verification.files import PublishedTable
+from sudare.verification.findings import Finding
+from sudare.verification.recount import RecountedBlocks
+from sudare.verification.recount_values import Sensitive, sensitive_column
+
+TOLERANCE = 1e-9  # relative: of figures that sums of logarithms give
+ALONE = (
+    "this is what each view leaves by itself; that they leave enough together was verified when they were made, and cannot "
+    "be from the views, of which none shows who is in which blocks of all"
+)
+PROVEN = "this is what each view leaves by itself; together they leave {:g} or more, whoever is in which of their blocks"
+
+
+# -- The blocks of one table ------------------------------------------------------------------------------
+
+
+def find_in_blocks(table: PublishedTable, asked: Sequence[Promise], schema: Schema) -> list[Finding]:
+    """Recount the blocks of one table, and say what they have of each requirement."""
+    quasi = schema.names(Role.quasi)
+
+    @cache  # several requirements may speak of one attribute
+    def counted(name: str | None) -> tuple[RecountedBlocks, Sensitive | None]:
+        column = None
+        if name is not None:
+            given = schema.missing_values or ()
+            column = sensitive_column(table.meant(name), schema[name], given, from_csv=table.from_csv)
+        return recount.count_blocks(table.frame, quasi, column), column
+
+    findings = []
+    for requirement in asked:
+        if isinstance(requirement, KAnonymity):
+            findings.append(_find_k(requirement, counted(None)[0]))
+            continue
+        name = sensitive_of(requirement, schema, table)
+        blocks, column = counted(name)
+        if isinstance(requirement, LDiversity):
+            findings.append(_find_l(requirement, blocks))
+        elif isinstance(requirement, TCloseness) and column is not None:
+            findings.append(_find_t(requirement, blocks, column, schema[name]))
+    return _with_distinct_names(findings, asked, schema)
+
+
+def sensitive_of(requirement: Promise, schema: Schema, table: PublishedTable) -> str:
+    """Return the sensitive attribute that a requirement speaks of."""
+    if not isinstance(requirement, LDiversity | TCloseness | MultiViewDiversity):
+        raise ParameterError(f"{requirement} cannot be verified on a published table.")
+    sensitive = schema.names(Role.sensitive)
+    name = requirement.attribute
+    if name is not None and schema[name].role != Role.sensitive:
+        raise InputError(
+            f"{requirement}: the schema calls '{name}' {schema[name].role}. Make its role sensitive."
+        )
+    if name is None and not sensitive:
+        raise InputError(
+            f"{requirement} needs a sensitive attribute, and the schema has none. Make a column's role sensitive."
+        )
+    if name is None and len(sensitive) > 1:
+        raise InputError(
+            f"{requirement}: there are several sensitive attributes, {listed(sensitive)}. "
+            f"Name one: attribute='{sensitive[0]}'."
+        )
+    name = name or sensitive[0]
+    if name not in table.frame.columns:
+        raise InputError(f"{table.where} has no column '{name}', which the schema calls sensitive.")
+    return name
+
+
+def _find_k(requirement: KAnonymity, blocks: RecountedBlocks) -> Finding:
+    worst = int(blocks.sizes.argmin())
+    size = int(blocks.sizes[worst])
+    return Finding(str(requirement), "k", size, size >= requirement.k, blocks.named(worst))
+
+
+def _find_l(requirement: LDiversity, blocks: RecountedBlocks) -> Finding:
+    l: float
+    if requirement.kind == "entropy":
+        entropies = recount.entropies(blocks)
+        least = min(entropies)
+        worst, l = entropies.index(least), recount.perplexity(least)
+        holds = least >= math.log(requirement.l) - recount.TOLERANCE
+    else:
+        recursive = requirement.kind == "recursive"
+        ls = (
+            recount.recursive_ls(blocks, requirement.c or 0) if recursive else recount.distinct_values(blocks)
+        )
+        l = min(ls)
+        worst, holds = ls.index(l), l >= requirement.l
+    return Finding(str(requirement), f"l_{requirement.kind}", l, holds, blocks.named(worst))
+
+
+def _find_t(
+    requirement: TCloseness, blocks: RecountedBlocks, column: Sensitive, attribute: Attribute
+) -> Finding:
+    if requirement.distance == "equal":
+        distances = recount.flat_distances(blocks, column)
+    elif requirement.distance == "ordered":
+        distances = recount.ordered_distances(blocks, column.size)
+    elif attribute.hierarchy is not None:
+        distances = recount.tree_distances(blocks, column, attribute)
+    else:
+        raise InputError(
+            f"{requirement} needs a hierarchy of '{column.name}'. Give it one in the schema, or choose another distance."
+        )
+    t = max(distances)
+    holds = t <= Fraction(requirement.t) + recount.TOLERANCE
+    return Finding(str(requirement), "t", round(float(t), 12), holds, blocks.named(distances.index(t)))
+
+
+def _with_distinct_names(findings: list[Finding], asked: Sequence[Promise], schema: Schema) -> list[Finding]:
+    """Name findings of one name by the attribute, and by the distance or c, in which they differ."""
+    details = [_details(requirement, schema) for requirement in asked]
+    named = []
+    for finding, own in zip(findings, details, strict=True):
+        alike = [other for f, other in zip(findings, details, strict=True) if f.name == finding.name]
+        apart = [own[i] for i in range(len(own)) if len({other[i] for other in alike}) > 1]
+        named.append(replace(finding, name=":".join([finding.name, *apart])))
+    return named
+
+
+def _details(requirement: Promise, schema: Schema) -> tuple[str, ...]:
+    if isinstance(requirement, LDiversity | TCloseness):
+        kind = requirement.distance if isinstance(requirement, TCloseness) else f"c={requirement.c}"
+        return requirement.attribute or schema.names(Role.sensitive)[0], kind
+    return ()
+
+
+# -- The law of a randomized table ------------------------------------------------------------------------
+
+
+def find_by_law(
+    asked: Sequence[PkAnonymity | DifferentialPrivacy], table: PublishedTable, law: TableLaw
+) -> Iterator[Finding]:
+    """Find k and epsilon from the law, whichever is asked for, and the attribute that uses most of them."""
+    frame = table.frame.with_columns(table.meant(name) for name in table.frame.columns)
+    epsilon, spread, worst = recount_laws.promised(frame, law)
+    k = 1 + (frame.height - 1) * math.exp(-spread)
+    pk = max((r.k for r in asked if isinstance(r, PkAnonymity)), default=1.0)
+    least = min((r.epsilon for r in asked if isinstance(r, DifferentialPrivacy)), default=math.inf)
+    words = {type(r): str(r) for r in asked}
+    yield Finding(
+        words.get(PkAnonymity, "Pk-anonymity"), "pk", k, k >= pk * (1 - TOLERANCE), {"attribute": worst}
+    )
+    yield Finding(
+        words.get(DifferentialPrivacy, "differential privacy for each record"),
+        "epsilon",
+        epsilon,
+        epsilon <= least * (1 + TOLERANCE),
+        {"attribute": worst},
+    )
+
+
+# -- What several views leave to people ------------------------------------------------------------------
+
+
+def find_in_views(promise: Promise, tables: Mapping[str, list[PublishedTable]], schema: Schema) -> Finding:
+    """Say what every view leaves by itself, and whether that is enough whoever is in which of their blocks."""
+    if not isinstance(promise, MultiViewDiversity):
+        raise ParameterError(
+            f"{promise} is a requirement of one table. Of the views {listed(list(tables))} together, ask for "
+            "MultiViewDiversity alone."
+        )
+    views = {name: copies[0] for name, copies in tables.items()}
+    seen: dict[str, tuple[pl.Series, pl.Series]] = {}
+    for name, table in views.items():
+        quasi = [column for column in schema.names(Role.quasi) if column in table.frame.columns]
+        sensitive = table.frame[sensitive_of(promise, schema, table)]
+        seen[name] = recount_views.blocks_of(table.frame, quasi), sensitive
+    _refuse_other_people(views, [sensitive for _, sensitive in seen.values()])
+    alone = {
+        name: recount_views.least_left([blocks], sensitive, promise.kind)[0]
+        for name, (blocks, sensitive) in seen.items()
+    }
+    worst = min(alone, key=lambda name: alone[name])
+    together = recount_views.least_of_any(list(seen.values()), promise.kind)
+    enough = promise.l * (1 - recount_views.TOLERANCE)
+    note = ALONE if together is None or together < enough else PROVEN.format(together)
+    return Finding(str(promise), promise.name, alone[worst], alone[worst] >= enough, {"view": worst}, note)
+
+
+def _refuse_other_people(views: Mapping[str, PublishedTable], sensitive: Sequence[pl.Series]) -> None:
+    """Refuse views that are not of the same records: they must have the same sensitive values as often."""
+    first = sorted(sensitive[0].cast(pl.String).fill_null("").to_list())
+    for table, column in zip(views.values(), sensitive, strict=True):
+        if sorted(column.cast(pl.String).fill_null("").to_list()) != first:
+            raise InputError(
+                f"{table.where} is not of the same records as {next(iter(views.values())).where}: its sensitive values "
+                "differ. Verify views of one table."
+            )
