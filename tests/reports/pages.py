@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -69,6 +71,13 @@ def stage(page: str, number: int) -> str:
     return re.split(r"<h2>\d\. ", unescape(page))[number]
 
 
+def embedded(page: str) -> dict[str, Any]:
+    """Return the tables that the analysts' page holds."""
+    tables = re.search(r'<script type="application/json" id="tables">(.*?)</script>', page, re.DOTALL)
+    assert tables is not None
+    return json.loads(tables[1])
+
+
 def without_policy(page: str) -> str:
     """Return a page whose browser would run any script, as if there were no policy against it."""
     bare, policies = re.subn(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
@@ -77,12 +86,11 @@ def without_policy(page: str) -> str:
 
 
 def opened(page: str, tmp_path: Path, *, choose: str = "", then: str = "", width: int = 1000) -> str:
-    """Open a page in a browser, without its policy, run more of JavaScript, and return what there is then."""
+    """Open a page in a browser at a choice of attributes, run more of JavaScript, and return what there is then."""
     path = tmp_path / "page.html"
-    page = without_policy(page)
-    if then:
-        page = page.replace("</body>", f"<script>{then}</script></body>")
-    path.write_text(page, encoding="utf-8")
+    path.write_text(
+        page.replace("</body>", f"<script>{then}</script></body>") if then else page, encoding="utf-8"
+    )
     assert BROWSER is not None
     options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}"]
     command = [BROWSER, *options, f"--window-size={width},800", "--dump-dom", f"{path.as_uri()}{choose}"]

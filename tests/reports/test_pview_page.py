@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -15,14 +13,15 @@ import sudare as sd
 from sudare.pview.pview import PView
 from sudare.reports import pview_page
 from sudare.reports.pview_page import write_pview_page
-from tests.reports.pages import BROWSER, opened, outside_requests, text_of_well_formed
+from tests.reports.pages import (
+    BROWSER,
+    embedded,
+    opened,
+    outside_requests,
+    text_of_well_formed,
+    without_policy,
+)
 from tests.reports.pview_cases import people, pview_of, survey
-
-
-def embedded(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="tables">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
 
 
 @pytest.mark.parametrize("method", ["independent", "dp-mondrian", "pairs"])
@@ -115,7 +114,7 @@ class TestInABrowser:
 
     def test_choosing_one_attribute_draws_a_bar_for_each_group(self, tmp_path: Path) -> None:
         pview = pview_of(survey(people()))
-        dom = opened(write_pview_page(pview), tmp_path, choose="#ill")
+        dom = opened(without_policy(write_pview_page(pview)), tmp_path, choose="#ill")
         answer = pview.count(ill="yes")
         assert f"yes: {answer.value:,.0f} (95%: {answer.low:,.0f} to {answer.high:,.0f})" in dom
         picture = dom.split('id="picture"')[1].split("</svg>")[0]
@@ -129,7 +128,7 @@ class TestInABrowser:
             from.value = 3; to.value = 9; byId("ask-0").querySelector("input").checked = false;
             byId("ask-1").querySelector("select").value = "0";
             byId("ask-1").dispatchEvent(new Event("change"));"""
-        dom = opened(write_pview_page(pview), tmp_path, choose="#ill&age", then=then)
+        dom = opened(without_policy(write_pview_page(pview)), tmp_path, choose="#ill&age", then=then)
         query = said(dom, "sql")
         assert query == 'SELECT COUNT(*) FROM view WHERE "age" BETWEEN 24 AND 37 AND "ill" IN (\'yes\')'
         assert said(dom, "answer").startswith(f"About {pview.sql(query)['count'][0]:,.0f} records of")
@@ -145,7 +144,7 @@ class TestInABrowser:
             const [first, last] = byId("ask-0").querySelectorAll("select");
             first.value = 1; last.value = 0;
             byId("ask-0").dispatchEvent(new Event("change"));"""
-        dom = opened(write_pview_page(pview), tmp_path, then=then)
+        dom = opened(without_policy(write_pview_page(pview)), tmp_path, then=then)
         query = said(dom, "sql")
         assert query.endswith('WHERE "age" IS NULL AND "income" >= 40.0 AND "income" < 80.0')
         assert said(dom, "answer").startswith(f"About {pview.sql(query)['count'][0]:,.0f} records of")
@@ -155,5 +154,10 @@ class TestInABrowser:
             const [from, to] = byId("ask-0").querySelectorAll("select");
             from.value = 5; to.value = 2; byId("ask-0").querySelector("input").checked = false;
             byId("ask-0").dispatchEvent(new Event("change"));"""
-        dom = opened(write_pview_page(pview_of(survey(people(300)))), tmp_path, choose="#age", then=then)
+        dom = opened(
+            without_policy(write_pview_page(pview_of(survey(people(300))))),
+            tmp_path,
+            choose="#age",
+            then=then,
+        )
         assert "the range ends before it begins" in said(dom, "answer")
