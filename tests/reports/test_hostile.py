@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -117,6 +118,13 @@ def test_what_comes_from_data_is_only_ever_text(write: Callable[[], str]) -> Non
 
 
 @pytest.mark.parametrize("write", PAGES)
+def test_stages_are_numbered_from_1_on(write: Callable[[], str]) -> None:
+    numbers = re.findall(r"<h2>(\d+)\. ", write())
+    assert len(numbers) >= 4
+    assert numbers == [str(i + 1) for i in range(write().count("<h2>"))]
+
+
+@pytest.mark.parametrize("write", PAGES)
 def test_only_the_script_of_the_analysts_page_may_run(write: Callable[[], str]) -> None:
     metas = [attributes for tag, attributes in Page(write()).tags if tag == "meta"]
     (policy,) = [meta["content"] or "" for meta in metas if "http-equiv" in meta]
@@ -145,3 +153,14 @@ def test_under_its_policy_the_page_draws_and_no_other_script_runs(tmp_path: Path
     dom = opened(pview_page(), tmp_path, then=OWNED)
     assert not is_owned(dom)
     assert "<rect" in dom.split('id="picture"')[1]
+
+
+def test_a_column_may_have_the_name_of_any_further_one() -> None:
+    names = ["_size", "_records", "_values", "size", "count", "value", "0"]
+    rows = pl.DataFrame({name: ["a", "b"] * 8 for name in names} | {"ill": list("uuvv") * 4})
+    odd = sd.read(rows, sd.Schema.from_roles(quasi=names, sensitive=["ill"]))
+    for page in (
+        sd.generalize(odd, sd.KAnonymity(2)).report,
+        sd.generalize_views(odd, {"all": names}, sd.MultiViewDiversity(2)).report,
+    ):
+        assert all(name in Page(page).text for name in names)

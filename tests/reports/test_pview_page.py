@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from html import unescape
 from pathlib import Path
 
@@ -97,6 +98,18 @@ def test_names_and_values_cannot_break_the_page() -> None:
     assert found["name"] == '<b>"'
     assert found["bars"]["labels"][:3] == values
     assert found["bars"]["values"][2] == ["'it''s & \u2028'"]
+
+
+def test_what_is_offered_for_copying_into_a_shell_is_one_question() -> None:
+    name = "x'; $(reboot) \"y"
+    values = ["a", "b"]
+    table = sd.read(
+        pl.DataFrame({name: values * 9}), sd.Schema.from_roles(quasi=[name], domains={name: values})
+    )
+    (command,) = re.findall(r"sudare query FOLDER .*", text_of_well_formed(write_pview_page(pview_of(table))))
+    quoted = '"' + name.replace('"', '""') + '"'
+    question = f"SELECT {quoted}, COUNT(*) FROM view GROUP BY {quoted}"
+    assert shlex.split(command) == ["sudare", "query", "FOLDER", question]
 
 
 # -- In a browser ------------------------------------------------------------------------------------

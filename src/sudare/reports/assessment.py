@@ -43,7 +43,7 @@ def write_assessment_report(assessment: Assessment) -> str:
         stronger=stronger_bounds(assessment),
         pictures=pictures(assessment),
         free=int((assessment.row_costs == 0).sum()),
-        dearest=dearest_records(assessment),
+        costliest=costliest_records(assessment),
     )
 
 
@@ -63,11 +63,11 @@ def _grid(columns: Mapping[str, Sequence[str]]) -> Grid:
     return Grid(heads, [list(row) for row in zip(*columns.values(), strict=True)])
 
 
-def dearest_records(assessment: Assessment) -> Grid:
+def costliest_records(assessment: Assessment) -> Grid:
     """Show the records that cost most, by the attributes that add most if there are many."""
     *quasi, cost = assessment.worst.columns
-    dearest = list(added_costs(assessment))[:MAX_COLUMNS]
-    shown = quasi if len(quasi) <= MAX_COLUMNS else [name for name in quasi if name in dearest]
+    costliest = list(added_costs(assessment))[:MAX_COLUMNS]
+    shown = quasi if len(quasi) <= MAX_COLUMNS else [name for name in quasi if name in costliest]
     rows = [
         [f"{row[cost]:.4f}", *(shown_value(row[name]) for name in shown)]
         for row in assessment.worst.to_dicts()

@@ -29,7 +29,7 @@ class Groups:
     >>> table = sd.read(pl.DataFrame({"age": [20, 25]}), sd.Schema.from_roles(
     ...     quasi=["age"], bounds={"age": (18, 27)}, missing="refuse"))
     >>> pview = materialize(table, sd.DifferentialPrivacy(1.0), "independent")
-    >>> Groups.of(pview, 0, most=3).labels
+    >>> Groups.of(pview, 0, max_groups=3).labels
     ['18 .. 21', '22 .. 25', '26 .. 27']
     """
 
@@ -40,17 +40,17 @@ class Groups:
     of_cell: NDArray[np.int64]
 
     @classmethod
-    def of(cls, pview: PView, place: int, most: int) -> Groups:
+    def of(cls, pview: PView, place: int, max_groups: int) -> Groups:
         """Take neighbours together, or, of values without an order, all but the most frequent; missing stays alone."""
         axis = pview.domain.axes[place]
         real = axis.size - axis.missing
-        if axis.ordered or real <= most:
-            width = -(-real // most)
+        if axis.ordered or real <= max_groups:
+            width = -(-real // max_groups)
             of_cell = np.arange(real) // width
             starts = np.arange(0, real, width)
             labels = _spans(axis, starts, np.minimum(starts + width, real) - 1)
         else:
-            of_cell, labels = _frequent(axis, pview.model.table([place], {})[:real], most - 1)
+            of_cell, labels = _frequent(axis, pview.model.table([place], {})[:real], max_groups - 1)
         if axis.missing:
             of_cell, labels = np.append(of_cell, len(labels)), [*labels, MISSING]
         return cls(axis, place, labels, of_cell)
@@ -120,11 +120,11 @@ def dependence(table: Floats) -> float:
     return max(float((p[some] * np.log2(p[some] / alone[some])).sum()), 0.0)
 
 
-def strongest(pview: PView, groups: list[Groups], most: int) -> list[tuple[Groups, Groups]]:
+def strongest(pview: PView, groups: list[Groups], max_pairs: int) -> list[tuple[Groups, Groups]]:
     """Return the pairs of attributes that depend most on each other, as far as the p-view tells."""
     pairs = list(combinations(groups, 2))
     bits = np.array([dependence(two_way(pview.model, *pair)) for pair in pairs])
-    return [pairs[i] for i in np.argsort(-bits, kind="stable")[:most]]
+    return [pairs[i] for i in np.argsort(-bits, kind="stable")[:max_pairs]]
 
 
 def ends(axis: Axis) -> tuple[list[Any], list[Any]]:
@@ -148,9 +148,9 @@ def _spans(axis: Axis, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> l
     return [a if a == b else f"{a} .. {b}" for a, b in spans]
 
 
-def _frequent(axis: Axis, counts: Floats, most: int) -> tuple[NDArray[np.int64], list[str]]:
-    chosen = np.sort(np.argsort(-counts, kind="stable")[:most])
-    of_cell = np.full(len(counts), most, dtype=np.int64)
-    of_cell[chosen] = np.arange(most)
+def _frequent(axis: Axis, counts: Floats, named: int) -> tuple[NDArray[np.int64], list[str]]:
+    chosen = np.sort(np.argsort(-counts, kind="stable")[:named])
+    of_cell = np.full(len(counts), named, dtype=np.int64)
+    of_cell[chosen] = np.arange(named)
     labels = axis.labels()
-    return of_cell, [*(labels[i] for i in chosen), f"{len(counts) - most:,} others"]
+    return of_cell, [*(labels[i] for i in chosen), f"{len(counts) - named:,} others"]

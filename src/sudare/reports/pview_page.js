@@ -27,12 +27,15 @@ function frame(width, height) {
   return added(place, "svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
 }
 
+// Labels are level where all fit, and else lean, with some left out where they would run into each other.
 function below(svg, labels, left, step, y) {
-  const every = Math.ceil(labels.length / 14);
+  const longest = Math.max(...labels.map((label) => Math.min(label.length, 18)));
+  const level = 6 * (longest + 1) <= step, every = level ? 1 : Math.ceil(34 / step);
   labels.forEach((label, i) => {
     if (i % every) return;
-    const x = left + (i + 0.3) * step;
-    added(svg, "text", { x, y, transform: `rotate(28 ${x} ${y})` }, shortened(label, 18));
+    const x = left + (i + (level ? 0.5 : 0.4)) * step;
+    const place = level ? { "text-anchor": "middle" } : { transform: `rotate(28 ${x} ${y})` };
+    added(svg, "text", { x, y, ...place }, shortened(label, 18));
   });
 }
 
@@ -46,10 +49,10 @@ function drawBars(one) {
   const [left, top, height] = [70, 10, 260], step = Math.min(60, 820 / labels.length);
   const svg = frame(left + step * labels.length + 90, top + height + 80);
   const highest = Math.max(1, ...counts, ...highs.filter((high) => high <= 2 * Math.max(...counts)));
-  const tick = roundStep(highest), most = tick * Math.ceil(highest / tick - 1e-9);
-  const up = (value) => top + height * (1 - Math.min(value, most) / most);
+  const tick = roundStep(highest), end = tick * Math.ceil(highest / tick - 1e-9);
+  const up = (value) => top + height * (1 - Math.min(value, end) / end);
   const line = (x1, y1, x2, y2, stroke) => added(svg, "line", { x1, y1, x2, y2, stroke });
-  for (let i = 0; i * tick <= most * (1 + 1e-9); i++) {
+  for (let i = 0; i * tick <= end * (1 + 1e-9); i++) {
     line(left, up(i * tick), left + step * labels.length, up(i * tick), i ? FAINT : INK);
     added(svg, "text", { x: left - 6, y: up(i * tick) + 4, "text-anchor": "end", class: "axis" }, rounded(i * tick));
   }
@@ -58,7 +61,7 @@ function drawBars(one) {
     const bar = added(svg, "rect", { x: x + step * 0.1, y: up(counts[i]), width: step * 0.8, height: top + height - up(counts[i]), fill: GREEN, "fill-opacity": 0.65 });
     added(bar, "title", {}, `${label}: ${rounded(counts[i])} (95%: ${rounded(lows[i])} to ${rounded(highs[i])})`);
     line(middle, up(lows[i]), middle, up(highs[i]), INK);
-    for (const end of [lows[i], highs[i]]) if (end <= most) line(middle - cap, up(end), middle + cap, up(end), INK);
+    for (const limit of [lows[i], highs[i]]) if (limit <= end) line(middle - cap, up(limit), middle + cap, up(limit), INK);
   });
   below(svg, labels, left, step, top + height + 14);
 }
@@ -68,9 +71,9 @@ function drawShades(a, b, table) {
   const [rows, columns] = [a.cells.labels, b.cells.labels];
   const svg = frame(left + side + 150, top + side + 70);
   const tall = side / rows.length, wide = side / columns.length;
-  const most = Math.max(1e-9, ...table.flat());
+  const fullest = Math.max(1e-9, ...table.flat());
   table.forEach((row, i) => row.forEach((count, j) => {
-    const cell = added(svg, "rect", { x: left + j * wide, y: top + i * tall, width: wide, height: tall, fill: GREEN, "shape-rendering": "crispEdges", "fill-opacity": Math.sqrt(Math.max(count, 0) / most).toFixed(3) });
+    const cell = added(svg, "rect", { x: left + j * wide, y: top + i * tall, width: wide, height: tall, fill: GREEN, "shape-rendering": "crispEdges", "fill-opacity": Math.sqrt(Math.max(count, 0) / fullest).toFixed(3) });
     added(cell, "title", {}, `${a.name} ${rows[i]}, ${b.name} ${columns[j]}: ${rounded(count)}`);
   }));
   added(svg, "rect", { x: left, y: top, width: side, height: side, fill: "none", stroke: FAINT });
@@ -81,7 +84,7 @@ function drawShades(a, b, table) {
   below(svg, columns, left, wide, top + side + 14);
   [1, 0.25, 0.01].forEach((part, i) => {
     added(svg, "rect", { x: left + side + 20, y: top + i * 22, width: 16, height: 16, fill: GREEN, "fill-opacity": Math.sqrt(part) });
-    added(svg, "text", { x: left + side + 42, y: top + i * 22 + 12, class: "axis" }, rounded(part * most));
+    added(svg, "text", { x: left + side + 42, y: top + i * 22 + 12, class: "axis" }, rounded(part * fullest));
   });
 }
 

@@ -34,10 +34,10 @@ class Cells:
     labels: list[str]
 
     @classmethod
-    def of(cls, domain: Domain, most: int) -> Cells:
+    def of(cls, domain: Domain, max_cells: int) -> Cells:
         """Take as many neighbours together as needed for so few cells."""
         size = len(domain)
-        width = -(-size // most)
+        width = -(-size // max_cells)
         starts = np.arange(0, size, width)
         ends = np.minimum(starts + width, size) - 1
         if isinstance(domain, Grid):  # all its points would be too many to write

@@ -169,10 +169,10 @@ class Cost(NamedTuple):
     """What every view pays, and which of them pays most."""
 
     by_view: dict[str, float]
-    dearest: str
+    costliest: str
     cheapest: str
     times: float | None
-    """How many times the cheapest's cost the dearest has: 1 if nearly the same, None if the cheapest pays nothing."""
+    """How many times the cheapest's cost the costliest has: 1 if nearly the same, None if the cheapest pays nothing."""
 
 
 def balance(utility: Record) -> tuple[Cost, Cost]:
@@ -186,10 +186,11 @@ def balance(utility: Record) -> tuple[Cost, Cost]:
 
 
 def _cost(by_view: dict[str, float]) -> Cost:
-    dearest, cheapest = max(by_view, key=by_view.__getitem__), min(by_view, key=by_view.__getitem__)
-    most, least = by_view[dearest], by_view[cheapest]
-    times = 1.0 if most < NEARLY * least or most == least else most / least if least else None
-    return Cost(by_view, dearest, cheapest, times)
+    costliest, cheapest = max(by_view, key=by_view.__getitem__), min(by_view, key=by_view.__getitem__)
+    high, low = by_view[costliest], by_view[cheapest]
+    if high == low or high < NEARLY * low:
+        return Cost(by_view, costliest, cheapest, 1.0)
+    return Cost(by_view, costliest, cheapest, high / low if low else None)
 
 
 # -- One view ----------------------------------------------------------------------------------------

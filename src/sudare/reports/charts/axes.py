@@ -12,7 +12,7 @@ from sudare.reports.charts.svg import FAINT, INK, bar, dot, line, text
 
 
 class Axis(NamedTuple):
-    """An upright axis from 0 to `top`, with a level line at every `step`, between two heights of a picture."""
+    """A vertical axis from 0 to `top`, with a level line at every `step`, between two heights of a picture."""
 
     top: float
     step: float

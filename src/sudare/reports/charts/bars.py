@@ -1,4 +1,4 @@
-"""Bars: upright, lying, and in groups beside each other with estimates as dots."""
+"""Bars: vertical, horizontal, and in groups beside each other with estimates as dots."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ LABEL = 18  # letters of a label below grouped bars
 
 
 def vertical_bars(labels: Sequence[str], values: Sequence[float], *, colour: str = AFTER) -> Markup:
-    """Draw upright bars, with as many of their labels as there is room for."""
-    width, height = 420, 150
+    """Draw vertical bars, with as many of their labels as there is room for."""
+    width, height = 390, 150
     top = max(values, default=0) or 1
     step = width / max(len(values), 1)
     shapes = []
@@ -41,7 +41,7 @@ def vertical_bars(labels: Sequence[str], values: Sequence[float], *, colour: str
         )
     below, foot = labels_below(labels, 0, step, height, 14)
     shapes += [*below, text(0, 9, whole(top), axis=True), line(0, height, width, height, INK)]
-    return picture(width + 40, foot, shapes)
+    return picture(width + 70, foot, shapes)
 
 
 def share_bars(
@@ -53,7 +53,7 @@ def share_bars(
     marks: Mapping[str, float] | None = None,
     form: str = ".1%",
 ) -> Markup:
-    """Draw lying bars for shares from 0 to `top`, all in one colour or each in its own; `marks` are named shares."""
+    """Draw horizontal bars for shares from 0 to `top`, all in one colour or each in its own; `marks` are named shares."""
     texts = [format(share, form) for share in shares]
     return horizontal_bars(labels, shares, texts, colours=colours, top=top, marks=marks)
 
@@ -67,7 +67,7 @@ def horizontal_bars(
     top: float = 1.0,
     marks: Mapping[str, float] | None = None,
 ) -> Markup:
-    """Draw lying bars up to `top`, with a text at the end of each; values below 0 go to the left of it."""
+    """Draw horizontal bars up to `top`, with a text at the end of each; values below 0 go to the left of it."""
     row, left, width, head = 24, 170, 300, 16 if marks else 0
     low = min(0.0, *values) if values else 0.0
     span = (top - low) or 1.0
@@ -95,7 +95,7 @@ def horizontal_bars(
 
 
 def _marks(places: Mapping[str, float], top: float, foot: float) -> list[Markup]:
-    """Draw upright dashed lines; a name that would run into the one before it is left out."""
+    """Draw vertical dashed lines; a name that would run into the one before it is left out."""
     shapes, free = [], -math.inf
     for name, x in sorted(places.items(), key=lambda place: place[1]):
         shapes.append(line(x, top, x, foot, AMBER, dash="4 3", stroke=1.5))
@@ -136,7 +136,7 @@ def grouped_bars(
 ) -> Markup:
     """Draw counts of one or several kinds beside each other at every label, and estimates of them as dots."""
     left, head, height = 60, 34, 180
-    step = min(50.0 + 30.0 * len(series), 840 / max(len(labels), 1))
+    step = min(50.0 + 30.0 * len(series), 790 / max(len(labels), 1))
     width, foot = step * len(labels), head + height
     axis = Axis.up_to(_highest(series, dots), head, foot)
     colours = {own.name: own.colour for own in series} | ({dots.name: AFTER} if dots else {})
@@ -152,7 +152,7 @@ def grouped_bars(
     if x_name:
         end += 14
         shapes.append(text(left + width, end - 2, x_name, anchor="end", axis=True))
-    return picture(left + max(width, 360) + 60, end, shapes)
+    return picture(left + max(width, 360) + 96, end, shapes)
 
 
 def _highest(series: Sequence[Bars], dots: Dots | None) -> float:
