@@ -73,17 +73,19 @@ def test_data_is_escaped() -> None:
 
 
 def test_nothing_feasible_is_an_answer_too() -> None:
-    found = assessed(pl.DataFrame({"x": [1, 2, 3], "s": ["u", "u", "u"]}), "s", l=[2, 4], k=[9])
-    page = write_assessment_report(found)
+    assessment = assessed(pl.DataFrame({"x": [1, 2, 3], "s": ["u", "u", "u"]}), "s", l=[2, 4], k=[9])
+    page = write_assessment_report(assessment)
     assert "Entropy 2-diversity is impossible" in page
     assert "there is no cost to share out" in page
     assert "The records that cost most" not in page
-    assert set(pictures(found)) == {"bounds", "values"}
+    assert set(pictures(assessment)) == {"bounds", "values"}
 
 
 def test_one_attribute_and_missing_values() -> None:
-    found = assessed(pl.DataFrame({"x": ["a", None, "b", "b"], "s": ["u", "v", None, "v"]}), "s", l=2, k=2)
-    page = write_assessment_report(found)
+    assessment = assessed(
+        pl.DataFrame({"x": ["a", None, "b", "b"], "s": ["u", "v", None, "v"]}), "s", l=2, k=2
+    )
+    page = write_assessment_report(assessment)
     assert "<td>(missing)</td>" in page
     assert "What each quasi attribute adds" not in page
 
@@ -91,16 +93,16 @@ def test_one_attribute_and_missing_values() -> None:
 def test_of_many_attributes_and_values_those_that_matter_are_shown() -> None:
     rows = range(120)
     columns = {f"q{a}": [str(r * (a + 3) % (a + 2)) for r in rows] for a in range(20)}
-    found = assessed(pl.DataFrame({**columns, "s": [f"v{r % 30}" for r in rows]}), "s", l=2, k=2)
-    drawn, page = pictures(found), write_assessment_report(found)
+    assessment = assessed(pl.DataFrame({**columns, "s": [f"v{r % 30}" for r in rows]}), "s", l=2, k=2)
+    drawn, page = pictures(assessment), write_assessment_report(assessment)
     assert drawn["attributes"].svg.count("text-anchor") == MAX_BARS
     assert drawn["values"].svg.count("<title>") == MAX_BARS
     for text in ("Less frequent values that are not shown: 18.", "not shown: 8.", "and 8 more"):
         assert text in page
     assert f"Only the {MAX_COLUMNS} attributes that add most are shown." in page
-    dearest = min(found.without, key=lambda name: found.without[name])
-    assert f">{dearest}</text>" in drawn["attributes"].svg
-    assert f"<th>{dearest}</th>" in page
+    costliest = min(assessment.without, key=lambda name: assessment.without[name])
+    assert f">{costliest}</text>" in drawn["attributes"].svg
+    assert f"<th>{costliest}</th>" in page
 
 
 def test_pictures_as_files(survey: sd.Assessment, tmp_path: Path) -> None:

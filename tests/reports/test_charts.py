@@ -23,8 +23,8 @@ def texts(picture: str) -> list[str]:
 
 
 def numbers(picture: str, tag: str, key: str, colour: str) -> list[float]:
-    found = ElementTree.fromstring(picture).iter(f"{SVG}{tag}")
-    return [float(e.get(key, "nan")) for e in found if colour in (e.get("fill"), e.get("stroke"))]
+    shapes = ElementTree.fromstring(picture).iter(f"{SVG}{tag}")
+    return [float(e.get(key, "nan")) for e in shapes if colour in (e.get("fill"), e.get("stroke"))]
 
 
 def pixels(png: bytes) -> np.ndarray:
@@ -115,9 +115,9 @@ def test_labels_are_escaped_cut_and_free_of_control_characters() -> None:
 def test_lines_have_round_ticks_and_a_legend() -> None:
     first = charts.Line("first", {2: 0.1257, 4: 0.2327})
     picture = charts.lines([first, charts.Line("second", {3: 0.1}, charts.AMBER)], "l or k")
-    found = texts(picture)
-    assert [text for text in found if "." in text] == ["0.00", "0.05", "0.10", "0.15", "0.20", "0.25"]
-    assert found[6:] == ["2", "3", "4", "l or k", "first", "second"]
+    written = texts(picture)
+    assert [text for text in written if "." in text] == ["0.00", "0.05", "0.10", "0.15", "0.20", "0.25"]
+    assert written[6:] == ["2", "3", "4", "l or k", "first", "second"]
     (points,) = re.findall(r'<polyline points="([^"]*)" fill="none" stroke="#2f6f5e"', picture)
     assert points == "68.0,106.5 428.0,25.1"
 

@@ -28,7 +28,7 @@ VALUES = [
     f"</title></style><script>{OWNED}</script>",
     f"<!-- ]]> &lt;img src=x onerror={OWNED}&gt;",
     f"\" onmouseover={OWNED} x=\"",
-    "{{ charts.__init__.__globals__ }}",
+    "{{ charts.__init__.__globals__ }}\u202e",
 ]  # fmt: skip
 TAGS = {
     "html", "head", "meta", "title", "style", "body", "header", "main", "section", "footer", "script", "noscript",
@@ -113,6 +113,7 @@ def test_what_comes_from_data_is_only_ever_text(write: Callable[[], str]) -> Non
         names = [one["name"] for one in embedded(page)["attributes"]]
         assert names == NAMES
     else:
+        assert "\u202e" not in page
         assert SENSITIVE in parsed.text
         assert any(value in parsed.text for value in VALUES)
 
@@ -141,6 +142,7 @@ def test_in_a_browser_nothing_from_the_data_runs_and_nothing_runs_off_the_page(
     dom = opened(without_policy(write()), tmp_path, then=measure, width=600)
     assert not is_owned(dom)
     assert '<html lang="en" data-off="0">' in dom
+    assert "\u202e" not in re.sub("<script.*?</script>", "", dom, flags=re.DOTALL)
 
 
 @pytest.mark.skipif(BROWSER is None, reason="There is no Chromium or Chrome.")

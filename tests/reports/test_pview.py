@@ -22,8 +22,8 @@ from tests.reports.pview_cases import people, pview_of, survey
 
 def titles(picture: ElementTree.Element, shape: str, colour: str) -> dict[str, str]:
     """Return what the shapes of a colour say."""
-    found = [node for node in picture.iter(f"{SVG}{shape}") if node.get("fill") == colour]
-    texts = [title.text or "" for node in found for title in node.iter(f"{SVG}title")]
+    shapes = [node for node in picture.iter(f"{SVG}{shape}") if node.get("fill") == colour]
+    texts = [title.text or "" for node in shapes for title in node.iter(f"{SVG}title")]
     return dict(text.split(": ", 1) for text in texts)
 
 
@@ -168,10 +168,10 @@ def test_errors_are_as_counted_row_by_row() -> None:
         for cell in range(axis.size):
             low, high = np.zeros((1, 4), np.int64), np.array([pview.domain.sizes]) - 1
             low[0, place] = high[0, place] = cell
-            found, error = pview.counts(low, high)[0], pview.errors(low, high)[0]
+            answer, error = pview.counts(low, high)[0], pview.errors(low, high)[0]
             true = int((codes == cell).sum())
-            off.append((found - true, true))
-            inside.append(abs(found - true) <= REACH * error)
+            off.append((answer - true, true))
+            inside.append(abs(answer - true) <= REACH * error)
     assert ones.queries == len(off) == sum(pview.domain.sizes)
     assert ones.rmse == pytest.approx(np.sqrt(np.mean([one**2 for one, _ in off])))
     assert ones.relative == pytest.approx(np.mean([abs(one) / max(true, 1) for one, true in off]))

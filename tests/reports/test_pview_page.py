@@ -49,16 +49,16 @@ def test_one_way_tables_are_the_views() -> None:
 
 def test_two_way_tables_are_the_views_in_groups() -> None:
     pview = pview_of(survey(people()), "dp-mondrian")
-    found = embedded(write_pview_page(pview))
-    assert set(found["pairs"]) == {f"{a} {b}" for a in range(4) for b in range(a + 1, 4)}
-    rows, columns = (found["attributes"][a]["cells"]["labels"] for a in (0, 3))
-    counts = found["pairs"]["0 3"]["counts"]
+    tables = embedded(write_pview_page(pview))
+    assert set(tables["pairs"]) == {f"{a} {b}" for a in range(4) for b in range(a + 1, 4)}
+    rows, columns = (tables["attributes"][a]["cells"]["labels"] for a in (0, 3))
+    counts = tables["pairs"]["0 3"]["counts"]
     assert (len(counts), len(counts[0])) == (len(rows), len(columns))
     answer = pview.count(age=(18, 19), ill="yes")
     assert rows[0] == "18 .. 19"
     assert counts[0][columns.index("yes")] == pytest.approx(answer.value, abs=1e-3)
     assert sum(map(sum, counts)) == pytest.approx(pview.total, abs=1)
-    assert found["pairs"]["0 3"]["off"] > 0
+    assert tables["pairs"]["0 3"]["off"] > 0
 
 
 def test_nothing_of_the_original_is_in_it() -> None:
@@ -77,10 +77,10 @@ def test_many_attributes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pview_page, "MAX_PAIRED", 3)
     monkeypatch.setattr(pview_page, "MAX_CELLS", 3 * 16)
     page = write_pview_page(pview_of(survey(people(500))))
-    found = embedded(page)
-    assert len(found["attributes"]) == 4
-    assert set(found["pairs"]) == {"0 1", "0 2", "1 2"}
-    assert all(len(pair["counts"]) <= 5 for pair in found["pairs"].values())  # and one for missing
+    tables = embedded(page)
+    assert len(tables["attributes"]) == 4
+    assert set(tables["pairs"]) == {"0 1", "0 2", "1 2"}
+    assert all(len(pair["counts"]) <= 5 for pair in tables["pairs"].values())  # and one for missing
     assert "first 3 of 4 attributes" in page
 
 
@@ -94,10 +94,10 @@ def test_names_and_values_cannot_break_the_page() -> None:
     text_of_well_formed(page)
     assert page.count("</script>") == 2
     assert "alert(1)" in page
-    found = embedded(page)["attributes"][0]
-    assert found["name"] == '<b>"'
-    assert found["bars"]["labels"][:3] == values
-    assert found["bars"]["values"][2] == ["'it''s & \u2028'"]
+    attribute = embedded(page)["attributes"][0]
+    assert attribute["name"] == '<b>"'
+    assert attribute["bars"]["labels"][:3] == values
+    assert attribute["bars"]["values"][2] == ["'it''s & \u2028'"]
 
 
 def test_what_is_offered_for_copying_into_a_shell_is_one_question() -> None:
@@ -116,9 +116,9 @@ def test_what_is_offered_for_copying_into_a_shell_is_one_question() -> None:
 
 
 def said(dom: str, name: str) -> str:
-    found = re.search(rf'id="{name}"[^>]*>(.*?)</', dom, re.DOTALL)
-    assert found is not None
-    return unescape(found[1])
+    element = re.search(rf'id="{name}"[^>]*>(.*?)</', dom, re.DOTALL)
+    assert element is not None
+    return unescape(element[1])
 
 
 @pytest.mark.skipif(BROWSER is None, reason="There is no Chromium or Chrome.")

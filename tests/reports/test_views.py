@@ -75,10 +75,10 @@ def test_it_draws_what_the_certificate_counts() -> None:
     attacks = release.holder["attacks"]
     after = attacks["output"]["intersection"]["by_attribute"]["diagnosis"]
     picture = pictures(stage(release.report, 2))[0]
-    for found, colour in ((attacks["input"]["intersection"], charts.BEFORE), (after, charts.AFTER)):
+    for side, colour in ((attacks["input"]["intersection"], charts.BEFORE), (after, charts.AFTER)):
         drawn = [title.replace(",", "").split(": ") for title in titles(picture, colour)]
         people = {number: int(count) for number, count in drawn if count != "0"}
-        assert people == found["candidates"]
+        assert people == side["candidates"]
         assert sum(people.values()) == 800
     assert f"published: {after['posterior']:.1%}" in titles(
         pictures(stage(release.report, 2))[1], charts.AFTER
@@ -121,8 +121,8 @@ def test_costs_stand_side_by_side_and_are_drawn() -> None:
     views = {"ages": ["age", "education"], "places": ["region", "sex"], "all": ["age", "region"]}
     release = sd.generalize_views(survey(), views, sd.MultiViewDiversity(4))
     third = stage(release.report, 3)
-    for found in release.holder["utility"].values():
-        for text in (f"{found['discernibility']:,}", f"{found['distortion']:.4f}", f"{found['open']:.2%}"):
+    for cost in release.holder["utility"].values():
+        for text in (f"{cost['discernibility']:,}", f"{cost['distortion']:.4f}", f"{cost['open']:.2%}"):
             assert f"<td>{text}</td>" in third
     opens, alike = pictures(third)
     costs = release.holder["utility"]
@@ -137,9 +137,9 @@ def test_every_view_has_its_attributes_and_true_examples() -> None:
     fourth = stage(release.report, 4)
     for name, attributes in views.items():
         part = fourth.split(f"<h3>{name}</h3>")[1].split("<h3>")[0]
-        found = release.holder["utility"][name]["open_by_attribute"]
+        left_open = release.holder["utility"][name]["open_by_attribute"]
         (bars,) = pictures(part)
-        assert titles(bars, charts.AFTER) == [f"{one}: {share:.2%}" for one, share in found.items()]
+        assert titles(bars, charts.AFTER) == [f"{one}: {share:.2%}" for one, share in left_open.items()]
         frame = release.frames()[name]
         sizes = frame.group_by(attributes).len()["len"]
         rows = [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>(<td>.*?)</tr>", part)]

@@ -8,11 +8,14 @@ const SVG = "http://www.w3.org/2000/svg";
 const byId = (id) => document.getElementById(id);
 const rounded = (number) => Math.round(number).toLocaleString("en");
 
+// What nobody can see, such as a sign that turns the writing direction, is a dot.
+const visible = (text) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "·");
+
 function added(parent, name, attributes = {}, text = "") {
   const node = parent.namespaceURI === SVG || name === "svg"
     ? document.createElementNS(SVG, name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== "") node.textContent = text;
+  if (text !== "") node.textContent = visible(text);
   parent.appendChild(node);
   return node;
 }
@@ -180,7 +183,7 @@ function draw() {
   if (other) {
     drawShades(one, other, table);
     const off = pview.pairs[`${a} ${b}`].off;
-    byId("note").textContent = `Rows: ${one.name}; columns: ${other.name}. The darker, the more records. ` +
+    byId("note").textContent = visible(`Rows: ${one.name}; columns: ${other.name}.`) + ` The darker, the more records. ` +
       `95% intervals of the fullest cells reach about ${rounded(off)} to either side.`;
     [[one, one.cells], [other, other.cells]].forEach(([own, groups], place) => question(place, own, groups));
   } else {

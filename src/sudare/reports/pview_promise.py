@@ -49,6 +49,11 @@ class Spending(NamedTuple):
     """As a share of the whole."""
     shares: dict[str, float]
 
+    @property
+    def largest(self) -> float:
+        """The largest share."""
+        return max(self.shares.values(), default=1.0)
+
 
 def spending(budget: Mapping[str, Any]) -> Spending:
     """Read the spending off a p-view's budget."""

@@ -67,7 +67,11 @@ def horizontal_bars(
     top: float = 1.0,
     marks: Mapping[str, float] | None = None,
 ) -> Markup:
-    """Draw horizontal bars up to `top`, with a text at the end of each; values below 0 go to the left of it."""
+    """Draw horizontal bars up to `top`, with a text at the end of each; values below 0 go to the left of it.
+
+    >>> str(horizontal_bars(["age", "sex"], [0.3, 0.1], ["+0.3", "+0.1"], top=0.3))[:25]
+    '<svg viewBox="0 0 530 58"'
+    """
     row, left, width, head = 24, 170, 300, 16 if marks else 0
     low = min(0.0, *values) if values else 0.0
     span = (top - low) or 1.0
@@ -134,7 +138,13 @@ class Dots(NamedTuple):
 def grouped_bars(
     labels: Sequence[str], series: Sequence[Bars], dots: Dots | None = None, *, x_name: str = ""
 ) -> Markup:
-    """Draw counts of one or several kinds beside each other at every label, and estimates of them as dots."""
+    """Draw counts of one or several kinds beside each other at every label, and estimates of them as dots.
+
+    >>> original = Bars("original", [10, 20], AFTER)
+    >>> estimated = Dots("estimated", [Interval(9, 5, 15), Interval(21, 18, 25)])
+    >>> "no: 21 (18 to 25)" in grouped_bars(["yes", "no"], [original], estimated)
+    True
+    """
     left, head, height = 60, 34, 180
     step = min(50.0 + 30.0 * len(series), 790 / max(len(labels), 1))
     width, foot = step * len(labels), head + height
