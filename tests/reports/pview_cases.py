@@ -1,8 +1,7 @@
-"""Small views for the tests of their pages."""
+"""Small p-views for the tests of their pages."""
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ import polars as pl
 import sudare as sd
 from sudare.pview.pview import PView
 from sudare.verbs.materialize import materialize
-
-VOID = {"meta", "br"}
 
 
 def people(records: int = 3000, seed: int = 0) -> pl.DataFrame:
@@ -35,38 +32,5 @@ def survey(frame: pl.DataFrame) -> sd.Table:
     return sd.read(frame, sd.Schema.from_roles(**roles, bounds=bounds, domains=domains, bins={"income": 50}))
 
 
-def seen(table: sd.Table, method: str = "independent", epsilon: float = 1.0, **options: Any) -> PView:
+def pview_of(table: sd.Table, method: str = "independent", epsilon: float = 1.0, **options: Any) -> PView:
     return materialize(table, sd.DifferentialPrivacy(epsilon, **options), method, unsafe_seed=1)
-
-
-class _Tags(HTMLParser):
-    """Follows which tags are open, and keeps the text between them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: dict[str, str] = {}
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] not in ("script", "style"):
-            self.text += data
-
-
-def text_of_well_formed(page: str) -> str:
-    """Return what a page says; every tag must be closed where it should be."""
-    tags = _Tags()
-    tags.feed(page)
-    tags.close()
-    assert tags.open == []
-    return tags.text

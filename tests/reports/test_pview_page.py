@@ -1,49 +1,46 @@
-"""The analysts' page says what the view says, and nothing else."""
+"""The analysts' page says what the p-view says, and nothing else."""
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import subprocess
+import shlex
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 import sudare as sd
 from sudare.pview.pview import PView
-from sudare.reports import pview_page as view_page
-from sudare.reports.pview_page import write_view_page
-from tests.reports.pview_cases import people, seen, survey, text_of_well_formed
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-def embedded(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="tables">(.*?)</script>', page, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
+from sudare.reports import pview_page
+from sudare.reports.pview_page import write_pview_page
+from tests.reports.pages import (
+    BROWSER,
+    embedded,
+    opened,
+    outside_requests,
+    text_of_well_formed,
+    without_policy,
+)
+from tests.reports.pview_cases import people, pview_of, survey
 
 
 @pytest.mark.parametrize("method", ["independent", "dp-mondrian", "pairs"])
 def test_it_is_well_formed_and_tells_the_promise(method: str) -> None:
-    page = write_view_page(seen(survey(people()), method))
+    page = write_pview_page(pview_of(survey(people()), method))
     text = text_of_well_formed(page)
     assert "epsilon = 1" in text
     assert "added or removed" in text
     assert "sudare query FOLDER" in text
     assert "Made with a seed" in text
-    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert outside_requests(page) == []
 
 
 def test_one_way_tables_are_the_views() -> None:
-    view = seen(survey(people()))
-    ages = embedded(write_view_page(view))["attributes"][0]
+    pview = pview_of(survey(people()))
+    ages = embedded(write_pview_page(pview))["attributes"][0]
     assert ages["bars"]["labels"][2] == "20"
-    answer = view.count(age=20)
+    answer = pview.count(age=20)
     drawn = [ages["bars"][what][2] for what in ("counts", "lows", "highs")]
     assert drawn == pytest.approx([answer.value, answer.low, answer.high], abs=1e-3)
     assert ages["bars"]["values"][2] == ["20", "20"]
@@ -51,39 +48,39 @@ def test_one_way_tables_are_the_views() -> None:
 
 
 def test_two_way_tables_are_the_views_in_groups() -> None:
-    view = seen(survey(people()), "dp-mondrian")
-    found = embedded(write_view_page(view))
-    assert set(found["pairs"]) == {f"{a} {b}" for a in range(4) for b in range(a + 1, 4)}
-    rows, columns = (found["attributes"][a]["cells"]["labels"] for a in (0, 3))
-    counts = found["pairs"]["0 3"]["counts"]
+    pview = pview_of(survey(people()), "dp-mondrian")
+    tables = embedded(write_pview_page(pview))
+    assert set(tables["pairs"]) == {f"{a} {b}" for a in range(4) for b in range(a + 1, 4)}
+    rows, columns = (tables["attributes"][a]["cells"]["labels"] for a in (0, 3))
+    counts = tables["pairs"]["0 3"]["counts"]
     assert (len(counts), len(counts[0])) == (len(rows), len(columns))
-    answer = view.count(age=(18, 19), ill="yes")
+    answer = pview.count(age=(18, 19), ill="yes")
     assert rows[0] == "18 .. 19"
     assert counts[0][columns.index("yes")] == pytest.approx(answer.value, abs=1e-3)
-    assert sum(map(sum, counts)) == pytest.approx(view.total, abs=1)
-    assert found["pairs"]["0 3"]["off"] > 0
+    assert sum(map(sum, counts)) == pytest.approx(pview.total, abs=1)
+    assert tables["pairs"]["0 3"]["off"] > 0
 
 
 def test_nothing_of_the_original_is_in_it() -> None:
-    """A true count that stands out is nowhere in it, and the view is all that the page is made from."""
+    """A true count that stands out is nowhere in it, and the p-view is all that the page is made from."""
     frame = people().with_columns(ill=pl.lit("no"))
     marked = pl.concat([frame, frame.head(1234).with_columns(ill=pl.lit("yes"))])
-    view = seen(survey(marked))
-    page = write_view_page(view)
-    assert view.count(ill="yes").value != 1234
+    pview = pview_of(survey(marked))
+    page = write_pview_page(pview)
+    assert pview.count(ill="yes").value != 1234
     assert not re.search(r"1,?234\b(?!\d)", page)
     assert not re.search(r"4,?234\b(?!\d)", page)
-    assert write_view_page(PView(view.domain, view.model, view.facts)) == page
+    assert write_pview_page(PView(pview.domain, pview.model, pview.facts)) == page
 
 
 def test_many_attributes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view_page, "MOST_PAIRED", 3)
-    monkeypatch.setattr(view_page, "MOST_CELLS", 3 * 16)
-    page = write_view_page(seen(survey(people(500))))
-    found = embedded(page)
-    assert len(found["attributes"]) == 4
-    assert set(found["pairs"]) == {"0 1", "0 2", "1 2"}
-    assert all(len(pair["counts"]) <= 5 for pair in found["pairs"].values())  # and one for missing
+    monkeypatch.setattr(pview_page, "MAX_PAIRED", 3)
+    monkeypatch.setattr(pview_page, "MAX_CELLS", 3 * 16)
+    page = write_pview_page(pview_of(survey(people(500))))
+    tables = embedded(page)
+    assert len(tables["attributes"]) == 4
+    assert set(tables["pairs"]) == {"0 1", "0 2", "1 2"}
+    assert all(len(pair["counts"]) <= 5 for pair in tables["pairs"].values())  # and one for missing
     assert "first 3 of 4 attributes" in page
 
 
@@ -93,33 +90,35 @@ def test_names_and_values_cannot_break_the_page() -> None:
         pl.DataFrame({'<b>"': values * 9, "x": values * 9}),
         sd.Schema.from_roles(quasi=['<b>"', "x"], domains={'<b>"': values, "x": values}),
     )
-    page = write_view_page(seen(table))
+    page = write_pview_page(pview_of(table))
     text_of_well_formed(page)
     assert page.count("</script>") == 2
     assert "alert(1)" in page
-    found = embedded(page)["attributes"][0]
-    assert found["name"] == '<b>"'
-    assert found["bars"]["labels"][:3] == values
-    assert found["bars"]["values"][2] == ["'it''s & \u2028'"]
+    attribute = embedded(page)["attributes"][0]
+    assert attribute["name"] == '<b>"'
+    assert attribute["bars"]["labels"][:3] == values
+    assert attribute["bars"]["values"][2] == ["'it''s & \u2028'"]
+
+
+def test_what_is_offered_for_copying_into_a_shell_is_one_question() -> None:
+    name = "x'; $(reboot) \"y"
+    values = ["a", "b"]
+    table = sd.read(
+        pl.DataFrame({name: values * 9}), sd.Schema.from_roles(quasi=[name], domains={name: values})
+    )
+    (command,) = re.findall(r"sudare query FOLDER .*", text_of_well_formed(write_pview_page(pview_of(table))))
+    quoted = '"' + name.replace('"', '""') + '"'
+    question = f"SELECT {quoted}, COUNT(*) FROM view GROUP BY {quoted}"
+    assert shlex.split(command) == ["sudare", "query", "FOLDER", question]
 
 
 # -- In a browser ------------------------------------------------------------------------------------
 
 
-def shown(page: str, tmp_path: Path, choose: str = "", then: str = "") -> str:
-    """Open a page, at a choice of attributes, run more of JavaScript, and return what there is then."""
-    path = tmp_path / "page.html"
-    path.write_text(page.replace("</body>", f"<script>{then}</script></body>"), encoding="utf-8")
-    assert BROWSER is not None
-    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'browser'}"]
-    command = [BROWSER, *options, "--dump-dom", f"{path.as_uri()}{choose}"]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
-
-
 def said(dom: str, name: str) -> str:
-    found = re.search(rf'id="{name}"[^>]*>(.*?)</', dom, re.DOTALL)
-    assert found is not None
-    return unescape(found[1])
+    element = re.search(rf'id="{name}"[^>]*>(.*?)</', dom, re.DOTALL)
+    assert element is not None
+    return unescape(element[1])
 
 
 @pytest.mark.skipif(BROWSER is None, reason="There is no Chromium or Chrome.")
@@ -127,46 +126,51 @@ class TestInABrowser:
     """What the page's JavaScript draws and answers."""
 
     def test_choosing_one_attribute_draws_a_bar_for_each_group(self, tmp_path: Path) -> None:
-        view = seen(survey(people()))
-        dom = shown(write_view_page(view), tmp_path, "#ill")
-        answer = view.count(ill="yes")
+        pview = pview_of(survey(people()))
+        dom = opened(without_policy(write_pview_page(pview)), tmp_path, choose="#ill")
+        answer = pview.count(ill="yes")
         assert f"yes: {answer.value:,.0f} (95%: {answer.low:,.0f} to {answer.high:,.0f})" in dom
         picture = dom.split('id="picture"')[1].split("</svg>")[0]
         assert len(re.findall("<rect", picture)) == 3
         assert said(dom, "sql") == "SELECT COUNT(*) FROM view"
 
     def test_a_range_of_two_attributes_is_counted_as_the_view_counts_it(self, tmp_path: Path) -> None:
-        view = seen(survey(people()), "dp-mondrian")
+        pview = pview_of(survey(people()), "dp-mondrian")
         then = """
-            const [from, to] = found("ask-0").querySelectorAll("select");
-            from.value = 3; to.value = 9; found("ask-0").querySelector("input").checked = false;
-            found("ask-1").querySelector("select").value = "0";
-            found("ask-1").dispatchEvent(new Event("change"));"""
-        dom = shown(write_view_page(view), tmp_path, "#ill&age", then)
+            const [from, to] = byId("ask-0").querySelectorAll("select");
+            from.value = 3; to.value = 9; byId("ask-0").querySelector("input").checked = false;
+            byId("ask-1").querySelector("select").value = "0";
+            byId("ask-1").dispatchEvent(new Event("change"));"""
+        dom = opened(without_policy(write_pview_page(pview)), tmp_path, choose="#ill&age", then=then)
         query = said(dom, "sql")
         assert query == 'SELECT COUNT(*) FROM view WHERE "age" BETWEEN 24 AND 37 AND "ill" IN (\'yes\')'
-        assert said(dom, "answer").startswith(f"About {view.sql(query)['count'][0]:,.0f} records of")
+        assert said(dom, "answer").startswith(f"About {pview.sql(query)['count'][0]:,.0f} records of")
         assert "Rows: age; columns: ill" in dom
 
     def test_choosing_by_hand_and_asking_for_missing_values(self, tmp_path: Path) -> None:
-        view = seen(survey(people()))
+        pview = pview_of(survey(people()))
         then = """
-            found("first").value = 1; found("second").value = 0;
-            found("second").dispatchEvent(new Event("change"));
-            const [from, to] = found("ask-1").querySelectorAll("select");
-            from.value = 1; to.value = 1; found("ask-1").querySelector("input").checked = false;
-            const [first, last] = found("ask-0").querySelectorAll("select");
+            byId("first").value = 1; byId("second").value = 0;
+            byId("second").dispatchEvent(new Event("change"));
+            const [from, to] = byId("ask-1").querySelectorAll("select");
+            from.value = 1; to.value = 1; byId("ask-1").querySelector("input").checked = false;
+            const [first, last] = byId("ask-0").querySelectorAll("select");
             first.value = 1; last.value = 0;
-            found("ask-0").dispatchEvent(new Event("change"));"""
-        dom = shown(write_view_page(view), tmp_path, "", then)
+            byId("ask-0").dispatchEvent(new Event("change"));"""
+        dom = opened(without_policy(write_pview_page(pview)), tmp_path, then=then)
         query = said(dom, "sql")
         assert query.endswith('WHERE "age" IS NULL AND "income" >= 40.0 AND "income" < 80.0')
-        assert said(dom, "answer").startswith(f"About {view.sql(query)['count'][0]:,.0f} records of")
+        assert said(dom, "answer").startswith(f"About {pview.sql(query)['count'][0]:,.0f} records of")
 
     def test_what_is_marked_wrongly_is_told(self, tmp_path: Path) -> None:
         then = """
-            const [from, to] = found("ask-0").querySelectorAll("select");
-            from.value = 5; to.value = 2; found("ask-0").querySelector("input").checked = false;
-            found("ask-0").dispatchEvent(new Event("change"));"""
-        dom = shown(write_view_page(seen(survey(people(300)))), tmp_path, "#age", then)
+            const [from, to] = byId("ask-0").querySelectorAll("select");
+            from.value = 5; to.value = 2; byId("ask-0").querySelector("input").checked = false;
+            byId("ask-0").dispatchEvent(new Event("change"));"""
+        dom = opened(
+            without_policy(write_pview_page(pview_of(survey(people(300))))),
+            tmp_path,
+            choose="#age",
+            then=then,
+        )
         assert "the range ends before it begins" in said(dom, "answer")

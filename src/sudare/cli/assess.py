@@ -12,13 +12,9 @@ from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Sensitive, Source, exi
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.errors import InputError
-from sudare.reports.assessment import (
-    columns_by_k,
-    columns_by_l,
-    stronger_bounds,
-    write_assessment,
-    write_pictures,
-)
+from sudare.reports.assessment import write_assessment_report
+from sudare.reports.assessment_pictures import write_pictures
+from sudare.reports.assessment_tables import columns_by_k, columns_by_l, stronger_bounds
 from sudare.reports.charts import png_renderer
 from sudare.similarity.pairs import Device
 from sudare.suitability.assess import Assessment
@@ -67,7 +63,7 @@ def assess(
             table, asked, k or KS, diversity=diversity, attribute=sensitive, tight=tight, device=device
         )
     if report is not None:
-        write_file(report, write_assessment(found), private=True)
+        write_file(report, write_assessment_report(found), private=True)
     if plots is not None:
         write_pictures(found, plots)
     if json:

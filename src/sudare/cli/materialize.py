@@ -22,9 +22,9 @@ from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.pview import PView
-from sudare.reports.pview import write_view_report
-from sudare.reports.pview_page import write_view_page
-from sudare.reports.pview_promise import shares
+from sudare.reports.pview import write_pview_report
+from sudare.reports.pview_page import write_pview_page
+from sudare.reports.pview_promise import budget_shares
 from sudare.tables.atomic import write_file
 from sudare.tables.databases import safe_name
 from sudare.verbs.materialize import materialize as materialize_table
@@ -78,8 +78,8 @@ def materialize(
         )
         view.save(output, force=force)
     with working("Drawing what it says, and how near that is"):
-        write_file(pages.analysts, write_view_page(view))
-        write_file(pages.report, write_view_report(table, view), private=True)
+        write_file(pages.analysts, write_pview_page(view))
+        write_file(pages.report, write_pview_report(table, view), private=True)
     if json:
         paths = {"folder": output, "page": pages.analysts, "report": pages.report}
         print_json({**{what: str(path) for what, path in paths.items()}, **view.facts})
@@ -123,7 +123,8 @@ def _show(view: PView, output: Path, pages: _Pages) -> None:
     say("[b]{}[/], by the method {}", certificate["requirements"][0], certificate["method"])
     whole = Fraction(budget["whole"])
     rows = [
-        [what, f"{float(part * whole):.4g}", f"{float(part):.1%}"] for what, part in shares(budget).items()
+        [what, f"{float(part * whole):.4g}", f"{float(part):.1%}"]
+        for what, part in budget_shares(budget).items()
     ]
     print_table("Where the budget went", ["for", budget["unit"], "share"], rows)
     total = f"{view.total:,.0f}"

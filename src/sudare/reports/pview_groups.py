@@ -1,4 +1,4 @@
-"""The cells of an attribute of a view, put into so few groups that a picture can show them."""
+"""The cells of an attribute of a p-view, put into so few groups that a picture can show them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from sudare.pview.domain import Axis
 from sudare.pview.pview import PView
-from sudare.reports.randomization_charts import Whisker
+from sudare.reports.charts import Interval
+from sudare.reports.words import MISSING
 from sudare.tables.text import text_of
 from sudare.utility.intervals import REACH
 
@@ -21,14 +22,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Which group every cell of an attribute is in. What decides is public: the domain, and what the view says.
+    """Which group every cell of an attribute is in. What decides is public: the domain, and what the p-view says.
 
     >>> import polars as pl, sudare as sd
     >>> from sudare.verbs.materialize import materialize
     >>> table = sd.read(pl.DataFrame({"age": [20, 25]}), sd.Schema.from_roles(
     ...     quasi=["age"], bounds={"age": (18, 27)}, missing="refuse"))
-    >>> view = materialize(table, sd.DifferentialPrivacy(1.0), "independent")
-    >>> Groups.of(view, 0, most=3).labels
+    >>> pview = materialize(table, sd.DifferentialPrivacy(1.0), "independent")
+    >>> Groups.of(pview, 0, max_groups=3).labels
     ['18 .. 21', '22 .. 25', '26 .. 27']
     """
 
@@ -39,19 +40,19 @@ class Groups:
     of_cell: NDArray[np.int64]
 
     @classmethod
-    def of(cls, view: PView, place: int, most: int) -> Groups:
+    def of(cls, pview: PView, place: int, max_groups: int) -> Groups:
         """Take neighbours together, or, of values without an order, all but the most frequent; missing stays alone."""
-        axis = view.domain.axes[place]
+        axis = pview.domain.axes[place]
         real = axis.size - axis.missing
-        if axis.ordered or real <= most:
-            width = -(-real // most)
+        if axis.ordered or real <= max_groups:
+            width = -(-real // max_groups)
             of_cell = np.arange(real) // width
             starts = np.arange(0, real, width)
             labels = _spans(axis, starts, np.minimum(starts + width, real) - 1)
         else:
-            of_cell, labels = _frequent(axis, view.model.table([place], {})[:real], most - 1)
+            of_cell, labels = _frequent(axis, pview.model.table([place], {})[:real], max_groups - 1)
         if axis.missing:
-            of_cell, labels = np.append(of_cell, len(labels)), [*labels, "(missing)"]
+            of_cell, labels = np.append(of_cell, len(labels)), [*labels, MISSING]
         return cls(axis, place, labels, of_cell)
 
     @property
@@ -66,15 +67,15 @@ class Groups:
         sorted_already = (np.diff(order) == 1).all()
         return np.add.reduceat(table if sorted_already else np.take(table, order, along), starts, along)
 
-    def errors(self, view: PView) -> Floats:
+    def errors(self, pview: PView) -> Floats:
         """Return the standard error of every group's count."""
-        return errors_of(view, [{self.place: own} for own in self.matrix])
+        return errors_of(pview, [{self.place: own} for own in self.matrix])
 
 
-def errors_of(view: PView, several: Sequence[Mapping[int, Floats]]) -> Floats:
+def errors_of(pview: PView, several: Sequence[Mapping[int, Floats]]) -> Floats:
     """Return the standard errors of some counts, each of groups of some axes: which cells are in them."""
-    low = np.zeros((len(several), len(view.domain.axes)), np.int32)
-    high = np.tile(np.array(view.domain.sizes, np.int32) - 1, (len(several), 1))
+    low = np.zeros((len(several), len(pview.domain.axes)), np.int32)
+    high = np.tile(np.array(pview.domain.sizes, np.int32) - 1, (len(several), 1))
     scattered = []
     for row, groups in enumerate(several):
         for axis, own in groups.items():
@@ -82,25 +83,25 @@ def errors_of(view: PView, several: Sequence[Mapping[int, Floats]]) -> Floats:
             low[row, axis], high[row, axis] = cells[0], cells[-1]
             if cells[-1] - cells[0] >= len(cells):
                 scattered.append(row)
-    errors = view.errors(low, high)
+    errors = pview.errors(low, high)
     for row in scattered:  # not one box, but several
-        errors[row] = view.cell_errors([several[row]], [], np.zeros((1, 0), np.int32))[0]
+        errors[row] = pview.cell_errors([several[row]], [], np.zeros((1, 0), np.int32))[0]
     return errors
 
 
-def one_way(view: PView, groups: Groups) -> list[Whisker]:
-    """Return the view's count of every group, with its 95% interval."""
-    counts = groups.sums(view.model.table([groups.place], {}))
-    return [interval(*pair) for pair in zip(counts.tolist(), groups.errors(view).tolist(), strict=True)]
+def one_way(pview: PView, groups: Groups) -> list[Interval]:
+    """Return the p-view's count of every group, with its 95% interval."""
+    counts = groups.sums(pview.model.table([groups.place], {}))
+    return [interval(*pair) for pair in zip(counts.tolist(), groups.errors(pview).tolist(), strict=True)]
 
 
-def interval(count: float, error: float) -> Whisker:
+def interval(count: float, error: float) -> Interval:
     """Return a count with its 95% interval; none is below 0."""
-    return Whisker(*(max(value, 0.0) for value in (count, count - REACH * error, count + REACH * error)))
+    return Interval(*(max(value, 0.0) for value in (count, count - REACH * error, count + REACH * error)))
 
 
 def two_way(model: Any, a: Groups, b: Groups) -> Floats:
-    """Return the counts of two attributes' groups: of a view's model, or of anything else that makes tables."""
+    """Return the counts of two attributes' groups: of a p-view's model, or of anything else that makes tables."""
     return b.sums(a.sums(model.table([a.place, b.place], {})), along=1)
 
 
@@ -119,11 +120,11 @@ def dependence(table: Floats) -> float:
     return max(float((p[some] * np.log2(p[some] / alone[some])).sum()), 0.0)
 
 
-def strongest(view: PView, groups: list[Groups], most: int) -> list[tuple[Groups, Groups]]:
-    """Return the pairs of attributes that depend most on each other, as far as the view tells."""
+def strongest(pview: PView, groups: list[Groups], max_pairs: int) -> list[tuple[Groups, Groups]]:
+    """Return the pairs of attributes that depend most on each other, as far as the p-view tells."""
     pairs = list(combinations(groups, 2))
-    found = [dependence(two_way(view.model, *pair)) for pair in pairs]
-    return [pairs[i] for i in np.argsort(-np.array(found), kind="stable")[:most]]
+    bits = np.array([dependence(two_way(pview.model, *pair)) for pair in pairs])
+    return [pairs[i] for i in np.argsort(-bits, kind="stable")[:max_pairs]]
 
 
 def ends(axis: Axis) -> tuple[list[Any], list[Any]]:
@@ -147,9 +148,9 @@ def _spans(axis: Axis, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> l
     return [a if a == b else f"{a} .. {b}" for a, b in spans]
 
 
-def _frequent(axis: Axis, counts: Floats, most: int) -> tuple[NDArray[np.int64], list[str]]:
-    chosen = np.sort(np.argsort(-counts, kind="stable")[:most])
-    of_cell = np.full(len(counts), most, dtype=np.int64)
-    of_cell[chosen] = np.arange(most)
+def _frequent(axis: Axis, counts: Floats, named: int) -> tuple[NDArray[np.int64], list[str]]:
+    chosen = np.sort(np.argsort(-counts, kind="stable")[:named])
+    of_cell = np.full(len(counts), named, dtype=np.int64)
+    of_cell[chosen] = np.arange(named)
     labels = axis.labels()
-    return of_cell, [*(labels[i] for i in chosen), f"{len(counts) - most:,} others"]
+    return of_cell, [*(labels[i] for i in chosen), f"{len(counts) - named:,} others"]

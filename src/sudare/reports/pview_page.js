@@ -1,38 +1,44 @@
-// Draws what the view says, from the tables embedded in the page. Texts from data only ever become text nodes.
+// Draws what the p-view says, from the tables embedded in the page. Texts from data only ever become text nodes.
 "use strict";
 
-const view = JSON.parse(document.getElementById("tables").textContent);
+const pview = JSON.parse(document.getElementById("tables").textContent);
 const ALL = -1;
 const [GREEN, FAINT, INK] = ["#2f6f5e", "#d9dfda", "#22302b"];
 const SVG = "http://www.w3.org/2000/svg";
-const found = (id) => document.getElementById(id);
-const shown = (number) => Math.round(number).toLocaleString("en");
+const byId = (id) => document.getElementById(id);
+const rounded = (number) => Math.round(number).toLocaleString("en");
 
-function made(parent, name, attributes = {}, text = "") {
+// What nobody can see, such as a sign that turns the writing direction, is a dot.
+const visible = (text) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "·");
+
+function added(parent, name, attributes = {}, text = "") {
   const node = parent.namespaceURI === SVG || name === "svg"
     ? document.createElementNS(SVG, name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== "") node.textContent = text;
+  if (text !== "") node.textContent = visible(text);
   parent.appendChild(node);
   return node;
 }
 
-const short = (text, most) => (text.length <= most ? text : text.slice(0, most - 1) + "…");
+const shortened = (text, letters) => (text.length <= letters ? text : text.slice(0, letters - 1) + "…");
 
 // -- Pictures ---------------------------------------------------------------------------------------
 
 function frame(width, height) {
-  const place = found("picture");
+  const place = byId("picture");
   place.replaceChildren();
-  return made(place, "svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
+  return added(place, "svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
 }
 
+// Labels are level where all fit, and else lean, with some left out where they would run into each other.
 function below(svg, labels, left, step, y) {
-  const every = Math.ceil(labels.length / 14);
+  const longest = Math.max(...labels.map((label) => Math.min(label.length, 18)));
+  const level = 6 * (longest + 1) <= step, every = level ? 1 : Math.ceil(34 / step);
   labels.forEach((label, i) => {
     if (i % every) return;
-    const x = left + (i + 0.3) * step;
-    made(svg, "text", { x, y, transform: `rotate(28 ${x} ${y})` }, short(label, 18));
+    const x = left + (i + (level ? 0.5 : 0.4)) * step;
+    const place = level ? { "text-anchor": "middle" } : { transform: `rotate(28 ${x} ${y})` };
+    added(svg, "text", { x, y, ...place }, shortened(label, 18));
   });
 }
 
@@ -46,19 +52,19 @@ function drawBars(one) {
   const [left, top, height] = [70, 10, 260], step = Math.min(60, 820 / labels.length);
   const svg = frame(left + step * labels.length + 90, top + height + 80);
   const highest = Math.max(1, ...counts, ...highs.filter((high) => high <= 2 * Math.max(...counts)));
-  const tick = roundStep(highest), most = tick * Math.ceil(highest / tick - 1e-9);
-  const up = (value) => top + height * (1 - Math.min(value, most) / most);
-  const line = (x1, y1, x2, y2, stroke) => made(svg, "line", { x1, y1, x2, y2, stroke });
-  for (let i = 0; i * tick <= most * (1 + 1e-9); i++) {
+  const tick = roundStep(highest), end = tick * Math.ceil(highest / tick - 1e-9);
+  const up = (value) => top + height * (1 - Math.min(value, end) / end);
+  const line = (x1, y1, x2, y2, stroke) => added(svg, "line", { x1, y1, x2, y2, stroke });
+  for (let i = 0; i * tick <= end * (1 + 1e-9); i++) {
     line(left, up(i * tick), left + step * labels.length, up(i * tick), i ? FAINT : INK);
-    made(svg, "text", { x: left - 6, y: up(i * tick) + 4, "text-anchor": "end", class: "axis" }, shown(i * tick));
+    added(svg, "text", { x: left - 6, y: up(i * tick) + 4, "text-anchor": "end", class: "axis" }, rounded(i * tick));
   }
   labels.forEach((label, i) => {
     const x = left + i * step, middle = x + step / 2, cap = Math.min(4, step / 4);
-    const bar = made(svg, "rect", { x: x + step * 0.1, y: up(counts[i]), width: step * 0.8, height: top + height - up(counts[i]), fill: GREEN, "fill-opacity": 0.65 });
-    made(bar, "title", {}, `${label}: ${shown(counts[i])} (95%: ${shown(lows[i])} to ${shown(highs[i])})`);
+    const bar = added(svg, "rect", { x: x + step * 0.1, y: up(counts[i]), width: step * 0.8, height: top + height - up(counts[i]), fill: GREEN, "fill-opacity": 0.65 });
+    added(bar, "title", {}, `${label}: ${rounded(counts[i])} (95%: ${rounded(lows[i])} to ${rounded(highs[i])})`);
     line(middle, up(lows[i]), middle, up(highs[i]), INK);
-    for (const end of [lows[i], highs[i]]) if (end <= most) line(middle - cap, up(end), middle + cap, up(end), INK);
+    for (const limit of [lows[i], highs[i]]) if (limit <= end) line(middle - cap, up(limit), middle + cap, up(limit), INK);
   });
   below(svg, labels, left, step, top + height + 14);
 }
@@ -68,20 +74,20 @@ function drawShades(a, b, table) {
   const [rows, columns] = [a.cells.labels, b.cells.labels];
   const svg = frame(left + side + 150, top + side + 70);
   const tall = side / rows.length, wide = side / columns.length;
-  const most = Math.max(1e-9, ...table.flat());
+  const fullest = Math.max(1e-9, ...table.flat());
   table.forEach((row, i) => row.forEach((count, j) => {
-    const cell = made(svg, "rect", { x: left + j * wide, y: top + i * tall, width: wide, height: tall, fill: GREEN, "shape-rendering": "crispEdges", "fill-opacity": Math.sqrt(Math.max(count, 0) / most).toFixed(3) });
-    made(cell, "title", {}, `${a.name} ${rows[i]}, ${b.name} ${columns[j]}: ${shown(count)}`);
+    const cell = added(svg, "rect", { x: left + j * wide, y: top + i * tall, width: wide, height: tall, fill: GREEN, "shape-rendering": "crispEdges", "fill-opacity": Math.sqrt(Math.max(count, 0) / fullest).toFixed(3) });
+    added(cell, "title", {}, `${a.name} ${rows[i]}, ${b.name} ${columns[j]}: ${rounded(count)}`);
   }));
-  made(svg, "rect", { x: left, y: top, width: side, height: side, fill: "none", stroke: FAINT });
+  added(svg, "rect", { x: left, y: top, width: side, height: side, fill: "none", stroke: FAINT });
   const every = Math.ceil(rows.length / 20);
   rows.forEach((label, i) => {
-    if (i % every === 0) made(svg, "text", { x: left - 6, y: top + (i + 0.5) * tall + 4, "text-anchor": "end" }, short(label, 22));
+    if (i % every === 0) added(svg, "text", { x: left - 6, y: top + (i + 0.5) * tall + 4, "text-anchor": "end" }, shortened(label, 22));
   });
   below(svg, columns, left, wide, top + side + 14);
   [1, 0.25, 0.01].forEach((part, i) => {
-    made(svg, "rect", { x: left + side + 20, y: top + i * 22, width: 16, height: 16, fill: GREEN, "fill-opacity": Math.sqrt(part) });
-    made(svg, "text", { x: left + side + 42, y: top + i * 22 + 12, class: "axis" }, shown(part * most));
+    added(svg, "rect", { x: left + side + 20, y: top + i * 22, width: 16, height: 16, fill: GREEN, "fill-opacity": Math.sqrt(part) });
+    added(svg, "text", { x: left + side + 42, y: top + i * 22 + 12, class: "axis" }, rounded(part * fullest));
   });
 }
 
@@ -89,7 +95,7 @@ function drawShades(a, b, table) {
 
 // Which groups of an attribute are asked for, by what is chosen in the form.
 function chosenGroups(place) {
-  const box = found(`ask-${place}`);
+  const box = byId(`ask-${place}`);
   const picked = (node) => [...node.selectedOptions].map((option) => Number(option.value));
   if (box.dataset.kind === "set") return picked(box.querySelector("select"));
   const [from, to] = [...box.querySelectorAll("select")].map((node) => picked(node)[0]);
@@ -116,45 +122,45 @@ function condition(one, groups, chosen) {
 }
 
 function answer() {
-  const [a, b, table] = state(), one = view.attributes[a], other = view.attributes[b];
+  const [a, b, table] = state(), one = pview.attributes[a], other = pview.attributes[b];
   const groups = other ? [one.cells, other.cells] : [one.bars];
   const chosen = groups.map((_, place) => chosenGroups(place));
-  const output = found("answer");
+  const output = byId("answer");
   if (chosen.some((some) => !some.length)) {
     output.textContent = "Nothing is chosen: the range ends before it begins, or no value is marked.";
-    found("sql").textContent = "";
+    byId("sql").textContent = "";
     return;
   }
   const count = other
     ? chosen[0].reduce((sum, i) => sum + chosen[1].reduce((part, j) => part + table[i][j], 0), 0)
     : chosen[0].reduce((sum, i) => sum + one.bars.counts[i], 0);
-  output.textContent = `About ${shown(count)} records of ${shown(view.total)}.`;
+  output.textContent = `About ${rounded(count)} records of ${rounded(pview.total)}.`;
   if (!other && chosen[0].length === 1) {
     const [i] = chosen[0];
-    output.textContent += ` 95% interval: ${shown(one.bars.lows[i])} to ${shown(one.bars.highs[i])}.`;
+    output.textContent += ` 95% interval: ${rounded(one.bars.lows[i])} to ${rounded(one.bars.highs[i])}.`;
   }
   const where = groups.map((own, place) => condition([one, other][place], own, chosen[place])).filter(Boolean);
-  found("sql").textContent = "SELECT COUNT(*) FROM view" + (where.length ? ` WHERE ${where.join(" AND ")}` : "");
+  byId("sql").textContent = "SELECT COUNT(*) FROM view" + (where.length ? ` WHERE ${where.join(" AND ")}` : "");
 }
 
 function question(place, one, groups) {
-  const box = made(found("asked"), "fieldset", { id: `ask-${place}`, "data-kind": one.ordered ? "range" : "set" });
-  made(box, "legend", {}, one.name);
+  const box = added(byId("asked"), "fieldset", { id: `ask-${place}`, "data-kind": one.ordered ? "range" : "set" });
+  added(box, "legend", {}, one.name);
   const real = groups.labels.map((_, i) => i).filter((i) => groups.values[i] !== null);
-  const options = (select, some) => some.forEach((i) => made(select, "option", { value: i }, groups.labels[i]));
+  const options = (select, some) => some.forEach((i) => added(select, "option", { value: i }, groups.labels[i]));
   if (one.ordered) {
     ["from", "to"].forEach((word) => {
-      const label = made(box, "label", {}, `${word} `), select = made(label, "select");
+      const label = added(box, "label", {}, `${word} `), select = added(label, "select");
       options(select, real);
       select.value = word === "from" ? real[0] : real.at(-1);
     });
     if (real.length < groups.labels.length) {
-      const label = made(box, "label");
-      made(label, "input", { type: "checkbox", value: groups.labels.length - 1 }).checked = true;
+      const label = added(box, "label");
+      added(label, "input", { type: "checkbox", value: groups.labels.length - 1 }).checked = true;
       label.append(" or missing");
     }
   } else {
-    const select = made(box, "select", { multiple: "", size: Math.min(8, groups.labels.length) });
+    const select = added(box, "select", { multiple: "", size: Math.min(8, groups.labels.length) });
     options(select, groups.labels.map((_, i) => i));
     for (const option of select.options) option.selected = true;
   }
@@ -165,24 +171,24 @@ function question(place, one, groups) {
 
 // The chosen attributes (the first drawn as rows), and their table if there are two.
 function state() {
-  const [a, b] = ["first", "second"].map((id) => Number(found(id).value));
+  const [a, b] = ["first", "second"].map((id) => Number(byId(id).value));
   if (b === ALL || a === b) return [a, ALL, null];
-  const pair = view.pairs[`${Math.min(a, b)} ${Math.max(a, b)}`];
+  const pair = pview.pairs[`${Math.min(a, b)} ${Math.max(a, b)}`];
   return pair ? [Math.min(a, b), Math.max(a, b), pair.counts] : [a, ALL, null];
 }
 
 function draw() {
-  const [a, b, table] = state(), one = view.attributes[a], other = view.attributes[b];
-  found("asked").replaceChildren();
+  const [a, b, table] = state(), one = pview.attributes[a], other = pview.attributes[b];
+  byId("asked").replaceChildren();
   if (other) {
     drawShades(one, other, table);
-    const off = view.pairs[`${a} ${b}`].off;
-    found("note").textContent = `Rows: ${one.name}; columns: ${other.name}. The darker, the more records. ` +
-      `95% intervals of the fullest cells reach about ${shown(off)} to either side.`;
+    const off = pview.pairs[`${a} ${b}`].off;
+    byId("note").textContent = visible(`Rows: ${one.name}; columns: ${other.name}.`) + ` The darker, the more records. ` +
+      `95% intervals of the fullest cells reach about ${rounded(off)} to either side.`;
     [[one, one.cells], [other, other.cells]].forEach(([own, groups], place) => question(place, own, groups));
   } else {
     drawBars(one);
-    found("note").textContent = "Bars: what the view says. Lines: 95% intervals; one without an end bar goes on beyond the picture.";
+    byId("note").textContent = "Bars: what the p-view says. Lines: 95% intervals; one without an end bar goes on beyond the picture.";
     question(0, one, one.bars);
   }
   answer();
@@ -190,21 +196,21 @@ function draw() {
 
 function start() {
   const wanted = location.hash.slice(1).split("&").map(decodeURIComponent);
-  const place = (name) => view.attributes.findIndex((one) => one.name === name);
-  made(found("second"), "option", { value: ALL }, "(none)");
-  view.attributes.forEach((one, i) => {
-    made(found("first"), "option", { value: i }, one.name);
-    if (view.paired > i) made(found("second"), "option", { value: i }, one.name);
+  const place = (name) => pview.attributes.findIndex((one) => one.name === name);
+  added(byId("second"), "option", { value: ALL }, "(none)");
+  pview.attributes.forEach((one, i) => {
+    added(byId("first"), "option", { value: i }, one.name);
+    if (pview.paired > i) added(byId("second"), "option", { value: i }, one.name);
   });
-  found("first").value = Math.max(place(wanted[0]), 0);
-  found("second").value = wanted.length > 1 ? place(wanted[1]) : ALL;
-  if (found("second").value === "") found("second").value = ALL;
+  byId("first").value = Math.max(place(wanted[0]), 0);
+  byId("second").value = wanted.length > 1 ? place(wanted[1]) : ALL;
+  if (byId("second").value === "") byId("second").value = ALL;
   const choose = () => {
-    const names = state().slice(0, 2).filter((i) => i !== ALL).map((i) => encodeURIComponent(view.attributes[i].name));
+    const names = state().slice(0, 2).filter((i) => i !== ALL).map((i) => encodeURIComponent(pview.attributes[i].name));
     history.replaceState(null, "", `#${names.join("&")}`);
     draw();
   };
-  for (const id of ["first", "second"]) found(id).addEventListener("change", choose);
+  for (const id of ["first", "second"]) byId(id).addEventListener("change", choose);
   draw();
 }
 

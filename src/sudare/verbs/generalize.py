@@ -18,7 +18,7 @@ from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import Requirement, one_of, sensitive_attribute
 from sudare.release.certify import Declared, HandedOver, certify, verified
 from sudare.release.release import Kept, Release
-from sudare.reports.generalization import write_report
+from sudare.reports.generalization import write_generalization_report
 from sudare.suitability.bounds import best_bounds, within_reach
 from sudare.suitability.costs import Costs, Need
 from sudare.tables.excerpt import without
@@ -200,7 +200,7 @@ def _report(
     holder: dict[str, Any],
 ) -> str:
     data, verification = handed_over.frames["data"], verified(handed_over, declared)
-    return write_report(table, data, certificate, holder, verification)
+    return write_generalization_report(table, data, certificate, holder, verification)
 
 
 def _utility(whole: Located, plan: GeneralizationPlan, predict: str | None) -> dict[str, Any]:

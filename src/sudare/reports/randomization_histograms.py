@@ -1,0 +1,159 @@
+"""What a law does to an attribute's values, and what of its histogram can be got back, in so few cells as a picture shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.randomization.channel import Channel, MatrixChannel
+from sudare.randomization.domains import Categories, Domain, Grid
+from sudare.randomization.estimate import estimate
+from sudare.randomization.published import PublishedAttribute, PublishedLaw
+from sudare.reports.charts import Interval
+from sudare.tables.table import Table
+from sudare.tables.text import texts_of
+
+MAX_SHOWN = 40  # values that a picture shows one by one
+MAX_BINS = 10  # of a number or date: noise leaves no finer ones
+MAX_ESTIMATED = 500  # categories that are estimated for a picture
+HARDLY = 0.5  # of all records: an interval as wide says hardly anything
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The values of an attribute as a picture shows them: one by one, or neighbours together."""
+
+    starts: NDArray[np.int64]
+    """The first code of each cell."""
+    labels: list[str]
+
+    @classmethod
+    def of(cls, domain: Domain, max_cells: int) -> Cells:
+        """Take as many neighbours together as needed for so few cells."""
+        size = len(domain)
+        width = -(-size // max_cells)
+        starts = np.arange(0, size, width)
+        ends = np.minimum(starts + width, size) - 1
+        if isinstance(domain, Grid):  # all its points would be too many to write
+            first, last = (texts_of(domain.decode(codes)) for codes in (starts, ends))
+        else:
+            names = domain.labels()
+            first, last = [names[i] for i in starts], [names[i] for i in ends]
+        spans = zip(first, last, strict=True)
+        return cls(starts, [a if a == b or width == 1 else f"{a} .. {b}" for a, b in spans])
+
+    def sums(self, counts: Floats) -> Floats:
+        """Add up the counts of each cell."""
+        return np.asarray(np.add.reduceat(counts, self.starts))
+
+    def matrix(self, channel: Channel) -> Floats:
+        """Return with which probability an input cell, all its values alike, comes out in each cell."""
+        columns = []
+        for start, end in zip(self.starts, [*self.starts[1:], channel.inputs], strict=True):
+            alike = np.zeros(channel.inputs)
+            alike[start:end] = 1 / (end - start)
+            columns.append(self.sums(channel.expected(alike)))
+        return np.stack(columns, axis=1)
+
+
+class TransitionMatrix(NamedTuple):
+    """How likely each value, or cell of them, becomes which."""
+
+    matrix: Floats
+    labels: list[str]
+
+
+def transition_matrix(domain: Domain, published: PublishedLaw) -> TransitionMatrix:
+    """Return what a law does to values, as it is estimated."""
+    cells = Cells.of(_as_estimated(domain, published), MAX_SHOWN)
+    return TransitionMatrix(cells.matrix(published.channel), cells.labels)
+
+
+class ComparedHistogram(NamedTuple):
+    """How many records have which values: in the original, in the output, and as estimated from that."""
+
+    labels: list[str]
+    original: list[float]
+    published: list[float]
+    estimates: list[Interval] | None
+    """None if the law cannot be undone, or if there are too many values."""
+    values: int
+    """How many values, or cells of them, there are; fewer may be shown."""
+    hardly: bool
+    """Whether hardly anything can be got back."""
+
+
+def compared_histogram(domain: Domain, table: Table, published: PublishedLaw) -> ComparedHistogram:
+    """Compare the original, the output, and what can be estimated from it; neighbouring grid points together."""
+    domain = _as_estimated(domain, published)
+    original, output = original_histogram(domain, table), published.histogram()
+    if isinstance(domain, Grid):
+        cells = Cells.of(domain, MAX_BINS)
+        labels, original, output = cells.labels, cells.sums(original), cells.sums(output)
+        estimates = _estimates(_coarse(published, cells))
+    else:
+        labels = domain.labels()
+        estimates = _estimates(published) if len(domain) <= MAX_ESTIMATED else None
+    shown = np.sort(np.argsort(-original, kind="stable")[:MAX_SHOWN])
+    chosen = None if estimates is None else [estimates[i] for i in shown]
+    return ComparedHistogram(
+        [labels[i] for i in shown],
+        original[shown].tolist(),
+        output[shown].tolist(),
+        chosen,
+        len(labels),
+        chosen is not None and _median_width(chosen) >= HARDLY * len(published.codes),
+    )
+
+
+def original_histogram(domain: Domain, table: Table) -> Floats:
+    """Count the original records by the values of a domain."""
+    parts: Sequence[Categories | Grid] = [domain] if isinstance(domain, Grid) else domain.parts
+    counts = table.counts([part.name for part in parts])
+    places = [_places(part, table)[codes] for part, codes in zip(parts, counts.codes.T, strict=True)]
+    values = np.ravel_multi_index(places, [len(part) for part in parts])
+    return np.bincount(values, counts.weights, minlength=len(domain)).astype(np.float64)
+
+
+def _places(part: Categories | Grid, table: Table) -> NDArray[np.int64]:
+    """Return which value of a domain each code of the original's column stands for."""
+    column = table[part.name]
+    if isinstance(part, Grid):
+        return np.clip(np.rint(part.points(column, table.source)), 0, part.steps).astype(np.int64)
+    return np.append(part.place(column, table.source), len(part.values))
+
+
+def _as_estimated(domain: Domain, published: PublishedLaw) -> Domain:
+    """Return the coarser grid on which a fine one is estimated."""
+    if isinstance(domain, Grid) and published.channel.inputs < len(domain):
+        return replace(domain, step=published.attributes[0].step, steps=published.channel.inputs - 1)
+    return domain
+
+
+def _coarse(published: PublishedLaw, cells: Cells) -> PublishedLaw:
+    """Return the law with neighbouring values as one, as if they were equally frequent."""
+    if len(cells.labels) == published.channel.inputs:
+        return published
+    codes = np.searchsorted(cells.starts, published.codes, side="right") - 1
+    channel = MatrixChannel(cells.matrix(published.channel))
+    attribute = PublishedAttribute(published.attributes[0].name, cells.starts.tolist(), numeric=True)
+    return PublishedLaw((attribute,), codes, channel)
+
+
+def _estimates(published: PublishedLaw) -> list[Interval] | None:
+    """Return the most likely counts with their intervals; None if the law cannot be undone."""
+    likely = estimate([published], "ml")
+    if not np.isfinite(likely.stderr).all():
+        return None
+    parts = (part.ravel().tolist() for part in (likely.counts, likely.low, likely.high))
+    return [Interval(*one) for one in zip(*parts, strict=True)]
+
+
+def _median_width(intervals: list[Interval]) -> float:
+    return float(np.median([one.high - one.low for one in intervals]))
