@@ -18,12 +18,13 @@ from sudare.errors import InputError
 from sudare.tables.exact import exact, texts
 from sudare.tables.folders import handed_over
 from sudare.tables.outputs import is_csv, read_output
+from sudare.tables.runs import Runs
 from sudare.tables.schema import Role, Schema
 from sudare.tables.spreadsheets import unguarded
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
-Output = pl.DataFrame | Table | str | Path
+Output = pl.DataFrame | Runs | Table | str | Path
 Values = dict[str, str | None]
 
 
@@ -53,8 +54,8 @@ class Published:
             frame = pl.DataFrame([output[name].decode(counts.column(name)) for name in counts.names])
             weights = pl.Series(counts.weights)
         else:
-            frame = frame_of(output)
-            weights = pl.repeat(1, frame.height, dtype=pl.Int64, eager=True)
+            runs = output if isinstance(output, Runs) else Runs.of(frame_of(output))
+            frame, weights = runs.rows, runs.lengths
         if absent := [name for name in (*quasi, *sensitive) if name not in frame.columns]:
             raise InputError(
                 f"The output has no column '{absent[0]}', which the schema calls {schema[absent[0]].role}."
@@ -152,7 +153,7 @@ def frame_of(output: Output) -> pl.DataFrame:
     """Return a published frame, or read it from its file or release folder."""
     if isinstance(output, pl.DataFrame):
         return output
-    if isinstance(output, Table):
+    if isinstance(output, Table | Runs):
         return output.frame()
     path = handed_over(output)
     if path.is_dir():

@@ -13,6 +13,7 @@ from sudare.engines.rewriting import Rewriting
 from sudare.tables.content import Content
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
+from sudare.tables.runs import Runs
 
 
 class Engine(Protocol):
@@ -42,7 +43,7 @@ class Engine(Protocol):
     def retyped(self, types: Mapping[str, Callable[[pl.Series], pl.Series]]) -> Engine:
         """Return the same rows, with the distinct values that some columns still have in other types."""
 
-    def rewrite(self, rewriting: Rewriting) -> pl.DataFrame:
+    def rewrite(self, rewriting: Rewriting) -> Runs:
         """Return what is published instead of the rows, in the order of what is published."""
 
     def frame(self) -> pl.DataFrame:

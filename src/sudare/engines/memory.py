@@ -14,7 +14,8 @@ from sudare.tables.column import Codes, Column, smallest
 from sudare.tables.content import Content
 from sudare.tables.counts import Counts, count, count_index, places_of
 from sudare.tables.dictionary import Dictionary
-from sudare.tables.published import in_order, ranks, unlisted
+from sudare.tables.published import order_of, ranks, unlisted
+from sudare.tables.runs import Runs
 
 Later = Callable[[], Column]
 
@@ -98,7 +99,7 @@ class Memory:
             {**self._columns, **{name: later(name, own) for name, own in types.items()}}, self._rows
         )
 
-    def rewrite(self, rewriting: Rewriting) -> pl.DataFrame:
+    def rewrite(self, rewriting: Rewriting) -> Runs:
         """Return what is published instead of the rows, in the order of what is published."""
         counts, tuple_of = count_index(*self._coded(rewriting.keys))
         listed = np.full(len(counts), -1, dtype=np.int64)
@@ -112,13 +113,14 @@ class Memory:
                 self._relabelled(labels, place) if labels else self._passed(name, kept)
             )
         output = count(codes, [len(own) for own in values.values()])
-        frame = pl.DataFrame(
-            [
-                own.gather(np.repeat(output.codes[:, a], output.weights)).alias(name)
-                for a, (name, own) in enumerate(values.items())
-            ]
+        rows = pl.DataFrame(
+            [own.gather(output.codes[:, a]).alias(name) for a, (name, own) in enumerate(values.items())]
         )
-        return in_order(frame) if any(map(_two_zeros, values.values())) else frame
+        lengths = pl.Series(output.weights)
+        if any(map(_two_zeros, values.values())):
+            order = order_of(rows)
+            rows, lengths = rows[order], lengths[order]
+        return Runs(rows, lengths)
 
     def _relabelled(self, labels: Labels, place: NDArray[np.int64]) -> tuple[pl.Series, Codes]:
         order, rank = ranks(labels.values)

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from sudare.errors import InputError, LedgerError
 from sudare.ledger.blocks import Ints, RecordedBlocks
 from sudare.ledger.chain import Entry
@@ -52,7 +50,7 @@ def record(
     *,
     neighbours: Neighbours,
     certificate_sha256: str | None = None,
-    frames: Mapping[str, pl.DataFrame] | None = None,
+    columns: Mapping[str, Sequence[str]] | None = None,
     blocks: Mapping[str, RecordedBlocks] | None = None,
     requirements: Sequence[object] = (),
     holder: Mapping[str, Any] | None = None,
@@ -74,11 +72,11 @@ def record(
         "noise": _noise(certificate.measured, neighbours),
         "views": {
             name: {
-                "quasi": [column for column in frame.columns if table.schema[column].role == Role.quasi],
-                "others": [column for column in frame.columns if table.schema[column].role != Role.quasi],
+                "quasi": [column for column in published if table.schema[column].role == Role.quasi],
+                "others": [column for column in published if table.schema[column].role != Role.quasi],
                 "blocks": blocks[name].to_json() if blocks and name in blocks else None,
             }
-            for name, frame in (frames or {}).items()
+            for name, published in (columns or {}).items()
         },
         "promises": [found for one in requirements if (found := promise(one, table.schema)) is not None],
         "certificate": certificate.model_dump(mode="json"),

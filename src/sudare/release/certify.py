@@ -15,6 +15,7 @@ from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.runs import Runs
 from sudare.tables.schema import Role, Scalar, Schema
 from sudare.tables.text import text_of
 from sudare.verification.certificate import Certificate, InputHash, PublishedAttribute
@@ -27,7 +28,7 @@ from sudare.verification.verify import verify
 class HandedOver:
     """Everything that a receiver gets: one table or several views, and the law of a randomized table."""
 
-    frames: Mapping[str, pl.DataFrame]
+    frames: Mapping[str, Runs]
     law: Mapping[str, Any] | None = None
 
 
@@ -126,7 +127,7 @@ def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, Publis
     schema = declared.schema
     found: dict[str, PublishedAttribute] = {}
     for frame in handed_over.frames.values():
-        for column in frame.iter_columns():
+        for column in frame.rows.iter_columns():
             own, by = schema[column.name], _distances(column.name, declared)
             found[column.name] = PublishedAttribute(
                 role=own.role,

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,8 @@ from sudare.privacy.promises import Promise
 from sudare.release.certify import Declared, HandedOver
 from sudare.tables import folders
 from sudare.tables.atomic import write_folder
+from sudare.tables.outputs import write_csv, write_parquet
 from sudare.tables.schema import Schema
-from sudare.tables.spreadsheets import guarded
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 from sudare.verification.certificate import Certificate
@@ -82,14 +82,14 @@ class Release:
 
     def frame(self) -> pl.DataFrame:
         """Return what is published, if it is one table."""
-        frames = self.frames()
-        if list(frames) == ["data"]:
-            return frames["data"]
-        raise InputError(f"This release has several views, {listed(list(frames))}: take one of frames().")
+        names = list(self.handed_over.frames)
+        if names == ["data"]:
+            return self.frames()["data"]
+        raise InputError(f"This release has several views, {listed(names)}: take one of frames().")
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """Return everything that is published, by name. Rows stand in the order of their published values."""
-        return dict(self.handed_over.frames)
+        return {name: runs.frame() for name, runs in self.handed_over.frames.items()}
 
     def write(
         self,
@@ -108,9 +108,9 @@ class Release:
         """
         folder = Path(folder)
         files: dict[str, Callable[[Path], None]] = {}
-        for name, frame in self.frames().items():
-            files[f"{folders.HAND_OVER}/{name}.parquet"] = frame.rechunk().write_parquet
-            files[f"{folders.HAND_OVER}/{name}.csv"] = guarded(frame).write_csv
+        for name, runs in self.handed_over.frames.items():
+            files[f"{folders.HAND_OVER}/{name}.parquet"] = partial(write_parquet, runs)
+            files[f"{folders.HAND_OVER}/{name}.csv"] = partial(write_csv, runs)
         if (law := self.handed_over.law) is not None:
             files[f"{folders.HAND_OVER}/{folders.LAW}"] = lambda path: _write_json(path, law)
         for name, write in self.plan.files().items():
@@ -147,7 +147,7 @@ class Release:
             self.kept.input_salt,
             neighbours="replace",
             certificate_sha256=_sha256(path),
-            frames=self.frames(),
+            columns={name: runs.columns for name, runs in self.handed_over.frames.items()},
             blocks=self.kept.blocks,
             requirements=self.requirements,
             holder=self.holder,

@@ -42,7 +42,7 @@ def write_assessment_report(assessment: Assessment) -> str:
         costs_by_k=_grid(columns_by_k(assessment)),
         stronger=stronger_bounds(assessment),
         pictures=pictures(assessment),
-        free=int((assessment.row_costs == 0).sum()),
+        free=int(assessment.weights[assessment.costs == 0].sum()),
         costliest=costliest_records(assessment),
     )
 

@@ -94,8 +94,8 @@ def _attributes(assessment: Assessment) -> Picture:
 
 
 def _records(assessment: Assessment) -> Picture:
-    steps = np.ceil(assessment.row_costs / COST_STEP - 1e-9).astype(np.int64)
-    counts = np.bincount(steps)
+    steps = np.ceil(assessment.costs / COST_STEP - 1e-9).astype(np.int64)
+    counts = np.bincount(steps, assessment.weights).astype(np.int64)
     labels = ["0", *(f"to {i * COST_STEP:.2f}" for i in range(1, len(counts)))]
     drawn = charts.vertical_bars(labels, counts.tolist())
     return Picture(f"What the records cost at least, for l = {assessment.largest:g}", drawn)

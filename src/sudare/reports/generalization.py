@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sudare.reports.page import render
 from sudare.reports.words import shown_value, value_labels
+from sudare.tables.runs import Runs
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.verification.certificate import Certificate
@@ -25,7 +26,7 @@ Integers = NDArray[np.integer[Any]]
 
 def write_generalization_report(
     table: Table,
-    data: pl.DataFrame,
+    data: Runs,
     certificate: Certificate,
     holder: Mapping[str, Any],
     verification: Verification,
@@ -48,8 +49,7 @@ def write_generalization_report(
         published=block_sizes(_published_sizes(data, quasi)),
         attacks=attack_shares(holder["attacks"]),
         histograms={
-            name: (original_histogram(table, name), published_histogram(table, name, data[name]))
-            for name in quasi
+            name: (original_histogram(table, name), published_histogram(table, name, data)) for name in quasi
         },
     )
 
@@ -76,11 +76,12 @@ def block_sizes(sizes: Integers) -> BlockSizes:
     )
 
 
-def _published_sizes(data: pl.DataFrame, names: Sequence[str]) -> Integers:
+def _published_sizes(data: Runs, names: Sequence[str]) -> Integers:
     # By place, since an attribute may have the name of any further column.
-    parts = data.select(names)
+    parts = data.rows.select(names)
     parts.columns = [f"{i}" for i in range(len(names))]
-    return parts.group_by(parts.columns).len("size")["size"].to_numpy().astype(np.int64)
+    blocks = parts.with_columns(data.lengths.alias("size")).group_by(parts.columns).agg(pl.sum("size"))
+    return blocks["size"].to_numpy().astype(np.int64)
 
 
 class AttackShares(NamedTuple):
@@ -144,9 +145,11 @@ def original_histogram(table: Table, name: str) -> Histogram:
     return Histogram.of([labels[code] for code in counts.codes[:, 0]], counts.weights)
 
 
-def published_histogram(table: Table, name: str, values: pl.Series) -> Histogram:
+def published_histogram(table: Table, name: str, data: Runs) -> Histogram:
     """Count published values, in their own order, or as the labels of the hierarchy follow each other."""
-    counted = values.alias("value").value_counts(name="count").sort("value", nulls_last=True)
+    values = data.rows[name]
+    parts = pl.DataFrame({"value": values, "count": data.lengths})
+    counted = parts.group_by("value").agg(pl.sum("count")).sort("value", nulls_last=True)
     hierarchy = table[name].hierarchy
     if hierarchy is not None and values.dtype == pl.String:
         order = [label for level in hierarchy.labels for label in level]

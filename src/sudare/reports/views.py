@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.generalization.views import View, ViewsPlan
+from sudare.plans.views import LocatedViews, View
+from sudare.privacy.multi_view import ViewedBy
 from sudare.reports.page import render
 from sudare.reports.words import shown_value, value_labels
+from sudare.tables.runs import Runs
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 from sudare.verification.certificate import Certificate
@@ -28,12 +30,15 @@ NEARLY = 1.05  # costs within this factor are called the same
 
 def write_views_report(
     table: Table,
-    frames: Mapping[str, pl.DataFrame],
-    plan: ViewsPlan,
+    frames: Mapping[str, Runs],
+    located: LocatedViews,
+    seen: ViewedBy,
     certificate: Certificate,
     holder: Record,
 ) -> str:
     """Tell the holder in pictures what the views promise together, and what each of them still shows.
+
+    `seen` is what is left to the records of every tuple, by all views and whatever earlier releases tell.
 
     >>> import sudare as sd
     >>> people = pl.DataFrame({"age": [20, 21, 22, 23], "sex": ["f", "m", "f", "m"], "ill": ["flu", "flu", "HIV", "HIV"]})
@@ -42,7 +47,7 @@ def write_views_report(
     >>> "For the holder of the data only" in release.report
     True
     """
-    sensitive = plan.problem.sensitive
+    sensitive, views = located.sensitive, located.views
     ((measure, value),) = holder["measured"].items()
     utility = holder["utility"]
     return render(
@@ -51,20 +56,18 @@ def write_views_report(
         certificate=certificate,
         caveats=[*certificate.caveats, *holder["notes"]],
         sensitive=sensitive,
-        views=plan.views,
-        names=listed([view.name for view in plan.views]),
+        views=views,
+        names=listed([view.name for view in views]),
         measure=measure,
         value=value,
-        left=values_left(plan, holder),
+        left=values_left(sensitive, holder),
         likeliest=_largest_share(table, sensitive),
-        after_earlier=bool((~plan.problem.people.fixed).any()),
-        nearest=nearest_person(table, plan, by_number=measure == "l_multiview"),
+        after_earlier=bool(holder["notes"]),
+        nearest=nearest_person(located, seen, by_number=measure == "l_multiview"),
         utility=utility,
         balance=balance(utility) if len(utility) > 1 else None,
         widest=max(max(own["open_by_attribute"].values()) for own in utility.values()),
-        examples={
-            view.name: example_blocks(frames[view.name], view.attributes, sensitive) for view in plan.views
-        },
+        examples={view.name: example_blocks(frames[view.name], view.attributes, sensitive) for view in views},
     )
 
 
@@ -84,10 +87,10 @@ class ValuesLeft(NamedTuple):
     """The probability of somebody's likeliest value, at most."""
 
 
-def values_left(plan: ViewsPlan, holder: Record) -> ValuesLeft:
+def values_left(sensitive: str, holder: Record) -> ValuesLeft:
     """Compare what the raw views would give away with what the published ones do."""
     original = holder["attacks"]["input"]["intersection"]
-    published = holder["attacks"]["output"]["intersection"]["by_attribute"][plan.problem.sensitive]
+    published = holder["attacks"]["output"]["intersection"]["by_attribute"][sensitive]
     before, after = (
         {int(size): people for size, people in side["candidates"].items()} for side in (original, published)
     )
@@ -128,19 +131,20 @@ class Nearest(NamedTuple):
     """The values that are left, with their probabilities."""
 
 
-def nearest_person(table: Table, plan: ViewsPlan, *, by_number: bool) -> Nearest:
+def nearest_person(located: LocatedViews, seen: ViewedBy, *, by_number: bool) -> Nearest:
     """Look for the person with the fewest values left, or whose likeliest value is the likeliest."""
-    seen, people = plan.seen(), plan.problem.people
+    counts = located.counts
+    values, weights = counts.column(located.sensitive), counts.weights
     keys = (-seen.posterior, seen.candidates) if by_number else (seen.candidates, -seen.posterior)
     person = int(np.lexsort(keys)[0])
-    texts = value_labels(table[plan.problem.sensitive])
+    texts = value_labels(located.table[located.sensitive])
     blocks = []
-    for view in plan.views:
-        block = int(view.block_of[person])
-        inside = view.block_of == block
-        counts = np.bincount(people.sensitive[inside], people.weights[inside], len(texts)).astype(np.int64)
-        blocks.append((view.name, _label(view, block), int(counts.sum()), named_values(texts, counts)))
-    totals = np.bincount(people.sensitive, people.weights, minlength=len(texts))
+    for view, block_of in zip(located.views, located.block_of.T, strict=True):
+        block = int(block_of[person])
+        inside = block_of == block
+        records = np.bincount(values[inside], weights[inside], len(texts)).astype(np.int64)
+        blocks.append((view.name, _label(view, block), int(records.sum()), named_values(texts, records)))
+    totals = np.bincount(values, weights, minlength=len(texts))
     width = seen.weighed.shape[1]
     likely = np.zeros(len(texts))
     likely[:width] = totals[:width] * seen.weighed[person]
@@ -205,13 +209,15 @@ class Examples(NamedTuple):
     """How many blocks there are."""
 
 
-def example_blocks(frame: pl.DataFrame, attributes: Sequence[str], sensitive: str) -> Examples:
+def example_blocks(published: Runs, attributes: Sequence[str], sensitive: str) -> Examples:
     """Choose some published blocks, evenly by their sizes."""
     # By place, since an attribute may have the name of any further column.
     labels = [f"{i}" for i in range(len(attributes))]
-    parts = frame.select([*attributes, sensitive])
+    parts = published.rows.select([*attributes, sensitive])
     parts.columns = [*labels, "value"]
-    counted = parts.group_by(parts.columns).len("count")
+    counted = (
+        parts.with_columns(published.lengths.alias("count")).group_by(parts.columns).agg(pl.sum("count"))
+    )
     blocks = (
         counted.sort("count", "value", descending=[True, False])
         .group_by(labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sudare.tables.column import Column
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.text import text_of, texts_of
 
 MISSING = "(missing)"
@@ -29,11 +29,11 @@ def shown_value(value: object) -> str:
     return MISSING if value is None else text_of(value)
 
 
-def value_labels(column: Column) -> list[str]:
+def value_labels(column: Dictionary) -> list[str]:
     """Write the values of a column's codes as texts; the missing one, if there is any, is the last.
 
     >>> import polars as pl
-    >>> value_labels(Column.encode(pl.Series([30, None, 20])))
+    >>> value_labels(Dictionary(pl.Series([20, 30]), missing=True))
     ['20', '30', '(missing)']
     """
     return texts_of(column.values) + [MISSING] * column.missing

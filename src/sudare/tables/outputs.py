@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import BinaryIO
 
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.tables.parquet_files import outline_of, read_parquet
-from sudare.tables.spreadsheets import unguarded
+from sudare.tables.parquet_files import outline_of, read_parquet, read_parquet_slices
+from sudare.tables.runs import SLICE, Runs
+from sudare.tables.spreadsheets import guarded, unguarded
 
+ROW_GROUP = 2**18
 # What polars raises where a damaged file breaks it; the last one is no Exception.
 BROKEN = (OSError, ValueError, csv.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
@@ -47,6 +50,37 @@ def read_output(path: Path) -> pl.DataFrame:
     except BROKEN as error:
         raise _unreadable(path, error) from None
     return frame
+
+
+def read_runs(path: Path) -> Runs:
+    """Read a published file, some rows at a time where it is a Parquet file."""
+    if is_csv(path):
+        return Runs.of(read_output(path))
+    column_names(path)
+    return Runs.joined(Runs.of(part) for part in read_parquet_slices(path, SLICE))
+
+
+def write_parquet(runs: Runs, to: Path | BinaryIO) -> None:
+    """Write a table as a release publishes it: the same rows always give the same bytes."""
+    runs.lazy().sink_parquet(to, row_group_size=ROW_GROUP, maintain_order=True)
+
+
+def write_csv(runs: Runs, to: Path) -> None:
+    """Write a table as CSV, in which no spreadsheet takes a text for a formula."""
+    Runs(guarded(runs.rows), runs.lengths).lazy().sink_csv(to, maintain_order=True)
+
+
+def is_written_as(path: Path, runs: Runs) -> bool:
+    """Tell whether a CSV file is byte by byte what a release writes for these rows."""
+    try:
+        with path.open("rb") as file:
+            for number, rows in enumerate(Runs(guarded(runs.rows), runs.lengths).slices()):
+                text = rows.write_csv(include_header=number == 0).encode()
+                if file.read(len(text)) != text:
+                    return False
+            return not file.read(1)
+    except OSError as error:
+        raise _unreadable(path, error) from None
 
 
 def _unreadable(path: Path, error: BaseException) -> InputError:

@@ -31,9 +31,15 @@ def in_order(frame: pl.DataFrame) -> pl.DataFrame:
     """
     if frame.width == 0:
         return frame
+    return frame[order_of(frame)]
+
+
+def order_of(frame: pl.DataFrame) -> NDArray[np.uint32]:
+    """Return in which order the rows of a frame are published."""
     # -0.0 and 0.0 are equal, and yet can be told apart: their order must not be the original's.
     bits = [pl.lit(exact(column)) for column in frame.iter_columns() if column.dtype.is_float()]
-    return frame.sort([*map(pl.col, frame.columns), *bits], nulls_last=True)
+    keys = [*map(pl.col, frame.columns), *bits]
+    return frame.select(pl.arg_sort_by(keys, nulls_last=True)).to_series().to_numpy()
 
 
 def ranks(values: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -42,8 +48,7 @@ def ranks(values: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     >>> [array.tolist() for array in ranks(pl.Series("town", ["b", None, "a"]))]
     [[2, 0, 1], [1, 2, 0]]
     """
-    place = pl.int_range(len(values), dtype=pl.Int64, eager=True).alias("place")
-    order = in_order(pl.DataFrame([unlisted(values).alias("value"), place]))["place"].to_numpy()
+    order = order_of(pl.DataFrame([unlisted(values).alias("value")])).astype(np.int64)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return order, rank

@@ -15,54 +15,64 @@ import polars as pl
 from sudare.tables.builders import ROOT
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.recipes import FileRecipe, GroupsRecipe, SuppressRecipe, TreeRecipe
+from sudare.tables.runs import Runs
 from sudare.tables.schema import Attribute, Role, Schema
 from sudare.utility.blocks import average_block, discernibility
 
 RANGE = re.compile(r"\[.*, .*\]", re.DOTALL)  # how a hierarchy made from the data itself writes its nodes
 
 
-def utility_of_labels(frame: pl.DataFrame, schema: Schema) -> dict[str, Any]:
+def utility_of_labels(published: Runs, schema: Schema) -> dict[str, Any]:
     """Return blocks, their average size and discernibility, and the distortion where labels tell it.
 
     Records that were left out are not counted: nothing that is published tells how many there were.
 
     >>> frame = pl.DataFrame({"sex": ["f", "f", "*", "*"]})
-    >>> utility_of_labels(frame, Schema.from_roles(quasi=["sex"]))
+    >>> utility_of_labels(Runs.of(frame), Schema.from_roles(quasi=["sex"]))
     {'blocks': 2, 'average_block': 2.0, 'discernibility': 8, 'distortion': 0.5}
     """
-    quasi = [name for name in schema.names(Role.quasi) if name in frame.columns]
-    sizes = (frame.group_by(quasi).len()["len"] if quasi else pl.Series([frame.height])).to_numpy()
+    quasi = [name for name in schema.names(Role.quasi) if name in published.columns]
+    sizes = _block_sizes(published, quasi).to_numpy()
     utility = {
         "blocks": len(sizes),
         "average_block": average_block(sizes.astype(np.int64)),
         "discernibility": discernibility(sizes.astype(np.int64)),
     }
-    distortion = _distortion(frame, schema, quasi)
+    distortion = _distortion(published, schema, quasi)
     return utility if distortion is None else utility | {"distortion": distortion}
 
 
-def _distortion(frame: pl.DataFrame, schema: Schema, quasi: list[str]) -> float | None:
+def _block_sizes(published: Runs, quasi: list[str]) -> pl.Series:
+    if not quasi:
+        return pl.Series([published.height])
+    # By place, since an attribute may have the name of any further column.
+    keys = [published.rows[name].alias(str(i)) for i, name in enumerate(quasi)]
+    rows = pl.DataFrame([*keys, published.lengths.alias("records")])
+    return rows.group_by([key.name for key in keys]).agg(pl.sum("records"))["records"]
+
+
+def _distortion(published: Runs, schema: Schema, quasi: list[str]) -> float | None:
     """Return the mean cost of the published cells; None if some label's cost cannot be told."""
     weights = [schema[name].weight for name in quasi]
-    costs = [_cost(frame[name], schema[name]) for name in quasi]
+    costs = [_cost(published.rows[name], published.lengths, schema[name]) for name in quasi]
     if any(cost is None for cost in costs):
         return None
     whole = sum(weights)
     return sum(c * w for c, w in zip(costs, weights, strict=True) if c is not None) / whole if whole else 0.0
 
 
-def _cost(column: pl.Series, attribute: Attribute) -> float | None:
+def _cost(column: pl.Series, lengths: pl.Series, attribute: Attribute) -> float | None:
     """Return the mean share of the hierarchy that a column's cells climbed."""
     if column.dtype != pl.String:
         return 0.0  # published in its own type: nothing climbed
     hierarchy = _declared(attribute)
-    counted = column.alias("label").value_counts(name="count")
+    counted = pl.DataFrame({"label": column, "count": lengths}).group_by("label").agg(pl.sum("count"))
     labels, counts = counted["label"].to_list(), counted["count"].to_list()
     shares = [_share(label, hierarchy, attribute) for label in labels]
     if any(share is None for share in shares):
         return None
     whole: float = sum(s * n for s, n in zip(shares, counts, strict=True) if s is not None)
-    return whole / len(column)
+    return whole / int(lengths.sum())
 
 
 def _declared(attribute: Attribute) -> dict[str, float] | None:

@@ -30,6 +30,7 @@ from sudare.release.release import Kept, Release
 from sudare.reports.views import write_views_report
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.excerpt import without
+from sudare.tables.runs import Runs
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed
@@ -37,7 +38,7 @@ from sudare.utility.measures import utility_of
 from sudare.utility.outcome import Outcome
 from sudare.verbs.generalize import NO_NOISE
 from sudare.verification import recount_views
-from sudare.verification.certificate import InputHash
+from sudare.verification.certificate import Certificate, InputHash
 from sudare.verification.columns import refuse_columns
 
 METHODS = ("simultaneous", "all-attributes", "sequential")
@@ -268,7 +269,7 @@ def released_views(
         plan,
         salt,
         record=partial(_record, whole, data, {requirement.name: least}, _made_against(_flat(earlier))),
-        report=partial(write_views_report, table, data, located, certificate),
+        report=partial(_report, table, data, located, earlier, certificate),
         table=table,
         blocks={
             view.name: RecordedBlocks.of(table, whole.counts, whole.block_of[:, at])
@@ -276,6 +277,22 @@ def released_views(
         },
     )
     return Release(handed_over, declared, certificate, kept)
+
+
+def _report(
+    table: Table,
+    data: Mapping[str, Runs],
+    located: LocatedViews,
+    earlier: Sequence[Sequence[Recorded]],
+    certificate: Certificate,
+    holder: dict[str, Any],
+) -> str:
+    counts = located.counts
+    together = earlier[0] if earlier else []
+    told = _earlier_blocks(together, located.sensitive, located.table, counts)
+    sensitive = counts.column(located.sensitive).astype(np.int64)
+    seen = ViewedBy.of([*located.block_of.T, *told], sensitive, counts.weights)
+    return write_views_report(table, data, located, seen, certificate, holder)
 
 
 def _verified(
@@ -333,7 +350,7 @@ def _refuse_broken(requirement: MultiViewDiversity, least: float, worst: int, lo
 
 
 def _record(
-    whole: LocatedViews, data: Mapping[str, pl.DataFrame], measured: dict[str, float], notes: list[str]
+    whole: LocatedViews, data: Mapping[str, Runs], measured: dict[str, float], notes: list[str]
 ) -> dict[str, Any]:
     """Measure what needs the original: what is left to everybody, what it cost, and what could be told before."""
     table, published = whole.table, next(iter(data.values())).height

@@ -115,10 +115,10 @@ def refuse_records(certificate: Certificate, tables: Mapping[str, list[Published
     """Refuse a certificate that speaks of other records than are there."""
     for copies in tables.values():
         for table in copies:
-            if certificate.records != {"published": table.frame.height}:
+            if certificate.records != {"published": table.runs.height}:
                 raise RequirementError(
                     f"The certificate claims the records {certificate.records}, but {table.where} has "
-                    f"{table.frame.height}. Do not rely on it."
+                    f"{table.runs.height}. Do not rely on it."
                 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,8 @@ import polars as pl
 from sudare.errors import InputError, RequirementError
 from sudare.tables.exact import exact
 from sudare.tables.folders import CERTIFICATE, LAW
-from sudare.tables.outputs import BROKEN, column_names, is_csv, read_output
+from sudare.tables.outputs import BROKEN, column_names, is_csv, is_written_as, read_runs, write_parquet
+from sudare.tables.runs import Runs
 from sudare.tables.schema import Schema
 from sudare.tables.spreadsheets import guarded, unguarded
 from sudare.tables.text import listed
@@ -37,22 +38,32 @@ class PublishedTable:
     """One published table: a frame, or what a file holds, its values as a receiver can distinguish them."""
 
     where: str
-    frame: pl.DataFrame
+    runs: Runs
     from_csv: bool = False
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """Rows that differ from the one before; each stands for as many as `weights` says."""
+        return self.runs.rows
+
+    @property
+    def weights(self) -> pl.Series:
+        """How many rows of the table each row of the frame stands for."""
+        return self.runs.lengths
 
     def meant(self, name: str) -> pl.Series:
         """Return what the values of a column mean: in a CSV file, without what guards them in a spreadsheet."""
         return unguarded(self.frame[name]) if self.from_csv else self.frame[name]
 
 
-def open_table(output: pl.DataFrame | Path, schema: Schema) -> PublishedTable:
+def open_table(output: pl.DataFrame | Runs | Path, schema: Schema) -> PublishedTable:
     """Take a frame, or read a file, and refuse columns and types that must not be published."""
-    if isinstance(output, pl.DataFrame):
-        table = PublishedTable("The output", output)
+    if isinstance(output, pl.DataFrame | Runs):
         refuse_columns(output.columns, schema)
+        table = PublishedTable("The output", Runs.of(output) if isinstance(output, pl.DataFrame) else output)
     else:
         refuse_columns(column_names(output), schema, output.name)
-        table = PublishedTable(output.name, read_output(output), is_csv(output))
+        table = PublishedTable(output.name, read_runs(output), is_csv(output))
         if not table.from_csv:
             _refuse_more_than_rows(output, table.frame)
     if table.frame.height == 0:
@@ -137,21 +148,30 @@ def tables_in(files: Mapping[str, Path]) -> dict[str, list[Path]]:
     return tables
 
 
-def refuse_unlike(copies: list[PublishedTable]) -> None:
-    """Refuse a Parquet and a CSV file of one table that do not have the same rows."""
-    if len(copies) < 2:
-        return
-    parquet, csv = copies
+def open_copies(paths: Sequence[Path], schema: Schema) -> list[PublishedTable]:
+    """Read all files that hold one table, and refuse those that do not have the same rows."""
+    first, *others = paths
+    table = open_table(first, schema)
+    return [table, *(_open_copy(table, path, schema) for path in others)]
+
+
+def _open_copy(parquet: PublishedTable, path: Path, schema: Schema) -> PublishedTable:
+    """Read the CSV file of a table that stands in a Parquet file, too."""
     try:
-        text = guarded(parquet.frame).write_csv().encode()
-        written = pl.read_csv(io.BytesIO(text), infer_schema=False)
+        text = io.BytesIO(guarded(parquet.frame).write_csv().encode())
+        written = pl.read_csv(text, infer_schema=False)
     except BROKEN as error:
-        raise InputError(f"{parquet.where} cannot be compared with {csv.where}: {error}.") from None
+        raise InputError(f"{parquet.where} cannot be compared with {path.name}: {error}.") from None
     written.columns = parquet.frame.columns
-    if not written.equals(csv.frame):
+    rows = Runs(written, parquet.weights)
+    refuse_columns(column_names(path), schema, path.name)
+    if not is_written_as(path, parquet.runs) and not rows.frame().equals(
+        open_table(path, schema).runs.frame()
+    ):
         raise RequirementError(
-            f"{csv.where} does not have the same rows as {parquet.where}. Write both from one table."
+            f"{path.name} does not have the same rows as {parquet.where}. Write both from one table."
         )
+    return PublishedTable(path.name, rows, from_csv=True)
 
 
 def refuse_order(table: PublishedTable) -> None:
@@ -164,20 +184,24 @@ def refuse_order(table: PublishedTable) -> None:
         )
 
 
-def refuse_other_bytes(path: Path, frame: pl.DataFrame, written_by: str | None) -> str:
+def refuse_other_bytes(path: Path, runs: Runs, written_by: str | None) -> str:
     """Refuse a file that is not byte by byte what a release writes for these rows: whatever else it has may reveal more.
 
     Another version of polars may write the same rows otherwise. Then only the notes of the Parquet file are compared, and
     what was not is returned as a note; else the note is empty.
     """
-    fresh = io.BytesIO()
-    (guarded(frame).write_csv if is_csv(path) else frame.rechunk().write_parquet)(fresh)
-    if is_csv(path) or written_by == pl.__version__:
-        alike, note = _bytes(path) == fresh.getvalue(), ""
+    note = ""
+    if is_csv(path):
+        alike = is_written_as(path, runs)
     else:
-        fresh.seek(0)
-        alike = pl.read_parquet_metadata(path) == pl.read_parquet_metadata(fresh)
-        note = OTHER_VERSION.format(path.name, written_by, pl.__version__)
+        fresh = io.BytesIO()
+        write_parquet(runs, fresh)
+        if written_by == pl.__version__:
+            alike = _bytes(path) == fresh.getvalue()
+        else:
+            fresh.seek(0)
+            alike = pl.read_parquet_metadata(path) == pl.read_parquet_metadata(fresh)
+            note = OTHER_VERSION.format(path.name, written_by, pl.__version__)
     if not alike:
         raise RequirementError(
             f"{path.name} has other bytes than a release writes for its rows. They may reveal something about the original. Write the "

@@ -51,7 +51,7 @@ def find_in_blocks(table: PublishedTable, asked: Sequence[Promise], schema: Sche
         if name is not None:
             given = schema.missing_values or ()
             column = sensitive_column(table.meant(name), schema[name], given, from_csv=table.from_csv)
-        return recount.count_blocks(table.frame, quasi, column), column
+        return recount.count_blocks(table.frame, table.weights, quasi, column), column
 
     findings = []
     for requirement in asked:
@@ -160,7 +160,7 @@ def find_by_law(
     """Find k and epsilon from the law, whichever is asked for, and the attribute that uses most of them."""
     frame = table.frame.with_columns(table.meant(name) for name in table.frame.columns)
     epsilon, spread, worst = recount_laws.promised(frame, law)
-    k = 1 + (frame.height - 1) * math.exp(-spread)
+    k = 1 + (table.runs.height - 1) * math.exp(-spread)
     pk = max((r.k for r in asked if isinstance(r, PkAnonymity)), default=1.0)
     least = min((r.epsilon for r in asked if isinstance(r, DifferentialPrivacy)), default=math.inf)
     words = {type(r): str(r) for r in asked}
@@ -187,15 +187,15 @@ def find_in_views(promise: Promise, tables: Mapping[str, list[PublishedTable]], 
             "MultiViewDiversity alone."
         )
     views = {name: copies[0] for name, copies in tables.items()}
-    seen: dict[str, tuple[pl.Series, pl.Series]] = {}
+    seen: dict[str, tuple[pl.Series, pl.Series, pl.Series]] = {}
     for name, table in views.items():
         quasi = [column for column in schema.names(Role.quasi) if column in table.frame.columns]
         sensitive = table.frame[sensitive_of(promise, schema, table)]
-        seen[name] = recount_views.blocks_of(table.frame, quasi), sensitive
-    _refuse_other_people(views, [sensitive for _, sensitive in seen.values()])
+        seen[name] = recount_views.blocks_of(table.frame, quasi), sensitive, table.weights
+    _refuse_other_people(views, [(sensitive, weights) for _, sensitive, weights in seen.values()])
     alone = {
-        name: recount_views.least_left([blocks], sensitive, promise.kind)[0]
-        for name, (blocks, sensitive) in seen.items()
+        name: recount_views.least_left([blocks], sensitive, promise.kind, weights)[0]
+        for name, (blocks, sensitive, weights) in seen.items()
     }
     worst = min(alone, key=lambda name: alone[name])
     together = recount_views.least_of_any(list(seen.values()), promise.kind)
@@ -204,11 +204,16 @@ def find_in_views(promise: Promise, tables: Mapping[str, list[PublishedTable]], 
     return Finding(str(promise), promise.name, alone[worst], alone[worst] >= enough, {"view": worst}, note)
 
 
-def _refuse_other_people(views: Mapping[str, PublishedTable], sensitive: Sequence[pl.Series]) -> None:
+def _refuse_other_people(
+    views: Mapping[str, PublishedTable], sensitive: Sequence[tuple[pl.Series, pl.Series]]
+) -> None:
     """Refuse views that are not of the same records: they must have the same sensitive values as often."""
-    first = sorted(sensitive[0].cast(pl.String).fill_null("").to_list())
-    for table, column in zip(views.values(), sensitive, strict=True):
-        if sorted(column.cast(pl.String).fill_null("").to_list()) != first:
+    histograms = []
+    for column, weights in sensitive:
+        parts = pl.DataFrame({"value": column.cast(pl.String).fill_null(""), "records": weights})
+        histograms.append(parts.group_by("value").agg(pl.sum("records")).sort("value"))
+    for table, histogram in zip(views.values(), histograms, strict=True):
+        if not histogram.equals(histograms[0]):
             raise InputError(
                 f"{table.where} is not of the same records as {next(iter(views.values())).where}: its sensitive values "
                 "differ. Verify views of one table."

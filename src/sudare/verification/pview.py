@@ -15,6 +15,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.promises import Promise
 from sudare.pview.files import DATA, MANIFEST, open_view
 from sudare.pview.pview import PView
+from sudare.tables.runs import Runs
 from sudare.tables.text import shown
 from sudare.verification import recount_budget
 from sudare.verification.certificate import Certificate
@@ -51,7 +52,7 @@ def find_in_pview(folder: Path, promised: Sequence[Promise] | None) -> Verificat
     refuse_texts(certificate)
     _refuse_other_claims(certificate, pview, own)
     _refuse_other_whole(budget, own, folder)
-    note = refuse_other_bytes(folder / DATA, pview.model.frame(), certificate.versions.get("polars"))
+    note = refuse_other_bytes(folder / DATA, Runs.of(pview.model.frame()), certificate.versions.get("polars"))
     refuse_other_json(folder / MANIFEST)
     roles = {name: column.role for name, column in certificate.attributes.items()}
     findings = claimed if promised is None else _findings(promised, budget, folder)

@@ -39,17 +39,23 @@ class RecountedBlocks:
         return self.quasi.row(block, named=True) if self.quasi.width else {}
 
 
-def count_blocks(frame: pl.DataFrame, quasi: list[str], sensitive: Sensitive | None) -> RecountedBlocks:
-    """Group the records by the quasi values that a receiver can distinguish; without any, all are one block."""
+def count_blocks(
+    frame: pl.DataFrame, weights: pl.Series, quasi: list[str], sensitive: Sensitive | None
+) -> RecountedBlocks:
+    """Group the records by the quasi values that a receiver can distinguish; without any, all are one block.
+
+    A row of the frame stands for so many records as `weights` says.
+    """
     keys = [str(i) for i in range(len(quasi))]  # so that no column can have the name of ours
     shown = [f"text {key}" for key in keys]
     rows = frame.select(
         pl.repeat(0, frame.height).alias("all"),
         pl.int_range(frame.height).alias("row"),
+        weights.alias("weight"),
         *(exact(frame[name]).alias(key) for name, key in zip(quasi, keys, strict=True)),
         (pl.lit(0) if sensitive is None else sensitive.codes).alias("value"),
     )
-    pairs = rows.group_by("all", *keys, "value").agg(pl.min("row"), count=pl.len().cast(pl.Int64))
+    pairs = rows.group_by("all", *keys, "value").agg(pl.min("row"), count=pl.sum("weight"))
     blocks = pairs.group_by("all", *keys).agg(pl.min("row"), size=pl.sum("count"))
     written = (texts(frame[name].gather(blocks["row"])) for name in quasi)
     blocks = blocks.with_columns(column.alias(text) for column, text in zip(written, shown, strict=True))

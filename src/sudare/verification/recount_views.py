@@ -55,17 +55,19 @@ def least_left(
     return least, worst
 
 
-def least_of_any(views: Sequence[tuple[pl.Series, pl.Series]], kind: str) -> float | None:
+def least_of_any(views: Sequence[tuple[pl.Series, pl.Series, pl.Series]], kind: str) -> float | None:
     """Return the smallest l that any blocks leave, one of each view, as if a person could be in any of them.
 
-    A view is given by its blocks and its sensitive values, in its own order of rows. Nobody outside knows who is in which
+    A view is given by its blocks, its sensitive values and how many records each row stands for, in its own order of rows. Nobody outside knows who is in which
     blocks; but whoever it is has at least that. It is None where there are too many combinations to look at.
     """
-    columns = [(blocks, texts(values).fill_null("").to_list()) for blocks, values in views]
-    totals = Counter(columns[0][1])
-    different = [
-        _different(_histograms(blocks, values, [1] * len(values)), kind) for blocks, values in columns
+    columns = [
+        (blocks, texts(values).fill_null("").to_list(), weights.to_list())
+        for blocks, values, weights in views
     ]
+    _, values, numbers = columns[0]
+    totals = _histograms(pl.Series([0] * len(values)), values, numbers)[0]
+    different = [_different(_histograms(*column), kind) for column in columns]
     if math.prod(map(len, different)) > MAX_COMBINATIONS:
         return None
     return min(_left(histograms, totals, kind) for histograms in product(*different))

@@ -20,6 +20,7 @@ from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
+from sudare.tables.runs import Runs
 from sudare.tables.schema import Role, Schema
 from sudare.tables.text import listed
 from sudare.verification import recount_laws
@@ -36,12 +37,12 @@ from sudare.verification.claims import (
 from sudare.verification.files import (
     PublishedTable,
     files_in,
+    open_copies,
     open_table,
     refuse_changed,
     refuse_order,
     refuse_other_bytes,
     refuse_other_json,
-    refuse_unlike,
     tables_in,
 )
 from sudare.verification.finders import find_by_law, find_in_blocks, find_in_views
@@ -51,7 +52,7 @@ from sudare.verification.utility import refuse_other_utility
 
 
 def verify(
-    output: pl.DataFrame | str | Path,
+    output: pl.DataFrame | Runs | str | Path,
     requirements: Promise | Sequence[Promise] | None = None,
     schema: Schema | None = None,
     *,
@@ -85,18 +86,18 @@ def verify(
     {'l_distinct': 2, 't': 0.2}
     """
     promised = _listed(requirements)
-    if not isinstance(output, pl.DataFrame) and not Path(output).exists():
+    if not isinstance(output, pl.DataFrame | Runs) and not Path(output).exists():
         raise InputError(f"{output}: there is no such file or folder, and the output cannot be read.")
     if is_pview(output):
         return find_in_pview(Path(output), promised)
-    if not isinstance(output, pl.DataFrame) and handed_over(output).is_dir():
+    if not isinstance(output, pl.DataFrame | Runs) and handed_over(output).is_dir():
         return _verify_folder(handed_over(output), promised, schema, plan)
     if promised is None or schema is None:
         raise ParameterError(
             "verify needs the requirements and the schema of a table; only a release folder and a p-view state "
             "their own."
         )
-    single = output if isinstance(output, pl.DataFrame) else Path(output)
+    single = output if isinstance(output, pl.DataFrame | Runs) else Path(output)
     tables = {"data": [open_table(single, schema)]}
     law = _given(plan) or (_law_beside(single) if _by_law(promised) else None)
     return _verification(tables, promised, schema, law)
@@ -150,7 +151,7 @@ def _verify_folder(
     claimed = _verification(tables, own_promises, own, law)
     refuse_figures(certificate, claimed.measured)
     refuse_records(certificate, tables)
-    frames = {name: copies[0].frame for name, copies in tables.items()}
+    published = {name: copies[0].runs for name, copies in tables.items()}
     if law is not None:
         if law.caveats != certificate.caveats:
             raise RequirementError(
@@ -158,7 +159,7 @@ def _verify_folder(
             )
         recount_laws.refuse_better(law, certificate.records["published"], claimed.measured)
         refuse_other_json(files[LAW])
-    notes.append(refuse_other_utility(certificate, frames, own, randomized=law is not None))
+    notes.append(refuse_other_utility(certificate, published, own, randomized=law is not None))
     notes = [note for note in notes if note]
     if promised is None and schema is None:
         return replace(claimed, notes=tuple(notes))
@@ -177,17 +178,17 @@ def _refuse_more_than_rows(
         refuse_order(table)
         rows = table.frame.with_columns(table.meant(column) for column in table.frame.columns)
         for path in tables_in(files)[name]:
-            notes.append(refuse_other_bytes(path, rows, certificate.versions.get("polars")))
+            notes.append(
+                refuse_other_bytes(path, Runs(rows, table.weights), certificate.versions.get("polars"))
+            )
     return notes
 
 
 def _read(files: Mapping[str, Path], schema: Schema) -> dict[str, list[PublishedTable]]:
     """Read all tables of a folder, each from all files that hold it."""
-    tables = {name: [open_table(path, schema) for path in paths] for name, paths in tables_in(files).items()}
+    tables = {name: open_copies(paths, schema) for name, paths in tables_in(files).items()}
     if not tables:
         raise InputError("There is no published table in this folder: no Parquet file, and no CSV file.")
-    for copies in tables.values():
-        refuse_unlike(copies)
     return tables
 
 
@@ -235,8 +236,8 @@ def _given(plan: Mapping[str, Any] | None) -> TableLaw | None:
     return None if plan is None else TableLaw.of(plan)
 
 
-def _law_beside(output: pl.DataFrame | Path) -> TableLaw | None:
+def _law_beside(output: pl.DataFrame | Runs | Path) -> TableLaw | None:
     """Read the law that was published with a file, if there is one."""
-    if isinstance(output, pl.DataFrame) or not (output.parent / LAW).exists():
+    if isinstance(output, pl.DataFrame | Runs) or not (output.parent / LAW).exists():
         return None
     return TableLaw.open(output.parent / LAW)
