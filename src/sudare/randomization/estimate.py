@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import one_of
 from sudare.randomization.channel import Channel
-from sudare.randomization.published import PublishedAttribute, PublishedLaw
+from sudare.randomization.published import PublishedAttribute, PublishedCounts, PublishedLaw
 from sudare.tables.numbers import number_of
 from sudare.tables.text import listed, shown, text_of
 from sudare.utility.intervals import REACH
@@ -126,21 +126,13 @@ class Estimate:
         return np.asarray([value in texts for value in attribute.values], dtype=np.float64)
 
 
-def estimate(laws: Sequence[PublishedLaw], method: Method, names: Sequence[str] | None = None) -> Estimate:
+def estimate(output: PublishedCounts, method: Method, names: Sequence[str] | None = None) -> Estimate:
     """Estimate the counts of attributes, or of the combinations of several: of all that the laws have, or of the named.
 
     Where a law has more attributes than are named, all of them are estimated, and the others summed out.
     """
     one_of(method, "method", "reconstruct", ("ml", "unbiased"))
-    shape = tuple(law.channel.outputs for law in laws)
-    if math.prod(shape) > 2**24:
-        raise ParameterError(
-            f"{' x '.join(f'{size:,}' for size in shape)} combinations are too many to estimate at once. "
-            "Ask for fewer attributes."
-        )
-    outputs = np.bincount(
-        np.ravel_multi_index(tuple(law.codes for law in laws), shape), minlength=math.prod(shape)
-    ).reshape(shape).astype(np.float64)  # fmt: skip
+    laws, outputs = output.laws, output.counts
     likely = most_likely(laws, outputs)
     expected = _each(laws, lambda law: law.channel.expected, likely)
     every = {a.name: a for law in laws for a in law.attributes}

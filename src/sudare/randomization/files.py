@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.plans.law import MOST_MATRIX
 from sudare.privacy.requirement import one_of
-from sudare.randomization.domains import BETWEEN, Categories, Joint
+from sudare.randomization.domains import SEPARATOR, Categories, Joint
 from sudare.tables.text import listed, shown, spellings
 from sudare.tables.text_files import read_csv_rows
 
@@ -107,7 +107,7 @@ class _Places:
 
 def _parted(text: str, domain: Categories | Joint) -> Sequence[str]:
     """Return the values of a combination."""
-    return text.split(BETWEEN) if isinstance(domain, Joint) else (text,)
+    return text.split(SEPARATOR) if isinstance(domain, Joint) else (text,)
 
 
 def _lines(path: str | Path) -> list[list[str]]:
@@ -126,7 +126,7 @@ def _order(texts: Sequence[Sequence[str]], places: _Places, path: str | Path, wh
     """Return the code of each value; every one must be there, once."""
     found: dict[int, None] = {}
     for text in texts:
-        code, written = places.get(text), shown(BETWEEN.join(text))
+        code, written = places.get(text), shown(SEPARATOR.join(text))
         if code is None:
             raise InputError(
                 f"{path}: {where} names {written}, which is no value of '{places.name}'. "

@@ -15,13 +15,13 @@ from sudare.attacks.pk_game import PkGame
 from sudare.plans.law import LawForm
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Domain, Grid, Joint
+from sudare.randomization.domains import Domain, Grid, Joint, domain_counts
 from sudare.randomization.estimate import estimate
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import Law
 from sudare.randomization.plan import RandomizationPlan
 from sudare.randomization.pram import Pram
-from sudare.randomization.published import PublishedAttribute, PublishedLaw
+from sudare.randomization.published import PublishedAttribute, PublishedCounts, PublishedLaw
 from sudare.reports import charts, randomization_charts
 from sudare.reports.generalization import STYLE
 from sudare.reports.svg import plain as escape
@@ -203,9 +203,9 @@ class _Cells:
 
 def _attribute(law: Law, table: Table, data: pl.DataFrame, plan: RandomizationPlan) -> str:
     start = f"<h3>{escape(law.name)}</h3><p>{_together(law)}{_in_words(law, plan)}</p>{_kept(law)}"
-    published = PublishedLaw.of(data, law.name, LawForm.of(law.name, law.to_json()))
-    cells = _Cells.of(_as_estimated(law.domain, published))
-    heat = randomization_charts.heat(cells.matrix(published.channel).tolist(), cells.labels)
+    published = PublishedCounts.of(data, {law.name: LawForm.of(law.name, law.to_json())})
+    cells = _Cells.of(_as_estimated(law.domain, published.laws[0]))
+    heat = randomization_charts.heat(cells.matrix(published.laws[0].channel).tolist(), cells.labels)
     return f"{start}<p>How likely each value becomes which:</p>{heat}{_histograms(law, table, published)}"
 
 
@@ -278,7 +278,7 @@ def _made_for(name: str, plan: RandomizationPlan) -> str:
     aim = " Of all such laws it distorts the histogram least"
     if name in plan.estimates:
         return f"{aim}, as far as a private estimate tells it, which took epsilon {plan.estimates[name]:.3f}."
-    true = any(f"'{name}'" in text and "true histogram" in text for text in plan.caveats)
+    true = name in plan.true_histograms
     return f"{aim}{', the true one: see the caveats' if true else ' that was given as public'}."
 
 
@@ -305,10 +305,10 @@ def _as_estimated(domain: Domain, published: PublishedLaw) -> Domain:
     return domain
 
 
-def _histograms(law: Law, table: Table, published: PublishedLaw) -> str:
+def _histograms(law: Law, table: Table, published: PublishedCounts) -> str:
     """Compare the original, the output, and what can be estimated from it; neighbouring grid points together."""
-    domain = _as_estimated(law.domain, published)
-    before, after = np.bincount(domain.codes(table), minlength=len(domain)), published.histogram()
+    domain = _as_estimated(law.domain, published.laws[0])
+    before, after = domain_counts(domain, table), published.counts
     title, note = "How many records have which values", ""
     if isinstance(domain, Grid):
         cells = _Cells.of(domain, FEW)
@@ -327,10 +327,10 @@ def _histograms(law: Law, table: Table, published: PublishedLaw) -> str:
         found = None if every is None else [every[i] for i in most]
         labels = domain.labels()
         shown = [labels[i] for i in most], before[most].tolist(), after[most].tolist(), found
-    return f"<p>{title}{note}:</p>{randomization_charts.compared(*shown)}{_judged(law, found, len(published.codes))}"
+    return f"<p>{title}{note}:</p>{randomization_charts.compared(*shown)}{_judged(law, found, published.counts.sum())}"
 
 
-def _judged(law: Law, found: list[randomization_charts.Whisker] | None, records: int) -> str:
+def _judged(law: Law, found: list[randomization_charts.Whisker] | None, records: float) -> str:
     """Say so if hardly anything can be got back, and what to do."""
     if found is None:
         return "<p>Nothing is estimated here: the law cannot be undone, or there are too many values for a picture.</p>"
@@ -343,19 +343,19 @@ def _judged(law: Law, found: list[randomization_charts.Whisker] | None, records:
     )
 
 
-def _coarse(published: PublishedLaw, cells: _Cells) -> PublishedLaw:
-    """Return the law with neighbouring values as one, as if they were equally frequent."""
-    if len(cells.labels) == published.channel.inputs:
+def _coarse(published: PublishedCounts, cells: _Cells) -> PublishedCounts:
+    """Return the counts with neighbouring values as one, as if they were equally frequent."""
+    (law,) = published.laws
+    if len(cells.labels) == law.channel.inputs:
         return published
-    codes = np.searchsorted(cells.starts, published.codes, side="right") - 1
-    channel = MatrixChannel(cells.matrix(published.channel))
-    attribute = PublishedAttribute(published.attributes[0].name, cells.starts.tolist(), numeric=True)
-    return PublishedLaw((attribute,), codes, channel)
+    channel = MatrixChannel(cells.matrix(law.channel))
+    attribute = PublishedAttribute(law.attributes[0].name, cells.starts.tolist(), numeric=True)
+    return PublishedCounts((PublishedLaw((attribute,), channel),), cells.sums(published.counts))
 
 
-def _estimated(published: PublishedLaw) -> list[randomization_charts.Whisker] | None:
+def _estimated(published: PublishedCounts) -> list[randomization_charts.Whisker] | None:
     """Return the most likely counts with their intervals; None if the law cannot be undone."""
-    found = estimate([published], "ml")
+    found = estimate(published, "ml")
     if not np.isfinite(found.stderr).all():
         return None
     dots = zip(
