@@ -13,11 +13,11 @@ import sudare as sd
 from papers.optimal_pram.measure import plain_em
 from sudare.noise.keystream import Keystream
 from sudare.randomization.bins import BINS
-from sudare.randomization.estimate import most_likely
 from sudare.randomization.draw import input_codes
+from sudare.randomization.estimate import most_likely
 from sudare.randomization.laws import How, Law
 from sudare.randomization.learn import learn_plan
-from sudare.randomization.published import PublishedAttribute, PublishedLaw
+from sudare.randomization.published import CodedAttribute, PublishedLaw
 from sudare.verbs.randomize import row_codes
 
 Floats = NDArray[np.float64]
@@ -113,7 +113,7 @@ def _errors(numeric: Numeric, law: Law, original: NDArray[Any], source: Keystrea
     return [
         float((codes == original).mean()),
         float(np.abs(values[codes] - true).mean()),
-        *(misplaced(_ten(found, place), v_ten) for found in (published, ml, unbiased)),
+        *(misplaced(_ten(counts, place), v_ten) for counts in (published, ml, unbiased)),
         misplaced(ml, v) if fine else np.nan,
         abs(float(published @ values) / RECORDS - float(true.mean())),
         abs(float(ml @ values) / RECORDS - float(true.mean())),
@@ -134,7 +134,7 @@ def likeliest(law: PublishedLaw, published: Floats) -> tuple[Floats, bool]:
 
 
 def _published(law: Law) -> PublishedLaw:
-    attribute = PublishedAttribute(law.name, list(range(law.channel.inputs)), numeric=True)
+    attribute = CodedAttribute(law.name, list(range(law.channel.inputs)), numeric=True)
     return PublishedLaw((attribute,), law.channel)
 
 
@@ -157,6 +157,6 @@ def _ten(counts: Floats, place: NDArray[np.int64]) -> Floats:
     return np.bincount(place, weights=counts, minlength=BINS)
 
 
-def misplaced(found: Floats, true: Floats) -> float:
+def misplaced(counts: Floats, true: Floats) -> float:
     """Return the share of records that are counted in a wrong cell (total variation)."""
-    return float(np.abs(found - true).sum() / 2 / true.sum())
+    return float(np.abs(counts - true).sum() / 2 / true.sum())

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.attacks.pk_game import MAX_PERSONS, pk_game, sample_persons
+from sudare.attacks.pk_game import pk_game
 from sudare.plans.law import LawForm
 
 

@@ -68,7 +68,7 @@ class Values(_Form):
         return self
 
 
-class Grid(NamedTuple):
+class GridForm(NamedTuple):
     """The points of a number: from `low` on, so many steps."""
 
     low: float
@@ -154,11 +154,11 @@ class LawForm(_Form):
         return len(self.values) if self.values is not None else (self.steps or 0) + 1
 
     @property
-    def grid(self) -> Grid | None:
+    def grid(self) -> GridForm | None:
         """The grid of a number; None if its domain is listed."""
         if self.low is None or self.step is None or self.steps is None:
             return None
-        return Grid(self.low, self.step, self.steps)
+        return GridForm(self.low, self.step, self.steps)
 
     def domain_to_json(self) -> dict[str, Any]:
         """Return the values, the combined columns or the grid, as they stand in the file."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import one_of
 from sudare.randomization.bins import binned, tells_its_values
-from sudare.randomization.domains import Categories, Domain, Grid, Joint
+from sudare.randomization.domains import Categories, Grid, Joint, LawDomain
 from sudare.randomization.methods import HOWS as HOWS  # the command line names them
 from sudare.randomization.methods import Bins, How, Noise, RandomizationMethod, Retain
 from sudare.tables.schema import Role, Schema
@@ -23,18 +23,18 @@ Groups = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class LawChoice:
     """An attribute, or several together under a name of their own, and the method by which they are randomized."""
 
     name: str
     method: RandomizationMethod
-    domain: Domain
+    domain: LawDomain
     weight: float
 
 
 def choose(
     schema: Schema, methods: Mapping[str, RandomizationMethod], joint: Groups, noise: Noise
-) -> list[Choice]:
+) -> list[LawChoice]:
     """Choose for every quasi and sensitive attribute, in the order of the schema.
 
     Where nothing is said of an attribute, it gets what a person would expect: noise between bounds, and else a list of values
@@ -50,17 +50,17 @@ def choose(
             raise _not_its_own(member, group_of[member])
     _check_methods(schema, methods, joint)
     hows = {name: method.name for name, method in methods.items()}
-    choices: dict[str, Choice] = {}
+    choices: dict[str, LawChoice] = {}
     for name in names:
         group = group_of.get(name)
         if group is None:
             usual = Retain() if schema[name].bounds is None else noise
             method = methods.get(name, usual)
-            choices[name] = Choice(name, method, domain_of(schema, name, method.name), schema[name].weight)
+            choices[name] = LawChoice(name, method, domain_of(schema, name, method.name), schema[name].weight)
         elif group not in choices:
             weight = sum(schema[member].weight for member in joint[group])
             domain = _joint(schema, group, joint[group], hows)
-            choices[group] = Choice(group, methods.get(group, Retain()), domain, weight)
+            choices[group] = LawChoice(group, methods.get(group, Retain()), domain, weight)
     return list(choices.values())
 
 

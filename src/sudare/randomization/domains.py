@@ -272,7 +272,7 @@ class Grid:
         return {"low": self.low, "step": self.step, "steps": self.steps}
 
 
-Domain = Categories | Joint | Grid
+LawDomain = Categories | Joint | Grid
 
 
 def code_type(size: int) -> type[np.unsignedinteger[Any]]:
@@ -280,7 +280,7 @@ def code_type(size: int) -> type[np.unsignedinteger[Any]]:
     return smallest(size) if size <= 2**32 else np.uint64
 
 
-def domain_counts(domain: Domain, table: Table) -> NDArray[np.int64]:
+def domain_counts(domain: LawDomain, table: Table) -> NDArray[np.int64]:
     """Return how many records of a table have each value of a domain: its true histogram."""
     parts: Sequence[Categories | Grid] = domain.parts
     counts = table.counts([part.name for part in parts])

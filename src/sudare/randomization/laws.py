@@ -21,7 +21,7 @@ from sudare.noise.sampling import sample_discrete_laplace, sample_matrix, sample
 from sudare.plans.law import LawForm
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Domain, Grid
+from sudare.randomization.domains import Grid, LawDomain
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.methods import After as After  # the command line takes it from here
 from sudare.randomization.methods import How as How
@@ -39,7 +39,7 @@ class Law:
 
     name: str
     how: How
-    domain: Domain
+    domain: LawDomain
     channel: Channel
     after: After = "clip"
 
@@ -90,7 +90,7 @@ class Law:
         return about | self.domain.to_json() | _probabilities(self.channel, self.after)
 
 
-def law_of(name: str, form: LawForm, domain: Domain) -> Law:
+def law_of(name: str, form: LawForm, domain: LawDomain) -> Law:
     """Return the law that is published in a form, over its domain."""
     return Law(name, form.how, domain, channel_of(form), form.after or "clip")
 

@@ -17,7 +17,7 @@ from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import one_of, refused
 from sudare.randomization.budget import SPLITS, Share, Split, split_spread
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.choices import Choice, Groups, choose, names_of_bins, undeclared
+from sudare.randomization.choices import Groups, LawChoice, choose, names_of_bins, undeclared
 from sudare.randomization.domains import domain_counts
 from sudare.randomization.laws import Law, channel_for, expected_error, publishable
 from sudare.randomization.methods import (
@@ -92,7 +92,7 @@ def learn_plan(
     )
 
 
-def _law(choice: Choice, channel: Channel) -> Law:
+def _law(choice: LawChoice, channel: Channel) -> Law:
     after: After = choice.method.after if isinstance(choice.method, Noise) else "clip"
     return Law(choice.name, choice.method.name, choice.domain, publishable(channel), after)
 
@@ -124,7 +124,7 @@ def _spread(requirement: PkAnonymity | DifferentialPrivacy, records: int) -> flo
     return 2 * requirement.epsilon * ROUNDING
 
 
-def _share(choice: Choice) -> Share:
+def _share(choice: LawChoice) -> Share:
     size, how = len(choice.domain), choice.method.name
     return Share(
         choice.name,
@@ -134,12 +134,12 @@ def _share(choice: Choice) -> Share:
     )
 
 
-def _binned_parts(choices: Sequence[Choice]) -> list[str]:
+def _binned_parts(choices: Sequence[LawChoice]) -> list[str]:
     """List the attributes whose values are put into bins."""
     return [part.name for choice in choices for part in choice.domain.parts if part.binning is not None]
 
 
-def _given(choice: Choice, method: Matrix) -> MatrixChannel:
+def _given(choice: LawChoice, method: Matrix) -> MatrixChannel:
     """Return the channel of a matrix that the holder gives, if it fits the attribute's values."""
     channel, size = MatrixChannel(method.probabilities), len(choice.domain)
     if channel.inputs != size or channel.outputs != size:
@@ -150,7 +150,7 @@ def _given(choice: Choice, method: Matrix) -> MatrixChannel:
     return channel
 
 
-def _of_missing(choice: Choice) -> str:
+def _of_missing(choice: LawChoice) -> str:
     """Remind of the place for missing values, which is easily forgotten."""
     if not any(part.missing for part in choice.domain.parts):
         return ""
@@ -165,7 +165,7 @@ def _by_true_histogram(method: RandomizationMethod) -> bool:
 
 
 def _optimal(
-    choice: Choice, method: Optimal, table: Table, epsilon: float, source: Keystream
+    choice: LawChoice, method: Optimal, table: Table, epsilon: float, source: Keystream
 ) -> tuple[Pram, float]:
     """Return the optimal PRAM within epsilon, and what of epsilon a private estimate took.
 
@@ -178,7 +178,7 @@ def _optimal(
     return _estimated(choice, table, epsilon, source)
 
 
-def _public(choice: Choice, prior: ArrayLike) -> NDArray[np.float64]:
+def _public(choice: LawChoice, prior: ArrayLike) -> NDArray[np.float64]:
     """Return a histogram that was given as public."""
     histogram, size, shape = np.asarray(prior, dtype=np.float64), len(choice.domain), choice.domain.shape
     if histogram.shape not in ((size,), shape):
@@ -190,7 +190,7 @@ def _public(choice: Choice, prior: ArrayLike) -> NDArray[np.float64]:
     return histogram
 
 
-def _estimated(choice: Choice, table: Table, epsilon: float, source: Keystream) -> tuple[Pram, float]:
+def _estimated(choice: LawChoice, table: Table, epsilon: float, source: Keystream) -> tuple[Pram, float]:
     """Make the optimal PRAM from a private estimate, and return what of epsilon the estimate took.
 
     It adds noise of scale 2/e to every count, since one record's change moves two of them; e is then part of what the

@@ -23,7 +23,7 @@ from sudare.privacy.promises import promise_from_json, promise_to_json
 from sudare.randomization.bins import whole_hierarchy
 from sudare.randomization.budget import Split
 from sudare.randomization.choices import domain_of, published
-from sudare.randomization.domains import Domain, Grid, Joint
+from sudare.randomization.domains import Grid, Joint, LawDomain
 from sudare.randomization.laws import Law, law_of
 from sudare.randomization.methods import Histogram as Histogram  # the command line takes it from here
 from sudare.randomization.saved import SavedPlan, read_plan, write_plan
@@ -265,7 +265,7 @@ def _opened(saved: SavedPlan) -> RandomizationPlan:
 
 def _law(name: str, form: LawForm, schema: Schema, bins: Collection[str]) -> Law:
     """Return a law over the domain that the schema declares; the published form must name the same values."""
-    domain: Domain
+    domain: LawDomain
     if form.columns is None:
         domain = domain_of(schema, name, form.how)
     else:

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
-from sudare.plans.law import Grid, LawForm
+from sudare.plans.law import GridForm, LawForm
 from sudare.randomization.channel import Channel, Floats
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import channel_of, reflecting
@@ -28,7 +28,7 @@ MAX_COMBINATIONS = 2**24  # of the values of all attributes that are estimated t
 
 
 @dataclass(frozen=True, eq=False)
-class PublishedAttribute:
+class CodedAttribute:
     """One attribute: its name, and what its codes stand for."""
 
     name: str
@@ -52,7 +52,7 @@ class PublishedLaw:
     The code of several attributes is that of their combination; the last of them changes fastest.
     """
 
-    attributes: tuple[PublishedAttribute, ...]
+    attributes: tuple[CodedAttribute, ...]
     channel: Channel
 
     @classmethod
@@ -60,7 +60,7 @@ class PublishedLaw:
         """Read a law; noise on a finer grid than can be estimated is looked at on a coarser one."""
         if form.grid is None:
             attributes = [
-                PublishedAttribute(column, list(own.values), missing=own.missing)
+                CodedAttribute(column, list(own.values), missing=own.missing)
                 for column, own in form.values_by_column(name).items()
                 if own is not None
             ]
@@ -69,7 +69,7 @@ class PublishedLaw:
         if isinstance(channel, LaplaceChannel):
             grid, channel = _estimable(form, grid, channel)
         values = (grid.low + grid.step * np.arange(grid.steps + 1)).tolist()
-        return cls((PublishedAttribute(name, values, True, dtypes[name]),), channel)
+        return cls((CodedAttribute(name, values, True, dtypes[name]),), channel)
 
     def codes(self, tuples: pl.DataFrame) -> NDArray[np.int64]:
         """Return the code of each of some published tuples."""
@@ -126,12 +126,12 @@ class PublishedCounts:
         return cls(laws, np.asarray(counts.reshape(shape), dtype=np.float64))
 
 
-def _estimable(form: LawForm, grid: Grid, noise: LaplaceChannel) -> tuple[Grid, Channel]:
+def _estimable(form: LawForm, grid: GridForm, noise: LaplaceChannel) -> tuple[GridForm, Channel]:
     """Return a grid that is not too fine to estimate on, and what noise does there."""
     scale = noise.scale
     if grid.steps > MAX_STEPS:
         scale = scale * MAX_STEPS / grid.steps
-        grid = Grid(grid.low, (grid.high - grid.low) / MAX_STEPS, MAX_STEPS)
+        grid = GridForm(grid.low, (grid.high - grid.low) / MAX_STEPS, MAX_STEPS)
     channel = LaplaceChannel(grid.steps, min(scale, MAX_SCALE))
     return grid, reflecting(channel) if form.after == "reflect" else channel
 
@@ -156,7 +156,7 @@ def _numbers(column: pl.Series) -> NDArray[np.float64]:
     return numbers
 
 
-def _codes(column: pl.Series, attribute: PublishedAttribute) -> NDArray[np.int64]:
+def _codes(column: pl.Series, attribute: CodedAttribute) -> NDArray[np.int64]:
     """Return the code of every value: its place in the list, or the nearest grid point."""
     if attribute.numeric:
         steps = (_numbers(column) - attribute.values[0]) / attribute.step

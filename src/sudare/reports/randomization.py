@@ -15,13 +15,13 @@ from sudare.attacks.pk_game import PkGame
 from sudare.plans.law import LawForm
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Domain, Grid, Joint, domain_counts
+from sudare.randomization.domains import Grid, Joint, LawDomain, domain_counts
 from sudare.randomization.estimate import estimate
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import Law
 from sudare.randomization.plan import RandomizationPlan
 from sudare.randomization.pram import Pram
-from sudare.randomization.published import PublishedAttribute, PublishedCounts, PublishedLaw
+from sudare.randomization.published import CodedAttribute, PublishedCounts, PublishedLaw
 from sudare.reports import charts, randomization_charts
 from sudare.reports.generalization import STYLE
 from sudare.reports.svg import plain as escape
@@ -169,7 +169,7 @@ class _Cells:
     labels: list[str]
 
     @classmethod
-    def of(cls, domain: Domain, most: int = MOST) -> _Cells:
+    def of(cls, domain: LawDomain, most: int = MOST) -> _Cells:
         size = len(domain)
         width = -(-size // most)
         starts = np.arange(0, size, width)
@@ -298,7 +298,7 @@ def _kept(law: Law) -> str:
     return f"<p>How often each value is kept{note}:</p>{bars}"
 
 
-def _as_estimated(domain: Domain, published: PublishedLaw) -> Domain:
+def _as_estimated(domain: LawDomain, published: PublishedLaw) -> LawDomain:
     """Return the coarser grid on which a fine one is estimated."""
     if isinstance(domain, Grid) and published.channel.inputs < len(domain):
         return replace(domain, step=published.attributes[0].step, steps=published.channel.inputs - 1)
@@ -349,7 +349,7 @@ def _coarse(published: PublishedCounts, cells: _Cells) -> PublishedCounts:
     if len(cells.labels) == law.channel.inputs:
         return published
     channel = MatrixChannel(cells.matrix(law.channel))
-    attribute = PublishedAttribute(law.attributes[0].name, cells.starts.tolist(), numeric=True)
+    attribute = CodedAttribute(law.attributes[0].name, cells.starts.tolist(), numeric=True)
     return PublishedCounts((PublishedLaw((attribute,), channel),), cells.sums(published.counts))
 
 
