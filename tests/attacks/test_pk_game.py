@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.attacks.pk_game import pk_game
+from sudare.attacks.pk_game import MAX_PERSONS, pk_game, sample_persons
 from sudare.plans.law import LawForm
 
 
@@ -65,3 +65,34 @@ def test_the_row_taken_is_the_likeliest_by_the_definition() -> None:
         best = [j for j in range(6) if likelihood[j] >= max(likelihood) - 1e-12]
         wins.append((i in best) / len(best))
     assert game.win_rate == pytest.approx(np.mean(wins))
+
+
+# -- Who is looked for ----------------------------------------------------------------------------------
+
+
+def test_persons_are_drawn_from_counts_without_putting_them_back() -> None:
+    counts = sd.Counts(("x",), np.array([[0], [1], [2]], np.int32), np.array([600, 300, 100]), (3,))
+    assert np.bincount(sample_persons(counts).ravel()).tolist() == [600, 300, 100]
+    sample = np.bincount(sample_persons(counts, 990).ravel())
+    assert sample.sum() == 990
+    assert (sample <= [600, 300, 100]).all()
+    assert np.bincount(sample_persons(counts, 500).ravel()) == pytest.approx([300, 150, 50], abs=40)
+
+
+def test_a_large_table_is_played_on_a_sample_with_the_limit_for_so_many() -> None:
+    records = 4 * MAX_PERSONS
+    schema = sd.Schema.from_roles(quasi=["age"], bounds={"age": (0, 999)}, missing="refuse")
+    ages = np.random.default_rng(0).integers(0, 1000, records)
+    release = sd.randomize(sd.read(pl.DataFrame({"age": ages}), schema), sd.PkAnonymity(50), unsafe_seed=1)
+    game = release.holder["attacks"]["output"]["pk_game"]
+    assert game["persons"] == MAX_PERSONS
+    k = 1 + (MAX_PERSONS - 1) * np.exp(-release.plan.spread)
+    assert game["limit"] == pytest.approx(1 / k)
+    assert game["low"] <= game["limit"]
+
+
+def test_an_unsafe_seed_plays_the_same_game_again() -> None:
+    schema = sd.Schema.from_roles(quasi=["age"], bounds={"age": (0, 19)})
+    table = sd.read(pl.DataFrame({"age": range(20)}), schema)
+    games = [played(table, 3, seed) for seed in (1, 1, 2)]
+    assert games[0] == games[1] != games[2]

@@ -70,17 +70,39 @@ def randomize(
         table, requirement, source, how=how, split=split, after=after, priors=priors, matrices=matrices,
         histogram=histogram, joint=joint,
     )  # fmt: skip
-    return randomized_release(table, plan, source, unsafe_seed=unsafe_seed)
+    return _release(table, plan, source, unsafe_seed)
 
 
-def randomized_release(
-    table: Table, plan: RandomizationPlan, source: Keystream, *, unsafe_seed: int | None = None
-) -> Release:
+def randomize_by_plan(table: Table, plan: RandomizationPlan, *, unsafe_seed: int | None = None) -> Release:
+    """Randomize a table by a plan that was learned before, from this table or from another one of the same schema.
+
+    What that means for the people of both tables is said at `RandomizationPlan.for_table`, and in the certificate's
+    caveats. A plan whose requirement this table has too few records for is refused.
+
+    >>> import polars as pl, sudare as sd
+    >>> schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]})
+    >>> first, second = (sd.read(pl.DataFrame({"ill": ["yes", "no"] * n}), schema) for n in (100, 150))
+    >>> plan = sd.randomize(first, sd.PkAnonymity(5)).plan
+    >>> round(randomize_by_plan(second, plan).certificate.measured["pk"], 2)
+    7.01
+    """
+    return _release(table, plan.for_table(table), _source(unsafe_seed), unsafe_seed)
+
+
+def apply_law(
+    plan: RandomizationPlan, table: Table, source: Keystream
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Draw a table by a plan that was learned before; return the rows in the order of their values, and the law."""
+    plan = plan.for_table(table)
+    return _drawn(table, plan, source), plan.to_json()
+
+
+def _release(table: Table, plan: RandomizationPlan, source: Keystream, unsafe_seed: int | None) -> Release:
     """Draw a table by a plan that is for it, certify the output from what is published, and say what the holder keeps.
 
     `unsafe_seed` is the one that the source was made from, if it was: the Pk game is played with it, too.
     """
-    data, law = apply_law(plan, table, source)
+    data, law = _drawn(table, plan, source), plan.to_json()
     handed_over = HandedOver({"data": data}, law)
     randomness = f"{source.description}; rows stand in the order of their published values"
     declared = Declared([plan.requirement], "randomize", table.schema, randomness, plan.caveats)
@@ -96,15 +118,10 @@ def randomized_release(
     return Release(handed_over, declared, certificate, kept)
 
 
-def apply_law(
-    plan: RandomizationPlan, table: Table, source: Keystream
-) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Draw new values for every record of a table by a plan that is for it; return the rows and the law, as published.
-
-    Before it is applied to another table than it was learned from, a plan must be made for that one: `plan.for_table`.
-    """
+def _drawn(table: Table, plan: RandomizationPlan, source: Keystream) -> pl.DataFrame:
+    """Return new values for every record, in the order of these values."""
     rows = {name: row_codes(table, name) for name in plan.attributes}
-    return in_order(plan.decode(draw(plan, plan.places(table), rows, source))), plan.to_json()
+    return in_order(plan.decode(draw(plan, plan.places(table), rows, source)))
 
 
 def row_codes(table: Table, name: str) -> Codes:
