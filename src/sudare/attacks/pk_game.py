@@ -27,7 +27,7 @@ Likelihoods = Callable[[int, Codes], Floats]
 
 @dataclass(frozen=True)
 class PkGame:
-    """How often the guess was right, and how often it may be: 1/k."""
+    """How often the guess was right, and how often it may be: 1/k for so many persons."""
 
     win_rate: float
     low: float
@@ -41,7 +41,7 @@ class PkGame:
     def __str__(self) -> str:
         return (
             f"Somebody who knows the original finds a person's row among {self.persons:,} in {self.win_rate:.2%} of "
-            f"{self.targets:,} tries (95%: {self.low:.2%} to {self.high:.2%}); at most {self.limit:.2%} were promised."
+            f"{self.targets:,} tries (95%: {self.low:.2%} to {self.high:.2%}); among so many, {self.limit:.2%} are allowed."
         )
 
 
@@ -79,7 +79,7 @@ def pk_game(
     >>> codes = {"ill": np.array([0, 1] * 50)}
     >>> form = {"how": "retain", "epsilon": 0.0, "spread": 0.0, "values": ["no", "yes"], "retention": [0.5, 0.5]}
     >>> print(pk_game(codes, codes, {"ill": LawForm.of("ill", form)}, limit=0.01))
-    Somebody who knows the original finds a person's row among 100 in 1.00% of 100 tries (95%: 1.00% to 1.00%); at most 1.00% were promised.
+    Somebody who knows the original finds a person's row among 100 in 1.00% of 100 tries (95%: 1.00% to 1.00%); among so many, 1.00% are allowed.
     """
     persons = len(next(iter(original.values())))
     rng = np.random.default_rng(0)  # it draws who is looked for, and protects nobody
@@ -126,7 +126,8 @@ def _log_likelihoods(law: LawForm) -> Likelihoods:
 def _kept(retention: Floats, code: int, outputs: Codes) -> Floats:
     keep, others = retention[code], max(len(retention) - 1, 1)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.where(outputs == code, keep, (1 - keep) / others)))
+        kept, moved = np.log(keep), np.log((1 - keep) / others)
+    return np.where(outputs == code, kept, moved)
 
 
 def _moved(law: LawForm, code: int, outputs: Codes) -> Floats:
