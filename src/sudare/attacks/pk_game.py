@@ -127,7 +127,7 @@ def _kept(retention: Floats, code: int, outputs: Codes) -> Floats:
     keep, others = retention[code], max(len(retention) - 1, 1)
     with np.errstate(divide="ignore"):
         kept, moved = np.log(keep), np.log((1 - keep) / others)
-    return np.where(outputs == code, kept, moved)
+    return np.asarray(np.where(outputs == code, kept, moved))
 
 
 def _moved(law: LawForm, code: int, outputs: Codes) -> Floats:
