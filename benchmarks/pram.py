@@ -66,9 +66,9 @@ def histogram(d: int) -> Floats:
 
 def _peer(solve: Solver, v: Floats, best: float) -> str:
     start = time.perf_counter()  # once: there is nothing to warm up, and it can take a minute
-    found = solve(v, EPSILON)
+    leave = solve(v, EPSILON)
     took = time.perf_counter() - start
-    bias = Pram(np.clip(found, 0, 1)).bias(v)
+    bias = Pram(np.clip(leave, 0, 1)).bias(v)
     return f"{took:.2f} ({bias / best:.6f})"
 
 
@@ -103,8 +103,8 @@ def with_cvxopt(v: Floats, epsilon: float) -> Floats:
     entries = a.tocoo()
     g = cvxopt.spmatrix(entries.data, entries.row.tolist(), entries.col.tolist(), a.shape)
     cvxopt.solvers.options["show_progress"] = False
-    found = cvxopt.solvers.qp(cvxopt.matrix(2 * q), cvxopt.matrix(np.zeros(len(v))), g, cvxopt.matrix(b))
-    return np.asarray(found["x"]).ravel()
+    solution = cvxopt.solvers.qp(cvxopt.matrix(2 * q), cvxopt.matrix(np.zeros(len(v))), g, cvxopt.matrix(b))
+    return np.asarray(solution["x"]).ravel()
 
 
 def with_clarabel(v: Floats, epsilon: float) -> Floats:

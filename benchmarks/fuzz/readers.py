@@ -36,7 +36,7 @@ from sudare.ledger import chain
 from sudare.plans.law import TableLaw
 from sudare.randomization.estimate import estimate
 from sudare.randomization.files import read_matrix, read_prior
-from sudare.randomization.published import PublishedLaw
+from sudare.randomization.published import PublishedCounts
 from sudare.tables.schema import Attribute
 from sudare.verification import certificate as certificates
 from sudare.verification.certificate import Certificate
@@ -151,7 +151,7 @@ def _read_law(folder: Path) -> None:
     law, data = TableLaw.open(folder / "law.json"), read_parquet(folder / "data.parquet")
     recount_laws.promised(data, law)
     for name, own in law.attributes.items():
-        _or_refused(lambda laws: estimate(laws, "ml"), [PublishedLaw.of(data, name, own)])
+        _or_refused(lambda counts: estimate(counts, "ml"), PublishedCounts.of(data, {name: own}))
 
 
 # -- Schemas and hierarchies --------------------------------------------------------------------------

@@ -13,10 +13,12 @@ import sudare as sd
 from papers.optimal_pram.measure import plain_em
 from sudare.noise.keystream import Keystream
 from sudare.randomization.bins import BINS
+from sudare.randomization.draw import input_codes
 from sudare.randomization.estimate import most_likely
 from sudare.randomization.laws import How, Law
-from sudare.randomization.plan import learn_plan
-from sudare.randomization.published import PublishedAttribute, PublishedLaw
+from sudare.randomization.learn import learn_plan
+from sudare.randomization.published import CodedAttribute, PublishedLaw
+from sudare.verbs.randomize import row_codes
 
 Floats = NDArray[np.float64]
 RECORDS = 32_561  # in adult.data
@@ -92,7 +94,8 @@ def row(numeric: Numeric, mechanism: str, k: float, seeds: int) -> Row:
     how = MECHANISMS[mechanism]
     table = _table(numeric, how)
     plan = learn_plan(table, sd.PkAnonymity(k), Keystream.unsafe(0), how={numeric.name: how})
-    law, original = plan[numeric.name], plan.codes(table)[numeric.name]
+    rows = {numeric.name: row_codes(table, numeric.name)}
+    law, original = plan[numeric.name], input_codes(plan, plan.places(table), rows)[numeric.name]
     errors = [_errors(numeric, law, original, Keystream.unsafe(seed)) for seed in range(seeds)]
     return Row(numeric.name, mechanism, k, plan.k, *np.array(errors).T)
 
@@ -100,10 +103,9 @@ def row(numeric: Numeric, mechanism: str, k: float, seeds: int) -> Row:
 def _errors(numeric: Numeric, law: Law, original: NDArray[Any], source: Keystream) -> list[float]:
     true, values = column(numeric), _values(numeric, law)
     codes = law.sample(original, source)
-    seen = _published(law, codes)
-    published = seen.histogram()
-    ml, stuck = likeliest(seen, published)
-    unbiased = seen.channel.inverse(published)
+    published = np.bincount(codes, minlength=law.channel.outputs).astype(np.float64)
+    ml, stuck = likeliest(_published(law), published)
+    unbiased = law.channel.inverse(published)
     fine = len(values) > BINS
     v = np.bincount(true - numeric.low, minlength=numeric.high - numeric.low + 1).astype(np.float64)
     place = bins(numeric) if fine else np.arange(BINS)
@@ -111,7 +113,7 @@ def _errors(numeric: Numeric, law: Law, original: NDArray[Any], source: Keystrea
     return [
         float((codes == original).mean()),
         float(np.abs(values[codes] - true).mean()),
-        *(misplaced(_ten(found, place), v_ten) for found in (published, ml, unbiased)),
+        *(misplaced(_ten(counts, place), v_ten) for counts in (published, ml, unbiased)),
         misplaced(ml, v) if fine else np.nan,
         abs(float(published @ values) / RECORDS - float(true.mean())),
         abs(float(ml @ values) / RECORDS - float(true.mean())),
@@ -131,9 +133,9 @@ def likeliest(law: PublishedLaw, published: Floats) -> tuple[Floats, bool]:
     return (plain if stuck else ours), stuck
 
 
-def _published(law: Law, codes: NDArray[Any]) -> PublishedLaw:
-    attribute = PublishedAttribute(law.name, list(range(law.channel.inputs)), numeric=True)
-    return PublishedLaw((attribute,), codes.astype(np.int64), law.channel)
+def _published(law: Law) -> PublishedLaw:
+    attribute = CodedAttribute(law.name, list(range(law.channel.inputs)), numeric=True)
+    return PublishedLaw((attribute,), law.channel)
 
 
 def _values(numeric: Numeric, law: Law) -> Floats:
@@ -155,6 +157,6 @@ def _ten(counts: Floats, place: NDArray[np.int64]) -> Floats:
     return np.bincount(place, weights=counts, minlength=BINS)
 
 
-def misplaced(found: Floats, true: Floats) -> float:
+def misplaced(counts: Floats, true: Floats) -> float:
     """Return the share of records that are counted in a wrong cell (total variation)."""
-    return float(np.abs(found - true).sum() / 2 / true.sum())
+    return float(np.abs(counts - true).sum() / 2 / true.sum())

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.attacks.pk_game import pk_game
+from sudare.attacks.pk_game import MAX_PERSONS, pk_game, sample_persons
+from sudare.plans.law import LawForm
+
+
+def form(**probabilities: list[Any]) -> LawForm:
+    (rows,) = probabilities.values()
+    values = [str(i) for i in range(len(rows))]
+    return LawForm.of(
+        "x", {"how": "retain", "epsilon": 1.0, "spread": 2.0, "values": values, **probabilities}
+    )
 
 
 def played(table: sd.Table, k: float, seed: int, **options: object) -> dict[str, float]:
@@ -31,13 +42,13 @@ def test_it_is_won_no_more_often_than_one_in_k(how: str, k: float) -> None:
 
 def test_without_protection_it_is_won() -> None:
     codes = {"x": np.arange(10)}
-    game = pk_game(codes, codes, {"x": {"retention": [1.0] * 10}}, limit=1.0)
+    game = pk_game(codes, codes, {"x": form(retention=[1.0] * 10)}, limit=1.0)
     assert (game.win_rate, game.low, game.high) == (1.0, 1.0, 1.0)
 
 
 def test_a_guess_among_many_counts_as_such() -> None:
     codes = {"x": np.zeros(8, dtype=int)}
-    game = pk_game(codes, codes, {"x": {"retention": [0.9, 0.9]}}, limit=1.0)
+    game = pk_game(codes, codes, {"x": form(retention=[0.9, 0.9])}, limit=1.0)
     assert game.win_rate == pytest.approx(1 / 8)
     assert "12.50% of 8 tries" in str(game)
 
@@ -47,10 +58,41 @@ def test_the_row_taken_is_the_likeliest_by_the_definition() -> None:
     rng = np.random.default_rng(5)
     matrix = rng.dirichlet(np.ones(4), size=4).T
     original, randomized = rng.integers(4, size=6), rng.integers(4, size=6)
-    game = pk_game({"x": original}, {"x": randomized}, {"x": {"matrix": matrix.tolist()}}, limit=1.0)
+    game = pk_game({"x": original}, {"x": randomized}, {"x": form(matrix=matrix.tolist())}, limit=1.0)
     wins = []
     for i in range(6):
         likelihood = [matrix[randomized[j], original[i]] for j in range(6)]
         best = [j for j in range(6) if likelihood[j] >= max(likelihood) - 1e-12]
         wins.append((i in best) / len(best))
     assert game.win_rate == pytest.approx(np.mean(wins))
+
+
+# -- Who is looked for ----------------------------------------------------------------------------------
+
+
+def test_persons_are_drawn_from_counts_without_putting_them_back() -> None:
+    counts = sd.Counts(("x",), np.array([[0], [1], [2]], np.int32), np.array([600, 300, 100]), (3,))
+    assert np.bincount(sample_persons(counts).ravel()).tolist() == [600, 300, 100]
+    sample = np.bincount(sample_persons(counts, 990).ravel())
+    assert sample.sum() == 990
+    assert (sample <= [600, 300, 100]).all()
+    assert np.bincount(sample_persons(counts, 500).ravel()) == pytest.approx([300, 150, 50], abs=40)
+
+
+def test_a_large_table_is_played_on_a_sample_with_the_limit_for_so_many() -> None:
+    records = 4 * MAX_PERSONS
+    schema = sd.Schema.from_roles(quasi=["age"], bounds={"age": (0, 999)}, missing="refuse")
+    ages = np.random.default_rng(0).integers(0, 1000, records)
+    release = sd.randomize(sd.read(pl.DataFrame({"age": ages}), schema), sd.PkAnonymity(50), unsafe_seed=1)
+    game = release.holder["attacks"]["output"]["pk_game"]
+    assert game["persons"] == MAX_PERSONS
+    k = 1 + (MAX_PERSONS - 1) * np.exp(-release.plan.spread)
+    assert game["limit"] == pytest.approx(1 / k)
+    assert game["low"] <= game["limit"]
+
+
+def test_an_unsafe_seed_plays_the_same_game_again() -> None:
+    schema = sd.Schema.from_roles(quasi=["age"], bounds={"age": (0, 19)})
+    table = sd.read(pl.DataFrame({"age": range(20)}), schema)
+    games = [played(table, 3, seed) for seed in (1, 1, 2)]
+    assert games[0] == games[1] != games[2]

@@ -77,8 +77,8 @@ def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
     >>> schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")
     >>> table = sd.read(pl.DataFrame({"ill": ["yes", "no", "no"]}), schema)
     >>> release = sd.randomize(table, sd.DifferentialPrivacy(1.0, per="record"))
-    >>> found = by_law(release.frame(), law=release.plan.to_json())
-    >>> round(found.k, 3), round(found.epsilon, 4), round(found.by_attribute["ill"].after, 3)
+    >>> attacked = by_law(release.frame(), law=release.plan.to_json())
+    >>> round(attacked.k, 3), round(attacked.epsilon, 4), round(attacked.by_attribute["ill"].after, 3)
     (1.271, 1.0, 0.731)
     """
     table = TableLaw.of(law) if law is not None else law_of(output)

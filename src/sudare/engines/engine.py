@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.engines.rewriting import Rewriting
+from sudare.tables.column import Codes
 from sudare.tables.content import Content
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
@@ -42,6 +43,9 @@ class Engine(Protocol):
 
     def retyped(self, types: Mapping[str, Callable[[pl.Series], pl.Series]]) -> Engine:
         """Return the same rows, with the distinct values that some columns still have in other types."""
+
+    def codes(self, name: str) -> Codes:
+        """Return the code of every row of a column: for laws, which change each record on its own."""
 
     def rewrite(self, rewriting: Rewriting) -> Runs:
         """Return what is published instead of the rows, in the order of what is published."""

@@ -99,6 +99,10 @@ class Memory:
             {**self._columns, **{name: later(name, own) for name, own in types.items()}}, self._rows
         )
 
+    def codes(self, name: str) -> Codes:
+        """Return the code of every row of a column."""
+        return self.column(name).codes
+
     def rewrite(self, rewriting: Rewriting) -> Runs:
         """Return what is published instead of the rows, in the order of what is published."""
         counts, tuple_of = count_index(*self._coded(rewriting.keys))

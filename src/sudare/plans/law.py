@@ -69,7 +69,7 @@ class Values(_Form):
         return self
 
 
-class Grid(NamedTuple):
+class GridForm(NamedTuple):
     """The points of a number: from `low` on, so many steps."""
 
     low: float
@@ -155,11 +155,16 @@ class LawForm(_Form):
         return len(self.values) if self.values is not None else (self.steps or 0) + 1
 
     @property
-    def grid(self) -> Grid | None:
+    def grid(self) -> GridForm | None:
         """The grid of a number; None if its domain is listed."""
         if self.low is None or self.step is None or self.steps is None:
             return None
-        return Grid(self.low, self.step, self.steps)
+        return GridForm(self.low, self.step, self.steps)
+
+    def domain_to_json(self) -> dict[str, Any]:
+        """Return the values, the combined columns or the grid, as they stand in the file."""
+        keys = {"values", "missing", "columns", "low", "step", "steps"}
+        return self.model_dump(mode="json", include=keys, exclude_none=True)
 
     def values_by_column(self, name: str) -> dict[str, Values | None]:
         """Return the columns that it speaks of, under its own name if it joins none, with their values; None on a grid."""
@@ -204,15 +209,39 @@ class TableLaw(_Form):
 
     def columns(self) -> dict[str, str]:
         """Return the name of the law that speaks of each column."""
-        found: dict[str, str] = {}
+        law_of: dict[str, str] = {}
         for name, law in self.attributes.items():
             for column in law.values_by_column(name):
-                if column in found:
+                if column in law_of:
                     raise InputError(
                         f"Two laws speak of the column '{column}'. Which of them holds is not told."
                     )
-                found[column] = name
-        return found
+                law_of[column] = name
+        return law_of
+
+
+class RandomizationPlanForm(_Form):
+    """The head of a saved plan of a randomized table: the law as it is published, and what else drawing by it needs."""
+
+    version: Literal[1]
+    kind: Literal["randomization"]
+    requirement: dict[str, Any] = Field(max_length=10)
+    bins: tuple[Text, ...] = Field(strict=False, max_length=MOST_COLUMNS)
+    """The attributes whose values are put into bins."""
+    true_histograms: tuple[Text, ...] = Field(strict=False, max_length=MOST_COLUMNS)
+    """The laws that were made from the true histogram."""
+    from_another: bool
+    in_parquet: dict[str, Literal["retention", "matrix"]] = Field(max_length=MOST_COLUMNS)
+    """The laws whose probabilities stand in a file of their own."""
+    law: dict[str, Any]
+    """As `TableLaw` has it, but for these probabilities."""
+
+    @classmethod
+    def of(cls, data: object) -> RandomizationPlanForm:
+        """Read the head of a plan from plain data."""
+        if not isinstance(data, Mapping) or data.get("kind") != "randomization":
+            raise InputError("This is not the plan of a randomized table.")
+        return _checked(cls, dict(data), "The plan")
 
 
 Some = TypeVar("Some", bound=_Form)

@@ -14,15 +14,15 @@ Array = np.ndarray[Any, Any]
 def _largest(logs: Array) -> Array:  # pragma: no cover
     """Return max_a logs[u, a] - logs[v, a] for all pairs of rows; what both cannot produce counts for nothing."""
     d = logs.shape[0]
-    found = np.zeros((d, d))
+    largest = np.zeros((d, d))
     for u in range(d):
         for v in range(d):
             most = 0.0
             for a in range(logs.shape[1]):
                 if logs[u, a] > -np.inf:
                     most = max(most, logs[u, a] - logs[v, a])
-            found[u, v] = most
-    return found
+            largest[u, v] = most
+    return largest
 
 
 def log_ratios(matrix: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -29,7 +30,7 @@ def binned(name: str, attribute: Attribute, *, missing: bool) -> Categories:
     >>> binned("age", Attribute(role="quasi", bounds=(0, 100)), missing=False).labels()[-1]
     '[90, 100]'
     """
-    hierarchy = _hierarchy(name, attribute)
+    hierarchy = whole_hierarchy(name, attribute)
     if hierarchy is None or hierarchy.height == 1:
         return _between_bounds(name, attribute, missing=missing)
     return _first_level(name, attribute, hierarchy, missing=missing)
@@ -40,7 +41,7 @@ def tells_its_values(attribute: Attribute) -> bool:
     return isinstance(attribute.hierarchy, Hierarchy | FileRecipe | TreeRecipe | GroupsRecipe)
 
 
-def _hierarchy(name: str, attribute: Attribute) -> Hierarchy | None:
+def whole_hierarchy(name: str, attribute: Attribute) -> Hierarchy | None:
     """Return the whole hierarchy of an attribute, over all values that it can have."""
     recipe = attribute.hierarchy
     if recipe is None or isinstance(recipe, Hierarchy | SuppressRecipe):
@@ -58,18 +59,10 @@ def _hierarchy(name: str, attribute: Attribute) -> Hierarchy | None:
 
 
 def _first_level(name: str, attribute: Attribute, hierarchy: Hierarchy, *, missing: bool) -> Categories:
-    names = [label for label in hierarchy.labels[1] if label is not None]
-    node = {label: i for i, label in enumerate(names)}
-    above = np.array([-1 if label is None else node[label] for label in hierarchy.labels[1]])
+    labels = [label for label in hierarchy.labels[1] if label is not None]
     dtype = stored_type(attribute) if attribute.domain is None else None
-
-    def place(column: Column, source: Source) -> NDArray[np.int64]:
-        leaves = hierarchy.find(column.values if dtype is None else values_as(column, dtype, source))
-        if (leaves < 0).any():
-            raise InputError(f"{source.name}, column '{name}': a value is not in its hierarchy.")
-        return np.asarray(above[hierarchy.codes[1][leaves]])
-
-    return Categories(name, pl.Series(name, names, dtype=pl.String), missing, place)
+    values = pl.Series(name, labels, dtype=pl.String)
+    return Categories(name, values, missing, HierarchyBinning(hierarchy, dtype))
 
 
 def _between_bounds(name: str, attribute: Attribute, *, missing: bool) -> Categories:
@@ -77,9 +70,41 @@ def _between_bounds(name: str, attribute: Attribute, *, missing: bool) -> Catego
     edges = np.unique(np.rint(np.linspace(0, grid.steps, BINS + 1)).astype(np.int64))  # on grid points
     last = len(edges) - 2
     texts = [text_of(value) for value in grid.decode(edges).to_list()]
-    names = [f"[{a}, {b}{']' if i == last else ')'}" for i, (a, b) in enumerate(pairwise(texts))]
+    labels = [f"[{a}, {b}{']' if i == last else ')'}" for i, (a, b) in enumerate(pairwise(texts))]
+    values = pl.Series(name, labels, dtype=pl.String)
+    return Categories(name, values, missing, IntervalBinning(grid, edges))
 
-    def place(column: Column, source: Source) -> NDArray[np.int64]:
-        return np.clip(np.searchsorted(edges, grid.points(column, source), side="right") - 1, 0, last)
 
-    return Categories(name, pl.Series(name, names, dtype=pl.String), missing, place)
+@dataclass(frozen=True, eq=False)
+class HierarchyBinning:
+    """A value lies in the bin that is its parent in a hierarchy."""
+
+    hierarchy: Hierarchy
+    dtype: pl.DataType | None
+    """The type of the hierarchy's values, where a dictionary may have another one."""
+
+    def places(self, table: Table, name: str) -> NDArray[np.int64]:
+        """Return the first-level node above each value of a table[name]."""
+        values = table[name].values if self.dtype is None else values_as(table, name, self.dtype)
+        leaves = self.hierarchy.find(values)
+        if (leaves < 0).any():
+            raise InputError(
+                f"{table.source.name}, column '{name}': a value is not in its hierarchy. Add it there."
+            )
+        parents = self.hierarchy.labels[1]
+        bin_of = {label: i for i, label in enumerate(one for one in parents if one is not None)}
+        bins = np.array([-1 if label is None else bin_of[label] for label in parents])
+        return np.asarray(bins[self.hierarchy.codes[1][leaves]])
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalBinning:
+    """A number or date lies in the bin whose edges, in steps of a grid, are around it."""
+
+    grid: Grid
+    edges: NDArray[np.int64]
+
+    def places(self, table: Table, name: str) -> NDArray[np.int64]:
+        """Return the interval in which each value of a dictionary lies."""
+        points = self.grid.steps_to(table, name)
+        return np.clip(np.searchsorted(self.edges, points, side="right") - 1, 0, len(self.edges) - 2)

@@ -49,26 +49,26 @@ class BitChannel:
 
     def expected(self, histogram: ArrayLike) -> Floats:
         """Return P v."""
-        found = counted(histogram, self.size)
-        beyond = np.zeros((*found.shape[:-1], 2**self.bits - self.size))
-        spread = self._flipped(np.concatenate([found, beyond], axis=-1))
+        v = counted(histogram, self.size)
+        beyond = np.zeros((*v.shape[:-1], 2**self.bits - self.size))
+        spread = self._flipped(np.concatenate([v, beyond], axis=-1))
         clipped = spread[..., : self.size].copy()
         clipped[..., -1] += spread[..., self.size :].sum(axis=-1)
         return clipped
 
     def likelihoods(self, outputs: ArrayLike) -> Floats:
         """Return w P."""
-        found = counted(outputs, self.size)
-        beyond = np.repeat(found[..., -1:], 2**self.bits - self.size, axis=-1)
-        return self._flipped(np.concatenate([found, beyond], axis=-1))[..., : self.size]
+        w = counted(outputs, self.size)
+        beyond = np.repeat(w[..., -1:], 2**self.bits - self.size, axis=-1)
+        return self._flipped(np.concatenate([w, beyond], axis=-1))[..., : self.size]
 
-    def _flipped(self, found: Floats) -> Floats:
+    def _flipped(self, cells: Floats) -> Floats:
         """Return what all numbers of so many bits become: the matrix of flips is symmetric."""
-        shape = found.shape
+        shape = cells.shape
         for bit in range(self.bits):
-            pairs = found.reshape(*shape[:-1], -1, 2, 2**bit)
-            found = (1 - self.flip) * pairs + self.flip * pairs[..., ::-1, :]
-        return found.reshape(shape)
+            pairs = cells.reshape(*shape[:-1], -1, 2, 2**bit)
+            cells = (1 - self.flip) * pairs + self.flip * pairs[..., ::-1, :]
+        return cells.reshape(shape)
 
     @cached_property
     def _whole(self) -> MatrixChannel:
@@ -98,9 +98,9 @@ class BitChannel:
 
     def sample(self, codes: NDArray[Any], source: Keystream) -> NDArray[Any]:
         """Flip bits."""
-        found = codes.astype(np.int64)
+        points = codes.astype(np.int64)
         for bit in range(self.bits):
-            ones = ((found >> bit) & 1).astype(np.uint8)
+            ones = ((points >> bit) & 1).astype(np.uint8)
             flipped = sample_retention(ones, np.full(2, self.flip), source)
-            found += (flipped.astype(np.int64) - ones) << bit
-        return np.minimum(found, self.size - 1).astype(codes.dtype)
+            points += (flipped.astype(np.int64) - ones) << bit
+        return np.minimum(points, self.size - 1).astype(codes.dtype)

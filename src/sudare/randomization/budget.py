@@ -54,17 +54,17 @@ def _least_error(spread: float, shares: Sequence[Share]) -> list[float]:
         total = np.full(PARTS + 1, np.inf)
         taken = np.zeros(PARTS + 1, dtype=np.int64)
         for part in parts:
-            found = best[: PARTS + 1 - part] + error[part]
-            better = found < total[part:]
-            total[part:][better] = found[better]
+            with_part = best[: PARTS + 1 - part] + error[part]
+            better = with_part < total[part:]
+            total[part:][better] = with_part[better]
             taken[part:][better] = part
         best = total
         chosen.append(taken)
-    left, found = PARTS, []
+    left, parts_taken = PARTS, []
     for taken in reversed(chosen):
-        found.append(int(taken[left]))
-        left -= found[-1]
-    return [spread * part / PARTS for part in reversed(found)]
+        parts_taken.append(int(taken[left]))
+        left -= parts_taken[-1]
+    return [spread * part / PARTS for part in reversed(parts_taken)]
 
 
 def _tied(spread: float, shares: Sequence[Share], reach: float) -> list[float]:

@@ -19,6 +19,8 @@ from sudare.errors import ParameterError
 from sudare.randomization._spread import log_ratios
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-12
+"""By how much the sum of a thousand probabilities may miss 1."""
 NO_INVERSE = "Some inputs cannot be told apart by what comes out of them. Use method='ml'."
 
 
@@ -59,12 +61,12 @@ class Channel(Protocol):
 
 def counted(histogram: ArrayLike, size: int) -> Floats:
     """Return a histogram, or several, that have so many cells each, or refuse them."""
-    found = np.asarray(histogram, dtype=np.float64)
-    if found.shape[-1:] != (size,):
+    cells = np.asarray(histogram, dtype=np.float64)
+    if cells.shape[-1:] != (size,):
         raise ParameterError(
-            f"The histogram must have {size:,} cells. Got {found.shape[-1] if found.ndim else 1:,} instead."
+            f"The histogram must have {size:,} cells. Got {cells.shape[-1] if cells.ndim else 1:,} instead."
         )
-    return found
+    return cells
 
 
 class MatrixChannel:
@@ -78,19 +80,20 @@ class MatrixChannel:
     """
 
     def __init__(self, matrix: ArrayLike) -> None:
-        found = np.array(matrix, dtype=np.float64)
-        if found.ndim != 2 or not found.size or not np.isfinite(found).all() or (found < 0).any():
+        given = np.array(matrix, dtype=np.float64)
+        if given.ndim != 2 or not given.size or not np.isfinite(given).all() or (given < 0).any():
             raise ParameterError(
                 "The 'matrix' parameter of MatrixChannel must be a table of probabilities, one column per input."
             )
-        sums = found.sum(axis=0)
+        sums = given.sum(axis=0)
         if (abs(sums - 1) > 1e-9).any():
             wrong = int(abs(sums - 1).argmax())
             raise ParameterError(
                 f"The columns of the 'matrix' parameter of MatrixChannel must sum to 1. Column {wrong + 1} sums to "
                 f"{sums[wrong]:.10g} instead."
             )
-        self.matrix: Floats = found / sums
+        # What sums to 1 up to rounding stays as it is, so that a matrix that is published is the same one when it is read.
+        self.matrix: Floats = given if (abs(sums - 1) <= ROUNDING).all() else given / sums
 
     @cached_property
     def _ratios(self) -> Floats:

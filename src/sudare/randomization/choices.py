@@ -1,84 +1,88 @@
-"""What is randomized by one law: which attributes, over which domain, and by which kind of law."""
+"""What is randomized by one law: which attributes, over which domain, and by which method."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import one_of
 from sudare.randomization.bins import binned, tells_its_values
-from sudare.randomization.domains import Categories, Domain, Grid, Joint
-from sudare.randomization.laws import How
-from sudare.tables.schema import Attribute, Role, Schema
+from sudare.randomization.domains import Categories, Grid, Joint, LawDomain
+from sudare.randomization.methods import HOWS as HOWS  # the command line names them
+from sudare.randomization.methods import Bins, How, Noise, RandomizationMethod, Retain
+from sudare.tables.schema import Role, Schema
 
-HOWS = ("retain", "noise", "bins", "bits", "matrix", "optimal")
-JOINT_HOWS = ("retain", "matrix", "optimal")
-MEMBER_HOWS = ("retain", "bins")  # which say what the values of a member are; its law is the group's
-MOST_COMBINATIONS = 10**6
+JOINT_HOWS: tuple[How, ...] = ("retain", "matrix", "optimal")
+MEMBER_HOWS: tuple[How, ...] = ("retain", "bins")
+"""Which say what the values of a member are; its law is the group's."""
+MAX_COMBINATIONS = 10**6
 
 Groups = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """An attribute, or several together under a name of their own, and the kind of law that they get."""
+class LawChoice:
+    """An attribute, or several together under a name of their own, and the method by which they are randomized."""
 
     name: str
-    how: How
-    domain: Domain
+    method: RandomizationMethod
+    domain: LawDomain
     weight: float
 
 
-def undeclared(schema: Schema, how: Mapping[str, How]) -> list[str]:
-    """List what is to be randomized, but of which the schema does not say what values it can have."""
-    return [
-        name
-        for name in published(schema)
-        if schema[name].domain is None
-        and schema[name].bounds is None
-        and not (how.get(name) == "bins" and tells_its_values(schema[name]))
-    ]
-
-
 def choose(
-    schema: Schema,
-    how: Mapping[str, How],
-    priors: Mapping[str, Any],
-    matrices: Mapping[str, Any],
-    joint: Groups,
-) -> list[Choice]:
-    """Choose for every quasi and sensitive attribute, in the order of the schema."""
+    schema: Schema, methods: Mapping[str, RandomizationMethod], joint: Groups, noise: Noise
+) -> list[LawChoice]:
+    """Choose for every quasi and sensitive attribute, in the order of the schema.
+
+    Where nothing is said of an attribute, it gets what a person would expect: noise between bounds, and else a list of values
+    that are kept or not.
+    """
     names = published(schema)
     if not names:
         raise InputError("The schema has no quasi or sensitive attribute to randomize.")
-    hows: dict[str, How] = {**how, **dict.fromkeys(matrices, "matrix")}
     group_of = _checked_groups(schema, names, joint)
-    _check_names(schema, names, joint, (*hows, *priors))
+    _check_names(schema, names, joint, methods)
     for member in group_of:
-        if member in priors or hows.get(member, "retain") not in MEMBER_HOWS:
+        if member in methods and methods[member].name not in MEMBER_HOWS:
             raise _not_its_own(member, group_of[member])
-    _check_hows(schema, hows, matrices, joint)
-    _check_priors(hows, priors)
-    found: dict[str, Choice] = {}
+    _check_methods(schema, methods, joint)
+    hows = {name: method.name for name, method in methods.items()}
+    choices: dict[str, LawChoice] = {}
     for name in names:
         group = group_of.get(name)
         if group is None:
-            kind = hows.get(name) or ("optimal" if name in priors else _usual(schema[name]))
-            found[name] = Choice(name, kind, _domain(schema, name, kind), schema[name].weight)
-        elif group not in found:
+            usual = Retain() if schema[name].bounds is None else noise
+            method = methods.get(name, usual)
+            choices[name] = LawChoice(name, method, domain_of(schema, name, method.name), schema[name].weight)
+        elif group not in choices:
             weight = sum(schema[member].weight for member in joint[group])
-            kind = hows.get(group) or ("optimal" if group in priors else "retain")
-            found[group] = Choice(group, kind, _joint(schema, group, joint[group], hows), weight)
-    return list(found.values())
+            domain = _joint(schema, group, joint[group], hows)
+            choices[group] = LawChoice(group, methods.get(group, Retain()), domain, weight)
+    return list(choices.values())
+
+
+def domain_of(schema: Schema, name: str, how: How) -> Categories | Grid:
+    """Return what an attribute's values can be, for a kind of law: a function of the schema alone.
+
+    >>> schema = Schema.from_roles(quasi=["age"], bounds={"age": (0, 120)})
+    >>> len(domain_of(schema, "age", "noise")), len(domain_of(schema, "age", "bins"))
+    (121, 11)
+    """
+    if how in ("noise", "bits"):
+        return Grid.of(name, schema[name])
+    missing = schema.missing == "own value"
+    if how == "bins":
+        return binned(name, schema[name], missing=missing)
+    return Categories.of(name, schema[name], missing=missing)
 
 
 def labelled_domain(schema: Schema, name: str, how: Mapping[str, How], joint: Groups) -> Categories | Joint:
     """Return the values that a prior or a matrix of an attribute, or of a group, speaks of."""
     if name not in joint:
-        return _categories(schema, name)
+        return Categories.of(name, schema[name], missing=schema.missing == "own value")
     _checked_groups(schema, published(schema), joint)
     return _joint(schema, name, joint[name], how)
 
@@ -86,6 +90,25 @@ def labelled_domain(schema: Schema, name: str, how: Mapping[str, How], joint: Gr
 def published(schema: Schema) -> list[str]:
     """List the attributes that are randomized and published, in their order."""
     return schema.names(Role.quasi) + schema.names(Role.sensitive)
+
+
+def undeclared(schema: Schema, bins: Collection[str]) -> list[str]:
+    """List what is to be randomized, but of which the schema does not say what values it can have.
+
+    Of those that are put into bins, a hierarchy may say it.
+    """
+    return [
+        name
+        for name in published(schema)
+        if schema[name].domain is None
+        and schema[name].bounds is None
+        and not (name in bins and tells_its_values(schema[name]))
+    ]
+
+
+def names_of_bins(methods: Mapping[str, RandomizationMethod]) -> list[str]:
+    """List what is put into bins because a method says so."""
+    return [name for name, method in methods.items() if isinstance(method, Bins)]
 
 
 def _not_its_own(member: str, group: str) -> ParameterError:
@@ -99,23 +122,23 @@ def _joint(schema: Schema, group: str, members: Sequence[str], how: Mapping[str,
     """Return the combinations of several attributes; those with bounds are put into bins first."""
     parts = []
     for member in members:
-        part = _domain(schema, member, how.get(member) or ("bins" if schema[member].bounds else "retain"))
+        part = domain_of(schema, member, how.get(member) or ("bins" if schema[member].bounds else "retain"))
         if isinstance(part, Grid):
             raise _not_its_own(member, group)
         parts.append(part)
-    found = Joint(tuple(parts))
-    if (combinations := math.prod(found.shape)) > MOST_COMBINATIONS:
-        sizes = " x ".join(f"{size:,}" for size in found.shape)
+    domain = Joint(tuple(parts))
+    if (combinations := math.prod(domain.shape)) > MAX_COMBINATIONS:
+        sizes = " x ".join(f"{size:,}" for size in domain.shape)
         raise InputError(
-            f"'{group}' would have {sizes} = {combinations:,} combinations, more than {MOST_COMBINATIONS:,}. "
+            f"'{group}' would have {sizes} = {combinations:,} combinations, more than {MAX_COMBINATIONS:,}. "
             "Join fewer attributes, or put some of them into bins first."
         )
-    return found
+    return domain
 
 
 def _checked_groups(schema: Schema, names: Sequence[str], joint: Groups) -> dict[str, str]:
     """Return the group of each attribute that is in one."""
-    found: dict[str, str] = {}
+    group_of: dict[str, str] = {}
     for group, members in joint.items():
         if group in schema:
             raise ParameterError(
@@ -128,12 +151,12 @@ def _checked_groups(schema: Schema, names: Sequence[str], joint: Groups) -> dict
             )
         _check_names(schema, names, (), members)
         for member in members:
-            if member in found:
+            if member in group_of:
                 raise ParameterError(
-                    f"'{member}' is in two groups, '{found[member]}' and '{group}'. An attribute has one law: keep it in one."
+                    f"'{member}' is in two groups, '{group_of[member]}' and '{group}'. An attribute has one law: keep it in one."
                 )
-            found[member] = group
-    return found
+            group_of[member] = group
+    return group_of
 
 
 def _check_names(schema: Schema, names: Sequence[str], groups: Iterable[str], given: Iterable[str]) -> None:
@@ -146,37 +169,10 @@ def _check_names(schema: Schema, names: Sequence[str], groups: Iterable[str], gi
             )
 
 
-def _check_hows(schema: Schema, hows: Mapping[str, How], matrices: Mapping[str, Any], joint: Groups) -> None:
-    for name, kind in hows.items():
-        one_of(kind, f"how['{name}']", "randomize", JOINT_HOWS if name in joint else HOWS)
-        if kind in ("noise", "bits") and schema[name].kind in ("text", "truth value"):
+def _check_methods(schema: Schema, methods: Mapping[str, RandomizationMethod], joint: Groups) -> None:
+    """Refuse methods that combinations, or values without an order, cannot be randomized by."""
+    for name, method in methods.items():
+        if name in joint:
+            one_of(method.name, f"how['{name}']", "randomize", JOINT_HOWS)
+        elif method.name in ("noise", "bits") and schema[name].kind in ("text", "truth value"):
             raise ParameterError(f"'{name}' has no numbers or dates to add noise to. Use 'retain'.")
-        if kind == "matrix" and name not in matrices:
-            raise ParameterError(
-                f"how['{name}'] is 'matrix', but no matrix of it is given: matrices={{'{name}': ...}}."
-            )
-
-
-def _check_priors(hows: Mapping[str, How], priors: Mapping[str, Any]) -> None:
-    for name in priors:
-        if hows.get(name, "optimal") != "optimal":
-            raise ParameterError(
-                f"A prior of '{name}' is given, but not used: how['{name}'] must be 'optimal'."
-            )
-
-
-def _usual(attribute: Attribute) -> How:
-    """Return what a person would expect: noise between bounds, and else a list of values that are kept or not."""
-    return "retain" if attribute.bounds is None else "noise"
-
-
-def _domain(schema: Schema, name: str, how: How) -> Categories | Grid:
-    if how in ("noise", "bits"):
-        return Grid.of(name, schema[name])
-    if how == "bins":
-        return binned(name, schema[name], missing=schema.missing == "own value")
-    return _categories(schema, name)
-
-
-def _categories(schema: Schema, name: str) -> Categories:
-    return Categories.of(name, schema[name], missing=schema.missing == "own value")

@@ -1,17 +1,18 @@
 """The values that a randomized attribute can take: categories, or points of a grid between declared bounds.
 
-They are made from the schema alone; a table only says which of them its rows have. Several attributes that are randomized
-together take the combinations of their categories.
+They are made from the schema alone. Which of them a table's values are is told by its dictionaries (`places`), and how
+many records have each of them by its counts (`domain_counts`). Several attributes that are randomized together take
+the combinations of their categories.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import polars as pl
@@ -27,14 +28,20 @@ from sudare.tables.text import text_of
 from sudare.tables.toml import toml_key
 from sudare.tables.types import MOST_VALUES, declared_values, misfit, stored_type
 
-MOST_STEPS = 2**40
-FARTHEST = 2**53  # beyond it, floats no longer tell whole numbers apart
+MAX_STEPS = 2**40
+MAX_WHOLE = 2**53  # beyond it, floats no longer tell whole numbers apart
 MICROSECONDS = 10**6  # in a second
-FINE = 2**16  # steps of the grid of a number that is not whole
-BETWEEN = " × "  # the values of a combination
+FINE_STEPS = 2**16  # of the grid of a number that is not whole
+SEPARATOR = " × "  # between the values of a combination
 
 Codes = NDArray[Any]
-Place = Callable[[Column, Source], NDArray[np.int64]]
+
+
+class Binning(Protocol):
+    """By what the values of an attribute are put into bins."""
+
+    def places(self, table: Table, name: str) -> NDArray[np.int64]:
+        """Return in which bin each value of a dictionary lies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +51,8 @@ class Categories:
     name: str
     values: pl.Series
     missing: bool
-    place: Place
-    """Which of the values each distinct one of a column is."""
+    binning: Binning | None = None
+    """If they are bins: what is put into which of them."""
 
     @classmethod
     def of(cls, name: str, attribute: Attribute, *, missing: bool) -> Categories:
@@ -60,19 +67,27 @@ class Categories:
                 f"'{name}': its values are not listed. Add to [attributes.{toml_key(name)}] a domain that is public, such as "
                 f"domain = [1, 2, 3], or randomize it in bins, or with noise: how={{'{name}': 'bins'}}."
             )
-        known = values.to_list()
-        return cls(name, values, missing, lambda column, source: places_in(column, known, source))
+        return cls(name, values, missing)
 
     def __len__(self) -> int:
         return len(self.values) + self.missing
 
-    def codes(self, table: Table) -> Codes:
-        """Return the code of every row of a table."""
-        column = table[self.name]
-        if column.missing and not self.missing:
+    def places(self, table: Table, name: str) -> Codes:
+        """Return the code of each value of a dictionary, and after them that of a missing one, if it has any."""
+        if table[name].missing and not self.missing:
             raise InputError(f"'{self.name}' has missing values, for which its law has no place.")
-        places = np.append(self.place(column, table.source), len(self.values))
-        return np.asarray(places.astype(smallest(len(self)))[column.codes])
+        if self.binning is None:
+            places = places_in(table, name, self.values.to_list())
+        else:
+            places = self.binning.places(table, name)
+        if table[name].missing:
+            places = np.append(places, len(self.values))
+        return places.astype(code_type(len(self)))
+
+    def combined(self, columns: Sequence[Codes]) -> Codes:
+        """Return the codes of the rows of the only column."""
+        (codes,) = columns
+        return codes
 
     def decode(self, codes: Codes) -> pl.Series:
         """Return the values that codes stand for; missing is null."""
@@ -91,9 +106,9 @@ class Categories:
 
     def labels(self) -> list[str]:
         """Write every value as text; the missing one last, under a name that no value has."""
-        found = [text_of(value) for value in self.values.to_list()]
-        missing = "(missing)" if "(missing)" not in found else "(missing value)"
-        return [*found, missing] if self.missing else found
+        texts = [text_of(value) for value in self.values.to_list()]
+        missing = "(missing)" if "(missing)" not in texts else "(missing value)"
+        return [*texts, missing] if self.missing else texts
 
     def to_json(self) -> dict[str, Any]:
         """Return the values as they are published, and which of them stands for a missing one."""
@@ -136,10 +151,9 @@ class Joint:
         """How many values each attribute has."""
         return tuple(len(part) for part in self.parts)
 
-    def codes(self, table: Table) -> Codes:
-        """Return the code of every row's combination."""
-        found = np.ravel_multi_index(tuple(part.codes(table) for part in self.parts), self.shape)
-        return np.asarray(found, dtype=smallest(len(self)))
+    def combined(self, columns: Sequence[Codes]) -> Codes:
+        """Return the code of every row's combination, given the codes of each attribute."""
+        return np.ravel_multi_index(tuple(columns), self.shape).astype(code_type(len(self)))
 
     def decode(self, codes: Codes) -> list[pl.Series]:
         """Return the values that codes stand for, one series for each attribute."""
@@ -148,7 +162,7 @@ class Joint:
 
     def labels(self) -> list[str]:
         """Write every combination as text, such as `Female × White`."""
-        return [BETWEEN.join(combined) for combined in product(*(part.labels() for part in self.parts))]
+        return [SEPARATOR.join(combined) for combined in product(*(part.labels() for part in self.parts))]
 
     def to_json(self) -> dict[str, Any]:
         """Return the values of each attribute as they are published."""
@@ -164,6 +178,9 @@ class Grid:
     low: float
     step: float
     steps: int
+    missing: ClassVar[bool] = False
+    """A missing value lies nowhere on a grid."""
+    binning: ClassVar[None] = None
 
     @classmethod
     def of(cls, name: str, attribute: Attribute) -> Grid:
@@ -191,32 +208,45 @@ class Grid:
                 "the attribute, or declare other ones."
             )
         whole = dtype in (pl.Int64, pl.Date)
-        steps = int(high - low) if whole else FINE
-        if whole and (steps > MOST_STEPS or max(abs(low), abs(high)) > FARTHEST):
+        steps = int(high - low) if whole else FINE_STEPS
+        if whole and (steps > MAX_STEPS or max(abs(low), abs(high)) > MAX_WHOLE):
             raise InputError(
-                f"'{name}': its bounds are too far apart for a grid of whole numbers: it has {MOST_STEPS:,} steps at most, and "
-                f"ends at {FARTHEST:,}. Declare narrower bounds, or the type number."
+                f"'{name}': its bounds are too far apart for a grid of whole numbers: it has {MAX_STEPS:,} steps at most, and "
+                f"ends at {MAX_WHOLE:,}. Declare narrower bounds, or the type number."
             )
         return cls(name, dtype, float(low), (high - low) / steps, steps)
 
     def __len__(self) -> int:
         return self.steps + 1
 
-    def codes(self, table: Table) -> Codes:
-        """Return the nearest grid point of every row of a table."""
-        column = table[self.name]
-        if column.missing:
+    @property
+    def parts(self) -> tuple[Grid, ...]:
+        """What is joined here: nothing else."""
+        return (self,)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How a histogram may be given."""
+        return (len(self),)
+
+    def places(self, table: Table, name: str) -> Codes:
+        """Return the grid point that is nearest to each value of a table[name]."""
+        if table[name].missing:
             raise InputError(
                 f"'{self.name}' has missing values, to which no noise can be added. Randomize it in bins, where "
                 f"missing is a value of its own (how={{'{self.name}': 'bins'}}), or fill them."
             )
-        points = np.rint(self.points(column, table.source))
-        size = smallest(len(self)) if len(self) <= 2**32 else np.uint64
-        return np.asarray(np.clip(points, 0, self.steps).astype(size)[column.codes])
+        points = np.rint(self.steps_to(table, name))
+        return np.clip(points, 0, self.steps).astype(code_type(len(self)))
 
-    def points(self, column: Column, source: Source) -> NDArray[np.float64]:
-        """Return where the values of a column lie, in steps from the first point."""
-        return np.asarray((numbers_of(values_as(column, self.dtype, source)) - self.low) / self.step)
+    def combined(self, columns: Sequence[Codes]) -> Codes:
+        """Return the codes of the rows of the only column."""
+        (codes,) = columns
+        return codes
+
+    def steps_to(self, table: Table, name: str) -> NDArray[np.float64]:
+        """Return where the values of a dictionary lie, in steps from the first point."""
+        return np.asarray((numbers_of(values_as(table, name, self.dtype)) - self.low) / self.step)
 
     def numbers(self, codes: Codes) -> NDArray[np.float64]:
         """Return the numbers (for dates, days or seconds since 1970) that codes stand for."""
@@ -237,5 +267,26 @@ class Grid:
         """Write every grid point as text."""
         return [text_of(value) for value in self.decode(np.arange(len(self))).to_list()]
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the grid as it is published."""
+        return {"low": self.low, "step": self.step, "steps": self.steps}
 
-Domain = Categories | Joint | Grid
+
+LawDomain = Categories | Joint | Grid
+
+
+def code_type(size: int) -> type[np.unsignedinteger[Any]]:
+    """Return the type that holds the codes of so many values."""
+    return smallest(size) if size <= 2**32 else np.uint64
+
+
+def domain_counts(domain: LawDomain, table: Table) -> NDArray[np.int64]:
+    """Return how many records of a table have each value of a domain: its true histogram."""
+    parts: Sequence[Categories | Grid] = domain.parts
+    counts = table.counts([part.name for part in parts])
+    columns = [
+        part.places(table, part.name)[codes]
+        for part, codes in zip(parts, counts.codes.T, strict=True)
+    ]
+    histogram = np.bincount(domain.combined(columns), weights=counts.weights, minlength=len(domain))
+    return histogram.astype(np.int64)

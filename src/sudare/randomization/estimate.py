@@ -14,23 +14,22 @@ from numpy.typing import NDArray
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import one_of
 from sudare.randomization.channel import Channel
-from sudare.randomization.published import PublishedAttribute, PublishedLaw
+from sudare.randomization.published import CodedAttribute, PublishedCounts, PublishedLaw
 from sudare.tables.numbers import number_of
 from sudare.tables.text import listed, shown, text_of
 from sudare.utility.intervals import REACH
 
 Method = Literal["ml", "unbiased"]
-ROUNDS = 1000
-CLOSE = 1e-9
-
-SMALL = 256  # values of a channel whose matrix is written out
+MAX_ROUNDS = 1000  # of EM
+TOLERANCE = 1e-9  # of all records: a step that moves fewer is the last
+MAX_MATRIX = 256  # values of a channel whose matrix is written out
 
 Floats = NDArray[np.float64]
 Applied = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
-class Answer:
+class CountEstimate:
     """An estimated count, with an interval that covers the truth in 95 of 100 tables."""
 
     value: float
@@ -46,7 +45,7 @@ class Answer:
 class Estimate:
     """Estimated counts of the original table, one axis per attribute."""
 
-    attributes: Sequence[PublishedAttribute]
+    attributes: Sequence[CodedAttribute]
     counts: Floats
     stderr: Floats
     low: Floats
@@ -80,7 +79,7 @@ class Estimate:
         }
         return pl.DataFrame(columns)
 
-    def count(self, **conditions: Any) -> Answer:
+    def count(self, **conditions: Any) -> CountEstimate:
         """Estimate how many records had given values: one, a list of them, or for numbers a pair (low, high).
 
         The standard error is that of the unbiased estimate, and the interval is laid around it. Around the most likely
@@ -98,16 +97,16 @@ class Estimate:
         except ParameterError:
             if self.method == "unbiased":
                 raise
-            return Answer(likely, math.inf, 0.0, float(self.outputs.sum()))
+            return CountEstimate(likely, math.inf, 0.0, float(self.outputs.sum()))
         unbiased = _along(self.outputs, weights)
         squares = _along(self.expected, [w**2 for w in weights])
         error = math.sqrt(max(squares - likely, 0.0))
         if self.method == "unbiased":
-            return Answer(unbiased, error, unbiased - REACH * error, unbiased + REACH * error)
+            return CountEstimate(unbiased, error, unbiased - REACH * error, unbiased + REACH * error)
         low, high = _possible(unbiased, error, likely, self.outputs.sum())
-        return Answer(likely, error, float(low), float(high))
+        return CountEstimate(likely, error, float(low), float(high))
 
-    def _wanted(self, attribute: PublishedAttribute, condition: Any) -> Floats:
+    def _wanted(self, attribute: CodedAttribute, condition: Any) -> Floats:
         if attribute.numeric:
             values, half = np.array(attribute.values), attribute.step / 2
             if isinstance(condition, tuple):
@@ -126,21 +125,13 @@ class Estimate:
         return np.asarray([value in texts for value in attribute.values], dtype=np.float64)
 
 
-def estimate(laws: Sequence[PublishedLaw], method: Method, names: Sequence[str] | None = None) -> Estimate:
+def estimate(output: PublishedCounts, method: Method, names: Sequence[str] | None = None) -> Estimate:
     """Estimate the counts of attributes, or of the combinations of several: of all that the laws have, or of the named.
 
     Where a law has more attributes than are named, all of them are estimated, and the others summed out.
     """
     one_of(method, "method", "reconstruct", ("ml", "unbiased"))
-    shape = tuple(law.channel.outputs for law in laws)
-    if math.prod(shape) > 2**24:
-        raise ParameterError(
-            f"{' x '.join(f'{size:,}' for size in shape)} combinations are too many to estimate at once. "
-            "Ask for fewer attributes."
-        )
-    outputs = np.bincount(
-        np.ravel_multi_index(tuple(law.codes for law in laws), shape), minlength=math.prod(shape)
-    ).reshape(shape).astype(np.float64)  # fmt: skip
+    laws, outputs = output.laws, output.counts
     likely = most_likely(laws, outputs)
     expected = _each(laws, lambda law: law.channel.expected, likely)
     every = {a.name: a for law in laws for a in law.attributes}
@@ -179,7 +170,7 @@ def most_likely(laws: Sequence[PublishedLaw], published: Floats) -> Floats:
     """
     total = published.sum()
     shape = tuple(law.channel.inputs for law in laws)
-    found = np.full(shape, total / math.prod(shape))
+    v = np.full(shape, total / math.prod(shape))
     seen = published > 0
     forth, back = zip(*(_applied(law.channel) for law in laws), strict=True)
 
@@ -192,19 +183,19 @@ def most_likely(laws: Sequence[PublishedLaw], published: Floats) -> Floats:
         expected = _along_axes(forth, v)[seen]
         return float(published[seen] @ np.log(np.maximum(expected, 1e-300)))
 
-    for _ in range(ROUNDS):
-        first = step(found)
+    for _ in range(MAX_ROUNDS):
+        first = step(v)
         second = step(first)
-        change, bend = first - found, second - 2 * first + found
-        far = np.abs(second - found).max()
+        change, bend = first - v, second - 2 * first + v
+        far = np.abs(second - v).max()
         size = -math.sqrt(float((change**2).sum()) / max(float((bend**2).sum()), 1e-300))
-        leap = found - 2 * size * change + size**2 * bend
+        leap = v - 2 * size * change + size**2 * bend
         leap = np.where(leap > 0, leap, second)  # what is 0 stays 0 for ever
         leap *= total / leap.sum()
-        found = step(leap) if likelihood(leap) > likelihood(second) else second
-        if far <= CLOSE * total:
+        v = step(leap) if likelihood(leap) > likelihood(second) else second
+        if far <= TOLERANCE * total:
             break
-    return found
+    return v
 
 
 def _errors(laws: Sequence[PublishedLaw], names: Sequence[str], expected: Floats, counts: Floats) -> Floats:
@@ -213,14 +204,14 @@ def _errors(laws: Sequence[PublishedLaw], names: Sequence[str], expected: Floats
     The variance of c G w is sum_a (c G)[a]^2 (P v)_a - c v, where c is 1 for what is counted: each record's own part
     is multinomial, and G P is the identity. It is estimated with the most likely v.
     """
-    squares = _each(laws, lambda law: lambda found: law.squares(found, names), expected)
+    squares = _each(laws, lambda law: lambda outputs: law.squares(outputs, names), expected)
     kept = [a for law in laws for a in law.attributes if a.name in names]
     return np.sqrt(np.maximum(_in_order(kept, names, squares) - counts, 0.0))
 
 
 def _applied(channel: Channel) -> tuple[Applied, Applied]:
     """Return P v and w P as functions: by the whole matrix where that is small, as they are asked for thousands of times."""
-    if max(channel.inputs, channel.outputs) > SMALL:
+    if max(channel.inputs, channel.outputs) > MAX_MATRIX:
         return channel.expected, channel.likelihoods
     matrix = channel.expected(np.eye(channel.inputs))
     return (lambda v: v @ matrix), (lambda w: w @ matrix.T)
@@ -248,7 +239,7 @@ def _by_attribute(laws: Sequence[PublishedLaw], names: Sequence[str], counts: Fl
     return _in_order([a for a in every if a.name in names], names, apart.sum(axis=others))
 
 
-def _in_order(kept: Sequence[PublishedAttribute], names: Sequence[str], counts: Floats) -> Floats:
+def _in_order(kept: Sequence[CodedAttribute], names: Sequence[str], counts: Floats) -> Floats:
     """Give every attribute that was kept an axis, in the order of the names."""
     places = [a.name for a in kept]
     apart = counts.reshape([len(a.values) for a in kept])
@@ -257,10 +248,10 @@ def _in_order(kept: Sequence[PublishedAttribute], names: Sequence[str], counts: 
 
 def _combined(law: PublishedLaw, wanted: Mapping[str, Floats]) -> Floats:
     """Return 1 for each combination of a law's attributes that is wanted; all values are of those not named."""
-    found = np.ones(1)
+    weights = np.ones(1)
     for a in law.attributes:
-        found = np.multiply.outer(found, wanted.get(a.name, np.ones(len(a.values)))).ravel()
-    return found
+        weights = np.multiply.outer(weights, wanted.get(a.name, np.ones(len(a.values)))).ravel()
+    return weights
 
 
 def _along(counts: Floats, weights: Sequence[Floats]) -> float:

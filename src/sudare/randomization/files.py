@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.plans.law import MOST_MATRIX
 from sudare.privacy.requirement import one_of
-from sudare.randomization.domains import BETWEEN, Categories, Joint
+from sudare.randomization.domains import SEPARATOR, Categories, Joint
 from sudare.tables.text import listed, shown, spellings
 from sudare.tables.text_files import read_csv_rows
 
 MISSING = "(missing)"
-MOST_FIELDS = 10_000  # of a line
+MAX_FIELDS = 10_000  # of a line
 Floats = NDArray[np.float64]
 MatrixRows = Literal["output", "input"]
 
@@ -50,15 +50,15 @@ def read_matrix(
     places = _Places(name, domain)
     across = _order([_parted(text, domain) for text in head], places, path, "the first line")
     down = _order([_parted(line[0], domain) for line in lines], places, path, "the first column")
-    found = np.empty((len(across), len(across)))
+    numbers = np.empty((len(across), len(across)))
     for number, (line, i) in enumerate(zip(lines, down, strict=True), start=2):
         if len(line) != len(head) + 1:
             raise InputError(
                 f"{path}, line {number}: {len(line) - 1} numbers for {len(head)} columns. Write one under each value."
             )
         for text, j in zip(line[1:], across, strict=True):
-            found[i, j] = _number(text, f"{path}, line {number}", "a probability from 0 to 1", high=1.0)
-    matrix = found if rows == "output" else found.T
+            numbers[i, j] = _number(text, f"{path}, line {number}", "a probability from 0 to 1", high=1.0)
+    matrix = numbers if rows == "output" else numbers.T
     _refuse_wrong_sums(matrix, path, places.labels, rows)
     return matrix
 
@@ -81,10 +81,10 @@ def read_prior(path: str | Path, name: str, domain: Categories | Joint) -> Float
     columns = [head.index(one) for one in names] if sorted(head[:-1]) == sorted(names) else range(wanted)
     keys = [tuple(line[column] for column in columns) for line in lines]
     where = "the first column" if wanted == 1 else "a line"
-    found = np.empty(len(domain))
+    counts = np.empty(len(domain))
     for i, line, number in zip(_order(keys, _Places(name, domain), path, where), lines, count(first)):
-        found[i] = _number(line[-1], f"{path}, line {number}", "a count of 0 or more", high=math.inf)
-    return found
+        counts[i] = _number(line[-1], f"{path}, line {number}", "a count of 0 or more", high=math.inf)
+    return counts
 
 
 class _Places:
@@ -107,38 +107,38 @@ class _Places:
 
 def _parted(text: str, domain: Categories | Joint) -> Sequence[str]:
     """Return the values of a combination."""
-    return text.split(BETWEEN) if isinstance(domain, Joint) else (text,)
+    return text.split(SEPARATOR) if isinstance(domain, Joint) else (text,)
 
 
 def _lines(path: str | Path) -> list[list[str]]:
-    rows = read_csv_rows(Path(path), "this file", ",", MOST_FIELDS)
-    found = [[field.strip() for field in line] for _, line in rows]
-    while found and not any(found[-1]):
-        found.pop()
-    if not found:
+    rows = read_csv_rows(Path(path), "this file", ",", MAX_FIELDS)
+    lines = [[field.strip() for field in line] for _, line in rows]
+    while lines and not any(lines[-1]):
+        lines.pop()
+    if not lines:
         raise InputError(f"{path}: this file is empty.")
-    if (blank := next((i for i, line in enumerate(found, start=1) if not line), None)) is not None:
+    if (blank := next((i for i, line in enumerate(lines, start=1) if not line), None)) is not None:
         raise InputError(f"{path}, line {blank}: this line is empty. Remove it.")
-    return found
+    return lines
 
 
 def _order(texts: Sequence[Sequence[str]], places: _Places, path: str | Path, where: str) -> list[int]:
     """Return the code of each value; every one must be there, once."""
-    found: dict[int, None] = {}
+    codes: dict[int, None] = {}
     for text in texts:
-        code, written = places.get(text), shown(BETWEEN.join(text))
+        code, written = places.get(text), shown(SEPARATOR.join(text))
         if code is None:
             raise InputError(
                 f"{path}: {where} names {written}, which is no value of '{places.name}'. "
                 f"There are {listed(places.labels)}."
             )
-        if code in found:
+        if code in codes:
             raise InputError(f"{path}: {where} names {written} twice. Keep one of them.")
-        found[code] = None
-    if absent := [label for code, label in enumerate(places.labels) if code not in found]:
+        codes[code] = None
+    if absent := [label for code, label in enumerate(places.labels) if code not in codes]:
         lacks = f"{where} lacks" if where != "a line" else "there is no line for"
         raise InputError(f"{path}: {lacks} {listed(absent)} of '{places.name}'. Every value must be there.")
-    return list(found)
+    return list(codes)
 
 
 def _number(text: str, where: str, form: str, *, high: float) -> float:

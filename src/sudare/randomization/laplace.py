@@ -84,10 +84,10 @@ class LaplaceChannel:
         inner, (scale, middle) = counted(histogram, self.inputs) / self._ends() ** 2, self._diagonals()
         return np.asarray(scale**2 * (middle**2 * inner + self._a**2 * _neighbours(inner)))
 
-    def _sharpened(self, found: Floats) -> Floats:
+    def _sharpened(self, v: Floats) -> Floats:
         """Return the inverse of K times v."""
         scale, middle = self._diagonals()
-        return np.asarray(scale * (middle * found - self._a * _neighbours(found)))
+        return np.asarray(scale * (middle * v - self._a * _neighbours(v)))
 
     def _diagonals(self) -> tuple[float, Floats]:
         """Return the factor of the inverse of K, and its main diagonal; beside it stands -a."""
@@ -101,18 +101,18 @@ class LaplaceChannel:
         ends[[0, -1]] = 1 / (1 - self._a)
         return ends
 
-    def _smoothed(self, found: Floats) -> Floats:
+    def _smoothed(self, v: Floats) -> Floats:
         """Return K v, from the left and from the right."""
         a = self._a
         from scipy.signal import lfilter  # it takes long to load
 
-        right = lfilter([1.0], [1.0, -a], found)
-        left = lfilter([1.0], [1.0, -a], found[..., ::-1])[..., ::-1]
-        return np.asarray((1 - a) / (1 + a) * (right + left - found))
+        right = lfilter([1.0], [1.0, -a], v)
+        left = lfilter([1.0], [1.0, -a], v[..., ::-1])[..., ::-1]
+        return np.asarray((1 - a) / (1 + a) * (right + left - v))
 
 
-def _neighbours(found: Floats) -> Floats:
-    around = np.zeros_like(found)
-    around[..., 1:] += found[..., :-1]
-    around[..., :-1] += found[..., 1:]
+def _neighbours(v: Floats) -> Floats:
+    around = np.zeros_like(v)
+    around[..., 1:] += v[..., :-1]
+    around[..., :-1] += v[..., 1:]
     return around

@@ -1,11 +1,15 @@
-"""The law of one attribute, or of several together: the domain, the channel that its values go through, and how it is made to fit a spread."""
+"""The law of one attribute, or of several together: its domain, and the channel that its values go through.
+
+A law is plain data. The one that is drawn by is the published one, to the last bit: what is published are probabilities as
+floats, and a channel is made from those (`channel_of`), whether its law was just learned, opened from a file, or handed over.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,16 +18,19 @@ from numpy.typing import NDArray
 from sudare.errors import ParameterError
 from sudare.noise.keystream import Keystream
 from sudare.noise.sampling import sample_discrete_laplace, sample_matrix, sample_retention
+from sudare.plans.law import LawForm
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Domain, Grid, Joint
+from sudare.randomization.domains import Grid, LawDomain
 from sudare.randomization.laplace import LaplaceChannel
+from sudare.randomization.methods import After as After  # the command line takes it from here
+from sudare.randomization.methods import How as How
 from sudare.randomization.pram import Pram, conventional_pram
 
-How = Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
-After = Literal["clip", "reflect"]
-WIDEST = 2**56  # steps: noise that leaves nothing but noise
-ROUNDED = 2**16  # the scale of noise is rounded up to parts of a grid step
+MAX_SCALE = 2**56  # steps: noise that leaves nothing but noise
+PARTS_OF_STEP = 2**16  # the scale of noise is rounded up to parts of a grid step
+MAX_BITS = 12
+MAX_SPREAD = 50.0  # of a category: what is kept with 1 - e^-25 cannot be told from 1 with fewer digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,19 +39,19 @@ class Law:
 
     name: str
     how: How
-    domain: Domain
+    domain: LawDomain
     channel: Channel
     after: After = "clip"
 
     @property
     def attributes(self) -> list[str]:
         """Whose values are changed."""
-        return self.domain.names if isinstance(self.domain, Joint) else [self.name]
+        return [part.name for part in self.domain.parts]
 
     def decode(self, codes: NDArray[Any]) -> list[pl.Series]:
         """Return what codes stand for, one series for each attribute."""
-        found = self.domain.decode(codes)
-        return found if isinstance(found, list) else [found]
+        values = self.domain.decode(codes)
+        return values if isinstance(values, list) else [values]
 
     def sample(self, codes: NDArray[Any], source: Keystream) -> NDArray[Any]:
         """Draw an output code for every input code."""
@@ -79,25 +86,54 @@ class Law:
 
     def to_json(self) -> dict[str, Any]:
         """Return the law as plain data, enough to estimate the truth from the output."""
-        found: dict[str, Any] = {
-            "how": self.how,
-            "epsilon": self.channel.epsilon,
-            "spread": self.channel.spread,
-        }
-        if isinstance(self.domain, Grid):
-            found |= {"low": self.domain.low, "step": self.domain.step, "steps": self.domain.steps}
-        else:
-            found |= self.domain.to_json()
-        match self.channel:
-            case Pram():
-                found["retention"] = self.channel.retention.tolist()
-            case LaplaceChannel():
-                found |= {"scale": str(self.channel.scale), "after": self.after}
-            case BitChannel():
-                found["flips"] = self.channel.flip
-            case _:
-                found["matrix"] = _matrix(self.channel).tolist()
-        return found
+        about = {"how": self.how, "epsilon": self.channel.epsilon, "spread": self.channel.spread}
+        return about | self.domain.to_json() | _probabilities(self.channel, self.after)
+
+
+def law_of(name: str, form: LawForm, domain: LawDomain) -> Law:
+    """Return the law that is published in a form, over its domain."""
+    return Law(name, form.how, domain, channel_of(form), form.after or "clip")
+
+
+def channel_of(form: LawForm) -> Channel:
+    """Return the channel that is published in a form; of noise, before what leaves the bounds is put inside.
+
+    >>> form = {"how": "retain", "epsilon": 1.1, "spread": 2.2, "values": ["no", "yes"], "retention": [0.75, 0.75]}
+    >>> channel_of(LawForm.of("ill", form)).leave.tolist()
+    [0.25, 0.25]
+    """
+    if form.retention is not None:
+        return Pram(1 - np.array(form.retention))
+    if form.matrix is not None:
+        return MatrixChannel(form.matrix)
+    if form.flips is not None:
+        return BitChannel(form.size, form.flips)
+    return LaplaceChannel(form.size - 1, Fraction(form.scale or 0))
+
+
+def publishable(channel: Channel) -> Channel:
+    """Return the channel as its published probabilities give it back.
+
+    1 - leave is rounded, by more than the whole of a very small leave. It is rounded so that a value leaves no less often than was
+    meant: more would be kept than the budget allows.
+    """
+    if not isinstance(channel, Pram):
+        return channel
+    retention = 1 - channel.leave
+    retention = np.where(1 - retention < channel.leave, np.nextafter(retention, 0), retention)
+    return Pram(1 - retention)
+
+
+def _probabilities(channel: Channel, after: After) -> dict[str, Any]:
+    match channel:
+        case Pram():
+            return {"retention": channel.retention.tolist()}
+        case LaplaceChannel():
+            return {"scale": str(channel.scale), "after": after}
+        case BitChannel():
+            return {"flips": channel.flip}
+        case _:
+            return {"matrix": _matrix(channel).tolist()}
 
 
 def _matrix(channel: Channel) -> NDArray[np.float64]:
@@ -129,24 +165,20 @@ def reflecting(channel: LaplaceChannel) -> MatrixChannel:
     return MatrixChannel(folded / folded.sum(axis=0))
 
 
-MOST_BITS = 12
-MOST_SPREAD = 50.0  # of a category: what is kept with 1 - e^-25 cannot be told from 1 with fewer digits
-
-
 def channel_for(how: How, size: int, spread: float) -> Channel:
     """Return the channel of a kind, for so many values, that uses a spread and no more."""
     if how == "noise":
-        wanted = 2 * (size - 1) / spread if spread > 0 else WIDEST
-        parts = ROUNDED if wanted < 2**40 else 1
-        return LaplaceChannel(size - 1, Fraction(math.ceil(min(wanted, WIDEST) * parts), parts))
+        wanted = 2 * (size - 1) / spread if spread > 0 else MAX_SCALE
+        parts = PARTS_OF_STEP if wanted < 2**40 else 1
+        return LaplaceChannel(size - 1, Fraction(math.ceil(min(wanted, MAX_SCALE) * parts), parts))
     if how == "bits":
         bits = max(1, (size - 1).bit_length())
-        if bits > MOST_BITS:
+        if bits > MAX_BITS:
             raise ParameterError(
-                f"{size:,} grid points have {bits} bits, more than the {MOST_BITS} that are randomized one by one. Use bins."
+                f"{size:,} grid points have {bits} bits, more than the {MAX_BITS} that are randomized one by one. Use bins."
             )
-        return BitChannel(size, 1 / (1 + math.exp(min(spread / bits, MOST_SPREAD) / 2)))
-    return conventional_pram(size, epsilon=min(spread, MOST_SPREAD) / 2)
+        return BitChannel(size, 1 / (1 + math.exp(min(spread / bits, MAX_SPREAD) / 2)))
+    return conventional_pram(size, epsilon=min(spread, MAX_SPREAD) / 2)
 
 
 def expected_error(how: How, size: int, spread: float) -> float:
@@ -158,5 +190,5 @@ def expected_error(how: How, size: int, spread: float) -> float:
         r = 2 / spread if spread > 0 else math.inf
         return r - r * r * -math.expm1(-1 / r) if r < 1e3 else 0.5
     if how == "bits":
-        return 1 / (1 + math.exp(min(spread / max(1, (size - 1).bit_length()), MOST_SPREAD) / 2))
+        return 1 / (1 + math.exp(min(spread / max(1, (size - 1).bit_length()), MAX_SPREAD) / 2))
     return float(conventional_pram(size, epsilon=spread / 2).leave[0])

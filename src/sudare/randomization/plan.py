@@ -1,54 +1,66 @@
-"""The plan of a randomized table: a law for every attribute, or for several together, within one budget."""
+"""The plan of a randomized table: a law for every attribute, or for several together, within one budget.
+
+It is plain data: no table, no rows. It can be saved, opened and drawn by again (`draw`), for the table that it was learned
+from or for another one of the same schema (`for_table`).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, Literal
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from sudare.errors import InputError, ParameterError
-from sudare.noise.keystream import Keystream
-from sudare.noise.sampling import sample_discrete_laplace
+from sudare.errors import InputError, RequirementError, SudareError
+from sudare.plans.law import LawForm, TableLaw
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity, k_of
-from sudare.privacy.requirement import one_of
-from sudare.randomization.budget import SPLITS, Share, Split, split_spread
-from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.choices import Choice, Groups, choose, published, undeclared
-from sudare.randomization.domains import Grid
-from sudare.randomization.laws import After, How, Law, channel_for, expected_error
-from sudare.randomization.pram import conventional_pram, optimal_pram
+from sudare.privacy.promises import promise_from_json, promise_to_json
+from sudare.randomization.bins import whole_hierarchy
+from sudare.randomization.budget import Split
+from sudare.randomization.choices import domain_of, published
+from sudare.randomization.domains import Grid, Joint, LawDomain
+from sudare.randomization.laws import Law, law_of
+from sudare.randomization.methods import Histogram as Histogram  # the command line takes it from here
+from sudare.randomization.saved import SavedPlan, plan_files, read_plan
+from sudare.tables.recipes import FileRecipe
+from sudare.tables.schema import Attribute, Schema, attribute_lines
 from sudare.tables.table import Table
-from sudare.tables.text import listed
-from sudare.tables.undeclared import refuse_undeclared
+from sudare.tables.text import listed, shown
 
-FINE = 2**20  # parts of an epsilon
-ROUNDING = 1 - 1e-12  # sums of parts must not exceed the whole by their rounding
-ESTIMATE = 0.01  # of an attribute's budget: spent on a private estimate of its histogram (measured on Adult)
-
-Histogram = Literal["private estimate", "true histogram"]
-"""From what an optimal PRAM is made, if no public histogram is given."""
+TOLERANCE = 1e-9  # relative: k and epsilon are sums of many floats
 
 
 @dataclass(frozen=True, eq=False)
-class RandomizationPlan:
+class RandomizationPlan(Plan):
     """A law for every attribute that is published, or for several together, and what they promise in all."""
 
-    laws: list[Law]
-    attributes: list[str]
-    """All that is published, in order."""
+    kind: ClassVar[str] = "randomization"
+    method: ClassVar[str] = "randomize"
+
+    laws: tuple[Law, ...]
+    schema: Schema
+    """What is declared of the published attributes, as far as the laws rest on it."""
+    requirement: PkAnonymity | DifferentialPrivacy
+    """What was asked for."""
     records: int
+    """How many there are in the table that it is for."""
     split: Split
-    estimates: dict[str, float] = field(default_factory=dict)
-    """The epsilon spent on private estimates of histograms, by attribute."""
-    caveats: list[str] = field(default_factory=list)
-    """What the promise does not cover, in words."""
+    estimates: Mapping[str, float] = field(default_factory=dict)
+    """The epsilon spent on private estimates of histograms, by law."""
+    true_histograms: tuple[str, ...] = ()
+    """The laws that were made from the true histogram."""
+    from_another: bool = False
+    """Whether it may have been learned from another table than the one that it is for."""
+
+    @property
+    def attributes(self) -> list[str]:
+        """All that is published, in order."""
+        return published(self.schema)
 
     @property
     def epsilon(self) -> float:
@@ -65,170 +77,212 @@ class RandomizationPlan:
         """The k of Pk-anonymity."""
         return k_of(self.spread, self.records)
 
+    @property
+    def caveats(self) -> list[str]:
+        """What the promise does not cover, in words."""
+        learned = " of the table that it was learned from" if self.from_another else ""
+        told = [
+            f"The matrix of '{name}' was made from the true histogram{learned}: epsilon and k cover the randomization of "
+            "the records only, not what the matrix itself tells about the histogram."
+            for name in self.true_histograms
+        ]
+        if self.from_another:
+            told += [
+                f"The matrix of '{name}' was made from a private estimate of a histogram. If that was another table's, it took "
+                f"epsilon {spent:.4g} of the budget of the people in that table: it counts there, too."
+                for name, spent in self.estimates.items()
+            ]
+        return told
+
     def __getitem__(self, name: str) -> Law:
         for law in self.laws:
             if law.name == name:
                 return law
         raise InputError(f"'{name}' was not randomized. There are {listed([law.name for law in self.laws])}.")
 
-    def codes(self, table: Table) -> dict[str, NDArray[Any]]:
-        """Return the code of every row of a table, for every law."""
-        return {law.name: law.domain.codes(table) for law in self.laws}
+    def for_table(self, table: Table) -> RandomizationPlan:
+        """Return the plan for another table of the same schema, or for the same one again.
 
-    def sample(self, codes: Mapping[str, NDArray[Any]], source: Keystream) -> dict[str, NDArray[Any]]:
-        """Draw an output code for every input code, in their order."""
-        return {law.name: law.sample(codes[law.name], source) for law in self.laws}
+        The laws stay as they are. k depends on the number of records: a plan that gives too small a k for this table is
+        refused, with a RequirementError.
+
+        What was learned privately about one table's histogram is part of the laws, and is handed over with another
+        table's output. For the people of the first table that is the estimate that was paid for there, and
+        nothing is added if that release is recorded. For the people of the second it is counted again, as if they were
+        in both tables, so that the promise holds whoever is in which. A matrix made from a true histogram tells it
+        to the receivers of both; caveats say so. And how many records the first table has can be computed from
+        laws that were made for its k.
+        """
+        plan = replace(self, records=len(table), from_another=True)
+        plan.refuse_other_schema(table)
+        plan.refuse_if_broken(f" It was learned for {self.records:,} records. Learn a plan from this table.")
+        return plan
+
+    def refuse_if_broken(self, advice: str = "") -> None:
+        """Raise a RequirementError if the laws do not give what was asked for."""
+        if isinstance(self.requirement, PkAnonymity):
+            if self.k < self.requirement.k * (1 - TOLERANCE):
+                raise RequirementError(
+                    f"The plan does not give {self.requirement}: with {self.records:,} records, k = {self.k:.4g}.{advice}"
+                )
+        elif self.epsilon > self.requirement.epsilon * (1 + TOLERANCE):
+            raise RequirementError(
+                f"The plan does not give {self.requirement}: it has epsilon = {self.epsilon:.4g}.{advice}"
+            )
+
+    def refuse_other_schema(self, table: Table) -> None:
+        """Raise an InputError if a table's schema does not declare what the plan rests on."""
+        own = plan_schema(table.schema, self.bins)
+        if own.missing != self.schema.missing:
+            raise InputError(
+                f'{table.source.name}: the schema says missing = "{own.missing}", where the plan was learned with '
+                f'"{self.schema.missing}". {SAME_SCHEMA}'
+            )
+        names = dict.fromkeys((*self.schema.attributes, *own.attributes))
+        for name in names:
+            declared = [_declared(schema, name) for schema in (self.schema, own)]
+            if declared[0] != declared[1]:
+                raise InputError(
+                    f"{table.source.name}: the schema does not declare '{name}' as it was when the plan was learned. {SAME_SCHEMA}"
+                )
+
+    @property
+    def bins(self) -> list[str]:
+        """The attributes whose values are put into bins."""
+        return [part.name for law in self.laws for part in law.domain.parts if part.binning is not None]
+
+    def places(self, table: Table) -> dict[str, NDArray[Any]]:
+        """Return which value of its domain each value of a column's dictionary is, by column."""
+        parts = [part for law in self.laws for part in law.domain.parts]
+        return {part.name: part.places(table, part.name) for part in parts}
 
     def decode(self, codes: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
         """Return the rows that output codes stand for."""
-        columns = {found.name: found for law in self.laws for found in law.decode(codes[law.name])}
+        columns = {values.name: values for law in self.laws for values in law.decode(codes[law.name])}
         return pl.DataFrame([columns[name] for name in self.attributes])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan as plain data. It is made to be published: estimating the truth needs it."""
+        """Return the law as plain data. It is made to be published: estimating the truth needs it."""
         return {
             "method": "randomize",
             "records": self.records,
             "epsilon": self.epsilon,
             "pk": self.k,
             "split": self.split,
-            "estimates": self.estimates,
+            "estimates": dict(self.estimates),
             "caveats": self.caveats,
             "attributes": {law.name: law.to_json() for law in self.laws},
         }
 
+    def files(self) -> dict[str, Callable[[Path], object]]:
+        """Return what writes each of its files, by name.
 
-def learn_plan(
-    table: Table,
-    requirement: PkAnonymity | DifferentialPrivacy,
-    source: Keystream,
-    *,
-    how: Mapping[str, How] | None = None,
-    split: Split = "equal",
-    after: After = "clip",
-    priors: Mapping[str, ArrayLike] | None = None,
-    matrices: Mapping[str, ArrayLike] | None = None,
-    histogram: Histogram = "private estimate",
-    joint: Groups | None = None,
-) -> RandomizationPlan:
-    """Choose a law for every quasi and sensitive attribute, so that together they meet the requirement."""
-    one_of(split, "split", "randomize", SPLITS)
-    one_of(after, "after", "randomize", ("clip", "reflect"))
-    one_of(histogram, "histogram", "randomize", ("private estimate", "true histogram"))
-    given = {name: np.asarray(matrix, dtype=np.float64) for name, matrix in (matrices or {}).items()}
-    refuse_undeclared(table, undeclared(table.schema, how or {}))
-    choices = choose(table.schema, how or {}, priors or {}, given, joint or {})
-    channels: dict[str, Channel] = {
-        choice.name: _checked(choice, MatrixChannel(given[choice.name]))
-        for choice in choices
-        if choice.name in given
-    }
-    free = [choice for choice in choices if choice.name not in given]
-    left = _left(requirement, len(table), list(channels.values()))
-    parts = split_spread(left, [_share(choice) for choice in free], split) if free else []
-    estimates: dict[str, float] = {}
-    caveats: list[str] = []
-    for choice, part in zip(free, parts, strict=True):
-        if choice.how != "optimal":
-            channels[choice.name] = channel_for(choice.how, len(choice.domain), part)
-        elif priors and choice.name in priors:
-            channels[choice.name] = optimal_pram(_public(choice, priors[choice.name]), epsilon=part / 2)
-        elif histogram == "true histogram":
-            channels[choice.name] = optimal_pram(_true(choice, table), epsilon=part / 2)
-            caveats.append(
-                f"The matrix of '{choice.name}' was made from the true histogram: epsilon and k cover the randomization of "
-                "the records only, not what the matrix itself tells about the histogram."
-            )
-        else:
-            channels[choice.name], spent = _estimated(choice, table, part / 2, source)
-            estimates |= {choice.name: spent} if spent else {}
-    laws = [Law(choice.name, choice.how, choice.domain, channels[choice.name], after) for choice in choices]
-    return RandomizationPlan(laws, published(table.schema), len(table), split, estimates, caveats)
+        >>> import tempfile, sudare as sd
+        >>> table = sd.read(pl.DataFrame({"ill": ["yes", "no", "no"] * 100}), sd.Schema.from_roles(
+        ...     sensitive=["ill"], domains={"ill": ["yes", "no"]}))
+        >>> plan = sd.randomize(table, sd.PkAnonymity(5)).plan
+        >>> folder = plan.save(Path(tempfile.mkdtemp()) / "ill.plan")
+        >>> sd.Plan.open(folder).to_json() == plan.to_json()
+        True
+        """
+        head = {
+            "requirement": promise_to_json(self.requirement),
+            "bins": self.bins,
+            "true_histograms": self.true_histograms,
+            "from_another": self.from_another,
+        }
+        return plan_files(head, self.to_json(), self.schema)
+
+    @classmethod
+    def opened(cls, folder: Path, data: dict[str, Any]) -> RandomizationPlan:
+        """Make a plan from its files, if nothing in them is out of place."""
+        try:
+            return _opened(read_plan(folder, data))
+        except SudareError as error:
+            raise InputError(
+                f"{folder} is not a plan that can be opened: {error} Save the plan again."
+            ) from None
 
 
-def _left(requirement: PkAnonymity | DifferentialPrivacy, records: int, fixed: Sequence[Channel]) -> float:
-    """Return the spread that given matrices leave to the others."""
-    by_epsilon = isinstance(requirement, DifferentialPrivacy)
-    used = sum(2 * channel.epsilon if by_epsilon else channel.spread for channel in fixed)
-    left = _spread(requirement, records) - used
-    if left < 0:
-        raise ParameterError(
-            f"The given matrices alone use more than {requirement} allows: {-left:.4g} too much of the spread."
+SAME_SCHEMA = "Apply a plan with the schema that it was learned with, or learn another plan."
+
+
+def plan_schema(schema: Schema, bins: Collection[str]) -> Schema:
+    """Return what a schema declares of the published attributes, as far as laws rest on it.
+
+    A hierarchy matters only to what is put into bins; if it is in a file, it is taken out of it.
+    """
+
+    def reduced(name: str, attribute: Attribute) -> Attribute:
+        hierarchy = attribute.hierarchy if name in bins else None
+        if isinstance(hierarchy, FileRecipe):
+            hierarchy = whole_hierarchy(name, attribute)
+        return Attribute(
+            role=attribute.role,
+            type=attribute.type,
+            domain=attribute.domain,
+            bounds=attribute.bounds,
+            hierarchy=hierarchy,
         )
-    return left
 
-
-def _spread(requirement: PkAnonymity | DifferentialPrivacy, records: int) -> float:
-    """Return the spread that may be used in all."""
-    if isinstance(requirement, PkAnonymity):
-        if requirement.k <= 1:
-            raise ParameterError("Pk-anonymity with k = 1 promises nothing. Ask for a k above 1.")
-        return requirement.spread(records) * ROUNDING
-    if requirement.per != "record" or requirement.delta:
-        raise ParameterError(
-            "randomize changes every record on its own: ask for DifferentialPrivacy(epsilon, per='record'), without delta."
-        )
-    return 2 * requirement.epsilon * ROUNDING
-
-
-def _share(choice: Choice) -> Share:
-    size = len(choice.domain)
-    return Share(
-        choice.name,
-        choice.weight,
-        lambda spread: expected_error(choice.how, size, spread),
-        None if choice.how == "noise" else size,
+    return Schema(
+        attributes={name: reduced(name, schema[name]) for name in published(schema)}, missing=schema.missing
     )
 
 
-def _checked(choice: Choice, channel: MatrixChannel) -> MatrixChannel:
-    size = len(choice.domain)
-    if channel.inputs != size or channel.outputs != size:
-        raise ParameterError(
-            f"The matrix of '{choice.name}' must have a row and a column for each of its {size} values. "
-            f"Got {channel.outputs} x {channel.inputs} instead.{_of_missing(choice)}"
-        )
-    return channel
+def _declared(schema: Schema, name: str) -> list[str] | None:
+    return list(attribute_lines(schema[name])) if name in schema else None
 
 
-def _of_missing(choice: Choice) -> str:
-    """Remind of the place for missing values, which is easily forgotten."""
-    if isinstance(choice.domain, Grid) or not any(part.missing for part in choice.domain.parts):
-        return ""
-    return ' The last value of an attribute is the missing one; where none is, the schema may say missing = "refuse".'
+# -- Opening a saved plan -----------------------------------------------------------------------------
 
 
-# -- The histogram that an optimal PRAM is made for ---------------------------------------------------
+def _opened(saved: SavedPlan) -> RandomizationPlan:
+    """Make a plan from what its files say, if they agree with each other and with what the plan promises."""
+    head, law, schema = saved
+    requirement = promise_from_json(head.requirement)
+    if not isinstance(requirement, PkAnonymity | DifferentialPrivacy):
+        raise InputError(f"A randomized table cannot promise {requirement}.")
+    if set(law.columns()) != set(schema.attributes) or set(law.columns()) != set(published(schema)):
+        raise InputError("Its laws are not of the attributes that its schema publishes.")
+    plan = RandomizationPlan(
+        laws=tuple(_law(name, form, schema, head.bins) for name, form in law.attributes.items()),
+        schema=plan_schema(schema, head.bins),
+        requirement=requirement,
+        records=law.records,
+        split=law.split,
+        estimates=dict(law.estimates),
+        true_histograms=head.true_histograms,
+        from_another=head.from_another,
+    )
+    _refuse_other_claims(plan, law)
+    if sorted(head.bins) != sorted(plan.bins):
+        raise InputError("Other attributes are put into bins than its laws say.")
+    if not {*law.estimates, *head.true_histograms} <= {one.name for one in plan.laws if one.how == "optimal"}:
+        raise InputError("A histogram was estimated or told for a law that needs none.")
+    plan.refuse_if_broken()
+    return plan
 
 
-def _public(choice: Choice, prior: ArrayLike) -> NDArray[np.float64]:
-    """Return a histogram that was given as public."""
-    found, size = np.asarray(prior, dtype=np.float64), len(choice.domain)
-    shape = (size,) if isinstance(choice.domain, Grid) else choice.domain.shape
-    if found.shape not in ((size,), shape):
-        form = "one per value" if shape == (size,) else f"one per combination, in the shape {shape} or flat"
-        raise ParameterError(
-            f"The prior of '{choice.name}' must have {size} counts, {form}. Got the shape {found.shape} "
-            f"instead.{_of_missing(choice)}"
-        )
-    return found
+def _law(name: str, form: LawForm, schema: Schema, bins: Collection[str]) -> Law:
+    """Return a law over the domain that the schema declares; the published form must name the same values."""
+    domain: LawDomain
+    if form.columns is None:
+        domain = domain_of(schema, name, form.how)
+    else:
+        members = [domain_of(schema, one, "bins" if one in bins else "retain") for one in form.columns]
+        domain = Joint(tuple(part for part in members if not isinstance(part, Grid)))
+    if domain.to_json() != form.domain_to_json():
+        raise InputError(f"The law of {shown(name)} is over other values than its schema declares.")
+    return law_of(name, form, domain)
 
 
-def _true(choice: Choice, table: Table) -> NDArray[np.int64]:
-    """Return the true histogram. A matrix made from it tells about it beyond any epsilon (section 5.2 of the paper)."""
-    return np.bincount(choice.domain.codes(table), minlength=len(choice.domain))
-
-
-def _estimated(choice: Choice, table: Table, epsilon: float, source: Keystream) -> tuple[Channel, float]:
-    """Make the optimal PRAM from a private estimate, and return what of epsilon the estimate took.
-
-    It adds noise of scale 2/e to every count, since one record's change moves two of them; e is then part of what the
-    whole promises.
-    """
-    own = Fraction(math.ceil(ESTIMATE * epsilon * FINE), FINE)
-    if own >= epsilon:  # too little for both: take all values for equally frequent
-        return conventional_pram(len(choice.domain), epsilon=epsilon), 0.0
-    true = _true(choice, table)
-    noise = sample_discrete_laplace(len(true), 2 / own, source)
-    noisy: NDArray[np.int64] = np.maximum(true + noise, 1)
-    return optimal_pram(noisy, epsilon=epsilon - float(own)), float(own)
+def _refuse_other_claims(plan: RandomizationPlan, law: TableLaw) -> None:
+    """Refuse a law whose figures are not those of its probabilities."""
+    figures = [(law.epsilon, plan.epsilon), (law.pk, plan.k)]
+    figures += [(law.attributes[one.name].epsilon, one.channel.epsilon) for one in plan.laws]
+    figures += [(law.attributes[one.name].spread, one.channel.spread) for one in plan.laws]
+    if not all(math.isclose(claimed, own, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for claimed, own in figures):
+        raise InputError("Its law claims another epsilon, spread or k than its probabilities give.")
+    if law.caveats != plan.caveats:
+        raise InputError("Its law has other caveats than the plan.")

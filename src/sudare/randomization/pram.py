@@ -14,8 +14,8 @@ from sudare.privacy.requirement import number, whole_number
 from sudare.randomization import _optimal
 from sudare.randomization.channel import NO_INVERSE, Floats, counted
 
-CELLS = 6  # that are tried as the one whose probability to be kept may be the least
-MOST = 10_000  # values for which the whole matrix is written out
+CELLS_TRIED = 6  # as the one whose probability to be kept may be the least
+MAX_MATRIX = 10_000  # values for which the whole matrix is written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +32,15 @@ class Pram:
     leave: Floats
 
     def __post_init__(self) -> None:
-        found = np.array(self.leave, dtype=np.float64)
-        if found.ndim != 1 or not found.size or not ((found >= 0) & (found <= 1)).all():
+        leave = np.array(self.leave, dtype=np.float64)
+        if leave.ndim != 1 or not leave.size or not ((leave >= 0) & (leave <= 1)).all():
             raise ParameterError(
                 "The 'leave' parameter of Pram must be probabilities from 0 to 1, one per value."
             )
-        if found.size == 1:
-            found[:] = 0.0  # there is nothing to become
-        found.setflags(write=False)
-        object.__setattr__(self, "leave", found)
+        if leave.size == 1:
+            leave[:] = 0.0  # there is nothing to become
+        leave.setflags(write=False)
+        object.__setattr__(self, "leave", leave)
 
     @property
     def inputs(self) -> int:
@@ -62,7 +62,7 @@ class Pram:
     @property
     def matrix(self) -> Floats:
         """The whole matrix, one column per input."""
-        if self.inputs > MOST:
+        if self.inputs > MAX_MATRIX:
             raise ParameterError(f"The matrix of {self.inputs:,} values would be too large. Use retention.")
         matrix = np.tile(self._other, (self.inputs, 1))
         np.fill_diagonal(matrix, self.retention)
@@ -109,18 +109,18 @@ class Pram:
 
     def bias(self, histogram: ArrayLike) -> float:
         """Return ||P v - v||, by how far the expected output is off; v may have an axis per attribute."""
-        found = np.asarray(histogram, dtype=np.float64).ravel()
-        return float(np.linalg.norm(self.expected(found) - found))
+        v = np.asarray(histogram, dtype=np.float64).ravel()
+        return float(np.linalg.norm(self.expected(v) - v))
 
     def expected(self, histogram: ArrayLike) -> Floats:
         """Return P v."""
-        found = counted(histogram, self.inputs)
-        return np.asarray((self.retention - self._other) * found + _total(self._other * found))
+        v = counted(histogram, self.inputs)
+        return np.asarray((self.retention - self._other) * v + _total(self._other * v))
 
     def likelihoods(self, outputs: ArrayLike) -> Floats:
         """Return w P."""
-        found = counted(outputs, self.inputs)
-        return np.asarray((self.retention - self._other) * found + self._other * _total(found))
+        w = counted(outputs, self.inputs)
+        return np.asarray((self.retention - self._other) * w + self._other * _total(w))
 
     def inverse(self, histogram: ArrayLike) -> Floats:
         """Return G w.
@@ -128,19 +128,19 @@ class Pram:
         w_i = t_i v_i + R with t_i = 1 - q_i - q_i / (d - 1) and R = sum_j q_j v_j / (d - 1), and the total is known: so
         R = (sum w / t - N) / sum 1/t.
         """
-        found, kept, scale = counted(histogram, self.inputs), *self._invertible()
-        return np.asarray((found - (_total(found / kept) - _total(found)) / scale) / kept)
+        w, kept, scale = counted(histogram, self.inputs), *self._invertible()
+        return np.asarray((w - (_total(w / kept) - _total(w)) / scale) / kept)
 
     def inverse_squares(self, histogram: ArrayLike) -> Floats:
         """Return sum_a G[i, a]^2 w_a."""
-        found, kept, scale = counted(histogram, self.inputs), *self._invertible()
+        w, kept, scale = counted(histogram, self.inputs), *self._invertible()
         share = (1 / kept - 1) / scale
-        return np.asarray((found * (1 - 2 * share) + _total(share**2 * found)) / kept**2)
+        return np.asarray((w * (1 - 2 * share) + _total(share**2 * w)) / kept**2)
 
     def inverse_weights(self, wanted: ArrayLike) -> Floats:
         """Return c G."""
-        found, kept, scale = counted(wanted, self.inputs), *self._invertible()
-        return np.asarray(found / kept - _total(found / kept) * (1 / kept - 1) / scale)
+        c, kept, scale = counted(wanted, self.inputs), *self._invertible()
+        return np.asarray(c / kept - _total(c / kept) * (1 / kept - 1) / scale)
 
     def _invertible(self) -> tuple[Floats, float]:
         """Return t and sum 1/t, if the matrix has an inverse."""
@@ -151,8 +151,8 @@ class Pram:
         return kept, scale
 
 
-def _total(found: Floats) -> Floats:
-    return np.asarray(found.sum(axis=-1, keepdims=True))
+def _total(cells: Floats) -> Floats:
+    return np.asarray(cells.sum(axis=-1, keepdims=True))
 
 
 def _ratio(a: float, b: float) -> float:
@@ -216,15 +216,15 @@ def _optimal_leave(v: NDArray[np.float64], e: float) -> Floats:
     if exact is not None:
         return exact
     last = m - 1
-    found = _optimal.search(v, d - m, e, False)
+    best = _optimal.search(v, d - m, e, False)
     if d > 2:
         star = e * (d - 1) / (1 + e * (d - 1))
-        for cell in _worth_exceeding(v * star, found[2]):
+        for cell in _worth_exceeding(v * star, best[2]):
             moved = np.append(np.delete(v, cell), v[cell])
             other = _optimal.search(moved, d - m, e, True)
-            if other[3] < found[3]:
-                found, last = other, cell
-    first, c, s, _ = found
+            if other[3] < best[3]:
+                best, last = other, cell
+    first, c, s, _ = best
     low = _optimal.low(first, d, e)
     leave[:m] = np.clip(s / v, low, max(low, _optimal.high(c, d, e)))
     leave[0], leave[last], leave[m:] = first, c, low
@@ -234,7 +234,7 @@ def _optimal_leave(v: NDArray[np.float64], e: float) -> Floats:
 def _worth_exceeding(v: NDArray[np.float64], s: float) -> list[int]:
     """Return the cells for which a q above c* may pay, given v c*: by what a little more saves, v (s - v c*)."""
     saves = v[1:] * (s - v[1:])
-    best = 1 + np.argsort(-saves, kind="stable")[:CELLS]
+    best = 1 + np.argsort(-saves, kind="stable")[:CELLS_TRIED]
     return sorted({int(cell) for cell in best} | {len(v) - 1})
 
 
@@ -243,9 +243,11 @@ def _without_bias(v: NDArray[np.float64], e: float) -> Floats | None:
     d = len(v)
     shape = v[-1] / v
     t = max((d - 1) / (e * shape[1] + (d - 1) * shape[0]), (d - 1) / (e * shape[0] + (d - 1) * shape[1]))
-    slack = 1 + 1e-15
+    rounding = 1 + 1e-15
     fits = (
-        t <= 1 and (d == 2 or v[0] <= e * v[-1] * slack) and t * shape[-2] <= _optimal.high(t, d, e) * slack
+        t <= 1
+        and (d == 2 or v[0] <= e * v[-1] * rounding)
+        and t * shape[-2] <= _optimal.high(t, d, e) * rounding
     )
     return np.asarray(t * shape) if fits else None
 

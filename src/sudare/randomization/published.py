@@ -1,8 +1,9 @@
-"""A randomized table as its receiver has it: the published rows, and the law of every attribute."""
+"""A randomized table as its receiver has it: how often which values are published, and the law of every attribute."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -11,24 +12,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.errors import InputError
-from sudare.plans.law import Grid, LawForm
-from sudare.randomization.bits import BitChannel
-from sudare.randomization.channel import Channel, MatrixChannel
+from sudare.errors import InputError, ParameterError
+from sudare.plans.law import GridForm, LawForm
+from sudare.randomization.channel import Channel, Floats
 from sudare.randomization.laplace import LaplaceChannel
-from sudare.randomization.laws import reflecting
-from sudare.randomization.pram import Pram
+from sudare.randomization.laws import channel_of, reflecting
 from sudare.tables.numbers import numbers_of
 from sudare.tables.text import shown, text_of
 
-MOST_STEPS = 128  # of a grid on which numbers are estimated
-WIDEST = Fraction(
+MAX_STEPS = 128  # of a grid on which numbers are estimated
+MAX_SCALE = Fraction(
     2**50
-)  # scale of noise, in steps: it leaves nothing, and what is wider could not be computed with
+)  # of noise, in steps: it leaves nothing, and what is wider could not be computed with
+MAX_COMBINATIONS = 2**24  # of the values of all attributes that are estimated together
 
 
 @dataclass(frozen=True, eq=False)
-class PublishedAttribute:
+class CodedAttribute:
     """One attribute: its name, and what its codes stand for."""
 
     name: str
@@ -42,58 +42,41 @@ class PublishedAttribute:
     @property
     def step(self) -> float:
         """How far two neighbouring points of a grid are apart."""
-        return float(self.values[1] - self.values[0]) if self.numeric else 0.0
+        return float(self.values[-1] - self.values[0]) / (len(self.values) - 1) if self.numeric else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedLaw:
-    """What one law changed: the attributes, the code of every published row, and the channel that it came through.
+    """What one law changed: its attributes, and the channel that their values came through.
 
     The code of several attributes is that of their combination; the last of them changes fastest.
     """
 
-    attributes: tuple[PublishedAttribute, ...]
-    codes: NDArray[np.int64]
+    attributes: tuple[CodedAttribute, ...]
     channel: Channel
 
     @classmethod
-    def of(cls, data: pl.DataFrame, name: str, law: LawForm) -> PublishedLaw:
-        """Read what is published under a law."""
-        columns = law.values_by_column(name)
-        if absent := [column for column in columns if column not in data.columns]:
-            raise InputError(
-                f"A law is published for the column '{absent[0]}', which the output does not have."
-            )
-        if law.grid is not None:
-            return cls._on_grid(data[name], law, law.grid)
-        attributes = tuple(
-            PublishedAttribute(column, list(own.values), missing=own.missing)
-            for column, own in columns.items()
-            if own is not None
-        )
-        codes = [_codes(data[one.name], one) for one in attributes]
-        shape = [len(one.values) for one in attributes]
-        return cls(attributes, np.ravel_multi_index(tuple(codes), tuple(shape)), _channel(law))
-
-    @classmethod
-    def _on_grid(cls, column: pl.Series, law: LawForm, grid: Grid) -> PublishedLaw:
-        """Read numbers. Noise on a finer grid than can be estimated is looked at on a coarser one."""
-        numbers = _numbers(column)
-        if law.scale is not None and grid.steps > MOST_STEPS:
-            scale = Fraction(law.scale) * MOST_STEPS / grid.steps
-            grid = Grid(grid.low, (grid.high - grid.low) / MOST_STEPS, MOST_STEPS)
-            channel = _noise(grid.steps, scale, law)
-        else:
-            channel = _channel(law)
-        codes = np.rint(np.clip((numbers - grid.low) / grid.step, 0, grid.steps)).astype(np.int64)
+    def of(cls, name: str, form: LawForm, dtypes: Mapping[str, pl.DataType]) -> PublishedLaw:
+        """Read a law; noise on a finer grid than can be estimated is looked at on a coarser one."""
+        if form.grid is None:
+            attributes = [
+                CodedAttribute(column, list(own.values), missing=own.missing)
+                for column, own in form.values_by_column(name).items()
+                if own is not None
+            ]
+            return cls(tuple(attributes), channel_of(form))
+        grid, channel = form.grid, channel_of(form)
+        if isinstance(channel, LaplaceChannel):
+            grid, channel = _estimable(form, grid, channel)
         values = (grid.low + grid.step * np.arange(grid.steps + 1)).tolist()
-        return cls((PublishedAttribute(column.name, values, True, column.dtype),), codes, channel)
+        return cls((CodedAttribute(name, values, True, dtypes[name]),), channel)
 
-    def histogram(self) -> NDArray[np.float64]:
-        """Count the published rows by code."""
-        return np.bincount(self.codes, minlength=self.channel.outputs).astype(np.float64)
+    def codes(self, tuples: pl.DataFrame) -> NDArray[np.int64]:
+        """Return the code of each of some published tuples."""
+        columns = [_codes(tuples[one.name], one) for one in self.attributes]
+        return np.ravel_multi_index(tuple(columns), tuple(len(one.values) for one in self.attributes))
 
-    def squares(self, counts: NDArray[np.float64], names: Collection[str]) -> NDArray[np.float64]:
+    def squares(self, counts: Floats, names: Collection[str]) -> Floats:
         """Return sum_a (c G)[a]^2 w_a, where c is 1 for each combination of the named attributes, whatever the others."""
         if all(one.name in names for one in self.attributes):
             return self.channel.inverse_squares(counts)
@@ -103,6 +86,63 @@ class PublishedLaw:
         cells = np.ravel_multi_index(tuple(places), tuple(shape[axis] for axis in kept))
         weights = (self.channel.inverse_weights(cells == cell) for cell in range(int(cells.max()) + 1))
         return np.stack([counts @ weight**2 for weight in weights], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedCounts:
+    """How often what came out of some laws is published: one axis per law, with its codes."""
+
+    laws: tuple[PublishedLaw, ...]
+    counts: Floats
+
+    def __post_init__(self) -> None:
+        if self.counts.shape != tuple(law.channel.outputs for law in self.laws):
+            raise ParameterError(
+                "Counts of what is published must have a cell for each output of their laws."
+            )
+
+    @classmethod
+    def of(cls, data: pl.DataFrame, forms: Mapping[str, LawForm]) -> PublishedCounts:
+        """Count what is published under some laws.
+
+        >>> form = {"how": "retain", "epsilon": 1.1, "spread": 2.2, "values": ["no", "yes"], "retention": [0.75, 0.75]}
+        >>> data = pl.DataFrame({"ill": ["yes", "no", "yes"]})
+        >>> PublishedCounts.of(data, {"ill": LawForm.of("ill", form)}).counts.tolist()
+        [1.0, 2.0]
+        """
+        columns = [column for name, form in forms.items() for column in form.values_by_column(name)]
+        for column in columns:
+            _check_type(data, column)
+        laws = tuple(PublishedLaw.of(name, form, data.schema) for name, form in forms.items())
+        shape = tuple(law.channel.outputs for law in laws)
+        if math.prod(shape) > MAX_COMBINATIONS:
+            raise ParameterError(
+                f"{' x '.join(f'{size:,}' for size in shape)} combinations are too many to estimate at once. "
+                "Ask for fewer attributes."
+            )
+        tuples = data.select(columns).group_by(columns).len(f"records by {max(columns, key=len)}")
+        cells = np.ravel_multi_index(tuple(law.codes(tuples) for law in laws), shape)
+        counts = np.bincount(cells, tuples[:, -1].to_numpy().astype(np.float64), minlength=math.prod(shape))
+        return cls(laws, np.asarray(counts.reshape(shape), dtype=np.float64))
+
+
+def _estimable(form: LawForm, grid: GridForm, noise: LaplaceChannel) -> tuple[GridForm, Channel]:
+    """Return a grid that is not too fine to estimate on, and what noise does there."""
+    scale = noise.scale
+    if grid.steps > MAX_STEPS:
+        scale = scale * MAX_STEPS / grid.steps
+        grid = GridForm(grid.low, (grid.high - grid.low) / MAX_STEPS, MAX_STEPS)
+    channel = LaplaceChannel(grid.steps, min(scale, MAX_SCALE))
+    return grid, reflecting(channel) if form.after == "reflect" else channel
+
+
+def _check_type(data: pl.DataFrame, column: str) -> None:
+    """Refuse an output that lacks a column, or has one that no law can produce."""
+    if column not in data.columns:
+        raise InputError(f"A law is published for the column '{column}', which the output does not have.")
+    dtype = data.schema[column]
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+        raise InputError(f"Column '{column}' holds {dtype}, which its law does not know.")
 
 
 def _numbers(column: pl.Series) -> NDArray[np.float64]:
@@ -116,31 +156,18 @@ def _numbers(column: pl.Series) -> NDArray[np.float64]:
     return numbers
 
 
-def _codes(column: pl.Series, attribute: PublishedAttribute) -> NDArray[np.int64]:
-    """Return the code of every published value."""
+def _codes(column: pl.Series, attribute: CodedAttribute) -> NDArray[np.int64]:
+    """Return the code of every value: its place in the list, or the nearest grid point."""
+    if attribute.numeric:
+        steps = (_numbers(column) - attribute.values[0]) / attribute.step
+        return np.asarray(np.rint(np.clip(steps, 0, len(attribute.values) - 1)).astype(np.int64))
     place = {label: code for code, label in enumerate(attribute.values)}
-    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
-        raise InputError(f"Column '{column.name}' holds {column.dtype}, which its law does not know.")
-    found = column.alias("value").value_counts(name="records")["value"].to_list()
-    texts = {value: attribute.missing if value is None else text_of(value) for value in found}
+    texts = {
+        value: attribute.missing if value is None else text_of(value) for value in column.unique().to_list()
+    }
     for value, text in texts.items():
         if text not in place:
             what = "a missing value" if value is None else shown(text)
             raise InputError(f"Column '{column.name}' holds {what}, which its law does not know.")
     codes = [place[text] for text in texts.values() if text is not None]
     return column.replace_strict(list(texts), codes, return_dtype=pl.Int64).to_numpy()
-
-
-def _channel(law: LawForm) -> Channel:
-    if law.retention is not None:
-        return Pram(1 - np.array(law.retention))
-    if law.matrix is not None:
-        return MatrixChannel(law.matrix)
-    if law.flips is not None:
-        return BitChannel(law.size, law.flips)
-    return _noise(law.size - 1, Fraction(law.scale or 0), law)
-
-
-def _noise(steps: int, scale: Fraction, law: LawForm) -> Channel:
-    noise = LaplaceChannel(steps, min(scale, WIDEST))
-    return reflecting(noise) if law.after == "reflect" else noise

@@ -19,7 +19,7 @@ from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import Law
 from sudare.randomization.plan import RandomizationPlan
 from sudare.randomization.pram import Pram
-from sudare.randomization.published import PublishedLaw
+from sudare.randomization.published import PublishedCounts
 from sudare.reports import charts
 from sudare.reports.page import render
 from sudare.reports.randomization_histograms import (
@@ -176,7 +176,7 @@ class LawSection(NamedTuple):
 
 def law_section(law: Law, table: Table, data: pl.DataFrame, plan: RandomizationPlan) -> LawSection:
     """Compute what is told of one law."""
-    published = PublishedLaw.of(data, law.name, LawForm.of(law.name, law.to_json()))
+    published = PublishedCounts.of(data, {law.name: LawForm.of(law.name, law.to_json())})
     return LawSection(
         name=law.name,
         law=law,
@@ -186,7 +186,7 @@ def law_section(law: Law, table: Table, data: pl.DataFrame, plan: RandomizationP
         noise=_noise(law),
         retention=_retention(law),
         made_for=_made_for(law, plan),
-        transitions=transition_matrix(law.domain, published),
+        transitions=transition_matrix(law.domain, published.laws[0]),
         histogram=compared_histogram(law.domain, table, published),
     )
 
@@ -245,5 +245,4 @@ def _made_for(
         return ""
     if law.name in plan.estimates:
         return "private estimate"
-    true = any(f"'{law.name}'" in text and "true histogram" in text for text in plan.caveats)
-    return "true histogram" if true else "public histogram"
+    return "true histogram" if law.name in plan.true_histograms else "public histogram"

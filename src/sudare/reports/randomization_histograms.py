@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Categories, Domain, Grid
+from sudare.randomization.domains import Grid, LawDomain, domain_counts
 from sudare.randomization.estimate import estimate
-from sudare.randomization.published import PublishedAttribute, PublishedLaw
+from sudare.randomization.published import CodedAttribute, PublishedCounts, PublishedLaw
 from sudare.reports.charts import Interval
 from sudare.tables.table import Table
 from sudare.tables.text import texts_of
@@ -34,7 +34,7 @@ class Cells:
     labels: list[str]
 
     @classmethod
-    def of(cls, domain: Domain, max_cells: int) -> Cells:
+    def of(cls, domain: LawDomain, max_cells: int) -> Cells:
         """Take as many neighbours together as needed for so few cells."""
         size = len(domain)
         width = -(-size // max_cells)
@@ -69,7 +69,7 @@ class TransitionMatrix(NamedTuple):
     labels: list[str]
 
 
-def transition_matrix(domain: Domain, published: PublishedLaw) -> TransitionMatrix:
+def transition_matrix(domain: LawDomain, published: PublishedLaw) -> TransitionMatrix:
     """Return what a law does to values, as it is estimated."""
     cells = Cells.of(_as_estimated(domain, published), MAX_SHOWN)
     return TransitionMatrix(cells.matrix(published.channel), cells.labels)
@@ -89,10 +89,10 @@ class ComparedHistogram(NamedTuple):
     """Whether hardly anything can be got back."""
 
 
-def compared_histogram(domain: Domain, table: Table, published: PublishedLaw) -> ComparedHistogram:
+def compared_histogram(domain: LawDomain, table: Table, published: PublishedCounts) -> ComparedHistogram:
     """Compare the original, the output, and what can be estimated from it; neighbouring grid points together."""
-    domain = _as_estimated(domain, published)
-    original, output = original_histogram(domain, table), published.histogram()
+    domain = _as_estimated(domain, published.laws[0])
+    original, output = domain_counts(domain, table).astype(np.float64), published.counts
     if isinstance(domain, Grid):
         cells = Cells.of(domain, MAX_BINS)
         labels, original, output = cells.labels, cells.sums(original), cells.sums(output)
@@ -108,47 +108,30 @@ def compared_histogram(domain: Domain, table: Table, published: PublishedLaw) ->
         output[shown].tolist(),
         chosen,
         len(labels),
-        chosen is not None and _median_width(chosen) >= HARDLY * len(published.codes),
+        chosen is not None and _median_width(chosen) >= HARDLY * published.counts.sum(),
     )
 
 
-def original_histogram(domain: Domain, table: Table) -> Floats:
-    """Count the original records by the values of a domain."""
-    parts: Sequence[Categories | Grid] = [domain] if isinstance(domain, Grid) else domain.parts
-    counts = table.counts([part.name for part in parts])
-    places = [_places(part, table)[codes] for part, codes in zip(parts, counts.codes.T, strict=True)]
-    values = np.ravel_multi_index(places, [len(part) for part in parts])
-    return np.bincount(values, counts.weights, minlength=len(domain)).astype(np.float64)
-
-
-def _places(part: Categories | Grid, table: Table) -> NDArray[np.int64]:
-    """Return which value of a domain each code of the original's column stands for."""
-    column = table[part.name]
-    if isinstance(part, Grid):
-        return np.clip(np.rint(part.points(column, table.source)), 0, part.steps).astype(np.int64)
-    return np.append(part.place(column, table.source), len(part.values))
-
-
-def _as_estimated(domain: Domain, published: PublishedLaw) -> Domain:
+def _as_estimated(domain: LawDomain, published: PublishedLaw) -> LawDomain:
     """Return the coarser grid on which a fine one is estimated."""
     if isinstance(domain, Grid) and published.channel.inputs < len(domain):
         return replace(domain, step=published.attributes[0].step, steps=published.channel.inputs - 1)
     return domain
 
 
-def _coarse(published: PublishedLaw, cells: Cells) -> PublishedLaw:
+def _coarse(published: PublishedCounts, cells: Cells) -> PublishedCounts:
     """Return the law with neighbouring values as one, as if they were equally frequent."""
-    if len(cells.labels) == published.channel.inputs:
+    (law,) = published.laws
+    if len(cells.labels) == law.channel.inputs:
         return published
-    codes = np.searchsorted(cells.starts, published.codes, side="right") - 1
-    channel = MatrixChannel(cells.matrix(published.channel))
-    attribute = PublishedAttribute(published.attributes[0].name, cells.starts.tolist(), numeric=True)
-    return PublishedLaw((attribute,), codes, channel)
+    channel = MatrixChannel(cells.matrix(law.channel))
+    attribute = CodedAttribute(law.attributes[0].name, cells.starts.tolist(), numeric=True)
+    return PublishedCounts((PublishedLaw((attribute,), channel),), cells.sums(published.counts))
 
 
-def _estimates(published: PublishedLaw) -> list[Interval] | None:
+def _estimates(published: PublishedCounts) -> list[Interval] | None:
     """Return the most likely counts with their intervals; None if the law cannot be undone."""
-    likely = estimate([published], "ml")
+    likely = estimate(published, "ml")
     if not np.isfinite(likely.stderr).all():
         return None
     parts = (part.ravel().tolist() for part in (likely.counts, likely.low, likely.high))

@@ -7,19 +7,25 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+import polars as pl
+from numpy.typing import ArrayLike
 
-from sudare.attacks.pk_game import pk_game
+from sudare.attacks.pk_game import PkGame, pk_game, sample_persons
 from sudare.noise.keystream import Keystream
+from sudare.plans.law import LawForm
 from sudare.privacy.differential_privacy import DifferentialPrivacy
-from sudare.privacy.pk_anonymity import PkAnonymity
+from sudare.privacy.pk_anonymity import PkAnonymity, k_of
 from sudare.randomization.budget import Split
-from sudare.randomization.laws import After, How
-from sudare.randomization.plan import Histogram, RandomizationPlan, learn_plan
+from sudare.randomization.domains import Codes
+from sudare.randomization.draw import draw, input_codes
+from sudare.randomization.learn import learn_plan
+from sudare.randomization.methods import After, Histogram, How, RandomizationMethod
+from sudare.randomization.plan import RandomizationPlan
 from sudare.release.certify import Declared, HandedOver, certify
 from sudare.release.release import Kept, Release
 from sudare.reports.randomization import write_randomization_report
 from sudare.tables.published import in_order
+from sudare.tables.runs import Runs
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.verification.certificate import InputHash
@@ -30,7 +36,7 @@ def randomize(
     table: Table,
     requirement: PkAnonymity | DifferentialPrivacy,
     *,
-    how: Mapping[str, How] | None = None,
+    how: Mapping[str, How | RandomizationMethod] | None = None,
     split: Split = "equal",
     after: After = "clip",
     priors: Mapping[str, ArrayLike] | None = None,
@@ -46,7 +52,8 @@ def randomize(
     distorts a histogram least: a public one in `priors`, or one made as `histogram` says. `matrices` gives transition
     matrices of your own. `split` says how attributes share the budget: "equal" (by their weights), "least error" (which
     may give up some attributes for others), or "tie" and "paper tie" (one parameter for retention and noise). `after`
-    says what is done with noise that leaves the bounds. The law is published with the data: `reconstruct` needs it.
+    says what is done with noise that leaves the bounds. Instead of a word, `how` may have a method with options of its
+    own, such as `Noise(after="reflect")` or `Optimal(prior=[...])`. The law is published with the data: `reconstruct` needs it.
 
     `joint` names groups of attributes that get one law over all their combinations, `joint={"who": ["sex", "race"]}`;
     `how`, `priors` and `matrices` then speak of `who`.
@@ -59,46 +66,89 @@ def randomize(
     True
     """
     refuse_columns(table.names(Role.quasi) + table.names(Role.sensitive), table.schema)
-    source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
+    source = _source(unsafe_seed)
     plan = learn_plan(
         table, requirement, source, how=how, split=split, after=after, priors=priors, matrices=matrices,
         histogram=histogram, joint=joint,
     )  # fmt: skip
-    return _release(table, plan, requirement, source)
+    return _release(table, plan, source, unsafe_seed)
 
 
-def _release(
-    table: Table, plan: RandomizationPlan, requirement: PkAnonymity | DifferentialPrivacy, source: Keystream
-) -> Release:
-    """Draw the output, certify it from what is published, and say what the holder keeps."""
-    original = plan.codes(table)
-    codes, law = plan.sample(original, source), plan.to_json()
-    data = in_order(plan.decode(codes))
-    handed_over = HandedOver({"data": data}, law)
+def randomize_by_plan(table: Table, plan: RandomizationPlan, *, unsafe_seed: int | None = None) -> Release:
+    """Randomize a table by a plan that was learned before, from this table or from another one of the same schema.
+
+    What that means for the people of both tables is said at `RandomizationPlan.for_table`, and in the certificate's
+    caveats. A plan whose requirement this table has too few records for is refused.
+
+    >>> import polars as pl, sudare as sd
+    >>> schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]})
+    >>> first, second = (sd.read(pl.DataFrame({"ill": ["yes", "no"] * n}), schema) for n in (100, 150))
+    >>> plan = sd.randomize(first, sd.PkAnonymity(5)).plan
+    >>> round(randomize_by_plan(second, plan).certificate.measured["pk"], 2)
+    7.01
+    """
+    return _release(table, plan.for_table(table), _source(unsafe_seed), unsafe_seed)
+
+
+def apply_law(
+    plan: RandomizationPlan, table: Table, source: Keystream
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Draw a table by a plan that was learned before; return the rows in the order of their values, and the law."""
+    plan = plan.for_table(table)
+    return _drawn(table, plan, source), plan.to_json()
+
+
+def _release(table: Table, plan: RandomizationPlan, source: Keystream, unsafe_seed: int | None) -> Release:
+    """Draw a table by a plan that is for it, certify the output from what is published, and say what the holder keeps.
+
+    `unsafe_seed` is the one that the source was made from, if it was: the Pk game is played with it, too.
+    """
+    data, law = _drawn(table, plan, source), plan.to_json()
+    handed_over = HandedOver({"data": Runs.of(data)}, law)
     randomness = f"{source.description}; rows stand in the order of their published values"
-    declared = Declared([requirement], "randomize", table.schema, randomness, plan.caveats)
+    declared = Declared([plan.requirement], "randomize", table.schema, randomness, plan.caveats)
     commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = certify(handed_over, declared, commitment)
     kept = Kept(
         plan,
         salt,
-        record=partial(_record, plan, original, codes, law),
+        record=partial(_record, table, plan, unsafe_seed),
         report=partial(write_randomization_report, table, data, plan, certificate),
         table=table,
     )
     return Release(handed_over, declared, certificate, kept)
 
 
-def _record(
-    plan: RandomizationPlan,
-    original: Mapping[str, NDArray[Any]],
-    codes: Mapping[str, NDArray[Any]],
-    law: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Measure what needs the original: let somebody who knows it look for people in what was drawn."""
-    game = pk_game(original, codes, law["attributes"], limit=1 / plan.k)
+def _drawn(table: Table, plan: RandomizationPlan, source: Keystream) -> pl.DataFrame:
+    """Return new values for every record, in the order of these values."""
+    rows = {name: row_codes(table, name) for name in plan.attributes}
+    return in_order(plan.decode(draw(plan, plan.places(table), rows, source)))
+
+
+def row_codes(table: Table, name: str) -> Codes:
+    """Return the dictionary's code of every row. Nothing else of `randomize` needs the rows."""
+    return table.rows.codes(name)
+
+
+def _source(unsafe_seed: int | None) -> Keystream:
+    return Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
+
+
+def _record(table: Table, plan: RandomizationPlan, unsafe_seed: int | None) -> dict[str, Any]:
+    """Measure what needs the original: let somebody who knows it look for people in what the plan draws."""
+    game = _game(table, plan, _source(unsafe_seed))
     return {
         "records": {"read": plan.records, "published": plan.records, "suppressed": 0},
-        "utility": {"changes": {one.name: one.expected_change() for one in plan.laws}},
+        "utility": {"changes": {law.name: law.expected_change() for law in plan.laws}},
         "attacks": {"output": {"pk_game": asdict(game)}},
     }
+
+
+def _game(table: Table, plan: RandomizationPlan, source: Keystream) -> PkGame:
+    """Play the Pk game on a sample of the table's persons, drawn by the plan once more for it."""
+    counts = table.counts(plan.attributes)
+    persons, places = sample_persons(counts), plan.places(table)
+    rows = dict(zip(counts.names, persons.T, strict=True))
+    original, randomized = input_codes(plan, places, rows), draw(plan, places, rows, source)
+    forms = {law.name: LawForm.of(law.name, law.to_json()) for law in plan.laws}
+    return pk_game(original, randomized, forms, limit=1 / k_of(plan.spread, len(persons)))

@@ -10,7 +10,7 @@ import polars as pl
 from sudare.errors import InputError
 from sudare.plans.law import LawForm, TableLaw
 from sudare.randomization.estimate import Estimate, Method, estimate
-from sudare.randomization.published import PublishedLaw
+from sudare.randomization.published import PublishedCounts
 from sudare.release.release import Release
 from sudare.tables.folders import LAW, handed_over
 from sudare.tables.parquet_files import read_parquet
@@ -32,8 +32,8 @@ def reconstruct(
     >>> table = sd.read(pl.DataFrame({"ill": ["yes"] * 300 + ["no"] * 700}), sd.Schema.from_roles(
     ...     sensitive=["ill"], domains={"ill": ["yes", "no"]}))
     >>> release = sd.randomize(table, sd.PkAnonymity(20), unsafe_seed=1)
-    >>> found = sd.reconstruct(release, "ill").count(ill="yes")
-    >>> found.low < 300 < found.high
+    >>> answer = sd.reconstruct(release, "ill").count(ill="yes")
+    >>> answer.low < 300 < answer.high
     True
     """
     data, table = _published(release)
@@ -44,8 +44,8 @@ def reconstruct(
         raise InputError(f"'{unknown[0]}' was not randomized. There are {listed(list(columns))}.")
     if not names or len(set(names)) < len(names):
         raise InputError("reconstruct needs one attribute or several different ones.")
-    used = dict.fromkeys(columns[name] for name in names)
-    return estimate([PublishedLaw.of(data, law, laws[law]) for law in used], method, names)
+    used = {columns[name]: laws[columns[name]] for name in names}
+    return estimate(PublishedCounts.of(data, used), method, names)
 
 
 def _columns(name: str, laws: dict[str, LawForm]) -> list[str]:

@@ -1,0 +1,204 @@
+"""Learning the plan of a randomized table: from the schema, the number of records and, where asked for, histograms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudare.errors import ParameterError
+from sudare.noise.keystream import Keystream
+from sudare.noise.sampling import sample_discrete_laplace
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.pk_anonymity import PkAnonymity
+from sudare.privacy.requirement import one_of, refused
+from sudare.randomization.budget import SPLITS, Share, Split, split_spread
+from sudare.randomization.channel import Channel, MatrixChannel
+from sudare.randomization.choices import Groups, LawChoice, choose, names_of_bins, undeclared
+from sudare.randomization.domains import domain_counts
+from sudare.randomization.laws import Law, channel_for, expected_error, publishable
+from sudare.randomization.methods import (
+    After,
+    Histogram,
+    How,
+    Matrix,
+    Noise,
+    Optimal,
+    RandomizationMethod,
+    methods_of,
+)
+from sudare.randomization.plan import RandomizationPlan, plan_schema
+from sudare.randomization.pram import Pram, conventional_pram, optimal_pram
+from sudare.tables.table import Table
+from sudare.tables.undeclared import refuse_undeclared
+
+PARTS_OF_EPSILON = 2**20
+ROUNDING = 1 - 1e-12  # sums of parts must not exceed the whole by their rounding
+ESTIMATE_SHARE = (
+    0.01  # of an attribute's budget: spent on a private estimate of its histogram (measured on Adult)
+)
+
+
+def learn_plan(
+    table: Table,
+    requirement: PkAnonymity | DifferentialPrivacy,
+    source: Keystream,
+    *,
+    how: Mapping[str, How | RandomizationMethod] | None = None,
+    split: Split = "equal",
+    after: After = "clip",
+    priors: Mapping[str, ArrayLike] | None = None,
+    matrices: Mapping[str, ArrayLike] | None = None,
+    histogram: Histogram = "private estimate",
+    joint: Groups | None = None,
+) -> RandomizationPlan:
+    """Choose a law for every quasi and sensitive attribute, so that together they meet the requirement.
+
+    Of the table it needs how many records there are and, for an optimal PRAM without a public histogram, the counts of that
+    attribute; nothing else.
+    """
+    one_of(split, "split", "randomize", SPLITS)
+    one_of(after, "after", "randomize", ("clip", "reflect"))
+    one_of(histogram, "histogram", "randomize", ("private estimate", "true histogram"))
+    noise = Noise(after)
+    methods = methods_of(
+        how or {}, noise=noise, priors=priors or {}, matrices=matrices or {}, histogram=histogram
+    )
+    refuse_undeclared(table, undeclared(table.schema, names_of_bins(methods)))
+    choices = choose(table.schema, methods, joint or {}, noise)
+    fixed = {one.name: _given(one, one.method) for one in choices if isinstance(one.method, Matrix)}
+    free = [one for one in choices if one.name not in fixed]
+    left = _left(requirement, len(table), list(fixed.values()))
+    parts = split_spread(left, [_share(one) for one in free], split) if free else []
+    channels: dict[str, Channel] = {**fixed}
+    estimates: dict[str, float] = {}
+    for choice, part in zip(free, parts, strict=True):
+        if isinstance(choice.method, Optimal):
+            channels[choice.name], spent = _optimal(choice, choice.method, table, part / 2, source)
+            estimates |= {choice.name: spent} if spent else {}
+        else:
+            channels[choice.name] = channel_for(choice.method.name, len(choice.domain), part)
+    return RandomizationPlan(
+        laws=tuple(_law(choice, channels[choice.name]) for choice in choices),
+        schema=plan_schema(table.schema, _binned_parts(choices)),
+        requirement=requirement,
+        records=len(table),
+        split=split,
+        estimates=estimates,
+        true_histograms=tuple(one.name for one in free if _by_true_histogram(one.method)),
+    )
+
+
+def _law(choice: LawChoice, channel: Channel) -> Law:
+    after: After = choice.method.after if isinstance(choice.method, Noise) else "clip"
+    return Law(choice.name, choice.method.name, choice.domain, publishable(channel), after)
+
+
+def _left(requirement: PkAnonymity | DifferentialPrivacy, records: int, fixed: Sequence[Channel]) -> float:
+    """Return the spread that given matrices leave to the others."""
+    by_epsilon = isinstance(requirement, DifferentialPrivacy)
+    used = sum(2 * channel.epsilon if by_epsilon else channel.spread for channel in fixed)
+    left = _spread(requirement, records) - used
+    if left < 0:
+        raise ParameterError(
+            f"The given matrices alone use more than {requirement} allows: they are {-left:.4g} of the spread over budget."
+        )
+    return left
+
+
+def _spread(requirement: PkAnonymity | DifferentialPrivacy, records: int) -> float:
+    """Return the spread that may be used in all."""
+    if isinstance(requirement, PkAnonymity):
+        if requirement.k <= 1:
+            raise ParameterError("Pk-anonymity with k = 1 promises nothing. Ask for a k above 1.")
+        return requirement.spread(records) * ROUNDING
+    if not isinstance(requirement, DifferentialPrivacy):
+        raise refused(requirement, "requirement", "randomize", "PkAnonymity or DifferentialPrivacy")
+    if requirement.per != "record" or requirement.delta:
+        raise ParameterError(
+            "randomize changes every record on its own: ask for DifferentialPrivacy(epsilon, per='record'), without delta."
+        )
+    return 2 * requirement.epsilon * ROUNDING
+
+
+def _share(choice: LawChoice) -> Share:
+    size, how = len(choice.domain), choice.method.name
+    return Share(
+        choice.name,
+        choice.weight,
+        lambda spread: expected_error(how, size, spread),
+        None if how == "noise" else size,
+    )
+
+
+def _binned_parts(choices: Sequence[LawChoice]) -> list[str]:
+    """List the attributes whose values are put into bins."""
+    return [part.name for choice in choices for part in choice.domain.parts if part.binning is not None]
+
+
+def _given(choice: LawChoice, method: Matrix) -> MatrixChannel:
+    """Return the channel of a matrix that the holder gives, if it fits the attribute's values."""
+    channel, size = MatrixChannel(method.probabilities), len(choice.domain)
+    if channel.inputs != size or channel.outputs != size:
+        raise ParameterError(
+            f"The matrix of '{choice.name}' must have a row and a column for each of its {size} values. "
+            f"Got {channel.outputs} x {channel.inputs} instead.{_of_missing(choice)}"
+        )
+    return channel
+
+
+def _of_missing(choice: LawChoice) -> str:
+    """Remind of the place for missing values, which is easily forgotten."""
+    if not any(part.missing for part in choice.domain.parts):
+        return ""
+    return ' The last value of an attribute is the missing one; where none is, the schema may say missing = "refuse".'
+
+
+# -- The histogram that an optimal PRAM is made for ---------------------------------------------------
+
+
+def _by_true_histogram(method: RandomizationMethod) -> bool:
+    return isinstance(method, Optimal) and method.prior is None and method.histogram == "true histogram"
+
+
+def _optimal(
+    choice: LawChoice, method: Optimal, table: Table, epsilon: float, source: Keystream
+) -> tuple[Pram, float]:
+    """Return the optimal PRAM within epsilon, and what of epsilon a private estimate took.
+
+    A matrix made from the true histogram tells about it beyond any epsilon (section 5.2 of the paper).
+    """
+    if method.prior is not None:
+        return optimal_pram(_public(choice, method.prior), epsilon=epsilon), 0.0
+    if method.histogram == "true histogram":
+        return optimal_pram(domain_counts(choice.domain, table), epsilon=epsilon), 0.0
+    return _estimated(choice, table, epsilon, source)
+
+
+def _public(choice: LawChoice, prior: ArrayLike) -> NDArray[np.float64]:
+    """Return a histogram that was given as public."""
+    histogram, size, shape = np.asarray(prior, dtype=np.float64), len(choice.domain), choice.domain.shape
+    if histogram.shape not in ((size,), shape):
+        form = "one per value" if shape == (size,) else f"one per combination, in the shape {shape} or flat"
+        raise ParameterError(
+            f"The prior of '{choice.name}' must have {size} counts, {form}. Got the shape {histogram.shape} "
+            f"instead.{_of_missing(choice)}"
+        )
+    return histogram
+
+
+def _estimated(choice: LawChoice, table: Table, epsilon: float, source: Keystream) -> tuple[Pram, float]:
+    """Make the optimal PRAM from a private estimate, and return what of epsilon the estimate took.
+
+    It adds noise of scale 2/e to every count, since one record's change moves two of them; e is then part of what the
+    whole promises.
+    """
+    own = Fraction(math.ceil(ESTIMATE_SHARE * epsilon * PARTS_OF_EPSILON), PARTS_OF_EPSILON)
+    if own >= epsilon:  # too little for both: take all values for equally frequent
+        return conventional_pram(len(choice.domain), epsilon=epsilon), 0.0
+    counts = domain_counts(choice.domain, table)
+    noisy = counts + sample_discrete_laplace(len(counts), 2 / own, source)
+    return optimal_pram(np.maximum(noisy, 1), epsilon=epsilon - float(own)), float(own)
