@@ -46,7 +46,7 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
-def asked(r: Random) -> list[Any]:
+def asked(r: Random, how: str) -> list[Any]:
     choices: list[list[Any]] = [
         [sd.KAnonymity(r.randint(2, 5))],
         [sd.LDiversity(2)],
@@ -54,7 +54,7 @@ def asked(r: Random) -> list[Any]:
         [sd.LDiversity(r.choice([2, 2.5]), kind="entropy")],
         [sd.TCloseness(r.choice([0.2, 0.4]))],
     ]
-    return r.choice(choices)
+    return r.choice(choices[:-1] if how == "suppressing" else choices)
 
 
 def learned(world: World, r: Random, how: str) -> sd.Release:
@@ -68,7 +68,7 @@ def learned(world: World, r: Random, how: str) -> sd.Release:
             r.choice(["simultaneous", "all-attributes", "sequential"]),
         )
     else:
-        requirements = asked(r)
+        requirements = asked(r, how)
         learn = lambda: sd.generalize(world.table(), requirements, **METHODS[how])  # noqa: E731
     try:
         return learn()

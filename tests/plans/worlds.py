@@ -133,28 +133,28 @@ class World:
 
 def covers(kind: str, label: Any, value: Any) -> bool:
     """Whether what is published is true of a value."""
-    if label is None or value is None:
-        return value is None if label is None else label == "*"
-    if label == "*" or label == value:
-        return True
+    if label == value or (isinstance(label, str) and label.strip("*") == "" != label):
+        return True  # the value itself, or nothing is told of it
     if not isinstance(label, str):
         return False
+    if parts := re.fullmatch(r"\{(.*)\}", label):
+        listed = re.findall(r'"((?:[^"\\]|\\.)*)"(?:, |$)|([^,"{}]+)(?:, |$)', parts[1])
+        return any(
+            value is None if bare == "(missing)" else covers(kind, quoted or bare, value)
+            for quoted, bare in listed
+        )
+    if value is None:
+        return False
     if kind in ("tree", "grouped"):
-        return label == value or label in PATHS[value] or _listed(label, value)
+        return label in PATHS[value]
     if kind in ("text", "category"):
-        return label == value or _listed(label, value)
+        return False
     if kind == "mask":
-        shown = label.rstrip("*")
-        width = len(label)
-        padded = value.rjust(width, "0")
-        return label == value or (label.endswith("*") and len(padded) == width and padded.startswith(shown))
+        padded = value.rjust(len(label), "0")
+        return label.endswith("*") and len(padded) == len(label) and padded.startswith(label.rstrip("*"))
     if kind in ("day", "calendar"):
         return _of_day(label, value)
     return _of_number(label, float(value))
-
-
-def _listed(label: str, value: str) -> bool:
-    return bool(re.fullmatch(r"\{.*\}", label)) and value in label[1:-1].split(", ")
 
 
 def _of_number(label: str, value: float) -> bool:
@@ -164,8 +164,6 @@ def _of_number(label: str, value: float) -> bool:
         return above and (value < high or (value == high and ends[4] == "]"))
     if half := re.fullmatch(r"(>=|<) (\S+)", label):
         return value >= float(half[2]) if half[1] == ">=" else value < float(half[2])
-    if label.startswith("{"):
-        return any(float(one) == value for one in label[1:-1].split(", "))
     return float(label) == value
 
 
@@ -173,8 +171,6 @@ def _of_day(label: str, value: dt.date) -> bool:
     if ends := re.fullmatch(r"\[(\S+), (\S+)([\])])", label):
         low, high = (dt.date.fromisoformat(end[:10]) for end in (ends[1], ends[2]))
         return low <= value <= high if ends[3] == "]" else low <= value < high
-    if label.startswith("{"):
-        return value.isoformat() in label[1:-1].split(", ")
     month = (value.month + 2) // 3
     known = (
         f"{value:%Y-%m-%d}",

@@ -74,15 +74,14 @@ def matched(names: Sequence[str | None], dictionary: Dictionary) -> NDArray[np.i
     [1, -1, 2]
     """
     place = {name: i for i, name in enumerate(names)}
-    meanings = Counter(canonical(pl.Series(names, dtype=pl.String)))
-    meant = {
-        meaning: i
-        for i, meaning in enumerate(canonical(pl.Series(names, dtype=pl.String)))
-        if meaning is not None and meanings[meaning] == 1
-    }
     texts = [text_of(value) for value in dictionary.values.to_list()]
     known = [place.get(text, -1) for text in texts]
     if -1 in known and dictionary.values.dtype != pl.String:
+        meanings = canonical(pl.Series(names, dtype=pl.String))
+        often = Counter(meanings)
+        meant = {
+            meaning: i for i, meaning in enumerate(meanings) if meaning is not None and often[meaning] == 1
+        }
         own = canonical(dictionary.values)
         known = [meant.get(meaning or "", -1) if i < 0 else i for i, meaning in zip(known, own, strict=True)]
     return np.array([*known, place.get(None, -1)], dtype=np.int32)[: dictionary.size]

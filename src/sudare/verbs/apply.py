@@ -51,12 +51,13 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release:
     if not isinstance(plan, GeneralizationPlan | ViewsPlan):
         raise ParameterError(f"A plan of the kind '{plan.kind}' cannot be applied to rows.")
     refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
-    located = plan.locate(table)
+    rest, located = table, plan.locate(table)
     if not located.covered.all():
         _refuse_unseen(located, unseen)
-        located = plan.locate(without(table, located.counts.names, located.counts.codes[~located.covered]))
+        rest = without(table, located.counts.names, located.counts.codes[~located.covered])
+        located = plan.locate(rest)
     for rewriting in _rewritings(located):
-        refuse_false_labels(table, rewriting)
+        refuse_false_labels(rest, rewriting)
     return released_views(table, plan) if isinstance(plan, ViewsPlan) else released(table, plan)
 
 

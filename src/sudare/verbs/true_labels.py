@@ -8,11 +8,12 @@ from the schema of the table that the plan is applied to, and not from the plan'
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
 from sudare.attacks.labels import LabelReader
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
+from sudare.tables.builders import ROOT
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.recipes import MaskRecipe
 from sudare.tables.schema import Attribute
@@ -36,16 +37,17 @@ def refuse_false_labels(table: Table, rewriting: Rewriting) -> None:
 
 
 def _first_false(
-    dictionary: Dictionary, attribute: Attribute, codes: np.ndarray, labels: Labels
+    dictionary: Dictionary, attribute: Attribute, codes: NDArray[np.int32], labels: Labels
 ) -> tuple[object, str | None] | None:
     """Return a value with a label that is not true of it; None if there is none."""
-    pairs = pl.DataFrame({"label": labels.of_tuple, "code": codes}).unique().sort("label", "code")
-    texts, reader = labels.values.to_list(), LabelReader(dictionary)
-    for (label,), own in pairs.group_by(["label"], maintain_order=True):
-        text = texts[label]
+    reader, size = LabelReader(dictionary), dictionary.size
+    label_of, code_of = np.divmod(np.unique(labels.of_tuple * size + codes), size)
+    starts = np.flatnonzero(np.diff(label_of, prepend=-1))
+    for label, own in zip(label_of[starts].tolist(), np.split(code_of, starts[1:]), strict=True):
+        text = labels.values[label]
         covered = reader.covered(text)
-        lies = np.setdiff1d(own["code"].to_numpy(), [] if covered is None else covered)
-        for value in dictionary.decode(lies):
+        for code in np.setdiff1d(own, [] if covered is None else covered).tolist():
+            value = dictionary.decode([code])[0]
             if not _masked(text, value, attribute):
                 return value, text
     return None
@@ -53,8 +55,10 @@ def _first_false(
 
 def _masked(label: str | None, value: object, attribute: Attribute) -> bool:
     """Tell whether a label is what masking from the right leaves of a value, however wide the other values are."""
-    if label is None or value is None or not isinstance(attribute.hierarchy, MaskRecipe):
+    if label is None or not isinstance(attribute.hierarchy, MaskRecipe):
         return False
+    left = label.rstrip(ROOT)
+    if not left or value is None:
+        return not left  # nothing is told of any value
     text, pads = text_of(value), [attribute.hierarchy.pad] if attribute.hierarchy.pad else ["0", " "]
-    shown_part = label.rstrip("*")
-    return len(text) <= len(label) and any(text.rjust(len(label), pad).startswith(shown_part) for pad in pads)
+    return len(text) <= len(label) and any(text.rjust(len(label), pad).startswith(left) for pad in pads)
