@@ -38,6 +38,7 @@ class CutPlan(GeneralizationPlan):
     """A tree of cuts. Part 0 is the whole domain; a part is cut by one attribute on one level, or it is a block."""
 
     kind: ClassVar[str] = "cuts"
+    table_names: ClassVar[tuple[str, ...]] = ("parts", "branches", "blocks")
 
     method: str
     requirements: Sequence[Requirement]
@@ -120,6 +121,7 @@ class CutPlan(GeneralizationPlan):
             tables["branches"], ["part", "node", "becomes"], [len(parts), MAX_LEAVES, len(parts)]
         )
         _refuse_other_than_cuts(parts, branches, len(blocks))
+        _refuse_other_than_nodes(parts, branches, list(trees.values()))
         return cls(
             method, requirements, trees, parts[:, 0] - 1, parts[:, 1], parts[:, 2] - 1, branches - np.array([0, 1, 0]),
             blocks[:, : len(trees)].astype(np.int16), blocks[:, len(trees) :].astype(np.int32),
@@ -139,6 +141,17 @@ def _refuse_other_than_cuts(parts: Ints, branches: Ints, blocks: int) -> None:
         raise ValueError("every part but the first comes from one cut")
     if len(np.unique(branches[:, :2], axis=0)) < len(branches):
         raise ValueError("a node is cut off once")
+
+
+def _refuse_other_than_nodes(parts: Ints, branches: Ints, trees: Sequence[Hierarchy]) -> None:
+    """Raise a ValueError if a cut is not on a level of its tree, or cuts off what is no node there."""
+    sizes = np.zeros((len(trees) + 1, max(tree.height for tree in trees) + 1), dtype=np.int64)
+    for a, tree in enumerate(trees, start=1):
+        sizes[a, : tree.height + 1] = [len(names) for names in tree.labels]
+    sizes[0] = 1  # a block is cut nowhere
+    nodes = sizes[parts[:, 0], parts[:, 1]]
+    if (nodes == 0).any() or (branches[:, 1] > nodes[branches[:, 0]]).any():
+        raise ValueError("a part is cut into nodes of one level of a tree")
 
 
 def _climb(

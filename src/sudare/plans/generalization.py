@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
-from sudare.plans.plan import Plan
+from sudare.plans.plan import Plan, method_from_json
 from sudare.plans.trees import extended, tree_from_json, tree_to_json
 from sudare.privacy.promises import promise_from_json, promise_to_json
 from sudare.privacy.requirement import Requirement
@@ -140,16 +140,11 @@ class GeneralizationPlan(Plan):
 
 def parts_from_json(data: Mapping[str, Any]) -> tuple[str, list[Requirement], dict[str, Hierarchy]]:
     """Read what both kinds of plans have: the method, the requirements and the trees."""
-    method, promises, trees = data["method"], data["promises"], data["trees"]
-    if (
-        not isinstance(method, str)
-        or not isinstance(promises, list)
-        or not isinstance(trees, dict)
-        or not trees
-    ):
-        raise ValueError("a plan has a method, promises and trees")
+    promises, trees = data["promises"], data["trees"]
+    if not (isinstance(promises, list) and promises and isinstance(trees, dict) and trees):
+        raise ValueError("a plan has promises and trees")
     return (
-        method,
+        method_from_json(data["method"]),
         [_requirement(promise_from_json(one)) for one in promises],
         {name: tree_from_json(tree) for name, tree in trees.items()},
     )
@@ -168,10 +163,18 @@ def whole_numbers(frame: pl.DataFrame, names: Sequence[str], sizes: Sequence[int
         raise ValueError(f"its tables must have the columns {listed(list(names))}")
     if not all(dtype.is_integer() for dtype in frame.dtypes) or any(frame.null_count().row(0)):
         raise ValueError("its tables must have whole numbers")
-    numbers = frame.cast(pl.Int64).to_numpy()
-    if len(numbers) and ((numbers < 0).any() or (numbers >= np.array(sizes)).any()):
+    if frame.height and any(
+        int(column.min()) < 0 or int(column.max()) >= size  # type: ignore[arg-type]
+        for column, size in zip(frame.iter_columns(), sizes, strict=True)
+    ):
         raise ValueError("a number of its tables is beyond what it counts")
-    return np.ascontiguousarray(numbers)
+    return np.ascontiguousarray(frame.cast(pl.Int64).to_numpy())
+
+
+def refuse_repeated(frame: pl.DataFrame, names: Sequence[str]) -> None:
+    """Raise a ValueError if a table has no rows, or two that are alike in these columns."""
+    if not 0 < frame.select(names).n_unique() == frame.height:
+        raise ValueError("its tuples must be different from each other, and there must be some")
 
 
 def smallest_types(frame: pl.DataFrame) -> pl.DataFrame:

@@ -8,6 +8,7 @@ table it was learned from, and stays with the holder.
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -16,14 +17,17 @@ from typing import Any, ClassVar, Self
 
 import polars as pl
 
-from sudare.errors import InputError
+from sudare.errors import InputError, ParameterError
 from sudare.tables.atomic import write_folder
 from sudare.tables.folders import KEEP, PLAN
-from sudare.tables.parquet_files import read_parquet
+from sudare.tables.parquet_files import Outline, read_parquet
 from sudare.tables.text import listed, shown
 from sudare.tables.text_files import read_json
 
 VERSION = 1
+MAX_ROWS = 10**7
+"""Of a table of a plan."""
+METHOD = re.compile(r"[a-z-]{1,40}")
 
 
 class Plan(ABC):
@@ -31,6 +35,8 @@ class Plan(ABC):
 
     kind: ClassVar[str]
     """What the plan's file calls it."""
+    table_names: ClassVar[tuple[str, ...]] = ()
+    """Its large tables."""
     _kinds: ClassVar[dict[str, type[Plan]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -68,6 +74,7 @@ class Plan(ABC):
         folder = Path(folder)
         files = {name: partial(_private, write) for name, write in self.files().items()}
         write_folder(folder, files, force=force, mark=PLAN)
+        folder.chmod(0o700)
         return folder
 
     @staticmethod
@@ -78,6 +85,8 @@ class Plan(ABC):
         Traceback (most recent call last):
         sudare.errors.InputError: nowhere: there is no plan.json. Name a folder that a plan was saved to.
         """
+        if not isinstance(folder, str | Path):
+            raise ParameterError(f"Plan.open needs a folder. Got {type(folder).__name__} instead.")
         folder = Path(folder)
         folder = folder / KEEP if (folder / KEEP / PLAN).is_file() else folder
         if not (folder / PLAN).is_file():
@@ -98,16 +107,34 @@ def _read(folder: Path, data: Any) -> Plan:
         raise ValueError(f"its version is {shown(version)}, not {VERSION}")
     if kind not in Plan._kinds:
         raise ValueError(f"its kind is {shown(kind)}; there are {listed(sorted(Plan._kinds))}")
-    names = data.pop("tables", [])
-    if not isinstance(names, list) or not all(isinstance(name, str) and name.isalpha() for name in names):
-        raise ValueError("its tables must be listed by names of letters")
-    tables = {name: read_parquet(folder / f"{name}.parquet") for name in names}
-    return Plan._kinds[kind].read(data, tables)
+    own = Plan._kinds[kind]
+    if data.pop("tables", None) != list(own.table_names):
+        raise ValueError(f"a plan of the kind '{kind}' has the tables {listed(list(own.table_names))}")
+    tables = {name: _read_table(folder / f"{name}.parquet") for name in own.table_names}
+    return own.read(data, tables)
+
+
+def _read_table(path: Path) -> pl.DataFrame:
+    if not path.is_file():  # a pipe would be waited for
+        raise ValueError(f"there is no file {path.name}")
+
+    def refuse_long(outline: Outline) -> None:
+        if outline.rows > MAX_ROWS:
+            raise ValueError(f"{path.name} has {outline.rows:,} rows. It may have {MAX_ROWS:,}")
+
+    return read_parquet(path, check=refuse_long)
+
+
+def method_from_json(method: object) -> str:
+    """Read the name of a method, which a certificate will tell; raises a ValueError if it cannot be one."""
+    if not isinstance(method, str) or not METHOD.fullmatch(method):
+        raise ValueError(f"its method {shown(method)} is no name of one")
+    return method
 
 
 def _private(write: Callable[[Path], None], path: Path) -> None:
+    path.touch(mode=0o600)  # before there is anything to read in it
     write(path)
-    path.chmod(0o600)
 
 
 def _write(path: Path, text: str) -> None:

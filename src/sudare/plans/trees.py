@@ -11,13 +11,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import SudareError
+from sudare.tables.builders import MOST_LEVELS
 from sudare.tables.content import canonical
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute
 from sudare.tables.text import text_of
 
-MAX_HEIGHT = 100
 MAX_LEAVES = 10**7
 
 
@@ -35,13 +35,15 @@ def tree_from_json(data: Mapping[str, Any]) -> Hierarchy:
     labels, nodes = data["labels"], data["nodes"]
     if set(data) != {"labels", "nodes"} or not isinstance(labels, list) or not isinstance(nodes, list):
         raise ValueError("a tree has labels and nodes")
-    if not 1 < len(labels) == len(nodes) <= MAX_HEIGHT:
-        raise ValueError(f"a tree has 2 to {MAX_HEIGHT} levels")
+    if not 1 < len(labels) == len(nodes) <= MOST_LEVELS:
+        raise ValueError(f"a tree has 2 to {MOST_LEVELS} levels")
     if not all(_is_list_of(level, (str, type(None))) for level in labels):
         raise ValueError("the labels of a tree must be texts")
     if not all(_is_list_of(level, (int,)) and len(level) == len(nodes[0]) for level in nodes):
         raise ValueError("the nodes of a tree must be as many whole numbers on each level")
     codes = np.array(nodes, dtype=np.int64)
+    if len(set(labels[0])) < len(labels[0]) or len(np.unique(codes[0])) < codes.shape[1]:
+        raise ValueError("the leaves of a tree must be different from each other")
     if not 0 < codes.shape[1] <= MAX_LEAVES or (codes < 0).any() or len(labels[-1]) != 1:
         raise ValueError("a tree has leaves, and one root")
     for level, (own, names) in enumerate(zip(codes, labels, strict=True)):
@@ -65,22 +67,21 @@ def _is_function(below: NDArray[np.int64], above: NDArray[np.int64]) -> bool:
 def matched(names: Sequence[str | None], dictionary: Dictionary) -> NDArray[np.int32]:
     """Return which of the names each code of a dictionary has; -1 where it has none.
 
-    A value is looked up by its text and, where that is not known, by what it says in whatever type: 30.0 is 30, and a day
-    its midnight.
+    A value is looked up by its text and, where that is not known, a number or a date by what it says in whatever type:
+    30.0 is 30, and a day its midnight. (A text is only itself: version 1.10 is not version 1.1.)
 
     >>> matched(["20", "30", None], Dictionary(pl.Series([30.0, 31.0]), missing=True)).tolist()
     [1, -1, 2]
     """
     place = {name: i for i, name in enumerate(names)}
-    meanings = Counter(canonical(pl.Series(names, dtype=pl.String)))
-    meant = {
-        meaning: i
-        for i, meaning in enumerate(canonical(pl.Series(names, dtype=pl.String)))
-        if meaning is not None and meanings[meaning] == 1
-    }
     texts = [text_of(value) for value in dictionary.values.to_list()]
     known = [place.get(text, -1) for text in texts]
-    if -1 in known:
+    if -1 in known and dictionary.values.dtype != pl.String:
+        meanings = canonical(pl.Series(names, dtype=pl.String))
+        often = Counter(meanings)
+        meant = {
+            meaning: i for i, meaning in enumerate(meanings) if meaning is not None and often[meaning] == 1
+        }
         own = canonical(dictionary.values)
         known = [meant.get(meaning or "", -1) if i < 0 else i for i, meaning in zip(known, own, strict=True)]
     return np.array([*known, place.get(None, -1)], dtype=np.int32)[: dictionary.size]

@@ -17,10 +17,11 @@ from sudare.plans.generalization import (
     Located,
     Trees,
     parts_from_json,
+    refuse_repeated,
     smallest_types,
     whole_numbers,
 )
-from sudare.plans.trees import MAX_LEAVES, matched
+from sudare.plans.trees import matched
 from sudare.privacy.requirement import Requirement
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.schema import Role
@@ -32,6 +33,7 @@ class TuplePlan(GeneralizationPlan):
     """Which block each known tuple is in. What is not listed has none."""
 
     kind: ClassVar[str] = "tuples"
+    table_names: ClassVar[tuple[str, ...]] = ("tuples", "levels")
 
     method: str
     requirements: Sequence[Requirement]
@@ -107,8 +109,7 @@ class TuplePlan(GeneralizationPlan):
         )
         names = [*map(str, range(len(sizes))), "block"]
         numbers = whole_numbers(tables["tuples"], names, [*sizes, len(levels)])
-        if len(np.unique(numbers[:, :-1], axis=0)) < len(numbers) or not 0 < len(numbers) <= MAX_LEAVES:
-            raise ValueError("its tuples must be different from each other")
+        refuse_repeated(tables["tuples"], names[:-1])
         plan = cls(
             method, requirements, trees, sensitive, tuple(values), numbers[:, :-1].astype(np.int32), numbers[:, -1],
             levels.astype(np.int16),

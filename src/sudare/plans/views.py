@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -12,14 +13,19 @@ from numpy.typing import NDArray
 
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
-from sudare.plans.generalization import Ints, smallest_types, whole_numbers
-from sudare.plans.plan import Plan
-from sudare.plans.trees import MAX_LEAVES, matched
+from sudare.plans.generalization import Ints, refuse_repeated, smallest_types, whole_numbers
+from sudare.plans.plan import Plan, method_from_json
+from sudare.plans.trees import matched
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import promise_from_json, promise_to_json
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
+from sudare.tables.text import listed, shown
+
+NAME = re.compile(r"[\w-]+")
+RESERVED = ("plan", "certificate", "report", "law", "holder")
+"""A view is written to files of its name, and these are other files of a release."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +93,7 @@ class ViewsPlan(Plan):
     """Which blocks each known tuple is in. What is not listed has none."""
 
     kind: ClassVar[str] = "views"
+    table_names: ClassVar[tuple[str, ...]] = ("tuples",)
 
     method: str
     requirements: Sequence[MultiViewDiversity]
@@ -103,6 +110,12 @@ class ViewsPlan(Plan):
         if self.sensitive not in table.names(Role.sensitive):
             raise InputError(
                 f"{table.source.name}: the plan is for the sensitive attribute '{self.sensitive}', which the schema does not call so."
+            )
+        quasi = table.names(Role.quasi)
+        if others := [name for view in self.views for name in view.attributes if name not in quasi]:
+            raise InputError(
+                f"{table.source.name}: the plan publishes {listed(others)} in its views, which the schema does not call quasi. Apply "
+                "it to tables of one schema."
             )
         counts = table.counts(list(self.keys))
         leaves = np.empty_like(counts.codes)
@@ -144,9 +157,11 @@ class ViewsPlan(Plan):
         """Make a plan from what was written."""
         if set(data) != {"method", "promises", "sensitive", "views", "keys"} or not data["views"]:
             raise ValueError("its keys are not those of a plan of views")
-        promises = [promise_from_json(one) for one in data["promises"]]
-        if not promises or not all(isinstance(one, MultiViewDiversity) for one in promises):
-            raise ValueError("several views promise multi-view diversity")
+        promise, *others = [promise_from_json(one) for one in data["promises"]]
+        if others or not isinstance(promise, MultiViewDiversity):
+            raise ValueError("several views promise one multi-view diversity")
+        if promise.attribute not in (None, data["sensitive"]):
+            raise ValueError("its promise is about another attribute than its sensitive one")
         views = [_view(name, own) for name, own in data["views"].items()]
         keys = {name: _texts(values) for name, values in data["keys"].items()}
         used = {name for view in views for name in view.attributes} | {data["sensitive"]}
@@ -156,17 +171,14 @@ class ViewsPlan(Plan):
         sizes = [*map(len, keys.values()), *(len(view.labels[0]) for view in views)]
         numbers = whole_numbers(tables["tuples"], names, sizes)
         tuples = np.ascontiguousarray(numbers[:, : len(keys)], dtype=np.int32)
-        if not 0 < len(np.unique(tuples, axis=0)) == len(numbers) <= MAX_LEAVES:
-            raise ValueError("its tuples must be different from each other")
-        if not isinstance(data["method"], str):
-            raise ValueError("its method must be a text")
-        requirements = [one for one in promises if isinstance(one, MultiViewDiversity)]
-        return cls(
-            data["method"], requirements, data["sensitive"], views, keys, tuples, numbers[:, len(keys) :]
-        )
+        refuse_repeated(tables["tuples"], names[: len(keys)])
+        method = method_from_json(data["method"])
+        return cls(method, [promise], data["sensitive"], views, keys, tuples, numbers[:, len(keys) :])
 
 
 def _view(name: str, data: Mapping[str, Any]) -> View:
+    if not NAME.fullmatch(name) or name in RESERVED:
+        raise ValueError(f"a view is written to files of its name: {shown(name)} cannot be one")
     attributes, labels = data["attributes"], [_texts(values) for values in data["labels"]]
     covered = np.array(data["covered"], dtype=np.float64)
     if set(data) != {"attributes", "labels", "covered"} or not all(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sudare.engines.rewriting import Rewriting
 from sudare.errors import InputError, ParameterError
 from sudare.plans.cuts import CutPlan
 from sudare.plans.generalization import GeneralizationPlan, Located
@@ -12,10 +13,14 @@ from sudare.plans.tuples import TuplePlan
 from sudare.plans.views import LocatedViews, ViewsPlan
 from sudare.privacy.requirement import one_of
 from sudare.release.release import Release
+from sudare.tables.excerpt import without
+from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.verbs.arguments import table_given
 from sudare.verbs.generalize import released
 from sudare.verbs.generalize_views import released_views
+from sudare.verbs.true_labels import refuse_false_labels
+from sudare.verification.columns import refuse_columns
 
 Unseen = Literal["refuse", "suppress"]
 
@@ -24,8 +29,9 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release:
     """Apply a plan to the rows of a table, of the same schema as that which the plan was learned from.
 
     Records are looked up by their values, whatever their order. What the plan does not cover is refused or, with
-    unseen="suppress", left out. The output is verified again: if a requirement that the plan was learned for does not hold
-    on it, nothing is released.
+    unseen="suppress", left out. The output is verified again: if a requirement of the plan does not hold on it, or a label is
+    not true of a value by what the schema says, nothing is released. A plan is trusted for what it asks for, and for no
+    more: read `release.requirements` if somebody else may have written its file.
 
     >>> import sudare as sd
     >>> people = sd.datasets.health_survey(500).select("age", "sex", "diagnosis")
@@ -42,19 +48,27 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release:
         )
     table_given(table, "apply")
     one_of(unseen, "unseen", "apply", ("refuse", "suppress"))
-    if isinstance(plan, GeneralizationPlan):
-        _refuse_unseen(plan.locate(table), unseen)
-        return released(table, plan)
-    if isinstance(plan, ViewsPlan):
-        _refuse_unseen(plan.locate(table), unseen)
-        return released_views(table, plan)
-    raise ParameterError(f"A plan of the kind '{plan.kind}' cannot be applied to rows.")
+    if not isinstance(plan, GeneralizationPlan | ViewsPlan):
+        raise ParameterError(f"A plan of the kind '{plan.kind}' cannot be applied to rows.")
+    refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
+    rest, located = table, plan.locate(table)
+    if not located.covered.all():
+        _refuse_unseen(located, unseen)
+        rest = without(table, located.counts.names, located.counts.codes[~located.covered])
+        located = plan.locate(rest)
+    for rewriting in _rewritings(located):
+        refuse_false_labels(rest, rewriting)
+    return released_views(table, plan) if isinstance(plan, ViewsPlan) else released(table, plan)
+
+
+def _rewritings(located: Located | LocatedViews) -> list[Rewriting]:
+    if isinstance(located, LocatedViews):
+        return list(located.rewritings().values())
+    return [located.rewriting()]
 
 
 def _refuse_unseen(located: Located | LocatedViews, unseen: Unseen) -> None:
     covered, counts, table = located.covered, located.counts, located.table
-    if covered.all():
-        return
     if not covered.any():
         raise InputError(f"{table.source.name}: the plan covers none of its records. Learn a plan from them.")
     if unseen == "refuse":

@@ -1,0 +1,64 @@
+"""Whether the labels that a plan publishes are true, as whoever reads them would take them.
+
+A plan comes from a file, and a label is a text in it. That a requirement holds can be counted on the output; that nobody
+of 35 is published as "[20, 30)" cannot. So every label is read again, by the code that outsiders' attacks read labels with,
+from the schema of the table that the plan is applied to, and not from the plan's own hierarchies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.attacks.labels import LabelReader
+from sudare.engines.rewriting import Labels, Rewriting
+from sudare.errors import InputError
+from sudare.tables.builders import ROOT
+from sudare.tables.dictionary import Dictionary
+from sudare.tables.recipes import MaskRecipe
+from sudare.tables.schema import Attribute
+from sudare.tables.table import Table
+from sudare.tables.text import shown, text_of
+
+
+def refuse_false_labels(table: Table, rewriting: Rewriting) -> None:
+    """Raise an InputError if a label is not true of a value that it is published for."""
+    for name, labels in rewriting.published.items():
+        if labels is None:
+            continue  # values are published as they are
+        codes = rewriting.tuples[:, rewriting.keys.index(name)]
+        false = _first_false(table[name], table.schema[name], codes, labels)
+        if false is not None:
+            value, label = false
+            raise InputError(
+                f"{table.source.name}: the plan publishes the {name} {shown(value)} as {shown(label)}, which is not true by the schema. "
+                "Apply it with the schema that it was learned with; if that is so, its file was changed."
+            )
+
+
+def _first_false(
+    dictionary: Dictionary, attribute: Attribute, codes: NDArray[np.int32], labels: Labels
+) -> tuple[object, str | None] | None:
+    """Return a value with a label that is not true of it; None if there is none."""
+    reader, size = LabelReader(dictionary), dictionary.size
+    label_of, code_of = np.divmod(np.unique(labels.of_tuple * size + codes), size)
+    starts = np.flatnonzero(np.diff(label_of, prepend=-1))
+    for label, own in zip(label_of[starts].tolist(), np.split(code_of, starts[1:]), strict=True):
+        text = labels.values[label]
+        covered = reader.covered(text)
+        for code in np.setdiff1d(own, [] if covered is None else covered).tolist():
+            value = dictionary.decode([code])[0]
+            if not _masked(text, value, attribute):
+                return value, text
+    return None
+
+
+def _masked(label: str | None, value: object, attribute: Attribute) -> bool:
+    """Tell whether a label is what masking from the right leaves of a value, however wide the other values are."""
+    if label is None or not isinstance(attribute.hierarchy, MaskRecipe):
+        return False
+    left = label.rstrip(ROOT)
+    if not left or value is None:
+        return not left  # nothing is told of any value
+    text, pads = text_of(value), [attribute.hierarchy.pad] if attribute.hierarchy.pad else ["0", " "]
+    return len(text) <= len(label) and any(text.rjust(len(label), pad).startswith(left) for pad in pads)
