@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
-from sudare.plans.plan import Plan, method_from_json
+from sudare.plans.plan import TablePlan, method_from_json
 from sudare.plans.trees import extended, tree_from_json, tree_to_json
 from sudare.privacy.promises import promise_from_json, promise_to_json
 from sudare.privacy.requirement import Requirement
@@ -101,7 +101,7 @@ def _labels(tree: Hierarchy | None, codes: NDArray[np.int32], levels: NDArray[np
     return Labels(names, index.cast(pl.Int64).to_numpy()[place])
 
 
-class GeneralizationPlan(Plan):
+class GeneralizationPlan(TablePlan):
     """What both kinds of plans of generalization have."""
 
     method: str

@@ -35,39 +35,20 @@ class Plan(ABC):
 
     kind: ClassVar[str]
     """What the plan's file calls it."""
-    table_names: ClassVar[tuple[str, ...]] = ()
-    """Its large tables."""
     _kinds: ClassVar[dict[str, type[Plan]]] = {}
 
     def __init_subclass__(cls) -> None:
         if "kind" in cls.__dict__:
             Plan._kinds[cls.kind] = cls
 
-    method: str
-    """The method that learned it."""
-
     @abstractmethod
-    def to_json(self) -> dict[str, Any]:
-        """Return what a person would read of it, as plain data."""
-
-    @abstractmethod
-    def tables(self) -> Mapping[str, pl.DataFrame]:
-        """Return its large tables, by name."""
+    def files(self) -> Mapping[str, Callable[[Path], object]]:
+        """Return what writes each of its files, by name."""
 
     @classmethod
     @abstractmethod
-    def read(cls, data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Self:
-        """Make a plan from what was written; raises a ValueError if it cannot be one."""
-
-    def files(self) -> dict[str, Callable[[Path], None]]:
-        """Return what writes each of its files, by name."""
-        tables = self.tables()
-        head = {"kind": self.kind, "version": VERSION, "tables": list(tables), **self.to_json()}
-        text = json.dumps(head, ensure_ascii=False) + "\n"
-        writers: dict[str, Callable[[Path], None]] = {
-            f"{name}.parquet": frame.write_parquet for name, frame in tables.items()
-        }
-        return writers | {PLAN: lambda path: _write(path, text)}
+    def opened(cls, folder: Path, data: dict[str, Any]) -> Plan:
+        """Make a plan from its files, of which `data` is the head; raises a ValueError if they are none."""
 
     def save(self, folder: str | Path, *, force: bool = False) -> Path:
         """Write the plan into a new folder, whole or not at all; only the owner can read it."""
@@ -93,25 +74,63 @@ class Plan(ABC):
             raise InputError(f"{folder}: there is no {PLAN}. Name a folder that a plan was saved to.")
         data = read_json(folder / PLAN, "the plan")
         try:
-            return _read(folder, data)
+            return _kind_of(data).opened(folder, data)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             reason = str(error).removesuffix(".") or type(error).__name__
             raise InputError(f"{folder}: this is not a plan of this version of Sudare: {reason}.") from None
 
 
-def _read(folder: Path, data: Any) -> Plan:
+def _kind_of(data: Any) -> type[Plan]:
     if not isinstance(data, dict):
         raise ValueError(f"{PLAN} must be an object")
-    kind, version = data.pop("kind", None), data.pop("version", None)
-    if version != VERSION:
-        raise ValueError(f"its version is {shown(version)}, not {VERSION}")
-    if kind not in Plan._kinds:
-        raise ValueError(f"its kind is {shown(kind)}; there are {listed(sorted(Plan._kinds))}")
-    own = Plan._kinds[kind]
-    if data.pop("tables", None) != list(own.table_names):
-        raise ValueError(f"a plan of the kind '{kind}' has the tables {listed(list(own.table_names))}")
-    tables = {name: _read_table(folder / f"{name}.parquet") for name in own.table_names}
-    return own.read(data, tables)
+    if data.get("version") != VERSION:
+        raise ValueError(f"its version is {shown(data.get('version'))}, not {VERSION}")
+    if data.get("kind") not in Plan._kinds:
+        raise ValueError(f"its kind is {shown(data.get('kind'))}; there are {listed(sorted(Plan._kinds))}")
+    return Plan._kinds[data["kind"]]
+
+
+class TablePlan(Plan):
+    """A plan with large tables, each in a Parquet file of its own."""
+
+    table_names: ClassVar[tuple[str, ...]]
+
+    method: str
+    """The method that learned it."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Return what a person would read of it, as plain data."""
+
+    @abstractmethod
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """Return its large tables, by name."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Self:
+        """Make a plan from what was written; raises a ValueError if it cannot be one."""
+
+    def files(self) -> Mapping[str, Callable[[Path], object]]:
+        """Return what writes each of its files, by name."""
+        tables = self.tables()
+        head = {"kind": self.kind, "version": VERSION, "tables": list(tables), **self.to_json()}
+        text = json.dumps(head, ensure_ascii=False) + "\n"
+        writers: dict[str, Callable[[Path], object]] = {
+            f"{name}.parquet": frame.write_parquet for name, frame in tables.items()
+        }
+        return writers | {PLAN: lambda path: path.write_text(text, encoding="utf-8")}
+
+    @classmethod
+    def opened(cls, folder: Path, data: dict[str, Any]) -> Self:
+        """Make a plan from its files."""
+        rest = {key: value for key, value in data.items() if key not in ("kind", "version", "tables")}
+        if data.get("tables") != list(cls.table_names):
+            raise ValueError(
+                f"a plan of the kind '{cls.kind}' has the tables {listed(list(cls.table_names))}"
+            )
+        tables = {name: _read_table(folder / f"{name}.parquet") for name in cls.table_names}
+        return cls.read(rest, tables)
 
 
 def _read_table(path: Path) -> pl.DataFrame:
@@ -132,10 +151,6 @@ def method_from_json(method: object) -> str:
     return method
 
 
-def _private(write: Callable[[Path], None], path: Path) -> None:
+def _private(write: Callable[[Path], object], path: Path) -> None:
     path.touch(mode=0o600)  # before there is anything to read in it
     write(path)
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
 from sudare.plans.generalization import Ints, refuse_repeated, smallest_types, whole_numbers
-from sudare.plans.plan import Plan, method_from_json
+from sudare.plans.plan import TablePlan, method_from_json
 from sudare.plans.trees import matched
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import promise_from_json, promise_to_json
@@ -89,7 +89,7 @@ class LocatedViews:
 
 
 @dataclass(frozen=True, eq=False)
-class ViewsPlan(Plan):
+class ViewsPlan(TablePlan):
     """Which blocks each known tuple is in. What is not listed has none."""
 
     kind: ClassVar[str] = "views"

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.randomization.domains import Categories, Grid, listed_values
 from sudare.tables.checking import values_as
-from sudare.tables.column import Column
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.recipes import FileRecipe, GroupsRecipe, SuppressRecipe, TreeRecipe
 from sudare.tables.schema import Attribute
-from sudare.tables.table import Source
+from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml_key
 from sudare.tables.types import stored_type
@@ -84,7 +83,7 @@ class HierarchyBinning:
     """The type of the hierarchy's values, where a dictionary may have another one."""
 
     def places(self, table: Table, name: str) -> NDArray[np.int64]:
-        """Return the first-level node above each value of a table[name]."""
+        """Return the first-level node above each value of a dictionary."""
         values = table[name].values if self.dtype is None else values_as(table, name, self.dtype)
         leaves = self.hierarchy.find(values)
         if (leaves < 0).any():

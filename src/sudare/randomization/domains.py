@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.tables.checking import innermost, places_in, values_as
-from sudare.tables.column import Column, smallest
+from sudare.tables.column import smallest
 from sudare.tables.numbers import numbers_of
 from sudare.tables.schema import Attribute
-from sudare.tables.table import Source, Table
+from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml_key
 from sudare.tables.types import MOST_VALUES, declared_values, misfit, stored_type
@@ -285,8 +285,7 @@ def domain_counts(domain: LawDomain, table: Table) -> NDArray[np.int64]:
     parts: Sequence[Categories | Grid] = domain.parts
     counts = table.counts([part.name for part in parts])
     columns = [
-        part.places(table, part.name)[codes]
-        for part, codes in zip(parts, counts.codes.T, strict=True)
+        part.places(table, part.name)[codes] for part, codes in zip(parts, counts.codes.T, strict=True)
     ]
     histogram = np.bincount(domain.combined(columns), weights=counts.weights, minlength=len(domain))
     return histogram.astype(np.int64)

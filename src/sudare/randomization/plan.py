@@ -7,16 +7,17 @@ from or for another one of the same schema (`for_table`).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, RequirementError, SudareError
 from sudare.plans.law import LawForm, TableLaw
+from sudare.plans.plan import Plan
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity, k_of
 from sudare.privacy.promises import promise_from_json, promise_to_json

@@ -107,7 +107,7 @@ class Release:
         one, anybody may. An existing release is replaced only with `force`.
         """
         folder = Path(folder)
-        files: dict[str, Callable[[Path], None]] = {}
+        files: dict[str, Callable[[Path], object]] = {}
         for name, runs in self.handed_over.frames.items():
             files[f"{folders.HAND_OVER}/{name}.parquet"] = partial(write_parquet, runs)
             files[f"{folders.HAND_OVER}/{name}.csv"] = partial(write_csv, runs)

@@ -31,7 +31,7 @@ _NOT_SUPPORTED = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP}
 
 def write_folder(
     folder: Path,
-    files: Mapping[str, Callable[[Path], None]],
+    files: Mapping[str, Callable[[Path], object]],
     *,
     force: bool = False,
     mark: str = _MARK,
@@ -81,7 +81,7 @@ def write_folder(
         _remove(partial)
 
 
-def _check_names(files: Mapping[str, Callable[[Path], None]]) -> None:
+def _check_names(files: Mapping[str, Callable[[Path], object]]) -> None:
     for name in files:
         parts = name.split("/")
         if len(parts) > 2 or any(Path(part).name != part or part in ("", "..") for part in parts):

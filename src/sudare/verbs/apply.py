@@ -12,6 +12,7 @@ from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
 from sudare.plans.views import LocatedViews, ViewsPlan
 from sudare.privacy.requirement import one_of
+from sudare.randomization.plan import RandomizationPlan
 from sudare.release.release import Release
 from sudare.tables.excerpt import without
 from sudare.tables.schema import Role
@@ -19,6 +20,7 @@ from sudare.tables.table import Table
 from sudare.verbs.arguments import table_given
 from sudare.verbs.generalize import released
 from sudare.verbs.generalize_views import released_views
+from sudare.verbs.randomize import randomize_by_plan
 from sudare.verbs.true_labels import refuse_false_labels
 from sudare.verification.columns import refuse_columns
 
@@ -48,6 +50,8 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release:
         )
     table_given(table, "apply")
     one_of(unseen, "unseen", "apply", ("refuse", "suppress"))
+    if isinstance(plan, RandomizationPlan):
+        return randomize_by_plan(table, plan)
     if not isinstance(plan, GeneralizationPlan | ViewsPlan):
         raise ParameterError(f"A plan of the kind '{plan.kind}' cannot be applied to rows.")
     refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
