@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, vstack
 
 from sudare.generalization.problem import Problem
 from sudare.suitability import _prices
@@ -52,7 +52,7 @@ def best_prices(
     records = problem.weights.sum()
     best = _prices.lowered(start / costs.whole, given)
     proposed = np.minimum(3 * best, 1.0)
-    rows = csr_matrix((0, len(best)))
+    rows = scipy.sparse.csr_matrix((0, len(best)))
     limits = np.empty(0)
     program = 1.0
     for _ in range(rounds):
@@ -66,7 +66,7 @@ def best_prices(
                 break
         if program - best @ problem.weights / records <= CLOSE * program:
             break
-        rows, limits = vstack([rows, broken], format="csr"), np.append(limits, broken_limits)
+        rows, limits = scipy.sparse.vstack([rows, broken], format="csr"), np.append(limits, broken_limits)
         solved = _solved(rows, limits, problem.weights)
         if solved is None or (not broken.shape[0] and (solved == proposed).all()):
             break
@@ -75,17 +75,21 @@ def best_prices(
     return Prices(best, float(best @ problem.weights / records), program)
 
 
-def _broken(prices: NDArray[np.float64], given: _prices.Given) -> tuple[csr_matrix, NDArray[np.float64]]:
+def _broken(
+    prices: NDArray[np.float64], given: _prices.Given
+) -> tuple[scipy.sparse.csr_matrix, NDArray[np.float64]]:
     """Return the constraints that the prices break most, at most two for each unit."""
     excess = _prices.excess(prices, given)
     broken = np.flatnonzero(excess > 1e-9)
     broken = broken[np.argsort(-excess[broken], kind="stable")][: 2 * len(prices)]
     start, units, times, limits = _prices.blocks(prices, given, broken)
-    return csr_matrix((times.astype(np.float64), units, start), shape=(len(broken), len(prices))), limits
+    return scipy.sparse.csr_matrix(
+        (times.astype(np.float64), units, start), shape=(len(broken), len(prices))
+    ), limits
 
 
 def _solved(
-    rows: csr_matrix, limits: NDArray[np.float64], weights: NDArray[np.int64]
+    rows: scipy.sparse.csr_matrix, limits: NDArray[np.float64], weights: NDArray[np.int64]
 ) -> NDArray[np.float64] | None:
     """Return the best prices under the constraints so far; None if the solver gives up."""
     if not rows.shape[0]:
