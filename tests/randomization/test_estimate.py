@@ -225,7 +225,7 @@ def test_ages_of_adult_are_estimated_better_than_they_are_published(data_folder:
         pl.DataFrame({"age": ages}),
         sd.Schema.from_roles(quasi=["age"], domains={"age": list(range(17, 91))}, missing="refuse"),
     )
-    options: dict[str, Any] = {"how": {"age": "optimal"}, "histogram": "true histogram"}
+    options: dict[str, Any] = {"how": {"age": "optimal"}, "histogram": "true-histogram"}
     plan = learn_plan(
         table,
         sd.PkAnonymity(10),

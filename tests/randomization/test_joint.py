@@ -175,7 +175,7 @@ def test_members_must_be_declared_and_caveats_speak_of_the_group() -> None:
     with pytest.raises(sd.InputError, match=r"does not say what values 'sex' can have") as refused:
         plan_of(sd.read(people().select("sex", "race"), schema))
     assert '[attributes.sex]\n# domain = ["f", "m"]' in str(refused.value)
-    plan = plan_of(how={"who": "optimal"}, histogram="true histogram")
+    plan = plan_of(how={"who": "optimal"}, histogram="true-histogram")
     assert any("The matrix of 'who' was made from the true histogram" in one for one in plan.caveats)
 
 

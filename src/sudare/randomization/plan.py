@@ -32,7 +32,7 @@ FINE = 2**20  # parts of an epsilon
 ROUNDING = 1 - 1e-12  # sums of parts must not exceed the whole by their rounding
 ESTIMATE = 0.01  # of an attribute's budget: spent on a private estimate of its histogram (measured on Adult)
 
-Histogram = Literal["private estimate", "true histogram"]
+Histogram = Literal["private-estimate", "true-histogram"]
 """From what an optimal PRAM is made, if no public histogram is given."""
 
 
@@ -108,13 +108,13 @@ def learn_plan(
     after: After = "clip",
     priors: Mapping[str, ArrayLike] | None = None,
     matrices: Mapping[str, ArrayLike] | None = None,
-    histogram: Histogram = "private estimate",
+    histogram: Histogram = "private-estimate",
     joint: Groups | None = None,
 ) -> RandomizationPlan:
     """Choose a law for every quasi and sensitive attribute, so that together they meet the requirement."""
     one_of(split, "split", "randomize", SPLITS)
     one_of(after, "after", "randomize", ("clip", "reflect"))
-    one_of(histogram, "histogram", "randomize", ("private estimate", "true histogram"))
+    one_of(histogram, "histogram", "randomize", ("private-estimate", "true-histogram"))
     given = {name: np.asarray(matrix, dtype=np.float64) for name, matrix in (matrices or {}).items()}
     refuse_undeclared(table, undeclared(table.schema, how or {}))
     choices = choose(table.schema, how or {}, priors or {}, given, joint or {})
@@ -133,7 +133,7 @@ def learn_plan(
             channels[choice.name] = channel_for(choice.how, len(choice.domain), part)
         elif priors and choice.name in priors:
             channels[choice.name] = optimal_pram(_public(choice, priors[choice.name]), epsilon=part / 2)
-        elif histogram == "true histogram":
+        elif histogram == "true-histogram":
             channels[choice.name] = optimal_pram(_true(choice, table), epsilon=part / 2)
             caveats.append(
                 f"The matrix of '{choice.name}' was made from the true histogram: epsilon and k cover the randomization of "

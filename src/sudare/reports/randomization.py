@@ -36,9 +36,9 @@ MOST_ESTIMATED = 500  # categories that are estimated for a picture
 NOTHING = 1e-6  # a spread with which the output tells next to nothing
 SPLITS = {
     "equal": "in equal parts, or by the weights that the schema gives",
-    "least error": "so that the expected errors of all together are least, which may give up some for others",
+    "least-error": "so that the expected errors of all together are least, which may give up some for others",
     "tie": "by one parameter that ties how often categories are kept to how strong the noise is",
-    "paper tie": "by the paper's tie of how often categories are kept to how strong the noise is",
+    "paper-tie": "by the paper's tie of how often categories are kept to how strong the noise is",
 }
 Floats = NDArray[np.float64]
 
