@@ -313,4 +313,4 @@ def test_crowds_of_many_values_suit_it() -> None:
     found = sd.assess(plain.table(), l=2, k=2)
     assert found.bound_l[2] == 0
     assert [choice.action for choice in found.choices[2]] == ["go ahead"]
-    assert found.advice[0] == "Go ahead with entropy 2-diversity: it need not cost anything."
+    assert found.advice[0] == "Go ahead with distinct 2-diversity: it need not cost anything."

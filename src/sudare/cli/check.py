@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, existing_schema
+from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.tables.databases import safe_name
 from sudare.tables.lookalikes import lookalikes
@@ -14,13 +14,13 @@ from sudare.tables.read import read
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
-MOST = 12  # groups of lookalike values that are named
+MAX_GROUPS_SHOWN = 12  # groups of lookalike values that are named
 
 
 def check(source: Source, schema: SchemaPath = Path(SCHEMA_FILE), json: Json = False) -> None:
     """Check a table against its schema, and show what would be protected."""
     with working(f"Reading {safe_name(source)}"):
-        table = read(source, existing_schema(schema))
+        table = read(source, schema_of(schema))
         unique = unique_people(table)
     columns = [
         {
@@ -73,10 +73,10 @@ def unique_people(table: Table) -> int | None:
 
 def lookalike_values(table: Table) -> list[tuple[str, tuple[str, ...]]]:
     """Return the texts of sensitive attributes that people take for one another, the first dozen of groups."""
-    found = [
+    groups = [
         (name, values)
         for name in table.names(Role.sensitive)
         if table[name].values.dtype in (pl.String, pl.Categorical, pl.Enum)
         for values in lookalikes(table[name].values.cast(pl.String).to_list())
     ]
-    return found[:MOST]
+    return groups[:MAX_GROUPS_SHOWN]
