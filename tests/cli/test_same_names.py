@@ -141,4 +141,4 @@ def test_old_names_still_work_and_are_not_shown(run: Any) -> None:
         assert old not in run("assess", "--help").out
         refused = [run("assess", "none.csv", given, "-l", "many").err for given in (f"{old}=a", f"{new}=a")]
         assert refused[0] == refused[1]
-        assert "'many' is not a valid float" in refused[0]
+        assert "Invalid value for '-l'" in refused[0]
