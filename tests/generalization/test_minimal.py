@@ -420,7 +420,13 @@ def people(data_folder: Path) -> sd.Table:
 
 @pytest.mark.parametrize(
     ("k", "l", "most"),
-    [(5, 1, 0.0525), (10, 1, 0.0755), (5, 2, 0.0530), (5, 3, 0.0570), (5, 4, 0.0660)],
+    [
+        (5, 1, 0.0525),
+        (5, 2, 0.0530),
+        pytest.param(10, 1, 0.0755, marks=pytest.mark.slow),
+        pytest.param(5, 3, 0.0570, marks=pytest.mark.slow),
+        pytest.param(5, 4, 0.0660, marks=pytest.mark.slow),
+    ],
 )
 def test_adult(people: sd.Table, k: int, l: int, most: float) -> None:
     asked = [sd.KAnonymity(k), *([LDiversity(l)] if l > 1 else [])]

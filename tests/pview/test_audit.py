@@ -163,8 +163,17 @@ def mondrian_pair(table, target, promise, **change):
 
 
 @pure_and_gaussian(1.5)
-@pytest.mark.parametrize("change", [{}, {"theta": 2.0, "gamma": 0.99}, {"gamma": 0.1}])
-@pytest.mark.parametrize(("table", "target"), TABLES)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        pytest.param({"theta": 2.0, "gamma": 0.99}, marks=pytest.mark.slow),
+        pytest.param({"gamma": 0.1}, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize(
+    ("table", "target"), [TABLES[0], pytest.param(*TABLES[1], marks=pytest.mark.slow), TABLES[2]]
+)
 def test_mondrian_keeps_its_promise(table, target, change, promise):
     assert 0.15 < share_found(promise, *mondrian_pair(table, target, promise, **change)) <= 1
 
@@ -365,7 +374,7 @@ def test_gaussian_noise_keeps_its_epsilon_and_delta(promise):
         (independent_pair, 4),
         (partial(mondrian_pair, *TABLES[2]), 4),
         (partial(dawa_pair, *ROWS[1]), 4),
-        (pairs_pair, 4),
+        pytest.param(pairs_pair, 4, marks=pytest.mark.slow),
     ],
     ids=["noise", "identity", "independent", "dp-mondrian", "dawa", "pairs"],
 )

@@ -295,7 +295,14 @@ class Study:
 
 
 @pytest.mark.parametrize(
-    "names", [["sex", "race"], ["race", "job", "sex"], ["race"], ["job", "sex"]], ids=str
+    "names",
+    [
+        ["sex", "race"],
+        ["race"],
+        pytest.param(["job", "sex"], marks=pytest.mark.slow),
+        pytest.param(["race", "job", "sex"], marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 def test_unbiased_is_right_on_average_and_knows_its_error(names: list[str]) -> None:
     """Of a joint law alone, beside a law of its own, and of a part of it."""

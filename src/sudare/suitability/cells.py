@@ -39,12 +39,17 @@ def cell_costs(problem: Problem, costs: Costs, needs: Sequence[Need]) -> NDArray
     but not that one cell has them all). A need that the table cannot meet costs the whole record.
     """
     levels, cost = _levels(problem, costs)
-    wanted = np.array([need.records for need in needs]), np.array([need.values for need in needs])
+    # One form of array everywhere, so that one kernel is compiled.
+    wanted = (
+        np.array([need.records for need in needs], np.int64),
+        np.array([need.values for need in needs], np.int64),
+    )
 
     def work(part: int) -> NDArray[np.int64]:
         best = np.full((len(needs), len(problem.units)), costs.whole, dtype=np.int64)
         given = problem.units, problem.weights, problem.sensitive, problem.values, problem.trees
-        _cells.cheapest(*given, levels[part::CORES], cost[part::CORES], *wanted, best)
+        mine = np.ascontiguousarray(levels[part::CORES]), np.ascontiguousarray(cost[part::CORES])
+        _cells.cheapest(*given, *mine, *wanted, best)
         return best
 
     return np.asarray(np.minimum.reduce(in_threads(work, range(CORES))))

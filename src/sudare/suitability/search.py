@@ -43,7 +43,8 @@ def _searched(
     found = np.empty(len(start), dtype=np.int64)
 
     def work(part: int) -> None:
-        found[part::CORES] = search(codes, word, bit, gain, kind, start[part::CORES], company - 1, steps)[0]
+        own = np.ascontiguousarray(start[part::CORES])  # one form of array, so that one kernel is compiled
+        found[part::CORES] = search(codes, word, bit, gain, kind, own, company - 1, steps)[0]
 
     in_threads(work, range(CORES))
     return found
