@@ -13,10 +13,10 @@ demo: .venv/core
 	$(BIN)/sudare demo --force
 
 test: lint
-	$(BIN)/pytest -m "not slow" --numprocesses auto
+	$(BIN)/pytest -m "not slow" --numprocesses auto --dist worksteal
 
 test-all: lint
-	$(BIN)/pytest --numprocesses auto --cov --cov-report=term
+	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-report=term
 
 lint: .venv/dev
 	$(BIN)/ruff format --check .

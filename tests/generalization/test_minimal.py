@@ -358,7 +358,15 @@ GAPS: dict[str, tuple[Requirement, dict[str, float]]] = {
 }
 
 
-@pytest.mark.parametrize("name", GAPS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.slow] if name in ("3-anonymity", "distinct 2-diversity") else []
+        )
+        for name in GAPS
+    ],
+)
 def test_gap_to_the_optimum(name: str) -> None:
     requirement, bounds = GAPS[name]
     gaps: dict[str, list[float]] = {path: [] for path in bounds}

@@ -106,7 +106,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.slow] if case == "a pair" else []) for case in CASES]
+)
 def test_unbiased_is_right_on_average_and_knows_its_error(case: str) -> None:
     names, asked, conditions, options = CASES[case]
     study = Study(names, asked, conditions, "unbiased", 200, **options)

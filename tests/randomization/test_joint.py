@@ -316,7 +316,13 @@ def test_unbiased_is_right_on_average_and_knows_its_error(names: list[str]) -> N
 
 
 @pytest.mark.parametrize("method", ["ml", "unbiased"])
-@pytest.mark.parametrize("options", [{}, {"priors": {"who": [5, 3, 3, 3, 4, 4]}}], ids=["retain", "prior"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({}, id="retain"),
+        pytest.param({"priors": {"who": [5, 3, 3, 3, 4, 4]}}, id="prior", marks=pytest.mark.slow),
+    ],
+)
 def test_intervals_hold_the_truth_as_often_as_they_say(method: Any, options: dict[str, Any]) -> None:
     study = Study(["sex", "race"], method, 300, **options)
     covered = [study.coverage(sex=sex, race=race) for sex in SEX for race in RACE]
