@@ -1,4 +1,4 @@
-# Two commands do all the set-up:  make demo  and  make test.
+# Two commands do all the set-up:  make demo  and  make test. (make test-all also runs what takes long.)
 PYTHON ?= python3
 BIN := .venv/bin
 DATA := $(abspath ../shared/data)
@@ -7,13 +7,16 @@ export SUDARE_DATA ?= $(DATA)
 endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 
-.PHONY: demo test lint bench format clean
+.PHONY: demo test test-all lint bench format clean
 
 demo: .venv/core
 	$(BIN)/sudare demo --force
 
 test: lint
-	$(BIN)/pytest --numprocesses auto --cov --cov-report=term
+	$(BIN)/pytest -m "not slow" --numprocesses auto --dist worksteal
+
+test-all: lint
+	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-report=term
 
 lint: .venv/dev
 	$(BIN)/ruff format --check .

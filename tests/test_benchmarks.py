@@ -12,6 +12,7 @@ from sudare.randomization.pram import Pram, optimal_pram
 from sudare.verbs.materialize import METHODS
 
 
+@pytest.mark.slow
 def test_tables_quick(capsys: pytest.CaptureFixture[str]) -> None:
     tables.main(quick=True)
     printed = capsys.readouterr().out
@@ -57,6 +58,7 @@ def test_views_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "sd.generalize_views with all that it certifies" in printed
 
 
+@pytest.mark.slow
 def test_pviews_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pviews.main(quick=True)
     printed = capsys.readouterr().out
@@ -65,6 +67,7 @@ def test_pviews_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "RMSE on Adult's numbers and income (500 rows)" in printed
 
 
+@pytest.mark.slow
 def test_audits_quick(capsys: pytest.CaptureFixture[str]) -> None:
     audits.main(quick=True)
     printed = capsys.readouterr().out

@@ -51,7 +51,7 @@ def test_commands_in_the_docs_exist() -> None:
         name
         for page in PAGES
         for code in blocks(page, "sh")
-        for name in re.findall(r"^sudare (\w+)", code, re.M)
+        for name in re.findall(r"^sudare ([\w-]+)", code, re.M)
     }
     assert shown
     assert shown <= set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ import polars as pl
 
 import sudare as sd
 
-QUICK = 200  # rows of each table in a quick run
+QUICK = 100  # rows of each table in a quick run
 
 
 class Source(NamedTuple):

@@ -206,7 +206,7 @@ def _leak() -> Iterator[str]:
         plain_epsilon(rows) == 0 and np.allclose(matrix @ v, v),
         "Sections 5.2 and 5.3: a matrix that is made from the true v tells about v, whatever its ε. With more freedom than "
         "A-type the leak is total: P = v 1ᵀ / N has ε = 0 and Pv = v. That is why `randomize` makes an optimal PRAM from a "
-        "public histogram or a private estimate, and calls the paper's setting by its name, 'true histogram'.",
+        "public histogram or a private estimate, and calls the paper's setting by its name, 'true-histogram'.",
     )
 
 

@@ -74,8 +74,8 @@ def _pair(values: Iterator[Any]) -> Pair:
 
 ARMS: dict[str, dict[str, Any]] = {
     "conventional": {"how": {"age": "retain"}},
-    "optimal, true histogram": {"how": {"age": "optimal"}, "histogram": "true histogram"},
-    "optimal, private estimate": {"how": {"age": "optimal"}, "histogram": "private estimate"},
+    "optimal, true histogram": {"how": {"age": "optimal"}, "histogram": "true-histogram"},
+    "optimal, private estimate": {"how": {"age": "optimal"}, "histogram": "private-estimate"},
     "optimal, adult.test": {"how": {"age": "optimal"}},  # and a prior
 }
 CONVENTIONAL, TRUE, PRIVATE, PUBLIC = ARMS

@@ -75,7 +75,7 @@ def _tie() -> Iterator[str]:
     shares = [Share(f"x{i}", 1.0, lambda spread: 0.0, None) for i in range(3)]
     spread = sd.PkAnonymity(10).spread(N)
     try:
-        split_spread(spread, shares, "paper tie")
+        split_spread(spread, shares, "paper-tie")
         refused = False
     except sd.RequirementError:
         refused = True
@@ -84,7 +84,7 @@ def _tie() -> Iterator[str]:
         refused and math.isclose(reached, spread, rel_tol=1e-6) and most[3] < 10,
         f"The tie σ = tan(π/4 (1-ρ)) stops at σ = 1, so that in a mixed table with n numbers scaled to [0, 1] no k above "
         f"1 + (N-1) e^(-2n) can be had: with N = 1,000, {most[1]:.0f} for one number and {most[3]:.2f} for three. tan(π/2 (1-ρ)) "
-        "reaches every k; `randomize` has both, as 'paper tie' and 'tie'.",
+        "reaches every k; `randomize` has both, as 'paper-tie' and 'tie'.",
     )
 
 

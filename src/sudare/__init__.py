@@ -1,37 +1,52 @@
-"""Sudare: publish tables about people without giving the people away."""
+"""Sudare: publish tables about people without giving the people away.
 
-from sudare import datasets
-from sudare.attacks.attack import attack
-from sudare.engines.read import read
-from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
-from sudare.ledger.ledger import Ledger
-from sudare.privacy.differential_privacy import DifferentialPrivacy
-from sudare.privacy.k_anonymity import KAnonymity
-from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.multi_view import MultiViewDiversity
-from sudare.privacy.pk_anonymity import PkAnonymity
-from sudare.privacy.t_closeness import TCloseness
-from sudare.pview.pview import PView
-from sudare.pview.servers import publish_view
-from sudare.randomization.invariant import invariant_pram
-from sudare.randomization.pram import conventional_pram, optimal_pram
-from sudare.release.release import Release
-from sudare.suitability.assess import Assessment, assess
-from sudare.suitability.histogram import max_blocks, min_block_distinct, min_block_entropy
-from sudare.tables.counts import Counts
-from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.policy import Policy
-from sudare.tables.schema import Attribute, CsvFormat, Role, Schema
-from sudare.tables.table import Table
-from sudare.verbs.apply import Plan, apply
-from sudare.verbs.generalize import generalize
-from sudare.verbs.generalize_views import generalize_views
-from sudare.verbs.materialize import materialize
-from sudare.verbs.publish import publish
-from sudare.verbs.randomize import randomize
-from sudare.verbs.reconstruct import reconstruct
-from sudare.verification.certificate import Certificate
-from sudare.verification.verify import verify
+At the top stand the verbs and the nouns; papers' helpers are in `sudare.pram` and `sudare.bounds`. What is named here is
+imported when it is first used, so that `import sudare` waits for no library.
+
+>>> import sudare as sd
+>>> str(sd.KAnonymity(5)), sd.bounds.max_blocks([3, 2, 2], l=2)
+('5-anonymity', 3)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sudare import bounds, datasets, pram
+    from sudare.attacks.attack import attack
+    from sudare.engines.read import read
+    from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
+    from sudare.ledger.ledger import Ledger
+    from sudare.privacy.differential_privacy import DifferentialPrivacy
+    from sudare.privacy.k_anonymity import KAnonymity
+    from sudare.privacy.l_diversity import LDiversity
+    from sudare.privacy.multi_view import MultiViewDiversity
+    from sudare.privacy.pk_anonymity import PkAnonymity
+    from sudare.privacy.t_closeness import TCloseness
+    from sudare.pview.pview import PView
+    from sudare.pview.servers import publish_view
+    from sudare.randomization.invariant import invariant_pram as invariant_pram
+    from sudare.randomization.pram import conventional_pram as conventional_pram
+    from sudare.randomization.pram import optimal_pram as optimal_pram
+    from sudare.release.release import Release
+    from sudare.suitability.assess import Assessment, assess
+    from sudare.suitability.histogram import max_blocks as max_blocks
+    from sudare.suitability.histogram import min_block_distinct as min_block_distinct
+    from sudare.suitability.histogram import min_block_entropy as min_block_entropy
+    from sudare.tables.counts import Counts
+    from sudare.tables.hierarchy import Hierarchy
+    from sudare.tables.policy import Policy
+    from sudare.tables.schema import Attribute, CsvFormat, Role, Schema
+    from sudare.tables.table import Table
+    from sudare.verbs.apply import Plan, apply
+    from sudare.verbs.generalize import generalize
+    from sudare.verbs.generalize_views import generalize_views
+    from sudare.verbs.materialize import materialize
+    from sudare.verbs.publish import publish
+    from sudare.verbs.randomize import randomize
+    from sudare.verbs.reconstruct import reconstruct
+    from sudare.verification.certificate import Certificate
+    from sudare.verification.verify import verify
 
 __version__ = "0.1.0"
 
@@ -64,16 +79,12 @@ __all__ = [
     "apply",
     "assess",
     "attack",
-    "conventional_pram",
+    "bounds",
     "datasets",
     "generalize",
     "generalize_views",
-    "invariant_pram",
     "materialize",
-    "max_blocks",
-    "min_block_distinct",
-    "min_block_entropy",
-    "optimal_pram",
+    "pram",
     "publish",
     "publish_view",
     "randomize",
@@ -81,3 +92,55 @@ __all__ = [
     "reconstruct",
     "verify",
 ]
+
+# Which module each name comes from: what the imports above say to type checkers, said to Python.
+_MODULES = {
+    "sudare": "bounds datasets pram",
+    "sudare.attacks.attack": "attack",
+    "sudare.errors": "InputError LedgerError ParameterError RequirementError SudareError",
+    "sudare.ledger.ledger": "Ledger",
+    "sudare.privacy.differential_privacy": "DifferentialPrivacy",
+    "sudare.privacy.k_anonymity": "KAnonymity",
+    "sudare.privacy.l_diversity": "LDiversity",
+    "sudare.privacy.multi_view": "MultiViewDiversity",
+    "sudare.privacy.pk_anonymity": "PkAnonymity",
+    "sudare.privacy.t_closeness": "TCloseness",
+    "sudare.pview.pview": "PView",
+    "sudare.pview.servers": "publish_view",
+    "sudare.randomization.invariant": "invariant_pram",
+    "sudare.randomization.pram": "conventional_pram optimal_pram",
+    "sudare.release.release": "Release",
+    "sudare.suitability.assess": "Assessment assess",
+    "sudare.suitability.histogram": "max_blocks min_block_distinct min_block_entropy",
+    "sudare.tables.counts": "Counts",
+    "sudare.tables.hierarchy": "Hierarchy",
+    "sudare.tables.policy": "Policy",
+    "sudare.engines.read": "read",
+    "sudare.tables.schema": "Attribute CsvFormat Role Schema",
+    "sudare.tables.table": "Table",
+    "sudare.verbs.apply": "Plan apply",
+    "sudare.verbs.generalize": "generalize",
+    "sudare.verbs.generalize_views": "generalize_views",
+    "sudare.verbs.materialize": "materialize",
+    "sudare.verbs.publish": "publish",
+    "sudare.verbs.randomize": "randomize",
+    "sudare.verbs.reconstruct": "reconstruct",
+    "sudare.verification.certificate": "Certificate",
+    "sudare.verification.verify": "verify",
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is named here when it is first used."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'sudare' has no attribute {name!r}")
+    module = _MODULE_OF[name]
+    if module == __name__:
+        return import_module(f"{module}.{name}")  # which also becomes an attribute
+    value = globals()[name] = getattr(import_module(module), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -37,7 +37,7 @@ def test_a_person_sees_figures_and_sentences(assess: Run) -> None:
     found = python(l=[2, 4, 12], k=3)
     figures = [f"{found.best_l[l].value:.4f}" for l in (2, 4)]
     figures += [f"{found.best_k[3].value:.4f}", f"{found.reached_k[4]:.4f}", f"{found.ratio[4]:.2f}"]
-    figures += [f" {found.max_blocks[12]} ", f" {found.min_block_entropy[4]} "]
+    figures += [f" {found.max_blocks[12]} ", f" {found.min_block_distinct[4]} "]
     for text in (*figures, *found.advice, "possible", "k-anonymity"):
         assert text in done.out
     assert "…" not in done.out  # the table fits into 80 columns
@@ -46,9 +46,9 @@ def test_a_person_sees_figures_and_sentences(assess: Run) -> None:
 
 
 def test_a_machine_sees_what_python_returns(assess: Run) -> None:
-    done = assess("-l", 2, "-l", 2.5, "-k", 2, "-k", 5, "--json")
+    done = assess("-l", 2, "-l", 2.5, "-k", 2, "-k", 5, "--diversity", "entropy", "--json")
     assert done.code == 0, done.err
-    asked = python(l=[2, 2.5], k=[2, 5]).to_json()
+    asked = python(l=[2, 2.5], k=[2, 5], diversity="entropy").to_json()
     assert json.loads(done.out) == json.loads(json.dumps(asked))
 
 
@@ -56,20 +56,21 @@ def test_without_options_the_defaults_of_python_hold(assess: Run) -> None:
     assert json.loads(assess("--json").out) == json.loads(json.dumps(python().to_json()))
 
 
-def test_distinct_tight_and_the_sensitive_attribute_are_passed_on(assess: Run) -> None:
+def test_entropy_tight_and_the_sensitive_attribute_are_passed_on(assess: Run) -> None:
     text = Path("sudare.toml").read_text()
     Path("sudare.toml").write_text(text.replace('"other"', '"sensitive"'))
     assert "Name one" in assess().err
-    options = ["--sensitive", "smoker", "--diversity", "distinct", "--tight", "-l", 2, "-k", 2]
+    options = ["--attribute", "smoker", "--diversity", "entropy", "--tight", "-l", 2, "-k", 2]
     found = json.loads(assess(*options, "--json").out)
-    asked = python(l=2, k=2, attribute="smoker", diversity="distinct", tight=True).to_json()
+    asked = python(l=2, k=2, attribute="smoker", diversity="entropy", tight=True).to_json()
     assert found == json.loads(json.dumps(asked))
 
 
 def test_not_feasible_is_an_answer(assess: Run) -> None:
     done = assess("-l", 40, "-k", 301)
     assert done.code == 0, done.err
-    assert "Entropy 40-diversity is impossible" in done.out
+    assert "Distinct 40-diversity is impossible" in done.out
+    assert "distinct l-diversity of 'diagnosis'" in done.out
     assert "301-anonymity is impossible: there are only 300 records" in done.out
 
 
@@ -93,10 +94,10 @@ def test_report_and_plots(assess: Run) -> None:
         (["-l", 0], "'l' parameter"),
         (["-l", "nan"], "'l' parameter"),
         (["-k", 0], "'k' parameter"),
-        (["--diversity", "distinct", "-l", 2.5], "'l' parameter"),
+        (["-l", 2.5], "'l' parameter"),
         (["--diversity", "recursive"], "recursive"),
         (["--device", "abacus"], "abacus"),
-        (["--sensitive", "agge"], "agge"),
+        (["--attribute", "agge"], "agge"),
         (["--schema", "none.toml"], "Draft one: sudare init"),
         (["--report", "survey.csv"], "name it FILE.html. Got survey.csv instead"),
         (["--report", "none/page.html"], "there is no folder none"),

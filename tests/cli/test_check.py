@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.cli.check import MOST
+from sudare.cli.check import MAX_GROUPS_SHOWN
 from tests.cli.conftest import Run
 
 SCHEMA = sd.Schema.from_roles(quasi=["age"], sensitive=["illness", "pay"], other=["note"])
@@ -59,4 +59,4 @@ def test_not_all_of_very_many(run: Run, people: Path) -> None:
     values = [f"{text}{i}" for i in range(50) for text in ("a", "A")]
     frame = pl.DataFrame({"age": 1, "illness": values, "pay": 1.0, "note": "x"})
     frame.write_parquet(people)
-    assert len(json.loads(run("check", people, "--json").out)["lookalikes"]) == MOST
+    assert len(json.loads(run("check", people, "--json").out)["lookalikes"]) == MAX_GROUPS_SHOWN

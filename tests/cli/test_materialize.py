@@ -67,7 +67,7 @@ def test_the_report_may_go_elsewhere(materialize: Run) -> None:
         ("people.view/report.html", "which is handed over whole"),
         ("mine/../people.view/report.html", "which is handed over whole"),
         ("people.view-page.html", "is where the analysts' page goes"),
-        ("nowhere/report.html", "There is no folder nowhere for the report"),
+        ("nowhere/report.html", "there is no folder nowhere"),
         ("people.csv", "people.csv exists already"),
     ],
 )

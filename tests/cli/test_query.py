@@ -108,8 +108,8 @@ def test_publish_to_postgresql(run: Run, view: PView, views_url: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("view", "out", "--to", "x.duckdb"), "With --to a view is published as it is"),
-        (("view", "--to", "x.duckdb", "-l", 3), "With --to a view is published as it is"),
+        (("view", "out", "--to", "x.duckdb"), "With --to a p-view is published as it is"),
+        (("view", "--to", "x.duckdb", "-l", 3), "With --to a p-view is published as it is"),
         (("view",), "Give the folder to write"),
         (("nowhere", "--to", "x.duckdb"), "Give the folder of a view that was saved"),
     ],

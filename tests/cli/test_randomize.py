@@ -63,7 +63,7 @@ def test_options_reach_the_plan(randomize: Run) -> None:
     done = randomize("--pk", 5, "--how", "age=bins", "--how", "ill=optimal", "--split", "least-error")
     assert done.code == 0, done.err
     plan = json.loads(Path("out/hand-over/law.json").read_text())
-    assert plan["split"] == "least error"
+    assert plan["split"] == "least-error"
     assert {name: law["how"] for name, law in plan["attributes"].items()} == {
         "age": "bins",
         "sex": "retain",

@@ -72,7 +72,7 @@ def test_a_person_sees_a_table(reconstruct: Run, monkeypatch: pytest.MonkeyPatch
     assert "95% interval" in said
     assert "published" in said
     assert "Female" in said
-    monkeypatch.setattr("sudare.cli.reconstruct.MOST", 1)
+    monkeypatch.setattr("sudare.cli.reconstruct.MAX_ROWS_SHOWN", 1)
     assert "1 more: use --json" in reconstruct("sex").out
 
 

@@ -358,7 +358,15 @@ GAPS: dict[str, tuple[Requirement, dict[str, float]]] = {
 }
 
 
-@pytest.mark.parametrize("name", GAPS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.slow] if name in ("3-anonymity", "distinct 2-diversity") else []
+        )
+        for name in GAPS
+    ],
+)
 def test_gap_to_the_optimum(name: str) -> None:
     requirement, bounds = GAPS[name]
     gaps: dict[str, list[float]] = {path: [] for path in bounds}
@@ -420,7 +428,13 @@ def people(data_folder: Path) -> sd.Table:
 
 @pytest.mark.parametrize(
     ("k", "l", "most"),
-    [(5, 1, 0.0525), (10, 1, 0.0755), (5, 2, 0.0530), (5, 3, 0.0570), (5, 4, 0.0660)],
+    [
+        (5, 1, 0.0525),
+        (5, 2, 0.0530),
+        pytest.param(10, 1, 0.0755, marks=pytest.mark.slow),
+        pytest.param(5, 3, 0.0570, marks=pytest.mark.slow),
+        pytest.param(5, 4, 0.0660, marks=pytest.mark.slow),
+    ],
 )
 def test_adult(people: sd.Table, k: int, l: int, most: float) -> None:
     asked = [sd.KAnonymity(k), *([LDiversity(l)] if l > 1 else [])]

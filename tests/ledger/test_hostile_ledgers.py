@@ -156,7 +156,7 @@ def mutated(bodies: Bodies, rng: random.Random) -> Bodies:
     return changed
 
 
-@pytest.mark.parametrize("part", range(3))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in (1, 2))])
 def test_forged_entries_end_in_a_clear_error_or_are_read(
     part: int, honest: Path, table: sd.Table, later: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -29,8 +29,9 @@ def account(promise, seed, times=1):
     return made
 
 
-def pure_and_gaussian(epsilon, delta=1e-2):
-    promises = [DifferentialPrivacy(epsilon), DifferentialPrivacy(epsilon, delta)]
+def pure_and_gaussian(epsilon, delta=1e-2, slow=()):
+    gaussian = pytest.param(DifferentialPrivacy(epsilon, delta), marks=slow)
+    promises = [DifferentialPrivacy(epsilon), gaussian]
     return pytest.mark.parametrize("promise", promises, ids=["pure", "gaussian"])
 
 
@@ -163,8 +164,17 @@ def mondrian_pair(table, target, promise, **change):
 
 
 @pure_and_gaussian(1.5)
-@pytest.mark.parametrize("change", [{}, {"theta": 2.0, "gamma": 0.99}, {"gamma": 0.1}])
-@pytest.mark.parametrize(("table", "target"), TABLES)
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        pytest.param({"theta": 2.0, "gamma": 0.99}, marks=pytest.mark.slow),
+        pytest.param({"gamma": 0.1}, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize(
+    ("table", "target"), [TABLES[0], pytest.param(*TABLES[1], marks=pytest.mark.slow), TABLES[2]]
+)
 def test_mondrian_keeps_its_promise(table, target, change, promise):
     assert 0.15 < share_found(promise, *mondrian_pair(table, target, promise, **change)) <= 1
 
@@ -267,7 +277,10 @@ def dawa_pair(counts, target, promise, **change):
 
 
 @pure_and_gaussian(2.0)
-@pytest.mark.parametrize(("counts", "target"), ROWS)
+@pytest.mark.parametrize(
+    ("counts", "target"),
+    [ROWS[1], *(pytest.param(*row, marks=pytest.mark.slow) for row in (ROWS[0], ROWS[2]))],
+)
 def test_dawa_keeps_its_promise(counts, target, promise):
     least = 0.3 if promise.delta else 0.4
     assert least < share_found(promise, *dawa_pair(counts, target, promise)) <= 1
@@ -325,11 +338,12 @@ def pairs_pair(promise, times=1):
     return [measured_by_pairs(x, promise, s, times) for s, x in enumerate((rows[:3], rows))]
 
 
-@pure_and_gaussian(3.0, 1e-3)
+@pure_and_gaussian(3.0, 1e-3, slow=[pytest.mark.slow])
 def test_the_default_keeps_its_promise(promise):
     assert 0.4 < share_found(promise, *pairs_pair(promise)) <= 1
 
 
+@pytest.mark.slow
 def test_a_misfit_thought_too_little_sensitive_would_be_caught():
     """With all of the budget on one choice whose sensitivity is taken for an eighth of what it is."""
     account = Account(DifferentialPrivacy(1.0), Keystream.unsafe(5))
@@ -364,8 +378,8 @@ def test_gaussian_noise_keeps_its_epsilon_and_delta(promise):
         (identity_pair, 2),
         (independent_pair, 4),
         (partial(mondrian_pair, *TABLES[2]), 4),
-        (partial(dawa_pair, *ROWS[1]), 4),
-        (pairs_pair, 4),
+        pytest.param(partial(dawa_pair, *ROWS[1]), 4, marks=pytest.mark.slow),
+        pytest.param(pairs_pair, 4, marks=pytest.mark.slow),
     ],
     ids=["noise", "identity", "independent", "dp-mondrian", "dawa", "pairs"],
 )

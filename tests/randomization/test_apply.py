@@ -103,7 +103,7 @@ def test_hierarchies_of_bins_must_be_the_same() -> None:
 def test_whose_histogram_is_told_is_said() -> None:
     """An estimate is counted for both tables; a true histogram is named; a law of the schema alone tells neither."""
     table = table_of(n=400, seed=2)
-    private, true = (plan_of(**OPTIONS[name]) for name in ("private estimate", "true histogram"))
+    private, true = (plan_of(**OPTIONS[name]) for name in ("private-estimate", "true-histogram"))
     assert private.caveats == []
     (caveat,) = private.for_table(table).caveats
     assert "'town' was made from a private estimate" in caveat
@@ -158,7 +158,7 @@ def test_a_plan_does_not_depend_on_the_order_of_rows() -> None:
             {"how": {"age": "bits", "born": "bins"}},
         ),
         ({"how": {"town": Optimal()}}, {"how": {"town": "optimal"}}),
-        ({"how": {"town": Optimal(histogram="true histogram")}}, OPTIONS["true histogram"]),
+        ({"how": {"town": Optimal(histogram="true-histogram")}}, OPTIONS["true-histogram"]),
         ({"how": {"town": Optimal(prior=[5, 4, 3, 2, 1])}}, OPTIONS["prior"]),
         ({"how": {"town": Matrix(OPTIONS["matrix"]["matrices"]["town"])}}, OPTIONS["matrix"]),
     ],

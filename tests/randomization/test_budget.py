@@ -26,7 +26,7 @@ SHARES = [number("age"), category("sex", 2), category("town", 30, 3.0), number("
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("spread", [0.01, 1.0, 7.0, 20.0])
 def test_never_more_than_the_whole(split: str, spread: float) -> None:
-    if split == "paper tie" and spread < 4:
+    if split == "paper-tie" and spread < 4:
         with pytest.raises(RequirementError, match=r"2 numeric attributes its spread is at least 4"):
             split_spread(spread, SHARES, split)
         return
@@ -34,7 +34,7 @@ def test_never_more_than_the_whole(split: str, spread: float) -> None:
     assert len(parts) == len(SHARES)
     assert all(part >= 0 for part in parts)
     assert sum(parts) <= spread * (1 + 1e-12)
-    if split != "least error":
+    if split != "least-error":
         assert sum(parts) == pytest.approx(spread, rel=1e-6)
 
 
@@ -42,7 +42,7 @@ def test_equal_goes_by_weight() -> None:
     assert split_spread(5.5, SHARES, "equal") == pytest.approx([1, 1, 3, 0.5])
 
 
-@pytest.mark.parametrize(("split", "reach"), [("tie", 2), ("paper tie", 1)])
+@pytest.mark.parametrize(("split", "reach"), [("tie", 2), ("paper-tie", 1)])
 def test_ties_hold(split: str, reach: int) -> None:
     """One rho for all categories, one sigma for all numbers, and sigma = tan(reach pi/4 (1 - rho))."""
     age, sex, town, pay = split_spread(9.0, SHARES, split)
@@ -57,9 +57,9 @@ def test_the_papers_tie_stops_where_it_is_said_to() -> None:
     """sigma <= 1, so n numbers use a spread of 2 n at least: k up to 1 + (N - 1) e^(-2 n)."""
     for n in (1, 2, 3):
         shares = [number(str(i)) for i in range(n)]
-        assert sum(split_spread(2 * n + 0.01, shares, "paper tie")) == pytest.approx(2 * n + 0.01)
+        assert sum(split_spread(2 * n + 0.01, shares, "paper-tie")) == pytest.approx(2 * n + 0.01)
         with pytest.raises(RequirementError, match="Use split='tie', which reaches every k"):
-            split_spread(2 * n - 0.01, shares, "paper tie")
+            split_spread(2 * n - 0.01, shares, "paper-tie")
 
 
 def test_the_other_tie_reaches_every_k() -> None:
@@ -70,7 +70,7 @@ def test_the_other_tie_reaches_every_k() -> None:
 def test_least_error_is_least_among_all_splits_in_parts() -> None:
     shares = [number("age"), category("sex", 2), category("town", 30)]
     for spread in (2.0, 6.0, 15.0):
-        parts = split_spread(spread, shares, "least error")
+        parts = split_spread(spread, shares, "least-error")
         found = sum(share.weight * share.error(part) for share, part in zip(shares, parts, strict=True))
         for i, j in product(range(41), repeat=2):
             if i + j <= 40:

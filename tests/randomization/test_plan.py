@@ -107,7 +107,7 @@ def options_of(rng: np.random.Generator, table: sd.Table, names: list[str]) -> d
     found: dict[str, Any] = {
         "how": {name: str(rng.choice(hows[name])) for name in names if rng.random() < 0.7},
         "after": str(rng.choice(["clip", "reflect"])),
-        "histogram": str(rng.choice(["private estimate", "true histogram"])),
+        "histogram": str(rng.choice(["private-estimate", "true-histogram"])),
     }
     if "group" in names and rng.random() < 0.3:
         found["how"].pop("group", None)  # four values, and one for missing ones
@@ -126,8 +126,8 @@ def test_every_plan_keeps_its_promise(split: str) -> None:
         n = int(rng.choice([2, 40, 300]))
         table, names = table_of(rng, n)
         options = options_of(rng, table, names)
-        if split == "least error":  # an attribute may get no budget; for estimates, see below
-            options["histogram"] = "true histogram"
+        if split == "least-error":  # an attribute may get no budget; for estimates, see below
+            options["histogram"] = "true-histogram"
         asked: sd.PkAnonymity | sd.DifferentialPrivacy = (
             sd.PkAnonymity(float(rng.uniform(1.1, n * 0.8 if case % 2 else 1.5)))
             if case % 3 or "matrices" in options  # with epsilon: see below
@@ -138,7 +138,7 @@ def test_every_plan_keeps_its_promise(split: str) -> None:
             plan = learn_plan(table, asked, source, split=split, **options)
         except sd.SudareError as error:
             reason = str(error)
-            if "matrices alone use more" in reason or (split == "paper tie" and "cannot reach" in reason):
+            if "matrices alone use more" in reason or (split == "paper-tie" and "cannot reach" in reason):
                 continue
             raise
         kept += 1
@@ -282,7 +282,7 @@ def test_a_matrix_of_ones_own_leaves_the_others_what_its_epsilon_leaves() -> Non
     assert promised(plan.to_json())[0] <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("split", ["equal", "least error", "tie"])
+@pytest.mark.parametrize("split", ["equal", "least-error", "tie"])
 @pytest.mark.parametrize("how", ["retain", "optimal"])
 def test_k_of_all_records_is_reached(split: str, how: str) -> None:
     """Nothing but noise is published, and k = N."""
@@ -292,7 +292,7 @@ def test_k_of_all_records_is_reached(split: str, how: str) -> None:
         Keystream.unsafe(0),
         split=split,
         how={"town": how},
-        histogram="true histogram",
+        histogram="true-histogram",
     )
     assert promised(plan.to_json())[1] == pytest.approx(60)
 
@@ -328,14 +328,14 @@ def test_a_private_estimate_is_charged() -> None:
     law = plan.to_json()
     assert set(law["estimates"]) == {"town"}
     assert law["estimates"]["town"] > 0
-    assert not any("true histogram" in caveat for caveat in law["caveats"])
+    assert not any("true-histogram" in caveat for caveat in law["caveats"])
     without = sum(one["epsilon"] for one in law["attributes"].values())
     assert law["epsilon"] == pytest.approx(without + law["estimates"]["town"])
     assert promised(law)[1] >= 5 * (1 - 1e-9)
 
 
 def test_the_true_histogram_is_named_and_not_charged() -> None:
-    plan = learn_plan(TABLE, K5, Keystream.unsafe(0), how={"town": "optimal"}, histogram="true histogram")
+    plan = learn_plan(TABLE, K5, Keystream.unsafe(0), how={"town": "optimal"}, histogram="true-histogram")
     assert plan.estimates == {}
     assert any("'town' was made from the true histogram" in caveat for caveat in plan.caveats)
     v = np.unique(people()["town"].to_numpy(), return_counts=True)[1]

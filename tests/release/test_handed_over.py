@@ -39,7 +39,7 @@ def test_the_certificate_of_randomize_does_not_tell_the_last_persons_value(tmp_p
     assert all(by_value["yes"] == by_value["no"] and len(by_value["yes"]) == 1 for by_value in both)
 
 
-@pytest.mark.parametrize("suppress", [0.0, 0.1])
+@pytest.mark.parametrize("suppress", [0.0, pytest.param(0.1, marks=pytest.mark.slow)])
 def test_no_hash_or_figure_confirms_a_guess_of_one_record(tmp_path: Path, suppress: float) -> None:
     """One person's age is guessed among those that give the same published table: nothing else tells them apart."""
     told: dict[bytes, set[bytes]] = {}

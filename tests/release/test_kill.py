@@ -104,7 +104,7 @@ def state(folder: Path, before: dict[str, bytes] | None, head: str, new: sd.Rele
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("force", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_killed_at_every_step(tmp_path: Path, force: bool, old: sd.Release, new: sd.Release) -> None:
     if force and sys.platform not in atomic._CALL:
         pytest.skip("this system has no exchange")

@@ -28,7 +28,7 @@ def assessed(frame: pl.DataFrame, sensitive: str, **asked: object) -> sd.Assessm
 @pytest.fixture(scope="module")
 def survey() -> sd.Assessment:
     frame = sd.datasets.health_survey(400).select("age", "sex", "region", "diagnosis")
-    return assessed(frame, "diagnosis", l=[2, 3, 13], k=[2, 5])
+    return assessed(frame, "diagnosis", l=[2, 3, 13], k=[2, 5], diversity="entropy")
 
 
 def test_page_tells_all_stages_in_order(survey: sd.Assessment) -> None:
@@ -75,7 +75,7 @@ def test_data_is_escaped() -> None:
 def test_nothing_feasible_is_an_answer_too() -> None:
     assessment = assessed(pl.DataFrame({"x": [1, 2, 3], "s": ["u", "u", "u"]}), "s", l=[2, 4], k=[9])
     page = write_assessment_report(assessment)
-    assert "Entropy 2-diversity is impossible" in page
+    assert "Distinct 2-diversity is impossible" in page
     assert "there is no cost to share out" in page
     assert "The records that cost most" not in page
     assert set(pictures(assessment)) == {"bounds", "values"}

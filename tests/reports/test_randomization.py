@@ -102,7 +102,7 @@ def test_noise_on_a_fine_grid_is_reflected_and_pictured() -> None:
 
 
 def test_the_true_histogram_is_a_caveat() -> None:
-    release = sd.randomize(people(), sd.PkAnonymity(5), how={"ill": "optimal"}, histogram="true histogram")
+    release = sd.randomize(people(), sd.PkAnonymity(5), how={"ill": "optimal"}, histogram="true-histogram")
     assert "What the promise does not cover" in release.report
     assert "the true one: see the caveats" in release.report
 

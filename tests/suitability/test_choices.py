@@ -315,4 +315,4 @@ def test_crowds_of_many_values_suit_it() -> None:
     assessment = sd.assess(plain.table(), l=2, k=2)
     assert assessment.bound_l[2] == 0
     assert [choice.action for choice in assessment.choices[2]] == ["go ahead"]
-    assert assessment.advice[0] == "Go ahead with entropy 2-diversity: it need not cost anything."
+    assert assessment.advice[0] == "Go ahead with distinct 2-diversity: it need not cost anything."

@@ -50,10 +50,10 @@ def _by_town_and_house(frame: pl.DataFrame) -> sd.Table:
 
 
 def test_what_suits_is_published_with_bound_and_gap(survey: sd.Table) -> None:
-    release = sd.publish(survey, sd.Policy(l=2, k=5))
+    release = sd.publish(survey, sd.Policy(l=2, k=5, diversity="entropy"))
     holder = release.holder
     assert sd.verify(release.frame(), [sd.KAnonymity(5), sd.LDiversity(2, "entropy")], survey.schema).holds
-    found = sd.assess(survey, l=2)
+    found = sd.assess(survey, l=2, diversity="entropy")
     assert holder["decision"] == found.advice[0]
     assert found.bound_l[2] <= holder["bound"] <= release.certificate.utility["distortion"]
     assert release.certificate.utility["distortion"] == pytest.approx(holder["utility"]["distortion"])
@@ -84,6 +84,10 @@ def test_a_policy_with_a_slip_is_refused_where_it_stands(survey: sd.Table, tmp_p
     for line, message in [
         ("l = 0", "publish.l must be greater than or equal to 1"),
         ("k = 5", "publish.l is missing"),
+        (
+            "l = 2.5",
+            r'publish must have a whole number as l of distinct diversity, not 2\.5; or diversity = "entropy"',
+        ),
         ('l = 2\naccept = ["lower"]', "publish.accept.0 must be 'go ahead', 'lower l'"),
         ("l = 2\nacept = []", r"'publish.acept' is not a known key \(did you mean 'accept'\?\)"),
     ]:
@@ -101,14 +105,17 @@ def test_what_fits_badly_is_not_published_unless_accepted(skewed: sd.Table) -> N
     for choice in found.choices[2]:
         assert choice.text in str(error.value)
     release = sd.publish(skewed, sd.Policy(l=2, accept=("go ahead",)))
-    assert sd.verify(release.frame(), sd.LDiversity(2, "entropy"), skewed.schema).holds
+    assert sd.verify(release.frame(), sd.LDiversity(2), skewed.schema).holds
     assert release.holder["decision"] == found.choices[2][0].text
     assert found.choices[2][0].text in release.report
 
 
 def test_the_first_compromise_that_is_offered_is_taken(survey: sd.Table) -> None:
-    release = sd.publish(survey, sd.Policy(l=30, accept=("suppress", "lower l", "distinct")))
-    (lower,) = [choice for choice in sd.assess(survey, l=30).choices[30] if choice.action == "lower l"]
+    release = sd.publish(
+        survey, sd.Policy(l=30, diversity="entropy", accept=("suppress", "lower l", "distinct"))
+    )
+    offered = sd.assess(survey, l=30, diversity="entropy").choices[30]
+    (lower,) = [choice for choice in offered if choice.action == "lower l"]
     assert release.certificate.requirements == [f"entropy {lower.l:g}-diversity"]
     assert release.certificate.measured["l_entropy"] >= lower.l
 
@@ -139,7 +146,7 @@ def test_a_person_decides(skewed: sd.Table) -> None:
     release = sd.publish(skewed, sd.Policy(l=2), decide=decide)
     assert seen[0][0] == "go ahead"
     assert seen[0][-1] == "stop"
-    assert release.certificate.measured["l_entropy"] >= 2
+    assert release.certificate.measured["l_distinct"] >= 2
     with pytest.raises(sd.RequirementError, match="nothing was published"):
         sd.publish(skewed, sd.Policy(l=2), decide=lambda found, offered: offered[-1])
 

@@ -177,7 +177,7 @@ def test_the_certificate_of_bits_is_the_same_for_any_data() -> None:
 def test_the_three_modes_in_the_certificate() -> None:
     table, asked = sd.read(people(), SCHEMA), sd.PkAnonymity(5)
     private = sd.randomize(table, asked, how={"town": "optimal"})
-    true = sd.randomize(table, asked, how={"town": "optimal"}, histogram="true histogram")
+    true = sd.randomize(table, asked, how={"town": "optimal"}, histogram="true-histogram")
     public = sd.randomize(table, asked, priors={"town": [50, 30, 20, 10, 0]})
     for release in (private, true, public):
         assert release.certificate.measured["pk"] >= 5 * (1 - 1e-9)
@@ -186,8 +186,8 @@ def test_the_three_modes_in_the_certificate() -> None:
     laws = sum(law["epsilon"] for law in private.plan.to_json()["attributes"].values())
     assert spent > 0
     assert private.certificate.measured["epsilon"] == pytest.approx(laws + spent)
-    assert not any("true histogram" in caveat for caveat in private.certificate.caveats)
-    assert any("true histogram" in caveat for caveat in true.certificate.caveats)
+    assert not any("true-histogram" in caveat for caveat in private.certificate.caveats)
+    assert any("true-histogram" in caveat for caveat in true.certificate.caveats)
     assert true.plan.to_json()["estimates"] == {}
     assert not any("'town'" in caveat for caveat in public.certificate.caveats)
     assert public.plan.to_json()["estimates"] == {}

@@ -1,58 +1,91 @@
-"""The command `sudare`: its commands, and how their errors reach a person."""
+"""The command `sudare`: its commands, and how their errors reach a person.
+
+A command is imported when it is run, so that `sudare --help` and `sudare --version` wait for no library.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from sudare import __version__
-from sudare.cli import (
-    assess,
-    attack,
-    check,
-    count,
-    demo,
-    generalize,
-    init,
-    ledger,
-    materialize,
-    publish,
-    query,
-    randomize,
-    reconstruct,
-    verify,
-    views,
-)
-from sudare.cli.output import complain
 from sudare.errors import SudareError
+
+COMMANDS = {
+    "init": "Draft a schema file for a table: a guess for every column, with its reason.",
+    "check": "Check a table against its schema, and show what would be protected.",
+    "count": "Count the records that share their values in some columns.",
+    "assess": "Say whether l-diversity and k-anonymity can be had, what they cost at least, and what to do.",
+    "generalize": "Generalize the quasi attributes with little distortion, verify, and write the release.",
+    "generalize-views": "Generalize several views so that all together tell nobody's sensitive value, verify, and write them.",
+    "randomize": "Change every quasi and sensitive value at random by a known law, verify, and write the release.",
+    "reconstruct": "Estimate how many records of the original had which values, with 95% intervals.",
+    "publish": "Say whether the table suits l-diversity, decide what to do about it, and publish.",
+    "materialize": "Make a p-view of a table: a differentially private stand-in that answers any range count.",
+    "query": "Count with a p-view, with 95% intervals. It costs no budget, however often you ask.",
+    "verify": "Verify a published table; ends with 1 if a requirement does not hold.",
+    "attack": "Attack a published table as an outsider would, and say what that reaches.",
+    "demo": "Protect a synthetic health survey of 5,000 people: read, assess, protect, verify, release.",
+    "ledger": "Show and verify the ledger of releases, and what it allows.",
+}
+"""Each command, and what `sudare --help` says of it: the first line of its own help."""
+
+OLD_COMMANDS = {"views": "generalize-views"}
+OLD_OPTIONS = {"--sensitive": "--attribute"}
+"""What had other names before, and still works under them."""
+
+
+class Command(TyperCommand):
+    """A command that also takes options by their old names."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        return super().parse_args(ctx, [_by_new_name(argument) for argument in args])
+
+
+def _by_new_name(argument: str) -> str:
+    option, sign, value = argument.partition("=")
+    return OLD_OPTIONS.get(option, option) + sign + value
+
+
+class Commands(TyperGroup):
+    """All commands: known by name and one line each, and imported when they are run."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands.update({name: TyperCommand(name, help=line) for name, line in COMMANDS.items()})
+        self.commands.update({name: TyperCommand(name, hidden=True) for name in OLD_COMMANDS})
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command that is to be run, imported."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else imported(name), rest
+
+
+def imported(name: str) -> Any:
+    """Import a command, and return it with all its options."""
+    name = OLD_COMMANDS.get(name, name)
+    own = name.replace("-", "_")
+    module = import_module(f"sudare.cli.{own}")
+    if hasattr(module, "app"):  # a group of commands
+        return typer.main.get_command(module.app)
+    single = typer.Typer(add_completion=False)
+    single.command(name, cls=Command)(getattr(module, own))
+    return typer.main.get_command(single)
+
 
 app = typer.Typer(
     name="sudare",
+    cls=Commands,
     help="Publish tables about people without giving the people away.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for module in (
-    init,
-    check,
-    count,
-    assess,
-    generalize,
-    views,
-    randomize,
-    reconstruct,
-    publish,
-    materialize,
-    query,
-    verify,
-    attack,
-):
-    app.command()(getattr(module, module.__name__.rsplit(".", 1)[1]))
-app.command()(demo.demo)
-app.add_typer(ledger.app, name="ledger")
 
 
 def _show_version(wanted: bool) -> None:
@@ -74,5 +107,7 @@ def main() -> None:
     try:
         app()
     except SudareError as error:
+        from sudare.cli.output import complain  # rich takes long to load
+
         complain(error)
         sys.exit(error.exit_code)

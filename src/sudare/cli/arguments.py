@@ -14,6 +14,8 @@ from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import TCloseness
+from sudare.tables.atomic import refuse_unwritable
+from sudare.tables.folders import MARK
 from sudare.tables.schema import CsvFormat, Schema
 
 SCHEMA_FILE = "sudare.toml"
@@ -33,10 +35,10 @@ LedgerFile = Annotated[
 Receiver = Annotated[
     str | None, typer.Option(help="Who gets it; the ledger notes it.", show_default="anybody", metavar="NAME")
 ]
-Delimiter = Annotated[str | None, typer.Option(help="The delimiter of a CSV file.", show_default="found out")]
-Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file.", show_default="found out")]
+Delimiter = Annotated[str | None, typer.Option(help="The delimiter of a CSV file.", show_default="detected")]
+Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file.", show_default="detected")]
 Decimal = Annotated[
-    str | None, typer.Option(help="The decimal sign of a CSV file: . or ,", show_default="found out")
+    str | None, typer.Option(help="The decimal sign of a CSV file: . or ,", show_default="detected")
 ]
 
 
@@ -61,9 +63,9 @@ T = Annotated[
 Distance = Annotated[
     DistanceKind, typer.Option(help="The distance of t-closeness: equal, ordered or hierarchical.")
 ]
-Sensitive = Annotated[
+SensitiveAttribute = Annotated[
     str | None,
-    typer.Option(help="The sensitive attribute that l and t speak of.", show_default="the only one"),
+    typer.Option("--attribute", help="The sensitive attribute that is meant.", show_default="the only one"),
 ]
 
 
@@ -74,7 +76,7 @@ def requirements_of(
     c: float | None,
     t: float | None,
     distance: DistanceKind,
-    sensitive: str | None,
+    attribute: str | None,
 ) -> list[Requirement]:
     """Return the requirements that were asked for; at least one must be."""
     asked: list[Requirement] = []
@@ -82,9 +84,9 @@ def requirements_of(
         asked.append(KAnonymity(k))
     if l is not None:
         whole = int(l) if l.is_integer() else l
-        asked.append(LDiversity(whole, kind=diversity, c=c, attribute=sensitive))
+        asked.append(LDiversity(whole, kind=diversity, c=c, attribute=attribute))
     if t is not None:
-        asked.append(TCloseness(t, distance=distance, attribute=sensitive))
+        asked.append(TCloseness(t, distance=distance, attribute=attribute))
     if not asked:
         raise InputError("Nothing is asked for. Give -k, -l or -t, or several of them.")
     return asked
@@ -92,15 +94,15 @@ def requirements_of(
 
 def by_name(given: Sequence[str] | None, option: str, example: str) -> dict[str, str]:
     """Read NAME=TEXT; the text has no = if the name has one."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for text in given or ():
         name, sign, value = text.rpartition("=")
         if not (name and sign and value):
             raise InputError(f"{option} must be like {example}. Got '{text}' instead.")
-        if name in found:
+        if name in texts:
             raise InputError(f"{option} speaks of '{name}' twice. Give it once.")
-        found[name] = value
-    return found
+        texts[name] = value
+    return texts
 
 
 def opened(ledger: Path | None, receiver: str | None) -> Ledger | None:
@@ -112,8 +114,14 @@ def opened(ledger: Path | None, receiver: str | None) -> Ledger | None:
     return None
 
 
-def existing_schema(path: Path) -> Path:
-    """Return the schema file, or say how to make one."""
+def schema_of(path: Path) -> Schema:
+    """Read the schema file, or say how to make one."""
     if not path.exists():
         raise InputError(f"{path}: there is no schema file. Draft one: sudare init DATA --schema {path}")
-    return path
+    return Schema.from_toml(path)
+
+
+def ready_to_write(output: Path, ledger: Path | None, receiver: str | None, *, force: bool) -> Ledger | None:
+    """Refuse, before the table is read, a release or a ledger that could not be written; return the ledger."""
+    refuse_unwritable(output, force=force, mark=MARK)
+    return opened(ledger, receiver)

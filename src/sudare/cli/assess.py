@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Sensitive, Source, existing_schema
+from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, SensitiveAttribute, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.errors import InputError
@@ -16,12 +16,12 @@ from sudare.reports.assessment import write_assessment_report
 from sudare.reports.assessment_pictures import write_pictures
 from sudare.reports.assessment_tables import columns_by_k, columns_by_l, stronger_bounds
 from sudare.reports.charts import png_renderer
-from sudare.similarity.pairs import Device
+from sudare.similarity.pairs import Device, accelerator
 from sudare.suitability.assess import Assessment
 from sudare.suitability.assess import assess as assess_table
-from sudare.suitability.facts import Diversity
-from sudare.tables.atomic import write_file
+from sudare.tables.atomic import refuse_unwritable, refuse_unwritable_file, write_file
 from sudare.tables.databases import safe_name
+from sudare.tables.policy import Diversity
 
 LS, KS = (2.0, 4.0, 8.0), (2, 5, 10)
 EXPLAINED = (
@@ -38,8 +38,10 @@ def assess(
     k: Annotated[
         list[int] | None, typer.Option("-k", help="k-anonymity; several: -k 2 -k 5", show_default="2 5 10")
     ] = None,
-    diversity: Annotated[Diversity, typer.Option(help="Which l-diversity: entropy or distinct.")] = "entropy",
-    sensitive: Sensitive = None,
+    diversity: Annotated[
+        Diversity, typer.Option(help="Which l-diversity: distinct or entropy.")
+    ] = "distinct",
+    attribute: SensitiveAttribute = None,
     tight: Annotated[
         bool, typer.Option("--tight", help="Raise the least costs further; takes longer.")
     ] = False,
@@ -55,21 +57,24 @@ def assess(
 ) -> None:
     """Say whether l-diversity and k-anonymity can be had, what they cost at least, and what to do."""
     _refuse_unwritable(report, plots)
+    if device == "gpu":
+        accelerator()
+    declared = schema_of(schema)
     asked = [int(value) if value.is_integer() else value for value in l or LS]
     with working(f"Reading {safe_name(source)}"):
-        table = read(source, existing_schema(schema))
+        table = read(source, declared)
     with working("Assessing"):
-        found = assess_table(
-            table, asked, k or KS, diversity=diversity, attribute=sensitive, tight=tight, device=device
+        assessment = assess_table(
+            table, asked, k or KS, diversity=diversity, attribute=attribute, tight=tight, device=device
         )
     if report is not None:
-        write_file(report, write_assessment_report(found), private=True)
+        write_file(report, write_assessment_report(assessment), private=True)
     if plots is not None:
-        write_pictures(found, plots)
+        write_pictures(assessment, plots)
     if json:
-        print_json(found.to_json())
+        print_json(assessment.to_json())
         return
-    show_assessment(found, k or KS)
+    show_assessment(assessment, k or KS)
     for path in (report, plots):
         if path is not None:
             say("Written: [b]{}[/]. Keep it to yourself: it tells about the original.", path)
@@ -79,29 +84,31 @@ def _refuse_unwritable(report: Path | None, plots: Path | None) -> None:
     """Refuse before the work what would fail after it, and a report in place of somebody's data."""
     if report is not None and report.suffix != ".html":
         raise InputError(f"The report is a page: name it FILE.html. Got {report} instead.")
-    if report is not None and not report.absolute().parent.is_dir():
-        raise InputError(f"{report}: there is no folder {report.parent}. Make it first.")
+    if report is not None:
+        refuse_unwritable_file(report)
     if plots is not None:
         png_renderer()
         if plots.exists() and not plots.is_dir():
             raise InputError(f"{plots} is not a folder. Name one for the pictures.")
+        if plots.is_dir():
+            refuse_unwritable_file(plots / "picture.svg")
+        else:
+            refuse_unwritable(plots)
 
 
-def show_assessment(found: Assessment, ks: Sequence[int]) -> None:
+def show_assessment(assessment: Assessment, ks: Sequence[int]) -> None:
     """Print what is possible, what it costs at least, and what to do."""
-    title = (
-        f"{found.source}: {found.diversity} l-diversity of '{found.attribute}' in {found.records:,} records"
-    )
-    _print_columns(title, columns_by_l(found))
-    if found.best_k:
-        _print_columns("k-anonymity", columns_by_k(found))
-    for k in sorted(set(ks) - set(found.best_k)):
-        say("{}-anonymity is impossible: there are only {} records.", k, f"{found.records:,}")
+    title = f"{assessment.source}: {assessment.diversity} l-diversity of '{assessment.attribute}' in {assessment.records:,} records"
+    _print_columns(title, columns_by_l(assessment))
+    if assessment.best_k:
+        _print_columns("k-anonymity", columns_by_k(assessment))
+    for k in sorted(set(ks) - set(assessment.best_k)):
+        say("{}-anonymity is impossible: there are only {} records.", k, f"{assessment.records:,}")
     say(EXPLAINED)
-    for text in stronger_bounds(found):
+    for text in stronger_bounds(assessment):
         say("{}", text)
-    for l, (first, *others) in found.choices.items():
-        say("\n[b]l = {}[/]\n{}", f"{l:g}", first.text)
+    for l, (first, *others) in assessment.choices.items():
+        say("\n[b]{} {}-diversity[/]\n{}", assessment.diversity, f"{l:g}", first.text)
         for other in others:
             say("  - {}", other.text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -11,14 +11,16 @@ from sudare.attacks.attack import KINDS
 from sudare.attacks.attack import attack as attack_output
 from sudare.attacks.intersection import views_of
 from sudare.attacks.randomized import law_of
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, existing_schema
+from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, schema_of
 from sudare.cli.output import Json, print_json, say, working
 from sudare.errors import InputError
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import Role
+
+Kind = Literal["homogeneity", "background", "reidentification", "skewness", "intersection", "law"]
 
 
 def attack(
-    outputs: Annotated[
+    output: Annotated[
         list[Path],
         typer.Argument(
             help="A release folder, or a published file; with --known also several.",
@@ -27,37 +29,68 @@ def attack(
         ),
     ],
     schema: SchemaPath = Path(SCHEMA_FILE),
+    kind: Annotated[
+        Kind | None, typer.Option(help="Which attack.", show_default="all that can be tried")
+    ] = None,
     known: Annotated[
         str | None,
         typer.Option(
-            help="People whose quasi values an outsider knows: look them up in all views together.",
-            metavar="PEOPLE",
+            help="People whose quasi values an outsider knows: look them up in all views together (intersection). "
+            "Or, for background, how many values an outsider can rule out.",
+            metavar="PEOPLE|NUMBER",
         ),
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="reidentification: a record is at risk above this.")
+    ] = None,
+    population: Annotated[
+        Path | None,
+        typer.Option(help="reidentification: a file of all people, generalized alike.", metavar="FILE"),
+    ] = None,
+    floor: Annotated[
+        int | None, typer.Option(help="skewness: only blocks of so many records are looked at.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Attack a published table as an outsider would, and say what that reaches."""
-    with working(f"Attacking {', '.join(map(str, outputs))}"):
-        found = _attacked(outputs, schema, known)
+    given = {"known": known, "threshold": threshold, "population": population, "floor": floor}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if kind is None and known is not None:
+        kind = "intersection"
+    if kind == "background" and known is not None:
+        options["known"] = _number(known)
+    with working(f"Attacking {', '.join(map(str, output))}"):
+        outcomes = _outcomes(output, schema, kind, options)
     if json:
-        print_json({kind: one.summary() for kind, one in found.items()})
+        print_json({name: outcome.summary() for name, outcome in outcomes.items()})
         return
-    for kind, one in found.items():
-        say("[b]{}[/]\n{}", kind, one)
+    for name, outcome in outcomes.items():
+        say("[b]{}[/]\n{}", name, outcome)
 
 
-def _attacked(outputs: list[Path], schema: Path, known: str | None) -> dict[str, Any]:
-    """Try what can be tried on these outputs, by kind."""
-    if known is not None:
-        views = {str(file): file for path in outputs for file in views_of(path).values()}
-        asked = Schema.from_toml(existing_schema(schema))
-        return {"intersection": attack_output(views, asked, kind="intersection", known=known)}
-    if len(outputs) > 1:
+def _number(known: str) -> int:
+    if not known.isdecimal():
+        raise InputError(
+            f"--known of the background attack is how many values an outsider can rule out. Got '{known}' instead."
+        )
+    return int(known)
+
+
+def _outcomes(output: list[Path], schema: Path, kind: Kind | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Try one attack, or all that can be tried; the outcomes by kind."""
+    if kind == "intersection":
+        views = {str(file): file for path in output for file in views_of(path).values()}
+        return {kind: attack_output(views, schema_of(schema), kind, **options)}
+    if len(output) > 1:
         raise InputError(
             "Several outputs are attacked together. Say whose values an outsider knows: --known PEOPLE."
         )
-    if law_of(outputs[0]) is not None:
-        return {"law": attack_output(outputs[0])}
-    asked = Schema.from_toml(existing_schema(schema))
-    kinds = KINDS if asked.names(Role.sensitive) else ["reidentification"]
-    return {kind: attack_output(outputs[0], asked, kind=kind) for kind in kinds}
+    if kind == "law" or (kind is None and law_of(output[0]) is not None):
+        return {"law": attack_output(output[0], kind="law", **options)}
+    declared = schema_of(schema)
+    if kind is not None:
+        return {kind: attack_output(output[0], declared, kind, **options)}
+    if options:
+        raise InputError(f"--{min(options)} is of one attack. Say which: --kind.")
+    kinds = KINDS if declared.names(Role.sensitive) else ["reidentification"]
+    return {one: attack_output(output[0], declared, one) for one in kinds}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, existing_schema
+from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.tables.databases import safe_name
@@ -14,25 +15,15 @@ from sudare.tables.lookalikes import lookalikes
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
-MOST = 12  # groups of lookalike values that are named
+MAX_GROUPS_SHOWN = 12  # groups of lookalike values that are named
 
 
 def check(source: Source, schema: SchemaPath = Path(SCHEMA_FILE), json: Json = False) -> None:
     """Check a table against its schema, and show what would be protected."""
     with working(f"Reading {safe_name(source)}"):
-        table = read(source, existing_schema(schema))
+        table = read(source, schema_of(schema))
         unique = unique_people(table)
-    columns = [
-        {
-            "column": name,
-            "role": str(table.schema[name].role),
-            "type": table.schema[name].type or str(column.values.dtype),
-            "distinct": len(column.values),
-            "missing": int((column.codes == len(column.values)).sum()),
-            "hierarchy": f"{column.hierarchy.height} levels" if column.hierarchy is not None else "",
-        }
-        for name, column in table.columns.items()
-    ]
+    columns = [_described(table, name) for name in table.columns]
     alike = lookalike_values(table)
     if json:
         print_json(
@@ -65,6 +56,19 @@ def check(source: Source, schema: SchemaPath = Path(SCHEMA_FILE), json: Json = F
     say("[green]The table agrees with its schema.[/]")
 
 
+def _described(table: Table, name: str) -> dict[str, Any]:
+    """Say what a column is, and what it holds."""
+    column, counts = table[name], table.counts([name])
+    return {
+        "column": name,
+        "role": str(table.schema[name].role),
+        "type": table.schema[name].type or str(column.values.dtype),
+        "distinct": len(column.values),
+        "missing": int(counts.weights[counts.codes[:, 0] == len(column.values)].sum()),
+        "hierarchy": f"{column.hierarchy.height} levels" if column.hierarchy is not None else "",
+    }
+
+
 def unique_people(table: Table) -> int | None:
     """Count the people who are the only one with their quasi values; None if there are no quasi attributes."""
     quasi = table.names(Role.quasi)
@@ -73,10 +77,10 @@ def unique_people(table: Table) -> int | None:
 
 def lookalike_values(table: Table) -> list[tuple[str, tuple[str, ...]]]:
     """Return the texts of sensitive attributes that people take for one another, the first dozen of groups."""
-    found = [
+    groups = [
         (name, values)
         for name in table.names(Role.sensitive)
         if table[name].values.dtype in (pl.String, pl.Categorical, pl.Enum)
         for values in lookalikes(table[name].values.cast(pl.String).to_list())
     ]
-    return found[:MOST]
+    return groups[:MAX_GROUPS_SHOWN]

@@ -15,14 +15,14 @@ from sudare.cli.check import unique_people
 from sudare.cli.generalize import show_release
 from sudare.cli.output import Force, print_table, say, working
 from sudare.engines.read import read
-from sudare.errors import InputError
 from sudare.ledger.ledger import Ledger
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.suitability.assess import assess
-from sudare.tables.folders import HAND_OVER, KEEP, REPORT
+from sudare.tables.atomic import refuse_unwritable
+from sudare.tables.folders import HAND_OVER, KEEP, MARK, REPORT
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.verbs.generalize import generalize
@@ -41,10 +41,7 @@ def demo(
 ) -> None:
     """Protect a synthetic health survey of 5,000 people: read, assess, protect, verify, release."""
     release_folder = folder / "release"
-    if release_folder.exists() and not force:
-        raise InputError(
-            f"{release_folder} exists already. Use --force to replace it, or name another folder."
-        )
+    refuse_unwritable(release_folder, force=force, mark=MARK)
     folder.mkdir(parents=True, exist_ok=True)
     data, schema = folder / "survey.csv", folder / "sudare.toml"
     datasets.health_survey(PEOPLE).write_csv(data)
@@ -58,7 +55,7 @@ def demo(
     _stage(2, "Assess: who stands out, and what can be promised?")
     say(ONLY_ONE, f"{unique_people(table):,}", f"{len(table):,}")
     with working("Assessing"):
-        say("{}", assess(table, l=3, k=5, diversity="distinct", attribute="diagnosis"))
+        say("{}", assess(table, l=3, k=5, attribute="diagnosis"))
 
     asked = " and ".join(str(requirement) for requirement in ASKED)
     _stage(3, f"Protect: {asked} with little distortion, leaving out at most {SUPPRESS:.0%} of the people")
@@ -85,12 +82,12 @@ def demo(
     _list(*sorted((release_folder / KEEP).iterdir()), folder / "ledger.db")
     say("The report, for you: [b]{}[/]", release_folder / KEEP / REPORT)
 
-    _stage(7, "Or, where nobody may be told apart at all: a view with a privacy budget, for any count")
-    _ask_a_view(table)
+    _stage(7, "Or, where nobody may be told apart at all: a p-view with a privacy budget, for any count")
+    _ask_a_p_view(table)
 
 
-def _ask_a_view(table: Table) -> None:
-    """Make a differentially private view of some columns, and ask it something."""
+def _ask_a_p_view(table: Table) -> None:
+    """Make a p-view of some columns, and ask it something."""
     columns = table.frame().select("age", "sex", "smoker")
     schema = Schema.from_roles(
         quasi=["age", "sex"], sensitive=["smoker"], bounds={"age": (0, 120)}, domains=PUBLIC
@@ -99,9 +96,9 @@ def _ask_a_view(table: Table) -> None:
     with working("Counting with noise"):
         view = materialize(read(columns, schema), promise)
     asked = pl.col("age").is_between(20, 39) & (pl.col("smoker") == "never")
-    found = view.count(age=(20, 39), smoker="never")
+    answer = view.count(age=(20, 39), smoker="never")
     truth = f"{columns.filter(asked).height:,}"
-    say("{}: {} people of 20 to 39 never smoked; in the survey {} did not.", promise, found, truth)
+    say("{}: {} people of 20 to 39 never smoked; in the survey {} did not.", promise, answer, truth)
     sample = view.sample(5)
     print_table("Five synthetic people", sample.columns, sample.rows())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -17,17 +17,17 @@ from sudare.cli.arguments import (
     LedgerFile,
     Receiver,
     SchemaPath,
-    Sensitive,
+    SensitiveAttribute,
     Source,
     T,
-    existing_schema,
-    opened,
+    ready_to_write,
     requirements_of,
+    schema_of,
 )
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.release.release import Release
-from sudare.tables.databases import safe_name
+from sudare.tables.databases import load_extra, safe_name
 from sudare.tables.folders import HAND_OVER, KEEP, REPORT
 from sudare.verbs.generalize import generalize as generalize_table
 
@@ -41,9 +41,14 @@ def generalize(
     c: C = None,
     t: T = None,
     distance: Distance = "equal",
-    sensitive: Sensitive = None,
-    method: Annotated[str, typer.Option(help="minimal: least distortion; mondrian: fastest.")] = "minimal",
+    attribute: SensitiveAttribute = None,
+    method: Annotated[
+        Literal["minimal", "mondrian"], typer.Option(help="minimal: least distortion; mondrian: fastest.")
+    ] = "minimal",
     suppress: Annotated[float, typer.Option(help="The share of records that may be left out.")] = 0.0,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="mondrian: a node is cut only if all its children hold.")
+    ] = False,
     predict: Annotated[
         str | None,
         typer.Option(help="Also measure how well this sensitive or other attribute can still be predicted."),
@@ -55,12 +60,15 @@ def generalize(
     json: Json = False,
 ) -> None:
     """Generalize the quasi attributes with little distortion, verify, and write the release."""
-    asked = requirements_of(k, l, diversity, c, t, distance, sensitive)
+    asked = requirements_of(k, l, diversity, c, t, distance, attribute)
+    if predict is not None:
+        load_extra("sklearn", "--predict", "classifier")
+    declared = schema_of(schema)
+    book = ready_to_write(output, ledger, receiver, force=force)
     with working(f"Reading {safe_name(source)}"):
-        table = read(source, existing_schema(schema))
-        book = opened(ledger, receiver)
+        table = read(source, declared)
     with working("Generalizing and verifying"):
-        release = generalize_table(table, asked, method, suppress=suppress, predict=predict)
+        release = generalize_table(table, asked, method, suppress=suppress, strict=strict, predict=predict)
         release.write(output, force=force, ledger=book, receiver=receiver)
     if json:
         print_json(as_json(release, output))

@@ -8,7 +8,7 @@ from pathlib import Path
 from sudare.cli.arguments import SCHEMA_FILE, Decimal, Delimiter, Encoding, SchemaPath, Source, csv_format
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.errors import InputError
-from sudare.tables.atomic import write_file
+from sudare.tables.atomic import refuse_unwritable_file, write_file
 from sudare.tables.databases import safe_name
 from sudare.tables.schema import Schema
 from sudare.verbs.draft import draft
@@ -26,8 +26,10 @@ def init(
     """Draft a schema file for a table: a guess for every column, with its reason."""
     if schema.exists() and not force:
         raise InputError(f"{schema}: the schema file exists already. Use --force to replace it.")
+    refuse_unwritable_file(schema)
+    written = csv_format(delimiter, encoding, decimal)
     with working(f"Reading {safe_name(source)}"):
-        text = draft(source, csv_format(delimiter, encoding, decimal))
+        text = draft(source, written)
     write_file(schema, text)
     attributes = Schema.from_toml(schema).attributes
     roles = Counter(str(attribute.role) for attribute in attributes.values())

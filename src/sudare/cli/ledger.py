@@ -15,7 +15,11 @@ from sudare.ledger.chain import Entry
 from sudare.ledger.entries import Neighbours
 from sudare.ledger.ledger import Ledger
 
-app = typer.Typer(help="Show and verify the ledger of releases, and what it allows.", no_args_is_help=True)
+app = typer.Typer(
+    help="Show and verify the ledger of releases, and what it allows.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 LedgerPath = Annotated[Path, typer.Argument(help="The ledger file.", show_default=False)]
 
 
@@ -26,12 +30,15 @@ def show(ledger: LedgerPath, json: Json = False) -> None:
     if json:
         print_json([asdict(entry) for entry in entries])
         return
-    rows = [[entry.seq, entry.at[:19].replace("T", " "), *_told(entry), entry.hash[:12]] for entry in entries]
+    rows = [
+        [entry.seq, entry.at[:19].replace("T", " "), *_description(entry), entry.hash[:12]]
+        for entry in entries
+    ]
     columns = ["", "when (UTC)", "what", "receiver", "promised", "hash"]
     print_table(f"{ledger}: {len(entries)} entries", columns, rows)
 
 
-def _told(entry: Entry) -> list[str]:
+def _description(entry: Entry) -> list[str]:
     """Say what an entry is, who got it, and what it promised."""
     body = entry.body
     if entry.kind == "apart":
@@ -71,15 +78,15 @@ def budget(
     book = Ledger(ledger, create=epsilon is not None)
     if epsilon is not None:
         book.set_budget(source, epsilon, delta or "0", neighbours or "replace")
-    found = book.budget(source, receiver)
-    if found is None:
+    left = book.budget(source, receiver)
+    if left is None:
         raise InputError(f"{ledger}: no budget was set for '{source}'. Set one with --epsilon.")
     if json:
         names = ("epsilon", "spent", "remaining", "delta", "spent_delta", "remaining_delta")
-        numbers = {name: float(getattr(found, name)) for name in names}
-        print_json({"source": found.source, "neighbours": found.neighbours, **numbers})
+        numbers = {name: float(getattr(left, name)) for name in names}
+        print_json({"source": left.source, "neighbours": left.neighbours, **numbers})
         return
-    say("{}", found)
+    say("{}", left)
 
 
 @app.command()

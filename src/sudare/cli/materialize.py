@@ -1,4 +1,4 @@
-"""`sudare materialize`: a differentially private view that answers any range count."""
+"""`sudare materialize`: a p-view, the differentially private stand-in that answers any range count."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from sudare.cli.arguments import (
     Receiver,
     SchemaPath,
     Source,
-    existing_schema,
     opened,
+    schema_of,
 )
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.pview.files import DATA
 from sudare.pview.pview import PView
 from sudare.reports.pview import write_pview_report
 from sudare.reports.pview_page import write_pview_page
 from sudare.reports.pview_promise import budget_shares
-from sudare.tables.atomic import write_file
+from sudare.tables.atomic import refuse_unwritable, refuse_unwritable_file, write_file
 from sudare.tables.databases import safe_name
 from sudare.verbs.materialize import materialize as materialize_table
 
@@ -34,7 +35,7 @@ def materialize(
     source: Source,
     output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
     epsilon: Annotated[
-        float, typer.Option(help="The epsilon of the whole view, whatever is asked of it later.", min=0)
+        float, typer.Option(help="The epsilon of the whole p-view, whatever is asked of it later.", min=0)
     ],
     delta: Annotated[
         float, typer.Option(help="A small delta, such as 1e-9, allows Gaussian noise.", min=0)
@@ -43,6 +44,16 @@ def materialize(
         Literal["pairs", "dp-mondrian", "independent", "identity", "dawa"],
         typer.Option(help="How it is made; the others are there to compare."),
     ] = "pairs",
+    theta: Annotated[
+        float | None, typer.Option(help="dp-mondrian: at which error a block is even enough.")
+    ] = None,
+    tree_share: Annotated[
+        float | None, typer.Option(help="dp-mondrian: the share of the budget that finds the blocks.")
+    ] = None,
+    beta: Annotated[float | None, typer.Option(help="dp-mondrian: how deep blocks are cut.")] = None,
+    gamma: Annotated[
+        float | None, typer.Option(help="dp-mondrian: the share of its tests in what finds the blocks.")
+    ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     ledger: LedgerFile = None,
     receiver: Receiver = None,
@@ -56,17 +67,19 @@ def materialize(
     ] = None,
     unsafe_seed: Annotated[
         int | None,
-        typer.Option(help="For tests and papers only: who knows the seed can undo it. The view shows it."),
+        typer.Option(help="For tests and papers only: who knows the seed can undo it. The p-view shows it."),
     ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Make a differentially private view of a table, with synthetic rows and answers to any range count."""
+    """Make a p-view of a table: a differentially private stand-in that answers any range count."""
+    parameters = {"theta": theta, "tree_share": tree_share, "beta": beta, "gamma": gamma}
     pages = _Pages(report or _beside(output, "report"), _beside(output, "page"))
     _refuse(output, pages, force=force)
+    declared = schema_of(schema)
     book = opened(ledger, receiver)
     with working(f"Reading {safe_name(source)}"):
-        table = read(source, existing_schema(schema))
+        table = read(source, declared)
     with working("Counting with noise"):
         view = materialize_table(
             table,
@@ -75,6 +88,7 @@ def materialize(
             ledger=book,
             receiver=receiver,
             unsafe_seed=unsafe_seed,
+            **{name: value for name, value in parameters.items() if value is not None},
         )
         view.save(output, force=force)
     with working("Drawing what it says, and how near that is"):
@@ -109,13 +123,12 @@ def _refuse(output: Path, pages: _Pages, *, force: bool) -> None:
         raise InputError(
             f"{pages.report} is where the analysts' page goes. Name another file for the report."
         )
-    for path in (output, *pages):
-        if path.exists() and not force:
-            raise InputError(f"{path} exists already. Use --force to replace it, or name another.")
-    if pages.report.parent.resolve() != output.parent.resolve() and not pages.report.parent.is_dir():
-        raise InputError(
-            f"There is no folder {pages.report.parent} for the report. Make it, or name another."
-        )
+    refuse_unwritable(output, force=force, mark=DATA)
+    for page in pages:
+        if page.exists() and not force:
+            raise InputError(f"{page} exists already. Use --force to replace it, or name another.")
+    if pages.report.parent.resolve() != output.parent.resolve():  # which is made if there is none
+        refuse_unwritable_file(pages.report)
 
 
 def _show(view: PView, output: Path, pages: _Pages) -> None:

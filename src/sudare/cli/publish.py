@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.progress import Progress
@@ -14,10 +14,10 @@ from sudare.cli.arguments import (
     LedgerFile,
     Receiver,
     SchemaPath,
-    Sensitive,
+    SensitiveAttribute,
     Source,
-    existing_schema,
-    opened,
+    ready_to_write,
+    schema_of,
 )
 from sudare.cli.generalize import as_json, say_where, show_release
 from sudare.cli.output import Force, Json, console, print_json, say, working
@@ -27,8 +27,8 @@ from sudare.pview.pview import PView
 from sudare.pview.servers import publish_view
 from sudare.suitability.assess import Assessment
 from sudare.suitability.choices import Choice
-from sudare.tables.databases import quoted, safe_name
-from sudare.tables.policy import Compromise, Policy
+from sudare.tables.databases import load_extra, quoted, safe_name
+from sudare.tables.policy import Compromise, Diversity, Policy
 from sudare.tables.schema import Schema
 from sudare.verbs.publish import Decide
 from sudare.verbs.publish import publish as publish_table
@@ -45,25 +45,30 @@ def publish(
         typer.Option("-l", help="l-diversity to publish under.", min=1, show_default="the schema's"),
     ] = None,
     k: K = None,
-    diversity: Annotated[Literal["entropy", "distinct"], typer.Option(help="Which l-diversity.")] = "entropy",
+    diversity: Annotated[
+        Diversity | None,
+        typer.Option(
+            help="Which l-diversity: distinct or entropy.", show_default="the schema's, or distinct"
+        ),
+    ] = None,
     accept: Annotated[
         list[str] | None,
         typer.Option(
             help=f"What may be done if it fits badly: {', '.join(get_args(Compromise))}. Give several, the dearest wish first."
         ),
     ] = None,
-    sensitive: Sensitive = None,
+    attribute: SensitiveAttribute = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     ledger: LedgerFile = None,
     receiver: Receiver = None,
     to: Annotated[
         str | None,
         typer.Option(
-            help="Put the differentially private view in the folder SOURCE on a server: a postgresql:// URL or duckdb:PATH.",
+            help="Put the p-view in the folder SOURCE on a server: a postgresql:// URL or duckdb:PATH.",
             metavar="URL",
         ),
     ] = None,
-    name: Annotated[str, typer.Option(help="What the view is called on the server.")] = "view",
+    name: Annotated[str, typer.Option(help="What the p-view is called on the server.")] = "view",
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -72,26 +77,27 @@ def publish(
     What to ask for stands in the schema's \\[publish] section, or in the options here. Where it fits the table
     badly and nothing is accepted beforehand, you are asked, if this is a terminal.
 
-    With --to, SOURCE is the folder of a differentially private view, and it is written to a database.
+    With --to, SOURCE is the folder of a p-view (the differentially private stand-in), and it is written to a database.
     """
     if to is not None:
-        if any(given is not None for given in (output, l, k, accept, sensitive, ledger, receiver)):
+        if any(given is not None for given in (output, l, k, diversity, accept, attribute, ledger, receiver)):
             raise InputError(
-                "With --to a view is published as it is. Leave out the folder to write, and -l, -k and the like."
+                "With --to a p-view is published as it is. Leave out the folder to write, and -l, -k and the like."
             )
         _publish_view(Path(source), to, name, force=force, json=json)
         return
     if output is None:
         raise InputError(
-            "Give the folder to write, such as: sudare publish people.csv out -l 3. Or give --to for a view."
+            "Give the folder to write, such as: sudare publish people.csv out -l 3. Or give --to for a p-view."
         )
+    declared = schema_of(schema)
+    policy = _policy(declared, schema, l, k, diversity, accept)
+    book = ready_to_write(output, ledger, receiver, force=force)
     with working(f"Reading {safe_name(source)}"):
-        table = read(source, existing_schema(schema))
-    policy = _policy(table.schema, schema, l, k, diversity, accept or [])
-    book = opened(ledger, receiver)
+        table = read(source, declared)
     with working("Assessing, generalizing and verifying") as progress:
         decide: Decide | None = _asking(progress) if console.is_terminal and not json else None
-        release = publish_table(table, policy, attribute=sensitive, decide=decide)
+        release = publish_table(table, policy, attribute=attribute, decide=decide)
         release.write(output, force=force, ledger=book, receiver=receiver)
     if json:
         print_json(as_json(release, output))
@@ -102,6 +108,10 @@ def publish(
 
 
 def _publish_view(folder: Path, to: str, name: str, *, force: bool, json: bool) -> None:
+    if to.lower().startswith(("postgresql:", "postgres:")):
+        load_extra("psycopg", "Writing to PostgreSQL", "postgres")
+    else:
+        load_extra("duckdb", "Writing to DuckDB")
     with working(f"Publishing {folder}"):
         names = publish_view(PView.open(folder), to, name, force=force)
     if json:
@@ -118,18 +128,17 @@ def _policy(
     path: Path,
     l: float | None,
     k: int | None,
-    diversity: Literal["entropy", "distinct"],
-    accept: list[str],
+    diversity: Diversity | None,
+    accept: list[str] | None,
 ) -> Policy:
     """Return what was asked for here, or else what the schema says."""
+    asked = {"l": l, "k": k, "diversity": diversity, "accept": accept}
+    given = {key: value for key, value in asked.items() if value is not None}
     if l is not None:
-        return _checked({"l": l, "k": k, "diversity": diversity, "accept": accept})
+        return _checked(given)
     if schema.publish is None:
         raise InputError(f"Nothing is asked for. Give -l, or add a section [publish] with l = 2 to {path}.")
-    given = {"k": k, "accept": accept or None}
-    return _checked(
-        schema.publish.model_dump() | {key: value for key, value in given.items() if value is not None}
-    )
+    return _checked(schema.publish.model_dump() | given)
 
 
 def _checked(policy: dict[str, Any]) -> Policy:
@@ -142,9 +151,9 @@ def _checked(policy: dict[str, Any]) -> Policy:
 def _asking(progress: Progress) -> Decide:
     """Return how a person is let choose, while nothing else writes to the terminal."""
 
-    def ask(found: Assessment, offered: list[Choice]) -> Choice:
+    def ask(assessment: Assessment, offered: list[Choice]) -> Choice:
         progress.stop()
-        say("[b]{}[/], {}:", found.source, found.attribute)
+        say("[b]{}[/], {}:", assessment.source, assessment.attribute)
         for number, choice in enumerate(offered, start=1):
             say("  [b]{}[/]  {}: {}", number, choice.action, choice.text)
         chosen = 0

@@ -1,4 +1,4 @@
-"""`sudare query`: ask a differentially private view, in SQL."""
+"""`sudare query`: ask a p-view, in SQL."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sudare.pview.pview import PView
 from sudare.pview.questions import ask
 from sudare.tables.text import text_of
 
-MOST = 100  # rows on a terminal
+MAX_ROWS_SHOWN = 100  # rows on a terminal
 
 
 def query(
-    folder: Annotated[Path, typer.Argument(help="The folder of a saved view.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(help="The folder of a saved p-view.", show_default=False)],
     question: Annotated[
         str,
         typer.Argument(
@@ -28,25 +28,25 @@ def query(
     ],
     json: Json = False,
 ) -> None:
-    """Count with a differentially private view, with 95% intervals. It costs no budget, however often you ask."""
+    """Count with a p-view, with 95% intervals. It costs no budget, however often you ask."""
     from sudare.pview.sql import question_of  # sqlglot takes long to load
 
     with working(f"Asking {folder}"):
         view = PView.open(folder)
         asked = question_of(question, view.domain)
-        found = ask(view, asked)
+        answers = ask(view, asked)
     if json:
-        print_json([{name: _plain(value) for name, value in row.items()} for row in found.rows(named=True)])
+        print_json([{name: _plain(value) for name, value in row.items()} for row in answers.rows(named=True)])
     else:
-        _show(found, asked.count)
+        _show(answers, asked.count)
 
 
 def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float) else text_of(value)
 
 
-def _show(found: pl.DataFrame, count: str) -> None:
-    names = found.columns[:-2]
+def _show(answers: pl.DataFrame, count: str) -> None:
+    names = answers.columns[:-2]
     rows = [
         [
             *(
@@ -55,8 +55,8 @@ def _show(found: pl.DataFrame, count: str) -> None:
             ),
             f"{row['count_low']:,.0f} to {row['count_high']:,.0f}",
         ]
-        for row in found.head(MOST).rows(named=True)
+        for row in answers.head(MAX_ROWS_SHOWN).rows(named=True)
     ]
     print_table("", [*names, "95% interval"], rows)
-    if found.height > MOST:
-        say("{} more: use --json, or LIMIT.", f"{found.height - MOST:,}")
+    if answers.height > MAX_ROWS_SHOWN:
+        say("{} more: use --json, or LIMIT.", f"{answers.height - MAX_ROWS_SHOWN:,}")

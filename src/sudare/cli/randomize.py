@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -14,8 +14,8 @@ from sudare.cli.arguments import (
     SchemaPath,
     Source,
     by_name,
-    existing_schema,
-    opened,
+    ready_to_write,
+    schema_of,
 )
 from sudare.cli.generalize import as_json, say_where
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
@@ -56,10 +56,7 @@ def randomize(
             metavar="NAME=ATTRIBUTE,ATTRIBUTE",
         ),
     ] = None,
-    split: Annotated[
-        Literal["equal", "least-error", "tie", "paper-tie"],
-        typer.Option(help="How attributes share the budget."),
-    ] = "equal",
+    split: Annotated[Split, typer.Option(help="How attributes share the budget.")] = "equal",
     after: Annotated[After, typer.Option(help="What is done with noise that leaves the bounds.")] = "clip",
     prior: Annotated[
         list[str] | None,
@@ -79,7 +76,7 @@ def randomize(
         MatrixRows, typer.Option(help="What the rows of these are; sdcMicro writes inputs.")
     ] = "output",
     histogram: Annotated[
-        Literal["private-estimate", "true-histogram"],
+        Histogram,
         typer.Option(help="From what an optimal law is made, if no public histogram is given."),
     ] = "private-estimate",
     schema: SchemaPath = Path(SCHEMA_FILE),
@@ -102,28 +99,29 @@ def randomize(
         "prior": by_name(prior, "--prior", "age=age.csv"),
         "matrix": by_name(matrix, "--matrix", "sex=sex.csv"),
     }
+    declared = schema_of(schema)
+    priors = {
+        name: read_prior(path, name, labelled_domain(declared, name, laws, groups))
+        for name, path in files["prior"].items()
+    }
+    matrices = {
+        name: read_matrix(path, name, labelled_domain(declared, name, laws, groups), matrix_rows)
+        for name, path in files["matrix"].items()
+    }
+    book = ready_to_write(output, ledger, receiver, force=force)
     with working(f"Reading {safe_name(source)}"):
-        table = read(source, existing_schema(schema))
-        book = opened(ledger, receiver)
-        priors = {
-            name: read_prior(path, name, labelled_domain(table.schema, name, laws, groups))
-            for name, path in files["prior"].items()
-        }
-        matrices = {
-            name: read_matrix(path, name, labelled_domain(table.schema, name, laws, groups), matrix_rows)
-            for name, path in files["matrix"].items()
-        }
+        table = read(source, declared)
     with working("Randomizing and verifying"):
         release = randomize_table(
             table,
             asked,
             how=laws,
             joint=groups,
-            split=cast(Split, split.replace("-", " ")),
+            split=split,
             after=after,
             priors=priors,
             matrices=matrices,
-            histogram=cast(Histogram, histogram.replace("-", " ")),
+            histogram=histogram,
             unsafe_seed=unsafe_seed,
         )
         release.write(output, force=force, ledger=book, receiver=receiver)
@@ -147,7 +145,7 @@ def _requirement(pk: float | None, epsilon: float | None) -> PkAnonymity | Diffe
 
 def _show(release: Release) -> None:
     """Print what holds, and what was done to each attribute."""
-    certificate, laws = release.certificate, release.plan.to_json()["attributes"]
+    certificate, laws = release.certificate, (release.handed_over.law or {})["attributes"]
     measured = ", ".join(f"{name} = {value:.4g}" for name, value in certificate.measured.items())
     say("[b]{}[/]: [green]holds[/], {}", " and ".join(certificate.requirements), measured)
     rows = [

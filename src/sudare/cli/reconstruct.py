@@ -19,7 +19,7 @@ from sudare.tables.outputs import read_output
 from sudare.tables.text import shown, text_of
 from sudare.verbs.reconstruct import reconstruct as reconstruct_table
 
-MOST = 100  # rows on a terminal
+MAX_ROWS_SHOWN = 100  # rows on a terminal
 
 
 def reconstruct(
@@ -46,15 +46,15 @@ def reconstruct(
     asked = _conditions(where or [])
     names = list(dict.fromkeys([*(attributes or []), *asked]))
     with working(f"Reconstructing {folder}"):
-        found = reconstruct_table(folder, names, method=method)
+        estimate = reconstruct_table(folder, names, method=method)
         types = read_output(handed_over(folder) / "data.parquet").schema
-        numeric = {a.name for a in found.attributes if a.numeric}
+        numeric = {a.name for a in estimate.attributes if a.numeric}
         if asked:
             conditions = {
                 name: _range(name, texts, types[name]) if name in numeric else texts
                 for name, texts in asked.items()
             }
-            answer = found.count(**conditions)
+            answer = estimate.count(**conditions)
     if asked and json:
         print_json({"where": asked, "method": method, **asdict(answer)})
     elif asked:
@@ -62,23 +62,23 @@ def reconstruct(
     elif json:
         print_json(
             {
-                "attributes": [a.name for a in found.attributes],
+                "attributes": [a.name for a in estimate.attributes],
                 "method": method,
-                "counts": _rows(found, types),
+                "counts": _rows(estimate, types),
             }
         )
     else:
-        _show(found, _rows(found, types))
+        _show(estimate, _rows(estimate, types))
 
 
 def _conditions(where: Sequence[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for text in where:
         name, sign, value = text.partition("=")
         if not (name and sign and value):
             raise InputError(f"--where must be like sex=Female or age=30..39. Got '{text}' instead.")
-        found.setdefault(name, []).append(value)
-    return found
+        texts.setdefault(name, []).append(value)
+    return texts
 
 
 def _range(name: str, texts: list[str], dtype: pl.DataType) -> tuple[float, float]:
@@ -100,14 +100,14 @@ def _number(name: str, text: str, dtype: pl.DataType) -> float:
         raise InputError(f"--where: {shown(text)} is not {form}, which '{name}' needs.") from None
 
 
-def _rows(found: Estimate, types: pl.Schema) -> list[dict[str, Any]]:
+def _rows(estimate: Estimate, types: pl.Schema) -> list[dict[str, Any]]:
     """Return one row per combination: its values, how often it is published, and its estimate."""
-    frame = found.frame()
-    for attribute in found.attributes:
+    frame = estimate.frame()
+    for attribute in estimate.attributes:
         if attribute.numeric:
             frame = frame.with_columns(_typed(frame[attribute.name], types[attribute.name]))
-    frame = frame.with_columns(published=pl.Series(found.published.ravel()).cast(pl.Int64))
-    names = [a.name for a in found.attributes]
+    frame = frame.with_columns(published=pl.Series(estimate.published.ravel()).cast(pl.Int64))
+    names = [a.name for a in estimate.attributes]
     numbers = frame.select("published", "estimate", "stderr", "low", "high").rows(named=True)
     values = frame.select(names).rows(named=True)
     return [
@@ -123,8 +123,8 @@ def _typed(numbers: pl.Series, dtype: pl.DataType) -> pl.Series:
     return (1e6 * numbers).round().cast(pl.Int64).cast(dtype) if dtype.is_temporal() else numbers
 
 
-def _show(found: Estimate, rows: list[dict[str, Any]]) -> None:
-    names = [a.name for a in found.attributes]
+def _show(estimate: Estimate, rows: list[dict[str, Any]]) -> None:
+    names = [a.name for a in estimate.attributes]
     table = [
         [
             *(str(row[name]) for name in names),
@@ -132,9 +132,9 @@ def _show(found: Estimate, rows: list[dict[str, Any]]) -> None:
             round(row["estimate"]),
             f"{row['low']:,.0f} to {row['high']:,.0f}",
         ]
-        for row in rows[:MOST]
+        for row in rows[:MAX_ROWS_SHOWN]
     ]
-    title = f"{' and '.join(names)}: estimated counts ({found.method})"
+    title = f"{' and '.join(names)}: estimated counts ({estimate.method})"
     print_table(title, [*names, "published", "estimate", "95% interval"], table)
-    if len(rows) > MOST:
-        say("{} more: use --json, or ask for a count with --where.", f"{len(rows) - MOST:,}")
+    if len(rows) > MAX_ROWS_SHOWN:
+        say("{} more: use --json, or ask for a count with --where.", f"{len(rows) - MAX_ROWS_SHOWN:,}")

@@ -14,10 +14,10 @@ from sudare.cli.arguments import (
     Diversity,
     K,
     L,
-    Sensitive,
+    SensitiveAttribute,
     T,
-    existing_schema,
     requirements_of,
+    schema_of,
 )
 from sudare.cli.output import Json, print_json, say, working
 from sudare.errors import InputError
@@ -40,7 +40,7 @@ ROLES = {
 def verify(
     output: Annotated[
         Path,
-        typer.Argument(help="A release folder, a private view, or a published file.", show_default=False),
+        typer.Argument(help="A release folder, a p-view, or a published file.", show_default=False),
     ],
     k: K = None,
     l: L = None,
@@ -48,14 +48,14 @@ def verify(
     c: C = None,
     t: T = None,
     distance: Distance = "equal",
-    sensitive: Sensitive = None,
+    attribute: SensitiveAttribute = None,
     pk: Annotated[
         float | None, typer.Option(help="The k of Pk-anonymity of a randomized table.", min=1)
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="The epsilon of a randomized table or a private view.", min=0)
+        float | None, typer.Option(help="The epsilon of a randomized table or a p-view.", min=0)
     ] = None,
-    delta: Annotated[float, typer.Option(help="The delta of a private view.", min=0)] = 0.0,
+    delta: Annotated[float, typer.Option(help="The delta of a p-view.", min=0)] = 0.0,
     schema: Annotated[
         Path | None,
         typer.Option(
@@ -70,7 +70,7 @@ def verify(
 ) -> None:
     """Verify a published table; ends with 1 if a requirement does not hold.
 
-    A release folder or a private view is verified against its own certificate, unless something else is asked for.
+    A release folder or a p-view is verified against its own certificate, unless something else is asked for.
     """
     asked: list[Promise] = []
     if pk is not None:
@@ -80,47 +80,49 @@ def verify(
             DifferentialPrivacy(epsilon, delta, per="table" if is_private_view(output) else "record")
         )
     if not (k is None and l is None and t is None):
-        asked += requirements_of(k, l, diversity, c, t, distance, sensitive)
+        asked += requirements_of(k, l, diversity, c, t, distance, attribute)
     certified = is_private_view(output) or (handed_over(output) / CERTIFICATE).is_file()
     if not asked and not certified:
         raise InputError(
             f"{output} has no certificate that says what it promises. Give -k, -l or -t, --pk or --epsilon."
         )
     with working(f"Verifying {output}"):
-        found = verify_output(output, asked or None, _schema(schema, needed=bool(asked) and not certified))
+        verification = verify_output(
+            output, asked or None, _schema(schema, needed=bool(asked) and not certified)
+        )
     if json:
-        notes = {finding.name: finding.note for finding in found.findings if finding.note}
-        if found.notes:
-            notes["folder"] = "; ".join(found.notes)
+        notes = {finding.name: finding.note for finding in verification.findings if finding.note}
+        if verification.notes:
+            notes["folder"] = "; ".join(verification.notes)
         print_json(
             {
-                "holds": found.holds,
-                "measured": found.measured,
-                "worst": found.worst,
-                "columns": _by_role(found),
+                "holds": verification.holds,
+                "measured": verification.measured,
+                "worst": verification.worst,
+                "columns": _by_role(verification),
                 "notes": notes,
             }
         )
     else:
-        for what, names in _by_role(found).items():
+        for what, names in _by_role(verification).items():
             say("{}: {}", ROLES[what], ", ".join(names) or "none")
-        for finding in found.findings:
+        for finding in verification.findings:
             _show(finding)
-        for note in found.notes:
+        for note in verification.notes:
             say("Note: {}.", note)
-    raise typer.Exit(0 if found.holds else 1)
+    raise typer.Exit(0 if verification.holds else 1)
 
 
-def _by_role(found: Verification) -> dict[str, list[str]]:
+def _by_role(verification: Verification) -> dict[str, list[str]]:
     """List the columns by what they were taken for: a certificate that calls them otherwise promises less."""
-    return {what: [name for name, role in found.roles.items() if role == what] for what in ROLES}
+    return {what: [name for name, role in verification.roles.items() if role == what] for what in ROLES}
 
 
 def _schema(path: Path | None, *, needed: bool) -> Schema | None:
     """Read the schema that was named, or the usual one where there is no other."""
     if path is None and not needed:
         return None
-    return Schema.from_toml(existing_schema(path or Path(SCHEMA_FILE)))
+    return schema_of(path or Path(SCHEMA_FILE))
 
 
 def _show(finding: Finding) -> None:

@@ -17,9 +17,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
-
-import pooch
+from typing import Any, TypeVar
 
 from sudare.errors import InputError, ParameterError
 
@@ -194,7 +192,7 @@ def _download(file: File) -> Path:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as aside:
             arrived = Path(aside, PurePosixPath(file.url).name)
-            pooch.HTTPDownloader()(file.url, str(arrived), None)
+            _pooch().HTTPDownloader()(file.url, str(arrived), None)
             checksum = _keep(file, arrived)
             if checksum in file.sha256:
                 _keep_what_else_is_in(arrived, file)
@@ -210,7 +208,13 @@ def _download(file: File) -> Path:
 
 
 def _place(file: File) -> Path:
-    return Path(pooch.os_cache("sudare"), file.name)
+    return Path(_pooch().os_cache("sudare"), file.name)
+
+
+def _pooch() -> Any:
+    import pooch  # it takes long to load, and few need it
+
+    return pooch
 
 
 def _keep(file: File, arrived: Path) -> str:

@@ -182,7 +182,9 @@ class TableLaw(_Form):
     records: int = Field(ge=0, le=2**63)
     epsilon: Amount
     pk: Amount
-    split: Literal["least error", "equal", "tie", "paper tie"]
+    split: Literal[
+        "least-error", "equal", "tie", "paper-tie", "least error", "paper tie"
+    ]  # the last two: of old
     estimates: dict[str, Amount]
     """The epsilon spent on private estimates of histograms."""
     caveats: list[str]

@@ -99,7 +99,7 @@ def _attribute(requirement: Requirement, table: Table) -> str:
     if len(sensitive) > 1:
         raise InputError(
             f"{requirement}: there are several sensitive attributes, {listed(sensitive)}. "
-            f"Name one: attribute='{sensitive[0]}' (--sensitive '{sensitive[0]}' on the command line)."
+            f"Name one: attribute='{sensitive[0]}' (--attribute '{sensitive[0]}' on the command line)."
         )
     return sensitive[0]
 

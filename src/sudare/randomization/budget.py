@@ -13,8 +13,8 @@ from sudare.errors import RequirementError
 
 PARTS = 400  # of the whole spread, when the least error is searched for
 
-Split = Literal["least error", "equal", "tie", "paper tie"]
-SPLITS = ("least error", "equal", "tie", "paper tie")
+Split = Literal["least-error", "equal", "tie", "paper-tie"]
+SPLITS = ("least-error", "equal", "tie", "paper-tie")
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ def split_spread(spread: float, shares: Sequence[Share], split: Split) -> list[f
         if not weights.any():
             weights += 1.0
         return [float(part) for part in spread * weights / weights.sum()]
-    if split == "least error":
+    if split == "least-error":
         return _least_error(spread, shares)
-    return _tied(spread, shares, reach=1.0 if split == "paper tie" else 2.0)
+    return _tied(spread, shares, reach=1.0 if split == "paper-tie" else 2.0)
 
 
 def _least_error(spread: float, shares: Sequence[Share]) -> list[float]:

@@ -52,7 +52,7 @@ def learn_plan(
     after: After = "clip",
     priors: Mapping[str, ArrayLike] | None = None,
     matrices: Mapping[str, ArrayLike] | None = None,
-    histogram: Histogram = "private estimate",
+    histogram: Histogram = "private-estimate",
     joint: Groups | None = None,
 ) -> RandomizationPlan:
     """Choose a law for every quasi and sensitive attribute, so that together they meet the requirement.
@@ -62,7 +62,7 @@ def learn_plan(
     """
     one_of(split, "split", "randomize", SPLITS)
     one_of(after, "after", "randomize", ("clip", "reflect"))
-    one_of(histogram, "histogram", "randomize", ("private estimate", "true histogram"))
+    one_of(histogram, "histogram", "randomize", ("private-estimate", "true-histogram"))
     noise = Noise(after)
     methods = methods_of(
         how or {}, noise=noise, priors=priors or {}, matrices=matrices or {}, histogram=histogram
@@ -161,7 +161,7 @@ def _of_missing(choice: LawChoice) -> str:
 
 
 def _by_true_histogram(method: RandomizationMethod) -> bool:
-    return isinstance(method, Optimal) and method.prior is None and method.histogram == "true histogram"
+    return isinstance(method, Optimal) and method.prior is None and method.histogram == "true-histogram"
 
 
 def _optimal(
@@ -173,7 +173,7 @@ def _optimal(
     """
     if method.prior is not None:
         return optimal_pram(_public(choice, method.prior), epsilon=epsilon), 0.0
-    if method.histogram == "true histogram":
+    if method.histogram == "true-histogram":
         return optimal_pram(domain_counts(choice.domain, table), epsilon=epsilon), 0.0
     return _estimated(choice, table, epsilon, source)
 

@@ -19,7 +19,7 @@ How = Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
 """The kind of a law, as it is published."""
 After = Literal["clip", "reflect"]
 """What is done with noise that leaves the bounds."""
-Histogram = Literal["private estimate", "true histogram"]
+Histogram = Literal["private-estimate", "true-histogram"]
 """From what an optimal PRAM is made, if no public histogram is given."""
 
 
@@ -67,12 +67,12 @@ class Optimal:
 
     prior: ArrayLike | None = None
     """A public histogram to make it for: a count for each value, in their order."""
-    histogram: Histogram = "private estimate"
+    histogram: Histogram = "private-estimate"
     """Without one: what it is made for. An estimate is paid for with the attribute's budget; the true histogram is told."""
     name: ClassVar[How] = "optimal"
 
     def __post_init__(self) -> None:
-        one_of(self.histogram, "histogram", "Optimal", ("private estimate", "true histogram"))
+        one_of(self.histogram, "histogram", "Optimal", ("private-estimate", "true-histogram"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def methods_of(
 ) -> dict[str, RandomizationMethod]:
     """Return the method of every attribute, or group, that one is chosen for: by an object, a word, a prior or a matrix.
 
-    >>> methods_of({"age": "noise"}, noise=Noise("reflect"), priors={}, matrices={}, histogram="private estimate")
+    >>> methods_of({"age": "noise"}, noise=Noise("reflect"), priors={}, matrices={}, histogram="private-estimate")
     {'age': Noise(after='reflect')}
     """
     by_word: dict[str, RandomizationMethod] = {

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import polars as pl
 from numpy.typing import NDArray
@@ -251,7 +251,7 @@ def _opened(saved: SavedPlan) -> RandomizationPlan:
         schema=plan_schema(schema, head.bins),
         requirement=requirement,
         records=law.records,
-        split=law.split,
+        split=cast(Split, law.split.replace(" ", "-")),  # as it was spelled once
         estimates=dict(law.estimates),
         true_histograms=head.true_histograms,
         from_another=head.from_another,

@@ -61,7 +61,7 @@ def likest_by_value(
     if value.shape != (len(marks),) or (value.size and not 0 <= value.min() <= value.max() < values):
         raise ParameterError(f"Each of the {len(marks)} tuples needs a value from 0 to {values - 1}.")
     if device == "gpu" and len(marks) > 0:
-        largest: NDArray[np.int32] = _accelerator().likest_by_value(marks.codes, marks.gains, value, values)
+        largest: NDArray[np.int32] = accelerator().likest_by_value(marks.codes, marks.gains, value, values)
         return largest
     return _most_alike(marks, value, values, np.ones(len(marks), dtype=np.int64), 1)[:, :, 0]
 
@@ -85,7 +85,7 @@ def kth_likeness(
         raise ParameterError(f"Each of the {len(marks)} tuples needs a weight of at least 1.")
     kept = max(1, min(int(ks.max(initial=1)), int(weights.sum())))
     if device == "gpu" and len(marks) > 0:
-        best = _accelerator().most_alike(marks.codes, marks.gains, weights, kept)
+        best = accelerator().most_alike(marks.codes, marks.gains, weights, kept)
     else:
         best = _most_alike(marks, np.zeros(len(marks), dtype=np.int64), 1, weights, kept)[:, 0]
     return np.where(ks[..., None] <= kept, best.T[np.minimum(ks, kept) - 1], np.int32(-1))
@@ -100,7 +100,8 @@ def accelerator_available() -> bool:
         return False
 
 
-def _accelerator() -> Any:
+def accelerator() -> Any:
+    """Return what works on a GPU, or say why there is none."""
     if importlib.util.find_spec("torch") is None or importlib.util.find_spec("triton") is None:
         raise MissingExtraError("Work on a GPU", "gpu")
     if not accelerator_available():

@@ -16,12 +16,13 @@ from sudare.generalization.problem import with_hierarchies
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import one_of, sensitive_attribute
-from sudare.similarity.pairs import Device
+from sudare.similarity.pairs import Device, accelerator
 from sudare.suitability.bounds import Bound
 from sudare.suitability.choices import Advice, advise, dearest
 from sudare.suitability.costs import values_for
-from sudare.suitability.facts import Diversity, Facts
+from sudare.suitability.facts import Facts
 from sudare.suitability.histogram import max_blocks
+from sudare.tables.policy import Diversity
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
@@ -104,14 +105,14 @@ def assess(
     l: float | Sequence[float] = (2, 4, 8),
     k: int | Sequence[int] = (2, 5, 10),
     *,
-    diversity: Diversity = "entropy",
+    diversity: Diversity = "distinct",
     attribute: str | None = None,
     tight: bool = False,
     device: Device = "cpu",
 ) -> Assessment:
     """Say whether a table suits l-diversification, at what least cost, and what drives the cost.
 
-    `tight` also tries bounds that take a minute or two on a table like Adult. `device="gpu"` compares all pairs of
+    `diversity` is "distinct" or "entropy", which the suitability paper asks for. `tight` also tries bounds that take a minute or two on a table like Adult. `device="gpu"` compares all pairs of
     records on an NVIDIA GPU.
 
     >>> import sudare as sd
@@ -122,9 +123,12 @@ def assess(
     >>> found.feasible[2], found.bound_l[2] <= sd.generalize(table, sd.LDiversity(2)).certificate.utility["distortion"]
     (True, True)
     """
-    one_of(diversity, "diversity", "assess", ("entropy", "distinct"))
+    one_of(diversity, "diversity", "assess", ("distinct", "entropy"))
     one_of(device, "device", "assess", ("cpu", "gpu"))
-    ls, ks = _several(l), _several(k)
+    if device == "gpu":
+        accelerator()  # refused at once where there is none
+    ls = [int(value) if isinstance(value, float) and value.is_integer() else value for value in _several(l)]
+    ks = _several(k)
     asked = [LDiversity(value, diversity, attribute=attribute) for value in ls]  # refuses wrong values
     for value in ks:
         KAnonymity(value)

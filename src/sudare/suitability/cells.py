@@ -38,11 +38,14 @@ def cell_costs(problem: Problem, costs: Costs, minima: Sequence[BlockMinimum]) -
     but not that one cell has them all). A minimum that the table cannot meet costs the whole record.
     """
     levels, cost = _levels(problem, costs)
-    records, values = np.array([one.records for one in minima]), np.array([one.values for one in minima])
+    # One form of array everywhere, so that one kernel is compiled.
+    records = np.array([one.records for one in minima], dtype=np.int64)
+    values = np.array([one.values for one in minima], dtype=np.int64)
 
     def work(part: int) -> NDArray[np.int64]:
         best = np.full((len(minima), len(problem.units)), costs.whole, dtype=np.int64)
-        _cells.cheapest(_units(problem), levels[part::CORES], cost[part::CORES], records, values, best)
+        own = np.ascontiguousarray(levels[part::CORES]), np.ascontiguousarray(cost[part::CORES])
+        _cells.cheapest(_units(problem), *own, records, values, best)
         return best
 
     return np.asarray(np.minimum.reduce(in_threads(work, range(CORES))))

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.suitability.costs import values_for
-from sudare.suitability.facts import Diversity, Facts
+from sudare.suitability.facts import Facts
 from sudare.suitability.histogram import max_blocks
-from sudare.tables.policy import Compromise
+from sudare.tables.policy import Compromise, Diversity
 from sudare.tables.text import text_of
 
 OUTLIERS = 0.01  # the share of the records that may be left out

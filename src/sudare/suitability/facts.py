@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +20,10 @@ from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
 from sudare.suitability.costs import BlockMinimum, Costs, value_costs, values_for
 from sudare.suitability.histogram import min_block_distinct, min_block_entropy
 from sudare.tables.counts import Counts
+from sudare.tables.policy import Diversity
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
-Diversity = Literal["entropy", "distinct"]
 LOW = 2.0  # the ratio above which the paper calls the suitability low
 MAX_LEFT_OUT = 100  # quasi attributes, each of which is left out once to see what it costs
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, vstack
 
 from sudare.generalization.problem import Problem
 from sudare.suitability import _prices
@@ -51,7 +51,7 @@ def best_prices(
     records = problem.weights.sum()
     best = _prices.lowered(start / costs.whole, pricing)
     proposed = np.minimum(3 * best, 1.0)
-    rows = csr_matrix((0, len(best)))
+    rows = scipy.sparse.csr_matrix((0, len(best)))
     limits = np.empty(0)
     program = 1.0
     for _ in range(rounds):
@@ -65,7 +65,7 @@ def best_prices(
                 break
         if program - best @ problem.weights / records <= CLOSE * program:
             break
-        rows, limits = vstack([rows, broken], format="csr"), np.append(limits, broken_limits)
+        rows, limits = scipy.sparse.vstack([rows, broken], format="csr"), np.append(limits, broken_limits)
         solved = _solved(rows, limits, problem.weights)
         if solved is None or (not broken.shape[0] and (solved == proposed).all()):
             break
@@ -76,17 +76,19 @@ def best_prices(
 
 def _broken(
     prices: NDArray[np.float64], pricing: _prices.PricingProblem
-) -> tuple[csr_matrix, NDArray[np.float64]]:
+) -> tuple[scipy.sparse.csr_matrix, NDArray[np.float64]]:
     """Return the constraints that the prices break most, at most two for each unit."""
     excess = _prices.excess(prices, pricing)
     broken = np.flatnonzero(excess > TOLERANCE)
     broken = broken[np.argsort(-excess[broken], kind="stable")][: 2 * len(prices)]
     start, units, times, limits = _prices.blocks(prices, pricing, broken)
-    return csr_matrix((times.astype(np.float64), units, start), shape=(len(broken), len(prices))), limits
+    return scipy.sparse.csr_matrix(
+        (times.astype(np.float64), units, start), shape=(len(broken), len(prices))
+    ), limits
 
 
 def _solved(
-    rows: csr_matrix, limits: NDArray[np.float64], weights: NDArray[np.int64]
+    rows: scipy.sparse.csr_matrix, limits: NDArray[np.float64], weights: NDArray[np.int64]
 ) -> NDArray[np.float64] | None:
     """Return the best prices under the constraints so far; None if the solver gives up."""
     if not rows.shape[0]:

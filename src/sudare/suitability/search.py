@@ -45,7 +45,8 @@ def _searched(
     least = np.empty(len(start), dtype=np.int64)
 
     def work(part: int) -> None:
-        least[part::CORES] = search(codes, word, bit, gain, kind, start[part::CORES], company - 1, steps)
+        own = np.ascontiguousarray(start[part::CORES])  # one form of array, so that one kernel is compiled
+        least[part::CORES] = search(codes, word, bit, gain, kind, own, company - 1, steps)
 
     in_threads(work, range(CORES))
     return least

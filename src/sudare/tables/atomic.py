@@ -57,8 +57,8 @@ def write_folder(
     ['certificate.json']
     """
     _check_names(files)
+    refuse_unwritable(folder, force=force, mark=mark)  # before the work, not only after it
     folder = folder.resolve()
-    _must_replace(folder, mark, force=force)  # before the work, not only after it
     partial = _make_partial(folder)
     try:
         for inner in dict.fromkeys(Path(name).parent.name for name in files if "/" in name):
@@ -79,6 +79,41 @@ def write_folder(
     finally:
         # After an exchange the old folder has this name; after a failure, the unfinished new one.
         _remove(partial)
+
+
+def refuse_unwritable(folder: Path, *, force: bool = False, mark: str = _MARK) -> None:
+    """Refuse a folder that `write_folder` could not write, before anything is read or learned for it.
+
+    >>> import tempfile
+    >>> taken = Path(tempfile.mkdtemp())
+    >>> refuse_unwritable(taken / "new" / "release")
+    >>> refuse_unwritable(taken)                                            # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    sudare.errors.InputError: ... exists already. Nothing was written. ...
+    """
+    folder = folder.resolve()
+    _must_replace(folder, mark, force=force)
+    _refuse_parent(next(parent for parent in folder.parents if parent.exists()), folder)
+
+
+def refuse_unwritable_file(path: Path) -> None:
+    """Refuse a file that `write_file` could not write, before anything is read or learned for it.
+
+    >>> refuse_unwritable_file(Path("nowhere/report.html"))                 # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    sudare.errors.InputError: Cannot write nowhere/report.html: there is no folder nowhere. ...
+    """
+    _refuse_parent(path.parent, path)
+
+
+def _refuse_parent(parent: Path, path: Path) -> None:
+    if not parent.is_dir():
+        fault = f"{parent} is not a folder" if parent.exists() else f"there is no folder {parent}"
+    elif not os.access(parent, os.W_OK | os.X_OK):
+        fault = f"you may not write in {parent}"
+    else:
+        return
+    raise InputError(f"Cannot write {path}: {fault}. Nothing was written. Choose another place.")
 
 
 def _check_names(files: Mapping[str, Callable[[Path], object]]) -> None:

@@ -41,7 +41,7 @@ def randomize(
     after: After = "clip",
     priors: Mapping[str, ArrayLike] | None = None,
     matrices: Mapping[str, ArrayLike] | None = None,
-    histogram: Histogram = "private estimate",
+    histogram: Histogram = "private-estimate",
     joint: Mapping[str, Sequence[str]] | None = None,
     unsafe_seed: int | None = None,
 ) -> Release:
@@ -50,8 +50,8 @@ def randomize(
     Categories are kept or replaced ("retain"), numbers and dates get Laplace noise within their declared bounds
     ("noise"). `how` chooses otherwise by attribute: "bins" and "bits" for numbers, "optimal" for the PRAM that
     distorts a histogram least: a public one in `priors`, or one made as `histogram` says. `matrices` gives transition
-    matrices of your own. `split` says how attributes share the budget: "equal" (by their weights), "least error" (which
-    may give up some attributes for others), or "tie" and "paper tie" (one parameter for retention and noise). `after`
+    matrices of your own. `split` says how attributes share the budget: "equal" (by their weights), "least-error" (which
+    may give up some attributes for others), or "tie" and "paper-tie" (one parameter for retention and noise). `after`
     says what is done with noise that leaves the bounds. Instead of a word, `how` may have a method with options of its
     own, such as `Noise(after="reflect")` or `Optimal(prior=[...])`. The law is published with the data: `reconstruct` needs it.
 

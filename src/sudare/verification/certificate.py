@@ -24,12 +24,14 @@ from sudare.tables.text_files import parse_json, read_bytes
 
 MAX_BYTES = 8 * 10**6
 """Of a certificate's file."""
-VERSIONED = ("sudare", "numpy", "numba", "polars", "scipy", "opendp")
+LIBRARIES = ("sudare", "numpy", "numba", "polars", "scipy")
+VERSIONED = (*LIBRARIES, "opendp")
+"""What a certificate may name: also what older ones did."""
 
 
 def versions() -> dict[str, str]:
     """Return the versions of everything that had a part in the result."""
-    return {"python": platform.python_version()} | {name: version(name) for name in VERSIONED}
+    return {"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
 
 
 class _CertificatePart(BaseModel):

@@ -1,4 +1,4 @@
-"""`sudare views`: publish several views of one table that are safe together."""
+"""`sudare generalize-views`: publish several views of one table that are safe together."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sudare.cli.arguments import (
     LedgerFile,
     Receiver,
     SchemaPath,
-    Sensitive,
+    SensitiveAttribute,
     Source,
     by_name,
-    existing_schema,
-    opened,
+    ready_to_write,
+    schema_of,
 )
 from sudare.cli.generalize import as_json, say_where
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
@@ -27,10 +27,10 @@ from sudare.generalization.views import Method, Score
 from sudare.privacy.multi_view import Kind, MultiViewDiversity
 from sudare.release.release import Release
 from sudare.tables.databases import safe_name
-from sudare.verbs.generalize_views import generalize_views
+from sudare.verbs.generalize_views import generalize_views as generalize_table
 
 
-def views(
+def generalize_views(
     source: Source,
     output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
     view: Annotated[
@@ -55,7 +55,7 @@ def views(
         Kind,
         typer.Option(help="How they are counted: distinct, or by how likely they are: entropy, posterior."),
     ] = "distinct",
-    sensitive: Sensitive = None,
+    attribute: SensitiveAttribute = None,
     method: Annotated[
         Method,
         typer.Option(
@@ -98,17 +98,18 @@ def views(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Generalize several views so that nobody's sensitive value can be told from all together, verify, and write them."""
+    """Generalize several views so that all together tell nobody's sensitive value, verify, and write them."""
     chosen = {name: text.split(",") for name, text in by_name(view, "--view", "T1=age,sex").items()}
-    asked = MultiViewDiversity(int(l) if l.is_integer() else l, kind, sensitive)
+    asked = MultiViewDiversity(int(l) if l.is_integer() else l, kind, attribute)
     weights = {name: _number(text, name) for name, text in by_name(weight, "--weight", "T1=2").items()}
     if everybody and ledger is None:
         raise InputError("--everybody speaks of a ledger's receivers. Give --ledger too.")
+    declared = schema_of(schema)
+    book = ready_to_write(output, ledger, receiver, force=force)
     with working(f"Reading {safe_name(source)}"):
-        table = read(source, existing_schema(schema))
-        book = opened(ledger, receiver)
+        table = read(source, declared)
     with working("Generalizing and verifying"):
-        release = generalize_views(
+        release = generalize_table(
             table,
             chosen,
             asked,
@@ -148,23 +149,23 @@ def _show(release: Release) -> None:
     measured = ", ".join(f"{name} = {value:.4g}" for name, value in holder["measured"].items())
     say("[b]{}[/]: [green]holds[/], {}", " and ".join(certificate.requirements), measured)
     before, after = (holder["attacks"][side]["intersection"] for side in ("input", "output"))
-    for name, found in after["by_attribute"].items():
+    for name, left in after["by_attribute"].items():
         say(
             "Somebody's likeliest {}, for whoever combines these views: [b]{}[/] (raw views: {})",
             name,
-            f"{found['posterior']:.1%}",
+            f"{left['posterior']:.1%}",
             f"{before['posterior']:.1%}",
         )
     rows = [
         [
             name,
-            found["blocks"],
-            f"{found['average_block']:,.1f}",
-            found["discernibility"],
-            f"{found['distortion']:.4f}",
-            f"{found['open']:.2%}",
+            utility["blocks"],
+            f"{utility['average_block']:,.1f}",
+            utility["discernibility"],
+            f"{utility['distortion']:.4f}",
+            f"{utility['open']:.2%}",
         ]
-        for name, found in holder["utility"].items()
+        for name, utility in holder["utility"].items()
     ]
     print_table("What it cost", ["view", "blocks", "average block", "DM", "DIS", "left open"], rows)
     for caveat in [*certificate.caveats, *holder["notes"]]:

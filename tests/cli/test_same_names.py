@@ -1,0 +1,144 @@
+"""What the command line can, Python can, by the same names and with the same defaults; and the other way round."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sudare.tables.draft import draft
+
+import sudare as sd
+from sudare.attacks.background import background
+from sudare.attacks.homogeneity import homogeneity
+from sudare.attacks.intersection import intersection
+from sudare.attacks.randomized import by_law
+from sudare.attacks.reidentification import reidentification
+from sudare.attacks.skewness import skewness
+from sudare.cli.app import COMMANDS, OLD_COMMANDS, OLD_OPTIONS, imported
+from sudare.pview.mondrian import learn_mondrian
+
+# The verbs, and what else in Python a command puts together: requirements, a method's own parameters, the writing.
+BLOCKS = (sd.KAnonymity, sd.LDiversity, sd.TCloseness)
+VERBS: dict[str, list[Callable[..., Any]]] = {
+    "assess": [sd.assess],
+    "attack": [sd.attack, homogeneity, background, reidentification, skewness, intersection, by_law],
+    "generalize": [sd.generalize, *BLOCKS, sd.Release.write],
+    "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
+    "materialize": [sd.materialize, sd.DifferentialPrivacy, learn_mondrian, sd.PView.save],
+    "publish": [sd.publish, sd.Policy, sd.publish_view, sd.Release.write],
+    "randomize": [sd.randomize, sd.PkAnonymity, sd.DifferentialPrivacy, sd.Release.write],
+    "reconstruct": [sd.reconstruct],
+    "verify": [sd.verify, *BLOCKS, sd.PkAnonymity, sd.DifferentialPrivacy],
+}
+
+# Commands that are no verb: what they are in Python.
+OTHERS: dict[str, list[Callable[..., Any]]] = {
+    "check": [sd.read],
+    "count": [sd.Table.counts],
+    "demo": [sd.datasets.health_survey],
+    "init": [draft],
+    "ledger": [sd.Ledger.entries, sd.Ledger.budget, sd.Ledger.declare_apart, sd.Ledger.verify],
+    "query": [sd.PView.sql],
+}
+
+# Options that Python has no name for.
+COMMAND_LINE_ONLY = {
+    "schema": "in Python a table has its schema; attack and verify take one",
+    "json": "Python has objects",
+    "report": "Python: release.report, and write_assessment",
+    "plots": "Python: reports.assessment.write_pictures",
+    "where": "Python: Estimate.count",
+    "matrix_rows": "how a file of a matrix is to be read",
+}
+
+# Parameters that the command line has no option for.
+PYTHON_ONLY = {
+    "self": "", "seen": "", "path": "an argument", "output": "an argument", "folder": "an argument", "release": "an argument",
+    "attributes": "an argument", "frames": "an argument", "parameters": "each has an option", "options": "each has an option",
+    "table": "read from SOURCE", "view": "opened from SOURCE", "schema": "read from --schema",
+    "requirement": "made of options", "requirements": "made of options", "policy": "made of options",
+    "plan": "law.json beside the output", "law": "law.json beside the output",
+    "delta": "of a p-view; a record's law has none", "decide": "a person at the terminal", "per": "which of the two is meant, the command says",
+    "codes": "counted from the table", "sizes": "from the schema", "account": "made of --epsilon and --delta",
+}  # fmt: skip
+
+# Options with another name: what is given again and again is one mapping in Python; and on one command line several
+# requirements must be told apart.
+RENAMED = {
+    "view": "views",
+    "weight": "weights",
+    "prior": "priors",
+    "matrix": "matrices",
+    "pk": "k",
+}
+RENAMED_IN = {("generalize", "diversity"): "kind", ("verify", "diversity"): "kind"}
+
+
+def options(command: str) -> dict[str, Any]:
+    """The options of a command by their names in Python, with their defaults; arguments aside."""
+    params = [one for one in imported(command).params if one.param_type_name == "option"]
+    names = {one: RENAMED_IN.get((command, one.name), RENAMED.get(one.name, one.name)) for one in params}
+    return {name: one.default for one, name in names.items() if name != "help"}
+
+
+def parameters(functions: list[Callable[..., Any]]) -> dict[str, list[Any]]:
+    """The parameters of functions by name, with the defaults that they have."""
+    found: dict[str, list[Any]] = {}
+    for function in functions:
+        for name, one in inspect.signature(function).parameters.items():
+            found.setdefault(name, []).extend([] if one.default is one.empty else [one.default])
+    return found
+
+
+@pytest.mark.parametrize("command", VERBS)
+def test_options_are_parameters(command: str) -> None:
+    extra = set(options(command)) - set(parameters(VERBS[command]))
+    assert extra <= set(COMMAND_LINE_ONLY), "options that Python does not have"
+
+
+@pytest.mark.parametrize("command", VERBS)
+def test_parameters_are_options(command: str) -> None:
+    extra = set(parameters(VERBS[command])) - set(options(command))
+    assert extra <= set(PYTHON_ONLY), "parameters that the command line does not have"
+
+
+@pytest.mark.parametrize("command", VERBS)
+def test_defaults_agree(command: str) -> None:
+    known = parameters(VERBS[command])
+    for name, default in options(command).items():
+        if default not in (None, False) and known.get(name) and name not in PYTHON_ONLY:
+            assert default in known[name], name
+
+
+def test_the_tables_of_differences_name_nothing_that_is_gone() -> None:
+    every = {one.name for command in VERBS for one in imported(command).params}
+    assert set(COMMAND_LINE_ONLY) <= every
+    assert set(RENAMED) <= every
+    assert set(PYTHON_ONLY) <= {name for functions in VERBS.values() for name in parameters(functions)}
+
+
+def test_every_verb_is_a_command_and_every_command_has_its_place() -> None:
+    assert set(VERBS) | set(OTHERS) == set(COMMANDS)
+    verbs = {name for name in sd.__all__ if inspect.isfunction(getattr(sd, name))}
+    assert {name.replace("_", "-") for name in verbs} - set(COMMANDS) == {"read", "publish-view"}
+    assert set(imported("ledger").commands) == {"show", "budget", "apart", "verify"}
+
+
+def test_help_lists_what_each_command_says_of_itself() -> None:
+    for name, line in COMMANDS.items():
+        assert imported(name).help.split("\n\n")[0].replace("\n", " ") == line
+
+
+def test_old_names_still_work_and_are_not_shown(run: Any) -> None:
+    shown = run("--help").out
+    assert "│ generalize-views " in shown
+    for old, new in OLD_COMMANDS.items():
+        assert f"│ {old} " not in shown
+        assert run(old, "--help").out.split() == run(new, "--help").out.replace(new, old).split()
+    for old, new in OLD_OPTIONS.items():
+        assert old not in run("assess", "--help").out
+        refused = [run("assess", "none.csv", given, "-l", "many").err for given in (f"{old}=a", f"{new}=a")]
+        assert refused[0] == refused[1]
+        assert "Invalid value for '-l'" in refused[0]
