@@ -1,11 +1,11 @@
-"""The domain of a view: for every attribute a finite list of cells, declared and not read off the data."""
+"""The domain of a p-view: for every attribute a finite list of cells, declared and not read off the data."""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -24,7 +24,8 @@ from sudare.pview.saved_axes import (
     values_from_json,
 )
 from sudare.tables.checking import innermost, moment_of, places_in, values_as
-from sudare.tables.column import Column
+from sudare.tables.column import Column, smallest
+from sudare.tables.counts import Counts, count_index
 from sudare.tables.numbers import number_of, numbers_of
 from sudare.tables.schema import Attribute, Bound, Role, Schema
 from sudare.tables.table import Source, Table
@@ -104,16 +105,27 @@ class Axis:
         """Whether the values between the bounds are whole numbers or days."""
         return _is_whole(self.dtype)
 
-    def codes(self, column: Column, source: Source = SOMEWHERE) -> NDArray[np.int32]:
-        """Return the cell of every row of a column; `source` says where rows are that do not fit."""
+    def cells_of(self, column: Column, source: Source = SOMEWHERE) -> NDArray[np.int32]:
+        """Return the cell of every code of a column, the last for missing values; `source` says where what does not fit is."""
         if column.missing and not self.missing:
-            raise InputError(f"'{self.name}' has missing values, for which the view has no cell.")
+            raise InputError(f"'{self.name}' has missing values, for which the p-view has no cell.")
         if self.values is not None:
             places = places_in(column, self.values, source)
         else:
-            numbers = numbers_of(values_as(column, self.dtype, source))
-            places = np.searchsorted(self.edges()[1:-1], numbers, side="right")
-        return np.append(places, self.size - 1).astype(np.int32)[column.codes]
+            places = self._bins_of(column, source)
+        return np.append(places, self.size - 1).astype(np.int32)
+
+    def _bins_of(self, column: Column, source: Source) -> NDArray[np.int64]:
+        """Return the bin of every value of a column; what lies outside the bounds is refused, not put into the next bin."""
+        numbers = numbers_of(values_as(column, self.dtype, source))
+        inside = (numbers >= self.low) & (numbers < self.high if self.whole else numbers <= self.high)
+        if not inside.all():
+            value = column.values[int(np.flatnonzero(~inside)[0])]
+            raise InputError(
+                f"{source.name}, column '{self.name}': {shown(text_of(value))} is outside the bounds of the p-view. "
+                "Declare the bounds in the schema that the table is read by: it then says in which rows, or clips them."
+            )
+        return np.searchsorted(self.edges()[1:-1], numbers, side="right")
 
     def edges(self) -> Floats:
         """Return where the bins begin, and where the last one ends; a whole number is never cut in two."""
@@ -308,14 +320,14 @@ def _ends(bounds: tuple[Bound, Bound], dtype: pl.DataType, name: str) -> tuple[f
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """The axes of a view, one per attribute.
+    """The axes of a p-view, one per attribute.
 
     >>> import sudare as sd
     >>> schema = sd.Schema.from_roles(
     ...     quasi=["age"], sensitive=["ill"], bounds={"age": (18, 27)}, domains={"ill": ["yes", "no"]}, missing="refuse")
     >>> domain = Domain.of(schema)
     >>> table = sd.read(pl.DataFrame({"age": [20, 25], "ill": ["yes", "no"]}), schema)
-    >>> domain.sizes, domain.codes(table).tolist()
+    >>> domain.sizes, domain.counts(table).codes.tolist()
     ((10, 2), [[2, 0], [7, 1]])
     """
 
@@ -354,9 +366,24 @@ class Domain:
             raise InputError(f"The view has no attribute '{name}'. There are {listed(self.names)}.")
         return self.names.index(name)
 
-    def codes(self, table: Table) -> NDArray[np.int32]:
-        """Return the cell of every row on every axis."""
-        return np.stack([axis.codes(table[axis.name], table.source) for axis in self.axes], axis=1)
+    def counts(self, table: Table) -> Counts:
+        """Count the records of every cell that holds any."""
+        by_value = table.counts(self.names)
+        cells = [axis.cells_of(table[axis.name], table.source) for axis in self.axes]
+        # Of the smallest types: of a thousand attributes there are as many distinct tuples as rows.
+        columns = {
+            axis.name: own.astype(smallest(axis.size))[by_value.codes[:, a]]
+            for a, (axis, own) in enumerate(zip(self.axes, cells, strict=True))
+        }
+        weights = by_value.weights
+        if all((np.diff(own[:size]) > 0).all() for own, size in zip(cells, by_value.sizes, strict=True)):
+            # Each value has a cell of its own, in the same order: so have the tuples.
+            codes = np.stack(list(columns.values()), axis=1).astype(np.int32)
+            return Counts(tuple(self.names), codes, weights, self.sizes)
+        del by_value
+        by_cell, place = count_index(columns, self.sizes)
+        added = np.bincount(place, weights, minlength=len(by_cell)).astype(np.int64)  # exact below 2^53
+        return replace(by_cell, weights=added)
 
     def decode(self, codes: NDArray[Any], rng: np.random.Generator) -> pl.DataFrame:
         """Return rows for cells."""

@@ -6,18 +6,14 @@ what is written here.
 
 from __future__ import annotations
 
-import json
-import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sudare.errors import InputError
 from sudare.tables.column import smallest
@@ -27,7 +23,7 @@ MOST_AXES = 400
 MOST_SIZE = 2**20
 """Cells of all attributes together, each on its own: values, or bins."""
 MOST_NAME = 1_000
-"""Characters of an attribute's name, and of what a share of the budget was spent on."""
+"""Characters of an attribute's name."""
 MOST_ROWS = 2**22
 """Points, or blocks."""
 MOST_VALUES = 10**8
@@ -36,21 +32,8 @@ MOST_BYTES = 2**30
 """Of the data's file."""
 MOST_COUNT = 2.0**53
 """The largest count, beyond which floats no longer tell whole numbers apart."""
-MOST_FACTS = 4 * 2**20
-"""Characters of what is said about how the view was made."""
-MOST_DIGITS = 300
-"""Of a share of the budget, and of the common denominator of all."""
-MOST_SHARES = 100_000
-MOST_BUDGET = 10**6
 
 Floats = NDArray[np.float64]
-FRACTION = re.compile(rf"[0-9]{{1,{MOST_DIGITS}}}(/[1-9][0-9]{{0,{MOST_DIGITS - 1}}})?")
-
-
-def _as_fraction(text: str) -> str:
-    if not FRACTION.fullmatch(text) or Fraction(text) > MOST_BUDGET:
-        raise ValueError(f"must be a fraction from 0 to {MOST_BUDGET:,}, such as '1/64'")
-    return text
 
 
 class Form(BaseModel):
@@ -61,17 +44,7 @@ class Form(BaseModel):
 
 Number = Annotated[float, Field(ge=-MOST_COUNT, le=MOST_COUNT)]
 Variance = Annotated[float, Field(ge=0, le=MOST_COUNT**2)]
-Share = Annotated[str, AfterValidator(_as_fraction)]
 Name = Annotated[str, Field(max_length=MOST_NAME)]
-
-
-class Budget(Form):
-    """What was spent on what, exactly."""
-
-    unit: Literal["epsilon", "rho"]
-    whole: Share
-    shares: dict[Name, Share] = Field(min_length=1, max_length=MOST_SHARES)
-    remaining: Share
 
 
 class Manifest(Form):
@@ -83,7 +56,7 @@ class Manifest(Form):
     domain: list[dict[str, Any]] = Field(min_length=1, max_length=MOST_AXES)
     extras: dict[str, Any]
     facts: dict[str, Any]
-    view_sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    data_sha256: str = Field(pattern="^[0-9a-f]{64}$")
 
 
 Some = TypeVar("Some", bound=Form)
@@ -98,23 +71,6 @@ def checked(form: type[Some], data: object, what: str) -> Some:
         place = ".".join(str(part) for part in problem["loc"] if isinstance(part, str | int))
         reason = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
         raise InputError(f"{what}: {shown(place)} {reason}. Got {shown(problem['input'])} instead.") from None
-
-
-def check_facts(facts: Mapping[str, Any]) -> None:
-    """Refuse facts that are too large, or whose budget could not be added up."""
-    if len(json.dumps(facts)) > MOST_FACTS:
-        raise InputError(f"The facts of the view are too long. They may have {MOST_FACTS:,} characters.")
-    if not isinstance(facts.get("certificate", {}), dict):
-        raise InputError("The certificate of the view is of no known form.")
-    if "budget" in facts:
-        shares = checked(Budget, facts["budget"], "The budget of the view").shares
-        common = 1
-        for share in shares.values():  # a sum of shares that have nothing in common would grow without end
-            common = math.lcm(common, Fraction(share).denominator)
-            if common > 10**MOST_DIGITS:
-                raise InputError(
-                    "The budget of the view: its shares have no common denominator worth the name."
-                )
 
 
 # -- Columns --------------------------------------------------------------------------------------------

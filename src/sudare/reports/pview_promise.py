@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from sudare.pview.spending import Spending
 from sudare.reports import charts
 from sudare.reports.randomization_charts import figure
 from sudare.reports.svg import plain as escape
@@ -89,14 +90,4 @@ def spending(budget: Mapping[str, Any]) -> str:
 
 def shares(budget: Mapping[str, Any]) -> dict[str, Fraction]:
     """Return what share of the budget went to what; if there are many, those of one kind together."""
-    whole = Fraction(budget["whole"])
-    parts = {what: Fraction(part) / whole for what, part in budget["shares"].items()}
-    if len(parts) <= MOST:
-        return parts
-    kinds: dict[str, list[Fraction]] = {}
-    for what, part in parts.items():
-        kinds.setdefault(what.split(" of ")[0].rstrip("0123456789 "), []).append(part)
-    return {
-        kind if len(own) == 1 else f"{len(own)} × {kind}": sum(own, Fraction(0))
-        for kind, own in kinds.items()
-    }
+    return Spending.from_json(budget).parts(MOST)

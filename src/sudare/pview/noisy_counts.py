@@ -1,8 +1,7 @@
-"""What the simple methods learn: a partition of the domain into blocks, or a count for every cell."""
+"""What the simple methods learn: noisy counts of blocks, of all cells, or of every attribute by itself."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,16 +10,19 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.privacy.requirement import refused
+from sudare.tables.counts import Counts
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
+MOST_CELLS = 10**7  # that may have a count each
+
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class NoisyBlocks:
     """Boxes that cover every cell once, each with a noisy count that is thought to be spread evenly over its cells.
 
-    >>> halves = Blocks(np.array([[0], [5]]), np.array([[4], [9]]), np.array([10.0, 30.0]), np.array([1.4, 1.4]))
+    >>> halves = NoisyBlocks(np.array([[0], [5]]), np.array([[4], [9]]), np.array([10.0, 30.0]), np.array([1.4, 1.4]))
     >>> len(halves)
     2
     """
@@ -39,12 +41,12 @@ class Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class NoisyCells:
     """An estimate for every cell of a small domain.
 
     Cells of one bucket share one noisy count evenly; without buckets each has its own.
 
-    >>> cells = Cells(np.array([[4.0, 6.0], [0.0, 2.0]]), deviation=2.0)
+    >>> cells = NoisyCells(np.array([[4.0, 6.0], [0.0, 2.0]]), deviation=2.0)
     >>> cells.counts(np.array([[0, 0]]), np.array([[1, 0]])), cells.errors(np.array([[0, 0]]), np.array([[1, 1]]))
     (array([4.]), array([4.]))
     """
@@ -96,10 +98,64 @@ class Cells:
             return np.empty((0, self.table.ndim), np.int32)
         sums = np.cumsum(project(self.table.ravel(), float(self.table.sum())))
         if not sums[-1] > 0:
-            raise InputError("The view counts nobody; there is nothing to draw from.")
+            raise InputError("The p-view counts nobody; there is nothing to draw from.")
         places = np.searchsorted(sums, rng.random(n) * sums[-1], side="right")
         found = np.unravel_index(np.minimum(places, sums.size - 1), self.table.shape)
         return np.stack(found, axis=1).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyProduct:
+    """Histograms of single attributes, as if the attributes were independent.
+
+    >>> model = NoisyProduct((np.array([30.0, 10.0]), np.array([20.0, 20.0])), deviation=2.0)
+    >>> model.counts(np.array([[0, 1]]), np.array([[0, 1]]))
+    array([15.])
+    """
+
+    marginals: tuple[Floats, ...]
+    """The histogram of each attribute. All have the same sum, and nothing is below 0."""
+    deviation: float
+    """The standard deviation of the noise of each count."""
+
+    @property
+    def total(self) -> float:
+        """How many records there are thought to be."""
+        return float(self.marginals[0].sum())
+
+    def counts(self, low: Codes, high: Codes) -> Floats:
+        """Return how many records lie in each of some boxes, both ends included."""
+        return np.asarray(self.total * np.prod(self._shares(low, high), axis=0))
+
+    def errors(self, low: Codes, high: Codes) -> Floats:
+        """Return the standard deviations of these counts' noise, to first order.
+
+        What independence gets wrong is not in it. The noise of a range of w of n values is that of w counts, less
+        what the known total tells: w (1 - w/n).
+        """
+        shares = self._shares(low, high)
+        sizes = np.array([len(m) for m in self.marginals])
+        square = np.prod(shares, axis=0) ** 2 / (1 / sizes).sum()  # of the total
+        for a, n in enumerate(sizes):
+            width = high[:, a] - low[:, a] + 1
+            square += np.prod(np.delete(shares, a, axis=0), axis=0) ** 2 * width * (1 - width / n)
+        return np.asarray(self.deviation * np.sqrt(square))
+
+    def _shares(self, low: Codes, high: Codes) -> Floats:
+        """Return the share of each attribute's range; if nobody was found, as if they were spread evenly."""
+        if not self.total > 0:
+            return np.array([(high[:, a] - low[:, a] + 1) / len(m) for a, m in enumerate(self.marginals)])
+        sums = [np.append(0.0, np.cumsum(m)) / max(self.total, 1e-300) for m in self.marginals]
+        return np.array([s[high[:, a] + 1] - s[low[:, a]] for a, s in enumerate(sums)])
+
+    def sample(self, n: int, rng: np.random.Generator) -> Codes:
+        """Draw the cells of so many records."""
+        if n == 0:
+            return np.empty((0, len(self.marginals)), np.int32)
+        if not all(m.sum() > 0 for m in self.marginals):
+            raise InputError("The p-view counts nobody; there is nothing to draw from.")
+        columns = [rng.choice(len(m), size=n, p=m / m.sum()) for m in self.marginals]
+        return np.stack(columns, axis=1).astype(np.int32)
 
 
 def _slices(low: Codes, high: Codes) -> list[tuple[slice, ...]]:
@@ -125,15 +181,20 @@ def project(counts: Floats, total: float) -> Floats:
     return np.asarray(np.maximum(counts - excess[kept], 0))
 
 
-def check_codes(codes: Codes, sizes: Sequence[int], owner: str) -> tuple[int, ...]:
-    """Refuse codes that do not fit the sizes of the attributes, and return the sizes as plain numbers."""
-    found = tuple(int(size) for size in sizes)
-    if not found or min(found) < 1:
-        raise refused(found, "sizes", owner, "a size of 1 or more for each attribute")
-    if codes.ndim != 2 or codes.shape[1] != len(found) or codes.dtype.kind not in "iu":
-        raise refused(
-            codes.shape, "codes", owner, f"whole numbers, a row per record and {len(found)} columns"
-        )
-    if codes.size and (codes.min() < 0 or (codes.max(axis=0) >= np.array(found)).any()):
-        raise refused(codes.max(axis=0).tolist(), "codes", owner, f"from 0 to below the sizes {found}")
-    return found
+def check_counts(counts: Counts, owner: str) -> None:
+    """Refuse counts whose codes do not fit the sizes of their attributes, or whose weights are no numbers of records."""
+    codes, weights, sizes = counts.codes, counts.weights, counts.sizes
+    if not sizes or min(sizes) < 1:
+        raise refused(sizes, "sizes", owner, "a size of 1 or more for each attribute")
+    if codes.ndim != 2 or codes.shape[1] != len(sizes) or codes.dtype.kind not in "iu":
+        raise refused(codes.shape, "codes", owner, f"whole numbers, a row per tuple and {len(sizes)} columns")
+    if codes.size and (codes.min() < 0 or (codes.max(axis=0) >= np.array(sizes)).any()):
+        raise refused(codes.max(axis=0).tolist(), "codes", owner, f"from 0 to below the sizes {sizes}")
+    if weights.shape != (len(codes),) or weights.dtype.kind not in "iu" or (weights < 1).any():
+        raise refused(weights.shape, "weights", owner, "a whole number of records, 1 or more, for each tuple")
+
+
+def histogram(counts: Counts, attribute: int) -> NDArray[np.int64]:
+    """Count the records of every cell of one attribute, given by its place."""
+    sums = np.bincount(counts.codes[:, attribute], counts.weights, minlength=counts.sizes[attribute])
+    return sums.astype(np.int64)  # exact: no sum of records reaches 2^53

@@ -1,0 +1,13 @@
+"""The methods as objects with documented fields: `sd.methods.DPMondrian(theta=10)`. A string is short for one's defaults.
+
+>>> from sudare import methods
+>>> methods.DPMondrian(theta=10).theta
+10.0
+"""
+
+from sudare.pview.baselines import Identity, Independent
+from sudare.pview.dawa import Dawa
+from sudare.pview.mondrian import DPMondrian
+from sudare.pview.pairs import Pairs
+
+__all__ = ["DPMondrian", "Dawa", "Identity", "Independent", "Pairs"]
