@@ -1,4 +1,4 @@
-"""Private views: what one costs to make, to ask, to save and to open, and how it stands beside peers.
+"""P-views: what one costs to make, to ask, to save and to open, and how it stands beside peers.
 
 `python -m benchmarks.pviews [--quick]`. Peers (MST and AIM of OpenDP with mbi, PrivBayes of DataSynthesizer) are not
 dependencies of the project: if they are not installed, their rows say so; SUDARE_PEERS may name an interpreter that has
@@ -226,7 +226,8 @@ PEERS: list[Peer] = [
 def _beside_peers(table: sd.Table, queries: int, peers: Sequence[Peer]) -> None:
     """Compare views of Adult's numbers with rows that peers make of the same cells."""
     domain = Domain.of(table.schema)
-    codes, sizes = domain.codes(table), domain.sizes
+    counts, sizes = domain.counts(table), domain.sizes
+    codes = np.repeat(counts.codes, counts.weights, axis=0)
     errors = _errors(codes, sizes, queries)
     lines = []
     for case in (Case("", table, method, given) for method, given in (("pairs", PURE), ("pairs", DELTA), ("dp-mondrian", PURE), ("independent", PURE))):  # fmt: skip

@@ -1,4 +1,4 @@
-"""Weighted boxes: what a view counts with. A point is a box of one cell."""
+"""Weighted boxes: what a p-view counts with. A point is a box of one cell."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Boxes:
             return np.empty((0, len(self.sizes)), np.int64)
         total = self.weights.sum()
         if total <= 0:
-            raise InputError("The view counts nobody; there is nothing to draw from.")
+            raise InputError("The p-view counts nobody; there is nothing to draw from.")
         # Evenly spaced along the running sum, so that every box gets its share, and not more or less by chance.
         places = np.searchsorted(
             np.cumsum(self.weights) / total, (np.arange(n) + rng.random()) / n, side="right"

@@ -118,7 +118,10 @@ class Axis:
     def _bins_of(self, column: Column, source: Source) -> NDArray[np.int64]:
         """Return the bin of every value of a column; what lies outside the bounds is refused, not put into the next bin."""
         numbers = numbers_of(values_as(column, self.dtype, source))
-        inside = (numbers >= self.low) & (numbers < self.high if self.whole else numbers <= self.high)
+        # A source's narrow floats are compared as narrow ones, as they were when they were read.
+        narrow = column.values.dtype == pl.Float32
+        low, high = (float(np.float32(end)) if narrow else end for end in (self.low, self.high))
+        inside = (numbers >= low) & (numbers < high if self.whole else numbers <= high)
         if not inside.all():
             value = column.values[int(np.flatnonzero(~inside)[0])]
             raise InputError(
@@ -280,11 +283,11 @@ class Axis:
             values = values_from_json(form.values, form.dtype, form.name)
             return cls(form.name, form.dtype, values, missing=form.missing)
         if form.values is not None or form.low is None or form.high is None or form.bins is None:
-            raise InputError(f"'{form.name}' of the view must have either values, or low, high and bins.")
+            raise InputError(f"'{form.name}' of the p-view must have either values, or low, high and bins.")
         refuse_wrong_ends(form.low, form.high, form.dtype, form.name)
         axis = cls(form.name, form.dtype, None, form.low, form.high, form.bins, form.missing)
         if not (np.diff(axis.edges()) > 0).all():
-            raise InputError(f"'{form.name}' of the view has bins without a width.")
+            raise InputError(f"'{form.name}' of the p-view has bins without a width.")
         return axis
 
 
@@ -363,7 +366,7 @@ class Domain:
     def place(self, name: str) -> int:
         """Return which axis an attribute is."""
         if name not in self.names:
-            raise InputError(f"The view has no attribute '{name}'. There are {listed(self.names)}.")
+            raise InputError(f"The p-view has no attribute '{name}'. There are {listed(self.names)}.")
         return self.names.index(name)
 
     def counts(self, table: Table) -> Counts:

@@ -98,8 +98,8 @@ def open_pview(folder: str | Path) -> PView:
     kind = KINDS[about.kind]
     try:
         domain = Domain.from_json(about.domain)
-        _check_facts(about.facts, domain)
         layouts = kind.layouts(domain.sizes)
+        _check_facts(about.facts, domain)
         frame = read_parquet(data, DATA, check=lambda it: refuse_other_layouts(it.names, it.rows, layouts))
         model = kind.from_frame(frame, domain.sizes, about.extras)
     except InputError as error:

@@ -16,7 +16,7 @@ from sudare.pview.pairs import Pairs
 from sudare.tables.text import listed, shown
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (Pairs, DPMondrian, Independent, Identity, Dawa)
+    method.name: method for method in (Pairs, DPMondrian, Identity, Independent, Dawa)
 }
 
 

@@ -1,6 +1,6 @@
-"""The form of a saved view: exactly which keys, numbers and columns there are, and how large they may be.
+"""The form of a saved p-view: exactly which keys, numbers and columns there are, and how large they may be.
 
-Whoever forges a view also computes its hashes anew. So nothing is made of a file before all of it was compared with
+Whoever forges a p-view also computes its hashes anew. So nothing is made of a file before all of it was compared with
 what is written here.
 """
 
@@ -48,7 +48,7 @@ Name = Annotated[str, Field(max_length=MOST_NAME)]
 
 
 class Manifest(Form):
-    """All that says what the data of a view mean."""
+    """All that says what the data of a p-view mean."""
 
     format: str
     version: int
@@ -78,7 +78,7 @@ def checked(form: type[Some], data: object, what: str) -> Some:
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a view's data, in order, and how many rows it may have."""
+    """The columns of a p-view's data, in order, and how many rows it may have."""
 
     columns: dict[str, pl.DataType]
     least: int
@@ -104,7 +104,7 @@ def refuse_other_layouts(names: Sequence[str], rows: int, layouts: Sequence[Layo
     if not any(layout.admits(names, rows) for layout in layouts):
         wanted = layouts[-1]
         raise InputError(
-            f"The columns are not those of this kind of view, or too many rows or too few: {listed(list(names))} with "
+            f"The columns are not those of this kind of p-view, or too many rows or too few: {listed(list(names))} with "
             f"{rows:,} rows, where {listed(list(wanted.columns))} with {wanted.least:,} to {wanted.most:,} were expected."
         )
 

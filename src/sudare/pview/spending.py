@@ -99,6 +99,8 @@ class Spending:
         form = checked(SpendingForm, data, "The budget of the p-view")
         shares = tuple(Share(one.kind, Fraction(one.amount), tuple(one.attributes)) for one in form.shares)
         _refuse_unlike_denominators(shares)
+        if not Fraction(form.whole) > 0:
+            raise InputError("The budget of the p-view: its whole is nothing.")
         for share in shares:
             if len(share.attributes) != ATTRIBUTES.get(share.kind, 0):
                 raise InputError(f"The budget of the p-view: a {share.kind} is of other attributes.")

@@ -1,4 +1,4 @@
-"""SQL that a view answers: SELECT COUNT(*) with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT."""
+"""SQL that a p-view answers: SELECT COUNT(*) with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DIALECT = "postgres"
 TABLE = "view"
 COUNT = "count"
 SUPPORTED = (
-    "A view answers SELECT [columns of GROUP BY,] COUNT(*) [AS name] FROM view [WHERE ...] [GROUP BY columns] "
+    "A p-view answers SELECT [columns of GROUP BY,] COUNT(*) [AS name] FROM view [WHERE ...] [GROUP BY columns] "
     "[HAVING COUNT(*) ...] [ORDER BY columns or COUNT(*)] [LIMIT n]. A condition compares a column with values: "
     "=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL, and AND, OR and NOT of these."
 )
@@ -33,17 +33,17 @@ TURNED: dict[Sign, Sign] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="
 CALLED = {"joins": "A join", "with_": "WITH", "sample": "TABLESAMPLE", "locks": "FOR UPDATE or SHARE"}
 
 
-def answer(view: PView, query: str) -> pl.DataFrame:
+def answer(pview: PView, query: str) -> pl.DataFrame:
     """Answer a query: the columns it asks for, and the ends of the 95% interval of every count.
 
     >>> import sudare as sd
     >>> table = sd.read(sd.datasets.health_survey(2000).select("age", "sex"), sd.Schema.from_roles(
     ...     quasi=["age", "sex"], bounds={"age": (18, 95)}, domains={"sex": ["Female", "Male"]}))
-    >>> view = sd.materialize(table, sd.DifferentialPrivacy(1.0), unsafe_seed=1)
-    >>> answer(view, "SELECT sex, COUNT(*) FROM view WHERE age BETWEEN 20 AND 39 GROUP BY sex").columns
+    >>> pview = sd.materialize(table, sd.DifferentialPrivacy(1.0), unsafe_seed=1)
+    >>> answer(pview, "SELECT sex, COUNT(*) FROM view WHERE age BETWEEN 20 AND 39 GROUP BY sex").columns
     ['sex', 'count', 'count_low', 'count_high']
     """
-    return ask(view, question_of(query, view.domain))
+    return ask(pview, question_of(query, pview.domain))
 
 
 def question_of(query: str, domain: Domain) -> Question:
