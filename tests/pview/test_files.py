@@ -144,7 +144,9 @@ def test_the_data_of_another_view(tmp_path: Path) -> None:
         PView.open(one)
 
 
-@pytest.mark.parametrize("change", [{"version": 1, "format": "sudare view"}, {"version": 3}, {"kind": "cube"}])
+@pytest.mark.parametrize(
+    "change", [{"version": 1, "format": "sudare view"}, {"version": 3}, {"kind": "cube"}]
+)
 def test_another_version_is_named(tmp_path: Path, change: dict[str, object]) -> None:
     path = points().save(tmp_path / "view") / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))

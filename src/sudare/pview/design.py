@@ -115,7 +115,7 @@ class DesignForm(Form):
     """A design, as it stands in a file."""
 
     kind: Literal["p-view design"]
-    version: Literal[1]
+    version: int = Field(ge=VERSION, le=VERSION)
     neighbours: Literal["add or remove"]
     epsilon: float
     delta: float
