@@ -101,20 +101,20 @@ def _partition(
     """Return where the buckets begin."""
     errors = deviations(counts)
     scales, each = noise_of_costs(counts.size, account, first, second)
-    found: list[NDArray[np.int64]] = []
+    partitions: list[NDArray[np.int64]] = []
 
     def one(key: NDArray[np.uint32], stream: np.uint64, part: slice) -> None:
-        found.append(_dawa.cheapest(tap(key, stream), errors, scales, each))
+        partitions.append(_dawa.cheapest(tap(key, stream), errors, scales, each))
 
     account.source.draw(1, one)
-    return found[0][::-1]
+    return partitions[0][::-1]
 
 
 def deviations(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the deviation of every interval, by the logarithm of its length and its last cell."""
     levels, ranks = np.unique(-counts, return_inverse=True)
-    found: NDArray[np.float64] = _dawa.interval_errors(counts, ranks, -levels[levels < 0])
-    return found
+    errors: NDArray[np.float64] = _dawa.interval_errors(counts, ranks, -levels[levels < 0])
+    return errors
 
 
 def noise_of_costs(

@@ -98,11 +98,11 @@ class CellsModel:
 
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
         """Count by all cells of some axes, where cells weigh as much as is given."""
-        found, dimensions = self.cells.table, self.cells.table.ndim
+        counts, dimensions = self.cells.table, self.cells.table.ndim
         for axis, own in weights.items():
-            found = found * np.asarray(own).reshape([-1 if i == axis else 1 for i in range(dimensions)])
-        found = found.sum(axis=tuple(a for a in range(dimensions) if a not in axes))
-        return np.transpose(found, np.argsort(np.argsort(axes))) if len(axes) > 1 else np.asarray(found)
+            counts = counts * np.asarray(own).reshape([-1 if i == axis else 1 for i in range(dimensions)])
+        counts = counts.sum(axis=tuple(a for a in range(dimensions) if a not in axes))
+        return np.transpose(counts, np.argsort(np.argsort(axes))) if len(axes) > 1 else np.asarray(counts)
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw the cells of so many records."""
@@ -169,15 +169,15 @@ class ProductModel:
         if math.prod(len(self.product.marginals[a]) for a in axes) > MOST_CELLS:
             raise InputError("A table of so many cells is too large. Ask for fewer attributes at once.")
         total = self.product.total
-        found = np.asarray(total)
+        counts = np.asarray(total)
         for axis, own in enumerate(self.product.marginals):
             share = own * weights.get(axis, 1.0) / total if total > 0 else np.zeros(len(own))
             if axis not in axes:
-                found = found * share.sum()
+                counts = counts * share.sum()
         for axis in axes:
             own = self.product.marginals[axis] * weights.get(axis, 1.0)
-            found = np.multiply.outer(found, own / total if total > 0 else np.zeros(len(own)))
-        return np.asarray(found)
+            counts = np.multiply.outer(counts, own / total if total > 0 else np.zeros(len(own)))
+        return np.asarray(counts)
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw the cells of so many records."""

@@ -100,8 +100,8 @@ class NoisyCells:
         if not sums[-1] > 0:
             raise InputError("The p-view counts nobody; there is nothing to draw from.")
         places = np.searchsorted(sums, rng.random(n) * sums[-1], side="right")
-        found = np.unravel_index(np.minimum(places, sums.size - 1), self.table.shape)
-        return np.stack(found, axis=1).astype(np.int32)
+        cells = np.unravel_index(np.minimum(places, sums.size - 1), self.table.shape)
+        return np.stack(cells, axis=1).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)

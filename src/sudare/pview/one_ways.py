@@ -88,5 +88,5 @@ def group_values(table: Floats, bins: int, ordered: bool) -> Groups:
         rank[np.argsort(-table, kind="stable")] = np.arange(len(table))
         return np.minimum(rank, bins - 1).astype(np.uint8)
     before = np.cumsum(table) - table / 2
-    found = np.minimum(before / max(table.sum(), TINY) * bins, bins - 1).astype(np.int64)
-    return np.unique(found, return_inverse=True)[1].astype(np.uint8)
+    groups = np.minimum(before / max(table.sum(), TINY) * bins, bins - 1).astype(np.int64)
+    return np.unique(groups, return_inverse=True)[1].astype(np.uint8)

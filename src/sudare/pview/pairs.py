@@ -172,6 +172,6 @@ def learn_pairs(counts: Counts, ordered: Sequence[bool], account: Account, *, po
         weights.rake_ones()
     for _ in range(LAST_SWEEPS):
         weights.rake_ones()  # where the tables contradict each other, these are the surest
-    found = weights.weights * (ones.total / max(float(weights.weights.sum()), TINY))
-    cloud = Boxes.of(at := np.ascontiguousarray(drawn.T), at, found, counts.sizes)
+    scaled = weights.weights * (ones.total / max(float(weights.weights.sum()), TINY))
+    cloud = Boxes.of(at := np.ascontiguousarray(drawn.T), at, scaled, counts.sizes)
     return Cloud(cloud, ones.total, ones.total_variance, np.array(ones.variances), leftover(tables))

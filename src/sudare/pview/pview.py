@@ -270,16 +270,15 @@ class PView:
 def _boxes_of(weights: Mapping[int, Floats], sizes: Sequence[int], most: int) -> tuple[Codes, Codes, Floats]:
     """Take a product of weighed cells apart into boxes of equal weight; if there are too many, take the box around them."""
     runs = {axis: _runs(cells) for axis, cells in weights.items()}
-    if any(not found for found in runs.values()):
+    if any(not own for own in runs.values()):
         return np.empty((0, len(sizes)), np.int32), np.empty((0, len(sizes)), np.int32), np.empty(0)
-    if np.prod([len(found) for found in runs.values()], dtype=float) > most:
+    if np.prod([len(own) for own in runs.values()], dtype=float) > most:
         runs = {
-            axis: [(found[0][0], found[-1][1], max(share for *_, share in found))]
-            for axis, found in runs.items()
+            axis: [(own[0][0], own[-1][1], max(share for *_, share in own))] for axis, own in runs.items()
         }
     low, high, share = [np.zeros(len(sizes), np.int32)], [np.array(sizes, np.int32) - 1], [1.0]
-    for axis, found in runs.items():
-        several = [(i, run) for i in range(len(low)) for run in found]
+    for axis, own in runs.items():
+        several = [(i, run) for i in range(len(low)) for run in own]
         low, high, share = (
             [_with(low[i], axis, run[0]) for i, run in several],
             [_with(high[i], axis, run[1]) for i, run in several],

@@ -66,14 +66,14 @@ def ask(pview: PView, question: Question) -> pl.DataFrame:
     chosen = _ordered(chosen, question, axes, cells, counts)[: question.limit]
     cells, counts = cells[chosen], counts[chosen]
     reach = REACH * pview.cell_errors(parts, question.by, cells)
-    found: dict[str, pl.Series] = {}
+    columns: dict[str, pl.Series] = {}
     for axis, name in question.columns:
         if axis is None:
-            found[name] = pl.Series(np.maximum(counts, 0.0))
+            columns[name] = pl.Series(np.maximum(counts, 0.0))
         else:
-            found[name] = pview.domain.axes[axis].cell_values().gather(cells[:, question.by.index(axis)])
+            columns[name] = pview.domain.axes[axis].cell_values().gather(cells[:, question.by.index(axis)])
     low, high = (np.maximum(ends, 0.0) for ends in (counts - reach, counts + reach))
-    return pl.DataFrame(found | {"count_low": pl.Series(low), "count_high": pl.Series(high)})
+    return pl.DataFrame(columns | {"count_low": pl.Series(low), "count_high": pl.Series(high)})
 
 
 def _counted(pview: PView, parts: Sequence[dict[int, Floats]], by: Sequence[int]) -> tuple[Codes, Floats]:

@@ -121,7 +121,7 @@ def refuse_unfit(frame: pl.DataFrame, layouts: Sequence[Layout]) -> None:
             refuse_large(column.to_numpy(), f"The column '{column.name}'")
 
 
-def refuse_large(found: Floats, what: str, least: float = -MOST_COUNT) -> None:
+def refuse_large(numbers: Floats, what: str, least: float = -MOST_COUNT) -> None:
     """Refuse numbers that are infinite, too large to count with, or below what they can be."""
-    if not ((found >= least) & (found <= MOST_COUNT)).all():
+    if not ((numbers >= least) & (numbers <= MOST_COUNT)).all():
         raise InputError(f"{what} has a number that is not from {least:g} to {MOST_COUNT:g}.")

@@ -44,8 +44,8 @@ def publish_pview(pview: PView, to: str, name: str = "view", *, force: bool = Fa
     >>> file = tempfile.mkdtemp() + "/pviews.duckdb"
     >>> publish_pview(pview, file, "people")["function"]
     'people_count'
-    >>> [[found]] = duckdb.connect(file).execute("SELECT people_count(age_high := 39, sex := 'Male')").fetchall()
-    >>> abs(found - pview.count(age=(18, 39), sex="Male").value) < 1e-6
+    >>> [[count]] = duckdb.connect(file).execute("SELECT people_count(age_high := 39, sex := 'Male')").fetchall()
+    >>> abs(count - pview.count(age=(18, 39), sex="Male").value) < 1e-6
     True
     """
     if not name:
@@ -71,14 +71,14 @@ def publish_pview(pview: PView, to: str, name: str = "view", *, force: bool = Fa
 publish_view = publish_pview  # the name by which it is known in `sudare`
 
 
-def _check_free(found: Mapping[str, str | None], where: str, *, force: bool) -> None:
+def _check_free(taken: Mapping[str, str | None], where: str, *, force: bool) -> None:
     """Refuse to replace what is there, but with `force`; and never what is not ours."""
-    if found and not force:
+    if taken and not force:
         raise InputError(
-            f"{where}: {listed(list(found))} is there already. Nothing was written. Choose another name, or replace it "
+            f"{where}: {listed(list(taken))} is there already. Nothing was written. Choose another name, or replace it "
             "with --force (in Python: force=True)."
         )
-    if foreign := [name for name, mark in found.items() if mark != MARK]:
+    if foreign := [name for name, mark in taken.items() if mark != MARK]:
         raise InputError(
             f"{where}: {listed(foreign)} was not published by Sudare, and force does not replace it. Nothing was "
             "written. Choose another name, or remove it yourself."
@@ -136,7 +136,7 @@ def _clear_postgres(connection: Any, tables: PViewTables, where: str, *, force: 
     for _, signature, _ in functions:
         connection.execute(f"DROP FUNCTION {signature}")
     for name, kind, _ in sorted(
-        relations, key=lambda found: found[1] != "v"
+        relations, key=lambda relation: relation[1] != "v"
     ):  # views first: they rest on tables
         connection.execute(f"DROP {'VIEW' if kind == 'v' else 'TABLE'} {quoted(name)}")
 
@@ -212,13 +212,13 @@ def _to_duckdb(tables: PViewTables, path: Path, *, force: bool) -> None:
 
 def _clear_duckdb(connection: Any, tables: PViewTables, where: str, *, force: bool) -> None:
     mine = "database_name = current_database() AND schema_name = current_schema() AND NOT internal"
-    found = connection.execute(
+    relations = connection.execute(
         f"SELECT 'VIEW', view_name, comment FROM duckdb_views() WHERE {mine} "
         f"UNION ALL SELECT 'TABLE', table_name, comment FROM duckdb_tables() WHERE {mine} "
         f"UNION ALL SELECT 'MACRO', function_name, comment FROM duckdb_functions() WHERE {mine}"
     ).fetchall()
     taken = {name.lower() for name in (*_every_name(tables), tables.names["function"])}
-    there = [(kind, name, mark) for kind, name, mark in found if name.lower() in taken]
+    there = [(kind, name, mark) for kind, name, mark in relations if name.lower() in taken]
     _check_free({name: mark for _, name, mark in there}, where, force=force)
     for kind, name, _ in there:
         connection.execute(f"DROP {kind} {quoted(name)}")

@@ -202,13 +202,13 @@ def _columns(axis: Axis, boxes: Boxes, a: int, taken: set[str]) -> list[pl.Serie
         return [axis.cell_values().gather(boxes.low[:, a]).alias(_free(axis.name, taken))]
     low, high = _ends(axis)
     first, last = boxes.low[:, a], boxes.high[:, a]
-    found = [low.gather(first).alias(_free(f"{axis.name}_low", taken))]
+    columns = [low.gather(first).alias(_free(f"{axis.name}_low", taken))]
     # The missing values stand last: a block that reaches them has the highest value before them, if it has any.
     before = np.where((last == axis.size - 1) & (first < last), last - 1, last) if axis.missing else last
-    found.append(high.gather(before).alias(_free(f"{axis.name}_high", taken)))
+    columns.append(high.gather(before).alias(_free(f"{axis.name}_high", taken)))
     if axis.missing and not boxes.points:
-        found.append(pl.Series(_free(f"{axis.name}_missing", taken), last == axis.size - 1))
-    return found
+        columns.append(pl.Series(_free(f"{axis.name}_missing", taken), last == axis.size - 1))
+    return columns
 
 
 def _ends(axis: Axis) -> tuple[pl.Series, pl.Series]:

@@ -121,9 +121,9 @@ class Tables:
         noisy = self.true[p, : self.cells[p]] + self.account.noise(int(self.cells[p]), part)
         expected, variance = model[p, : self.cells[p]], self.deviation**2
         trust = believe(noisy - expected, variance)
-        found = project(expected + trust * (noisy - expected), self.ones.total)
+        believed = project(expected + trust * (noisy - expected), self.ones.total)
         shape = (self.bins[i], self.bins[j])
-        self.measured[p] = fit(found.reshape(shape) + TINY, self.margins[i], self.margins[j])
+        self.measured[p] = fit(believed.reshape(shape) + TINY, self.margins[i], self.margins[j])
         difference = (noisy - expected).reshape(shape)
         self.misses[p] = Miss.of(difference, self.margins[i], self.margins[j], variance, trust)
 

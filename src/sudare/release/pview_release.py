@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from sudare.pview.design import NEIGHBOURS, PViewDesign
 from sudare.pview.errors import measure_errors, points_of
 from sudare.pview.files import PAGE, files_of
 from sudare.pview.pview import PView
+from sudare.release.writing import sha256_of, write_json, write_text
 from sudare.reports.pview import write_view_report
 from sudare.reports.pview_page import write_view_page
 from sudare.tables import folders
@@ -64,22 +63,22 @@ class KeptOfPView:
             ledger.refuse(self.ledger_entry(ledger, str(folder), getter), self.table)
 
         def certify(path: Path) -> None:
-            hashes = {file.name: _sha256(file) for file in sorted(path.parent.iterdir())}
+            hashes = {file.name: sha256_of(file) for file in sorted(path.parent.iterdir())}
             certificate = self.certificate.model_copy(update={"output": hashes})
             certificate.write(path)
             verify(path.parent, [self.design.requirement]).refuse_if_broken()
             if ledger is not None:
                 entry = self.ledger_entry(
-                    ledger, str(folder), getter, certificate, _sha256(path), pview.holder
+                    ledger, str(folder), getter, certificate, sha256_of(path), pview.holder
                 )
                 ledger.record(entry, self.table)
 
         files: dict[str, Callable[[Path], Any]] = {
             **{f"{folders.HAND_OVER}/{name}": write for name, write in files_of(pview).items()},
-            f"{folders.HAND_OVER}/{PAGE}": lambda path: _write_text(path, write_view_page(pview)),
-            f"{folders.KEEP}/{folders.PLAN}": lambda path: _write_json(path, self.design.to_json()),
-            f"{folders.KEEP}/{folders.HOLDER}": lambda path: _write_json(path, pview.holder),
-            f"{folders.KEEP}/{folders.REPORT}": lambda path: _write_text(
+            f"{folders.HAND_OVER}/{PAGE}": lambda path: write_text(path, write_view_page(pview)),
+            f"{folders.KEEP}/{folders.PLAN}": lambda path: write_json(path, self.design.to_json()),
+            f"{folders.KEEP}/{folders.HOLDER}": lambda path: write_json(path, pview.holder),
+            f"{folders.KEEP}/{folders.REPORT}": lambda path: write_text(
                 path, write_view_report(self.table, pview)
             ),
             f"{folders.HAND_OVER}/{folders.CERTIFICATE}": certify,
@@ -114,16 +113,3 @@ class KeptOfPView:
             for earlier in ledger.entries()
         )
         return entry | {"noise": None} if charged else entry
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _write_json(path: Path, data: Any) -> None:
-    _write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
