@@ -1,6 +1,6 @@
-"""Whether views keep their promise: the epsilon that an outsider can prove from many views of two neighbouring tables.
+"""Whether p-views keep their promise: the epsilon that an outsider can prove from many p-views of two neighbouring tables.
 
-`python -m benchmarks.audits [--quick]`. Whole methods are run, and only what a view tells is looked at: all of its range
+`python -m benchmarks.audits [--quick]`. Whole methods are run, and only what a p-view tells is looked at: all of its range
 counts, its blocks or buckets, and on what its budget was spent. What is found is a lower bound (see
 `tests.pview.audit`): it may be far below the promise, but never above it. The quick form has too few runs to find much.
 With NUMBA_NUM_THREADS=1 it takes less time: on tables so small, threads only wait for each other.

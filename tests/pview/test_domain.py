@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.pview.domain import Axis, Domain
-from tests.pview.counted import cells_of
+from tests.pview.counted import cells_of, rows_of
 
 DAY = dt.date(2024, 3, 1)
 
@@ -200,3 +201,58 @@ def test_boxes_are_checked() -> None:
             domain.boxes(*wrong)
     assert domain.cells == 100
     assert math.prod(domain.sizes) == 100
+
+
+class TestCounts:
+    """Rows are counted by their values first, and then by the cells that these fall into."""
+
+    @given(st.integers(0, 2**32), st.integers(1, 4), st.booleans())
+    def test_cells_hold_the_records_that_fall_into_them(
+        self, seed: int, attributes: int, missing: bool
+    ) -> None:
+        rng, columns, declared = np.random.default_rng(seed), {}, {}
+        for a in range(attributes):
+            if rng.random() < 0.5:  # categories, declared in another order than that of the values
+                values = [f"v{i}" for i in range(rng.integers(1, 5))]
+                declared[f"x{a}"] = {"domain": tuple(rng.permutation(values).tolist())}
+            else:
+                values = list(range(rng.integers(1, 12)))
+                declared[f"x{a}"] = {"bounds": (0, len(values) - 1), "bins": int(rng.integers(1, 8))}
+            column = rng.choice(np.array(values, dtype=object), 40).tolist()
+            columns[f"x{a}"] = [None if missing and i == 7 else value for i, value in enumerate(column)]
+        attributes_of = {name: sd.Attribute(role="quasi", **own) for name, own in declared.items()}
+        schema = sd.Schema(attributes=attributes_of, missing="own value" if missing else "refuse")
+        table = sd.read(pl.DataFrame(columns), schema)
+        domain = Domain.of(schema)
+        counts = domain.counts(table)
+        rows = Counter(map(tuple, rows_of(domain, table).tolist()))
+        assert {
+            tuple(c): w for c, w in zip(counts.codes.tolist(), counts.weights.tolist(), strict=True)
+        } == rows
+        assert counts.codes.tolist() == sorted(counts.codes.tolist())
+        assert (counts.names, counts.sizes) == (tuple(domain.names), domain.sizes)
+
+    def test_more_attributes_than_a_key_has_bits(self) -> None:
+        names = [f"x{a}" for a in range(120)]
+        codes = np.random.default_rng(0).integers(0, 9, (300, 120))
+        codes[150:] = codes[:150]
+        schema = sd.Schema.from_roles(
+            quasi=names, bounds=dict.fromkeys(names, (0, 8)), bins={"x7": 3}, missing="refuse"
+        )
+        counts = Domain.of(schema).counts(sd.read(pl.DataFrame(codes, schema=names), schema))
+        assert counts.weights.tolist() == [2] * 150
+        assert sorted(counts.codes[:, 7].tolist()) == sorted((codes[:150, 7] // 3).tolist())
+
+    def test_narrow_floats_at_the_bounds_are_inside(self) -> None:
+        table = sd.read(
+            pl.DataFrame({"x": pl.Series([0.1, 0.3], dtype=pl.Float32)}),
+            schema := sd.Schema.from_roles(quasi=["x"], bounds={"x": (0.1, 0.3)}, bins={"x": 2}),
+        )
+        assert Domain.of(schema).counts(table).codes.tolist() == [[0], [1]]
+
+    def test_what_is_outside_the_bounds_is_not_put_into_the_next_bin(self) -> None:
+        narrow = sd.Schema.from_roles(quasi=["x"], bounds={"x": (0, 9)}, missing="refuse")
+        for value in (-1, 10):
+            table = sd.read(pl.DataFrame({"x": [value]}), sd.Schema.from_roles(quasi=["x"]))
+            with pytest.raises(sd.InputError, match=f"column 'x': '{value}' is outside the bounds"):
+                Domain.of(narrow).counts(table)

@@ -36,7 +36,7 @@ from sudare.tables.text_files import parse_json
 DATA, MANIFEST, PAGE = "pview.parquet", "manifest.json", "page.html"
 FORMAT, VERSION = "sudare p-view", 2
 FIRST_FORMAT = "sudare view"  # of version 1
-MOST_FACTS = 4 * 2**20
+MOST_FACTS = 8 * 2**20
 """Characters of what is said about how the p-view was made."""
 KINDS: dict[str, Any] = {"cloud": Cloud, "blocks": BlocksModel, "cells": CellsModel, "product": ProductModel}
 

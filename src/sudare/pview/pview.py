@@ -65,7 +65,7 @@ class Model(Protocol):
         """Take it from such columns and extras, over axes of these sizes. This must be fast: the order is kept."""
 
 
-class Kept(Protocol):
+class HeldBack(Protocol):
     """What stays with the holder, as it tells about the original. It is never saved with a p-view."""
 
     @property
@@ -112,7 +112,7 @@ class PView:
     model: Model = field(repr=False)
     facts: dict[str, Any] = field(default_factory=dict, repr=False)
     """What it promises (`certificate`), and on what the budget was spent (`budget`), as plain data."""
-    kept: Kept | None = field(default=None, repr=False)
+    kept: HeldBack | None = field(default=None, repr=False)
     """What stays with its holder; one that was opened has nothing of it."""
 
     @property
@@ -158,7 +158,7 @@ class PView:
         return Path(path)
 
     @property
-    def _kept(self) -> Kept:
+    def _kept(self) -> HeldBack:
         if self.kept is None:
             raise InputError(
                 "This p-view has only what is handed over, since it was opened or copied. Its holder's record, certificate and "

@@ -79,7 +79,8 @@ def _refuse_other_certificate(files: Mapping[str, Path], certificate: Certificat
     if beside.model_copy(update={"output": {}}) != certificate:
         raise RequirementError(f"{files[CERTIFICATE]} is not the certificate that stands in {MANIFEST}.")
     refuse_changed(files, beside)
-    return [f"{PAGE} is the one that was certified; what it says was not compared with the p-view"]
+    note = f"{PAGE} is the one that was certified; what it says was not compared with the p-view"
+    return [note] if PAGE in files else []
 
 
 def _refuse_other_claims(certificate: Certificate, view: PView, own: Sequence[Promise]) -> None:
