@@ -17,6 +17,7 @@ from sudare.reports import pview as view_report
 from sudare.reports.pview import write_view_report
 from sudare.reports.pview_groups import Groups, dependence, errors_of, strongest
 from sudare.utility.intervals import REACH
+from tests.pview.counted import cells_of
 from tests.reports.pview_cases import people, seen, survey, text_of_well_formed
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -174,7 +175,7 @@ def test_errors_are_as_counted_row_by_row() -> None:
     ones = measure_errors(truth, view)[0]
     off, inside = [], []
     for place, (name, axis) in enumerate(zip(view.domain.names, view.domain.axes, strict=True)):
-        codes = axis.codes(table[name])
+        codes = np.array(cells_of(axis, table[name]))
         for cell in range(axis.size):
             low, high = np.zeros((1, 4), np.int64), np.array([view.domain.sizes]) - 1
             low[0, place] = high[0, place] = cell
