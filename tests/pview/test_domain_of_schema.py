@@ -127,7 +127,7 @@ def test_a_written_schema_has_the_same_domain(tmp_path: Path) -> None:
 
 def test_bins_are_not_all_written_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Any] = []
-    monkeypatch.setattr("sudare.pview.domain.text_of", lambda value: written.append(value) or str(value))
+    monkeypatch.setattr("sudare.pview.axis.text_of", lambda value: written.append(value) or str(value))
     Domain.of(schema_of(bounds=(0.0, 1.0), bins=10_000))
     assert len(written) == 2
 

@@ -74,7 +74,7 @@ def test_only_a_view_is_replaced_and_only_with_force(tmp_path: Path) -> None:
     assert PView.open(tmp_path / "view").total == other.total
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "manifest.json").write_text("{}")
-    with pytest.raises(InputError, match=r"folder without view\.parquet"):
+    with pytest.raises(InputError, match=r"folder without pview\.parquet"):
         view.save(tmp_path / "mine", force=True)
 
 
