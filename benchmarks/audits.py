@@ -1,6 +1,6 @@
-"""Whether views keep their promise: the epsilon that an outsider can prove from many views of two neighbouring tables.
+"""Whether p-views keep their promise: the epsilon that an outsider can prove from many p-views of two neighbouring tables.
 
-`python -m benchmarks.audits [--quick]`. Whole methods are run, and only what a view tells is looked at: all of its range
+`python -m benchmarks.audits [--quick]`. Whole methods are run, and only what a p-view tells is looked at: all of its range
 counts, its blocks or buckets, and on what its budget was spent. What is found is a lower bound (see
 `tests.pview.audit`): it may be far below the promise, but never above it. The quick form has too few runs to find much.
 With NUMBA_NUM_THREADS=1 it takes less time: on tables so small, threads only wait for each other.
@@ -22,9 +22,11 @@ from sudare.noise.keystream import Keystream
 from sudare.pview import pairs
 from sudare.pview.account import Account
 from sudare.pview.domain import Domain
+from sudare.pview.methods import METHODS
 from sudare.pview.models import BlocksModel, CellsModel
 from sudare.pview.pview import Model, PView
-from sudare.verbs.materialize import METHODS, materialize
+from sudare.tables.counts import Counts
+from sudare.verbs.materialize import materialize
 from tests.pview.audit import Labels, audit, joined
 
 RUNS = 100_000  # on each of two tables
@@ -108,7 +110,7 @@ class Line(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What the views of one table tell, one row for each."""
+    """What the p-views of one table tell, one row for each."""
 
     counts: np.ndarray  # of all boxes
     forms: Labels  # of their blocks or buckets, and on what the budget was spent
@@ -117,32 +119,32 @@ class Seen(NamedTuple):
 def _seen(method: str, promise: sd.DifferentialPrivacy, small: Small, seed: int, runs: int) -> Seen:
     table = small.tables()[seed]
     domain = Domain.of(table.schema)
-    codes, account = domain.codes(table), Account(promise, Keystream.unsafe(seed))
+    counts, account = domain.counts(table), Account(promise, Keystream.unsafe(seed))
     low, high = np.moveaxis(np.array(small.boxes()), 2, 0)
-    mine = _made(method, codes, domain, account, pairs.POINTS).counts(low, high)
+    mine = _made(method, counts, domain, account, pairs.POINTS).counts(low, high)
     users = materialize(table, promise, method, unsafe_seed=seed).counts(low, high)
     assert np.array_equal(mine, users), f"what is audited is not what users of {method} get"
-    paired = any(what.startswith("two-way") for what, _ in account.spent)
+    paired = any(share.kind == "pair" for share in account.spent)
     assert paired or method != "pairs", "no pair was measured: the audit needs more records"
-    counts, forms = np.empty((runs, len(low))), np.empty(runs, dtype=np.int64)
+    answers, forms = np.empty((runs, len(low))), np.empty(runs, dtype=np.int64)
     for run in range(runs):
         account.spent.clear()  # a new budget; but the noise goes on, as no part of a keystream is used twice
-        view = _made(method, codes, domain, account, POINTS)
-        counts[run] = view.counts(low, high)
-        forms[run] = hash((tuple(account.spent), _form(view.model)))
-    return Seen(counts, forms)
+        pview = _made(method, counts, domain, account, POINTS)
+        answers[run] = pview.counts(low, high)
+        forms[run] = hash((tuple(account.spent), _form(pview.model)))
+    return Seen(answers, forms)
 
 
-def _made(method: str, codes: np.ndarray, domain: Domain, account: Account, points: int) -> PView:
-    """Make a view as `sd.materialize` does, but without a certificate, which would take most of the time."""
+def _made(method: str, counts: Counts, domain: Domain, account: Account, points: int) -> PView:
+    """Make a p-view as `sd.materialize` does, but without a certificate, which would take most of the time."""
     if method != "pairs":
-        return PView(domain, METHODS[method](codes, domain, account))
+        return PView(domain, METHODS[method]().learn(counts, domain, account))
     ordered = [axis.ordered for axis in domain.axes]
-    return PView(domain, pairs.learn_pairs(codes, domain.sizes, ordered, account, points=points))
+    return PView(domain, pairs.learn_pairs(counts, ordered, account, points=points))
 
 
 def _form(model: Model) -> bytes:
-    """Return which blocks or buckets a view has."""
+    """Return which blocks or buckets a p-view has."""
     if isinstance(model, BlocksModel):
         return model.boxes.low.tobytes() + model.boxes.high.tobytes()
     if isinstance(model, CellsModel) and model.cells.bucket is not None:

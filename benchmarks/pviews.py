@@ -1,4 +1,4 @@
-"""Private views: what one costs to make, to ask, to save and to open, and how it stands beside peers.
+"""P-views: what one costs to make, to ask, to save and to open, and how it stands beside peers.
 
 `python -m benchmarks.pviews [--quick]`. Peers (MST and AIM of OpenDP with mbi, PrivBayes of DataSynthesizer) are not
 dependencies of the project: if they are not installed, their rows say so; SUDARE_PEERS may name an interpreter that has
@@ -87,7 +87,7 @@ def main(quick: bool = False) -> None:
     frame = adult().head(500) if quick else adult()
     whole, numeric, four, two = (adult_of(names, frame) for names in (adult().columns, NUMERIC, FOUR, TWO))
     rows = 2_000 if quick else MILLION
-    _views(
+    _pviews(
         [
             Case("Adult, 15 attributes", whole, "independent"),
             Case("Adult, 15 attributes", whole, "dp-mondrian"),
@@ -122,7 +122,7 @@ class Case(NamedTuple):
         return materialize(self.table, self.requirement, self.method, unsafe_seed=1)
 
 
-def _views(cases: Sequence[Case], queries: int) -> None:
+def _pviews(cases: Sequence[Case], queries: int) -> None:
     lines, first = [], None
     for case in cases:
         taken = seconds(case.make, 1 if len(case.table) >= MILLION else 3)
@@ -132,24 +132,24 @@ def _views(cases: Sequence[Case], queries: int) -> None:
         )
     headers = ["table", "method", "make, s", "ratio to\nthe first", "size,\nKB", "open,\nms", "counts\nper s", "one count,\nms"]  # fmt: skip
     title = (
-        "sd.materialize, epsilon = 1, best of three after warm-up (a million rows: one); the saved view's size; opening it; random "
+        "sd.materialize, epsilon = 1, best of three after warm-up (a million rows: one); the saved p-view's size; opening it; random "
         f"ranges in 3 attributes (or all), {queries:,} at once and one by name with its interval"
     )
     show(title, headers, lines)
 
 
-def _asked(view: PView, queries: int) -> list[str]:
+def _asked(pview: PView, queries: int) -> list[str]:
     """Save, open and ask; return the size, and what each took."""
-    workload = random_ranges(view.domain.sizes, min(3, len(view.domain.axes)), queries, seed=1)
+    workload = random_ranges(pview.domain.sizes, min(3, len(pview.domain.axes)), queries, seed=1)
     with tempfile.TemporaryDirectory() as folder:
-        saved = view.save(Path(folder) / "view")
+        saved = pview.save(Path(folder) / "pview")
         size = sum(file.stat().st_size for file in saved.rglob("*") if file.is_file())
         opened = seconds(lambda: PView.open(saved))
-        view = PView.open(saved)
-    many = seconds(lambda: view.counts(workload.low, workload.high), 1)
-    axis = view.domain.axes[0]
+        pview = PView.open(saved)
+    many = seconds(lambda: pview.counts(workload.low, workload.high), 1)
+    axis = pview.domain.axes[0]
     middle = (axis.low, (axis.low + axis.high) // 2)
-    one = seconds(lambda: view.where({axis.name: middle}))
+    one = seconds(lambda: pview.where({axis.name: middle}))
     return [f"{size / 1024:,.0f}", f"{1e3 * opened:.1f}", f"{queries / many:,.0f}", f"{1e3 * one:.2f}"]
 
 
@@ -224,15 +224,16 @@ PEERS: list[Peer] = [
 
 
 def _beside_peers(table: sd.Table, queries: int, peers: Sequence[Peer]) -> None:
-    """Compare views of Adult's numbers with rows that peers make of the same cells."""
+    """Compare p-views of Adult's numbers with rows that peers make of the same cells."""
     domain = Domain.of(table.schema)
-    codes, sizes = domain.codes(table), domain.sizes
+    counts, sizes = domain.counts(table), domain.sizes
+    codes = np.repeat(counts.codes, counts.weights, axis=0)
     errors = _errors(codes, sizes, queries)
     lines = []
     for case in (Case("", table, method, given) for method, given in (("pairs", PURE), ("pairs", DELTA), ("dp-mondrian", PURE), ("independent", PURE))):  # fmt: skip
-        view, taken = case.make(), seconds(case.make)
-        found = errors(lambda axes, view=view: view.model.table(axes, {}), view.counts)
-        lines.append([f"sudare, {case.name}", f"{taken:.2f}", *found])
+        pview, taken = case.make(), seconds(case.make)
+        measured = errors(lambda axes, pview=pview: pview.model.table(axes, {}), pview.counts)
+        lines.append([f"sudare, {case.name}", f"{taken:.2f}", *measured])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pl.DataFrame(dict(zip([f"a{i}" for i in range(len(sizes))], codes.T, strict=True))).write_csv(
@@ -252,19 +253,19 @@ def _errors(codes: Any, sizes: Sequence[int], queries: int) -> Callable[..., lis
 
     def measure(table: Callable[..., Any], counts: Callable[..., Any]) -> list[str]:
         ranges = [rmse(e, counts(w.low, w.high)) for e, w in zip(exact, workloads, strict=True)]
-        return [f"{tables_rmse(true, table, pairs):.1f}", *(f"{found:,.0f}" for found in ranges)]
+        return [f"{tables_rmse(true, table, pairs):.1f}", *(f"{error:,.0f}" for error in ranges)]
 
     return measure
 
 
 def _peer(peer: Peer, folder: Path, sizes: Sequence[int], errors: Callable[..., list[str]]) -> list[str]:
     words, work, arguments = peer
-    found = in_peer(work, folder, *arguments)
-    if "why" in found:
-        return [f"{words}: {found['why']}", *["-"] * 5]
+    outcome = in_peer(work, folder, *arguments)
+    if "why" in outcome:
+        return [f"{words}: {outcome['why']}", *["-"] * 5]
     rows = pl.read_csv(folder / "rows.csv").to_numpy().astype(np.int32)
     measured = errors(table_of(rows, sizes), lambda low, high: truth(rows, low, high))
-    return [words, f"{found['seconds']:.2f}", *measured]
+    return [words, f"{outcome['seconds']:.2f}", *measured]
 
 
 if __name__ == "__main__":

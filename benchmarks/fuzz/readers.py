@@ -55,11 +55,11 @@ class Reader:
 
 def _forged(folder: Path, manifest: Any, data: bytes, rng: random.Random) -> None:
     """Write a view with hashes that fit."""
-    (folder / "view.parquet").write_bytes(data)
+    (folder / "pview.parquet").write_bytes(data)
     if isinstance(manifest, dict):
         manifest.pop("manifest_sha256", None)
         if rng.random() < 0.98:
-            manifest["view_sha256"] = hashlib.sha256(data).hexdigest()
+            manifest["data_sha256"] = hashlib.sha256(data).hexdigest()
         content = json_bytes(manifest, rng)
         try:  # the hash is over what a reader parses
             about = json.loads(content)

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sudare.pview.baselines import Product
-from sudare.pview.blocks import Blocks, Cells
 from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
 from sudare.pview.domain import Axis, Domain
 from sudare.pview.models import BlocksModel, CellsModel, ProductModel
+from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct
 from sudare.pview.pview import Model, PView
 
 AXES = (
@@ -34,7 +33,10 @@ FACTS = {
     "budget": {
         "unit": "epsilon",
         "whole": "1",
-        "shares": {"total": "1/64", "rest": "63/64"},
+        "shares": [
+            {"kind": "total", "attributes": [], "amount": "1/64"},
+            {"kind": "pair", "attributes": ["age", "sex"], "amount": "63/64"},
+        ],
         "remaining": "0",
     },
 }
@@ -48,20 +50,20 @@ def _cloud(rng: np.random.Generator) -> Model:
 def _blocks(rng: np.random.Generator) -> Model:
     low = np.array([[0, 0, 0, 0], [3, 0, 0, 0]], dtype=np.int32)
     high = np.array([[2, 1, 1, 2], [6, 1, 1, 2]], dtype=np.int32)
-    return BlocksModel.of(Blocks(low, high, np.array([10.0, 30.0]), np.array([1.4, 1.4])), SIZES)
+    return BlocksModel.of(NoisyBlocks(low, high, np.array([10.0, 30.0]), np.array([1.4, 1.4])), SIZES)
 
 
 def _cells(rng: np.random.Generator) -> Model:
-    return CellsModel(Cells(3 + rng.normal(size=SIZES), 1.0))
+    return CellsModel(NoisyCells(3 + rng.normal(size=SIZES), 1.0))
 
 
 def _buckets(rng: np.random.Generator) -> Model:
     bucket = (np.arange(math.prod(SIZES), dtype=np.int32) // 4).reshape(SIZES)
-    return CellsModel(Cells(3 + rng.normal(size=SIZES), 1.0, bucket))
+    return CellsModel(NoisyCells(3 + rng.normal(size=SIZES), 1.0, bucket))
 
 
 def _product(rng: np.random.Generator) -> Model:
-    return ProductModel(Product(tuple(np.full(size, 84.0 / size) for size in SIZES), 1.0))
+    return ProductModel(NoisyProduct(tuple(np.full(size, 84.0 / size) for size in SIZES), 1.0))
 
 
 VIEWS: dict[str, Callable[[np.random.Generator], Model]] = {
@@ -79,4 +81,4 @@ def saved(kind: str) -> tuple[Any, bytes]:
     view = PView(Domain(AXES), VIEWS[kind](np.random.default_rng(1)), FACTS)
     with tempfile.TemporaryDirectory() as folder:
         path = view.save(Path(folder) / "view")
-        return json.loads((path / "manifest.json").read_text()), (path / "view.parquet").read_bytes()
+        return json.loads((path / "manifest.json").read_text()), (path / "pview.parquet").read_bytes()

@@ -28,11 +28,12 @@ from papers.dp_mondrian.paper import (
 )
 from sudare.noise.keystream import Keystream
 from sudare.pview.account import Account
-from sudare.pview.blocks import Cells
 from sudare.pview.dawa import learn_dawa
 from sudare.pview.domain import Domain
 from sudare.pview.models import CellsModel
+from sudare.pview.noisy_counts import NoisyCells
 from sudare.pview.pview import PView
+from sudare.tables.counts import Counts
 from sudare.utility.synthetic import mean_scores, synthetic_scores
 from sudare.utility.workloads import random_ranges, ranges_rmse, rmse, table_of, tables_rmse, truth
 from sudare.verbs.materialize import materialize
@@ -103,11 +104,13 @@ def view_of(table: sd.Table, method: str, seed: int, epsilon: float = EPSILON) -
 def flat_dawa(table: sd.Table, seed: int, epsilon: float) -> PView:
     """Line up the cells of all attributes in one row, as the paper does; ours takes two attributes at most."""
     domain = Domain.of(table.schema)
-    flat = np.ravel_multi_index(tuple(domain.codes(table).T), domain.sizes)
+    counts = domain.counts(table)
+    flat = np.ravel_multi_index(tuple(counts.codes.T), domain.sizes)
+    in_a_row = Counts(("all",), flat[:, None], counts.weights, (domain.cells,))
     account = Account(sd.DifferentialPrivacy(epsilon), Keystream.unsafe(seed))
-    row = learn_dawa(flat[:, None], (domain.cells,), account)
+    row = learn_dawa(in_a_row, account)
     assert row.bucket is not None
-    shaped = Cells(row.table.reshape(domain.sizes), row.deviation, row.bucket.reshape(domain.sizes))
+    shaped = NoisyCells(row.table.reshape(domain.sizes), row.deviation, row.bucket.reshape(domain.sizes))
     return PView(domain, CellsModel(shaped))
 
 
@@ -122,7 +125,8 @@ def sweep(
 ) -> Iterator[Row]:
     """Measure some methods on a table, each with some seeds; if `only` names workloads, by these alone."""
     domain = Domain.of(table.schema)
-    asked = tasks(domain.codes(table), domain.sizes, queries)
+    counts = domain.counts(table)
+    asked = tasks(np.repeat(counts.codes, counts.weights, axis=0), domain.sizes, queries)
     asked = {workload: measure for workload, measure in asked.items() if not only or workload in only}
     for method in chosen:
         errors: dict[str, list[float]] = {workload: [] for workload in asked}

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sudare import bounds, datasets, pram
+    from sudare import bounds, datasets, methods, pram
     from sudare.attacks.attack import attack
     from sudare.engines.read import read
     from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sudare.privacy.multi_view import MultiViewDiversity
     from sudare.privacy.pk_anonymity import PkAnonymity
     from sudare.privacy.t_closeness import TCloseness
+    from sudare.pview.design import PViewDesign
     from sudare.pview.pview import PView
     from sudare.pview.servers import publish_view
     from sudare.randomization.invariant import invariant_pram as invariant_pram
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from sudare.verbs.apply import Plan, apply
     from sudare.verbs.generalize import generalize
     from sudare.verbs.generalize_views import generalize_views
-    from sudare.verbs.materialize import materialize
+    from sudare.verbs.materialize import materialize, materialize_design
     from sudare.verbs.publish import publish
     from sudare.verbs.randomize import randomize
     from sudare.verbs.reconstruct import reconstruct
@@ -65,6 +66,7 @@ __all__ = [
     "LedgerError",
     "MultiViewDiversity",
     "PView",
+    "PViewDesign",
     "ParameterError",
     "PkAnonymity",
     "Plan",
@@ -84,6 +86,8 @@ __all__ = [
     "generalize",
     "generalize_views",
     "materialize",
+    "materialize_design",
+    "methods",
     "pram",
     "publish",
     "publish_view",
@@ -95,7 +99,7 @@ __all__ = [
 
 # Which module each name comes from: what the imports above say to type checkers, said to Python.
 _MODULES = {
-    "sudare": "bounds datasets pram",
+    "sudare": "bounds datasets methods pram",
     "sudare.attacks.attack": "attack",
     "sudare.errors": "InputError LedgerError ParameterError RequirementError SudareError",
     "sudare.ledger.ledger": "Ledger",
@@ -105,6 +109,7 @@ _MODULES = {
     "sudare.privacy.multi_view": "MultiViewDiversity",
     "sudare.privacy.pk_anonymity": "PkAnonymity",
     "sudare.privacy.t_closeness": "TCloseness",
+    "sudare.pview.design": "PViewDesign",
     "sudare.pview.pview": "PView",
     "sudare.pview.servers": "publish_view",
     "sudare.randomization.invariant": "invariant_pram",
@@ -121,7 +126,7 @@ _MODULES = {
     "sudare.verbs.apply": "Plan apply",
     "sudare.verbs.generalize": "generalize",
     "sudare.verbs.generalize_views": "generalize_views",
-    "sudare.verbs.materialize": "materialize",
+    "sudare.verbs.materialize": "materialize materialize_design",
     "sudare.verbs.publish": "publish",
     "sudare.verbs.randomize": "randomize",
     "sudare.verbs.reconstruct": "reconstruct",

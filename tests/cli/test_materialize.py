@@ -1,4 +1,4 @@
-"""`sudare materialize`: the folder to hand over, and the pages beside it."""
+"""`sudare materialize`: the folder to hand over, and the one to keep."""
 
 from __future__ import annotations
 
@@ -17,75 +17,88 @@ ASKED = ("--epsilon", "1", "--method", "independent")
 
 @pytest.fixture
 def materialize(run: Run) -> Run:
-    """Make a view of a small table, with further options."""
+    """Make a p-view of a small table, with further options."""
     rows = {"age": [20 + i % 50 for i in range(400)], "ill": ["yes", "no", "no", "no"] * 100}
     pl.DataFrame(rows).write_csv("people.csv")
     schema = sd.Schema.from_roles(
         quasi=["age"], sensitive=["ill"], bounds={"age": (18, 80)}, domains={"ill": ["yes", "no"]}
     )
     Path("sudare.toml").write_text(schema.to_toml())
-    return lambda *options: run("materialize", "people.csv", "people.view", *ASKED, *options)
+    return lambda *options: run("materialize", "people.csv", "out", *ASKED, *options)
 
 
 def files(folder: str) -> set[str]:
     return {path.name for path in Path(folder).iterdir()}
 
 
-def test_the_pages_lie_beside_the_folder(materialize: Run) -> None:
+def test_what_is_handed_over_and_what_is_kept_are_apart(materialize: Run) -> None:
     done = materialize()
     assert done.code == 0, done.err
-    assert files("people.view") == {"view.parquet", "manifest.json"}
-    assert {"people.view-report.html", "people.view-page.html"} < files(".")
-    assert "For the holder of the data only" in Path("people.view-report.html").read_text()
-    assert "For the holder" not in Path("people.view-page.html").read_text()
-    assert "all of it may be handed over" in done.out
-    assert "shows the original: people.view-report.html" in done.out
-    assert PView.open("people.view").count(ill="no").value == pytest.approx(300, abs=60)
+    assert files("out") == {"hand-over", "keep"}
+    assert files("out/hand-over") == {"pview.parquet", "manifest.json", "certificate.json", "page.html"}
+    assert files("out/keep") == {"report.html", "holder.json", "plan.json"}
+    assert "For the holder of the data only" in Path("out/keep/report.html").read_text()
+    assert "For the holder" not in Path("out/hand-over/page.html").read_text()
+    assert "To hand over: out/hand-over" in done.out
+    assert "shows the original: out/keep/report.html" in done.out
+    assert PView.open("out").count(ill="no").value == pytest.approx(300, abs=60)
+
+
+def test_query_takes_the_release_or_what_is_handed_over(materialize: Run, run: Run) -> None:
+    materialize()
+    asked = "SELECT COUNT(*) FROM view WHERE ill = 'no'"
+    answers = [json.loads(run("query", folder, asked, "--json").out) for folder in ("out", "out/hand-over")]
+    assert answers[0] == answers[1]
+
+
+def test_verify_takes_the_release(materialize: Run, run: Run) -> None:
+    materialize()
+    for folder in ("out", "out/hand-over"):
+        done = run("verify", folder)
+        assert done.code == 0, done.err
 
 
 def test_json_says_where_everything_is(materialize: Run) -> None:
-    done = materialize("--json")
-    found = json.loads(done.out)
-    assert [found[what] for what in ("folder", "page", "report")] == [
-        "people.view",
-        "people.view-page.html",
-        "people.view-report.html",
-    ]
-    assert found["budget"]["remaining"] == "0"
+    told = json.loads(materialize("--json").out)
+    assert told["folder"] == "out"
+    assert told["budget"]["remaining"] == "0"
+    assert {share["kind"] for share in told["budget"]["shares"]} == {"table"}
 
 
-def test_the_report_may_go_elsewhere(materialize: Run) -> None:
-    Path("mine").mkdir()
-    assert materialize("--report", "mine/report.html").code == 0
-    assert files("mine") == {"report.html"}
-    assert not Path("people.view-report.html").exists()
-
-
-@pytest.mark.parametrize(
-    ("report", "message"),
-    [
-        ("people.view/report.html", "which is handed over whole"),
-        ("mine/../people.view/report.html", "which is handed over whole"),
-        ("people.view-page.html", "is where the analysts' page goes"),
-        ("nowhere/report.html", "there is no folder nowhere"),
-        ("people.csv", "people.csv exists already"),
-    ],
-)
-def test_what_would_give_the_original_away_is_refused_before_anything_is_spent(
-    materialize: Run, report: str, message: str
-) -> None:
-    Path("mine").mkdir()
-    done = materialize("--report", report, "--ledger", "ledger.db")
+def test_parameters_of_a_method(materialize: Run) -> None:
+    done = materialize("--theta", "2")
     assert done.code == 2
-    assert message in done.err
-    assert files(".") == {"people.csv", "sudare.toml", "mine"}
+    assert "The method 'independent' has no parameter 'theta'" in done.err
+    assert materialize("--method", "dp-mondrian", "--theta", "2").code == 0
+    assert json.loads(Path("out/keep/plan.json").read_text())["method"]["theta"] == 2
 
 
-def test_pages_are_replaced_only_by_force(materialize: Run) -> None:
-    Path("people.view-report.html").write_text("old")
+def test_the_ledger_is_charged_once_and_knows_the_folder(materialize: Run) -> None:
+    done = materialize("--ledger", "ledger.db", "--receiver", "hospital")
+    assert done.code == 0, done.err
+    charged, written = (entry.body for entry in sd.Ledger("ledger.db").entries())
+    assert charged["noise"]["epsilon"] == "1.0"
+    assert (charged["folder"], written["folder"]) == ("a p-view", "out")
+    assert written["noise"] is None
+    assert charged["receiver"] == written["receiver"] == "hospital"
+
+
+def test_an_existing_folder_is_refused_before_anything_is_spent(materialize: Run) -> None:
+    Path("out").mkdir()
+    for force in ((), ("--force",)):
+        done = materialize("--ledger", "ledger.db", *force)
+        assert done.code == 2
+        assert "out exists already" in done.err
+    assert files(".") == {"people.csv", "sudare.toml", "out"}
+    assert files("out") == set()
+
+
+def test_a_release_is_replaced_only_by_force(materialize: Run) -> None:
+    assert materialize().code == 0
+    before = Path("out/hand-over/certificate.json").read_text()
     done = materialize()
     assert done.code == 2
-    assert "people.view-report.html exists already" in done.err
-    assert not Path("people.view").exists()
+    assert "out exists already" in done.err
+    assert Path("out/hand-over/certificate.json").read_text() == before
     assert materialize("--force").code == 0
-    assert Path("people.view-report.html").read_text() != "old"
+    assert Path("out/hand-over/certificate.json").read_text() != before

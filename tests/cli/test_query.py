@@ -71,12 +71,12 @@ def test_query_json(run: Run, view: PView) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nowhere", "SELECT COUNT(*) FROM view"), "Give the folder of a view that was saved"),
+        (("nowhere", "SELECT COUNT(*) FROM view"), "Give the folder of a p-view that was saved"),
         (
             ("view", "SELECT COUNT(*) FROM view WHERE job = 1"),
             "no attribute 'job'. There are 'age', 'sex', 'born'",
         ),
-        (("view", "SELECT AVG(age) FROM view"), "is not supported. A view answers SELECT"),
+        (("view", "SELECT AVG(age) FROM view"), "is not supported. A p-view answers SELECT"),
     ],
 )
 def test_what_query_refuses(run: Run, view: PView, arguments: tuple[str, str], message: str) -> None:
@@ -111,7 +111,7 @@ def test_publish_to_postgresql(run: Run, view: PView, views_url: str) -> None:
         (("view", "out", "--to", "x.duckdb"), "With --to a p-view is published as it is"),
         (("view", "--to", "x.duckdb", "-l", 3), "With --to a p-view is published as it is"),
         (("view",), "Give the folder to write"),
-        (("nowhere", "--to", "x.duckdb"), "Give the folder of a view that was saved"),
+        (("nowhere", "--to", "x.duckdb"), "Give the folder of a p-view that was saved"),
     ],
 )
 def test_what_publish_refuses(run: Run, view: PView, arguments: tuple[object, ...], message: str) -> None:

@@ -16,6 +16,7 @@ from papers.dp_mondrian.measure import flat_dawa, methods, tasks, view_of
 from papers.dp_mondrian.paper import METHODS, ORIGINAL, OURS, PAPERS, TABLE_3, in_bytes
 from papers.dp_mondrian.report import answers, arr, in_words
 from sudare.pview.domain import Domain
+from tests.pview.counted import rows_of
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def test_workloads_find_no_error_in_the_truth(data_folder: Path) -> None:
 
     table = SMALL.table(SMALL.frame().head(200))
     domain = Domain.of(table.schema)
-    codes = domain.codes(table)
+    codes = rows_of(domain, table)
     exact, wrong = Exact(codes, domain.sizes), Exact(codes[:100], domain.sizes)
     for name, measure in tasks(codes, domain.sizes, 20).items():
         assert measure(exact) == 0, name  # type: ignore[arg-type]
@@ -82,7 +83,7 @@ def test_cells_in_one_row_keep_their_places(data_folder: Path) -> None:
     domain = Domain.of(table.schema)
     view = flat_dawa(table, 1, 1_000.0)
     counts = np.zeros(domain.sizes)
-    np.add.at(counts, tuple(domain.codes(table).T), 1)
+    np.add.at(counts, tuple(rows_of(domain, table).T), 1)
     assert np.abs(view.model.table([0, 1], {}) - counts.sum(axis=(2, 3, 4, 5))).max() < 20
     assert methods(domain.cells) == list(METHODS)
     assert methods(10**7) == SPARSE

@@ -18,13 +18,13 @@ def forge(
 ) -> Path:
     """Change the manifest in place (or return another one) and the data of a saved view, and hash both again."""
     if isinstance(data, pl.DataFrame):
-        data.write_parquet(folder / "view.parquet")
+        data.write_parquet(folder / "pview.parquet")
     elif data is not None:
-        (folder / "view.parquet").write_bytes(data)
+        (folder / "pview.parquet").write_bytes(data)
     path = folder / "manifest.json"
     about = json.loads(path.read_text(encoding="utf-8"))
     about.pop("manifest_sha256")
-    about["view_sha256"] = hashlib.sha256((folder / "view.parquet").read_bytes()).hexdigest()
+    about["data_sha256"] = hashlib.sha256((folder / "pview.parquet").read_bytes()).hexdigest()
     if change is not None:
         change(about)
     content = json.dumps(about, sort_keys=True).encode()

@@ -34,12 +34,12 @@ def test_rho_promises_what_it_should_and_hardly_less(epsilon: float, delta: floa
 def test_shares_are_exact_and_never_exceed_the_whole() -> None:
     account = Account(PURE, Keystream())
     for _ in range(3):
-        account.spend("a third", Fraction(1, 3))
+        account.spend("cells", Fraction(1, 3))
     assert account.remaining == 0
-    with pytest.raises(sd.ParameterError, match="'more' would take 1e-09 of epsilon, where 0 remains"):
-        account.spend("more", Fraction(1, 10**9))
+    with pytest.raises(sd.ParameterError, match="'tree' would take 1e-09 of epsilon, where 0 remains"):
+        account.spend("tree", Fraction(1, 10**9))
     with pytest.raises(sd.ParameterError, match="would take 0"):
-        account.spend("nothing", Fraction(0))
+        account.spend("tree", Fraction(0))
 
 
 def test_a_budget_as_written_is_taken_exactly() -> None:
@@ -96,20 +96,20 @@ class TestRecount:
     def test_what_was_spent_is_let_through(self) -> None:
         for promise in (PURE, GAUSSIAN):
             account = Account(promise, Keystream())
-            account.spend("all", Fraction(1))
-            refuse_overspent(account.to_json(), promise)
+            account.spend("cells", Fraction(1))
+            refuse_overspent(account.spending.to_json(), promise)
 
     @pytest.mark.parametrize("promise", [PURE, GAUSSIAN])
     def test_a_little_more_is_refused(self, promise: sd.DifferentialPrivacy) -> None:
         account = Account(promise, Keystream())
-        account.spend("all", Fraction(1))
-        budget = account.to_json()
-        budget["shares"] = dict(budget["shares"]) | {"more": "1/1000"}
+        account.spend("cells", Fraction(1))
+        budget = account.spending.to_json()
+        budget["shares"].append({"kind": "total", "attributes": [], "amount": "1/1000"})
         with pytest.raises(sd.RequirementError, match="more than differential privacy with epsilon = 1"):
             refuse_overspent(budget, promise)
 
     def test_a_negative_share_hides_nothing(self) -> None:
-        budget = {"unit": "epsilon", "shares": {"a": "3/2", "b": "-1"}}
+        budget = {"unit": "epsilon", "shares": [{"amount": "3/2"}, {"amount": "-1"}]}
         with pytest.raises(sd.RequirementError):
             refuse_overspent(budget, PURE)
 

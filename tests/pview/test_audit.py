@@ -12,12 +12,13 @@ from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview import _dawa, _mondrian
 from sudare.pview.account import Account
+from sudare.pview.allocation import Allocation
 from sudare.pview.baselines import learn_identity, noisy_histograms
 from sudare.pview.dawa import deviations, noise_of_costs
-from sudare.pview.design import Design
-from sudare.pview.mondrian import perturb, spend, strengths
+from sudare.pview.mondrian import DPMondrian, perturb, spend, strengths
 from sudare.pview.two_ways import MISFIT_SENSITIVITY, misfit
 from tests.pview.audit import audit, joined, labels_of
+from tests.pview.counted import counted
 
 RUNS = 200_000
 
@@ -118,7 +119,7 @@ def forest(
 def mondrian_runs(table, target, promise, seed, *, theta, tree_share, beta, gamma, slip=1.0, times=1):
     """Run the method as `learn_mondrian` does, but for the last step, which uses nothing but the noisy counts."""
     budget = account(promise, seed, times)
-    shares = spend(table.shape, budget, tree_share, beta, gamma)
+    shares = spend(table.shape, budget, DPMondrian(theta, tree_share, beta, gamma))
     converge, cut = strengths(shares, budget)
     counts = table[table > 0]
     levels, ranks = np.unique(-counts, return_inverse=True)
@@ -203,7 +204,7 @@ def identity_runs(counts, promise, seed, times=1):
     codes = np.repeat(np.arange(len(counts)), counts)
     runs = np.repeat(np.arange(RUNS), len(codes))
     both = np.stack([runs, np.tile(codes, RUNS)], axis=1).astype(np.int32)
-    noisy = bins(learn_identity(both, (RUNS, len(counts)), account(promise, seed, times)).table)
+    noisy = bins(learn_identity(counted(both, (RUNS, len(counts))), account(promise, seed, times)).table)
     return [noisy[:, 0], joined(*noisy.T)]
 
 
@@ -219,7 +220,7 @@ def test_identity_keeps_its_promise(promise):
 
 def independent_runs(codes, sizes, promise, seed, times=1):
     budget = account(promise, seed, times)
-    found, _ = noisy_histograms(repeated(codes, sizes), [RUNS * s for s in sizes], budget)
+    found, _ = noisy_histograms(counted(repeated(codes, sizes), [RUNS * s for s in sizes]), budget)
     assert budget.remaining == 0
     first, second = (bins(h.reshape(RUNS, -1)) for h in found)
     return [first[:, 0], joined(first[:, 0], second[:, 1]), joined(first[:, 0], first[:, 1], second[:, 1])]
@@ -307,7 +308,9 @@ def measured_by_pairs(rows, promise, seed, times=1, runs=RUNS // 2):
     pairs by their misfit, and the chosen table. (The points and weights only depend on these.)
     """
     budget = account(promise, seed, times)
-    plan = Design(pairs=1, bins=2, ones=Fraction(24, 64), choices=Fraction(5, 64), tables=Fraction(34, 64))
+    plan = Allocation(
+        pairs=1, bins=2, ones=Fraction(24, 64), choices=Fraction(5, 64), tables=Fraction(34, 64)
+    )
     codes = np.array(rows, dtype=np.int64)
     total = len(codes) + budget.noise(runs, budget.spend("total", Fraction(1, 64)))
     ones = []

@@ -5,8 +5,9 @@ from sudare.errors import InputError, ParameterError
 from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.account import Account
-from sudare.pview.baselines import Product, learn_identity, learn_independent
-from sudare.pview.blocks import project
+from sudare.pview.baselines import learn_identity, learn_independent
+from sudare.pview.noisy_counts import NoisyProduct, project
+from tests.pview.counted import counted
 
 
 def account(epsilon=1.0, seed=1, delta=0.0):
@@ -33,7 +34,7 @@ def true_counts(codes, low, high):
 def test_counts_are_within_their_errors(learn, delta):
     codes, sizes = some()
     budget = account(delta=delta)
-    model = learn(codes, sizes, budget)
+    model = learn(counted(codes, sizes), budget)
     assert budget.remaining == 0
     low, high = boxes(sizes)
     off = model.counts(low, high) - true_counts(codes, low, high)
@@ -47,7 +48,7 @@ def test_counts_are_within_their_errors(learn, delta):
 def test_errors_are_those_of_many_runs(learn):
     codes, sizes = some(5000)
     low, high = boxes(sizes, 8)
-    runs = [learn(codes, sizes, account(0.5, seed)) for seed in range(400)]
+    runs = [learn(counted(codes, sizes), account(0.5, seed)) for seed in range(400)]
     spread = np.std([model.counts(low, high) for model in runs], axis=0)
     assert np.allclose(spread, runs[0].errors(low, high), rtol=0.25, atol=1)
 
@@ -55,7 +56,7 @@ def test_errors_are_those_of_many_runs(learn):
 @pytest.mark.parametrize("learn", [learn_identity, learn_independent])
 def test_samples_have_the_counts_of_the_model(learn):
     codes, sizes = some()
-    model = learn(codes, sizes, account())
+    model = learn(counted(codes, sizes), account())
     drawn = model.sample(100_000, np.random.default_rng(1))
     assert drawn.shape == (100_000, 3)
     low, high = boxes(sizes)
@@ -65,19 +66,19 @@ def test_samples_have_the_counts_of_the_model(learn):
 
 def test_the_same_seed_gives_the_same():
     codes, sizes = some(100)
-    first, second = (learn_identity(codes, sizes, account(seed=9)).table for _ in range(2))
+    first, second = (learn_identity(counted(codes, sizes), account(seed=9)).table for _ in range(2))
     assert np.array_equal(first, second)
 
 
 def test_histograms_are_nonnegative_and_share_one_total():
     codes, sizes = some(30, sizes=(50, 2, 9))
-    model = learn_independent(codes, sizes, account(0.3))
+    model = learn_independent(counted(codes, sizes), account(0.3))
     assert all((m >= 0).all() for m in model.marginals)
     assert np.allclose([m.sum() for m in model.marginals], model.total)
 
 
 def test_an_empty_model_counts_nobody():
-    model = Product((np.zeros(2), np.zeros(3)), 1.0)
+    model = NoisyProduct((np.zeros(2), np.zeros(3)), 1.0)
     assert model.counts(*boxes((2, 3))).tolist() == [0.0] * 50
     with pytest.raises(InputError, match="nobody"):
         model.sample(3, np.random.default_rng(1))
@@ -85,7 +86,7 @@ def test_an_empty_model_counts_nobody():
 
 def test_a_large_domain_is_refused_for_cells():
     with pytest.raises(ParameterError, match="10,000,000 cells at most"):
-        learn_identity(np.zeros((1, 3), dtype=np.int32), (1000, 1000, 1000), account())
+        learn_identity(counted(np.zeros((1, 3), dtype=np.int32), (1000, 1000, 1000)), account())
 
 
 def test_projection_is_the_nearest_point():

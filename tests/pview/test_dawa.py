@@ -12,6 +12,7 @@ from sudare.pview import _dawa
 from sudare.pview._mondrian import STEPS, sensitivity
 from sudare.pview.account import Account
 from sudare.pview.dawa import along_curve, deviations, learn_dawa, noise_of_costs
+from tests.pview.counted import counted
 
 
 def account(epsilon=1.0, seed=1, delta=0.0):
@@ -90,7 +91,7 @@ def test_buckets_cover_the_domain_and_everything_is_spent(sizes, delta):
     rng = np.random.default_rng(1)
     codes = (rng.random((3000, len(sizes))) ** 3 * sizes).astype(np.int32)
     budget = account(2.0, delta=delta)
-    cells = learn_dawa(codes, sizes, budget)
+    cells = learn_dawa(counted(codes, sizes), budget)
     assert cells.table.shape == cells.bucket.shape == sizes
     assert (cells.table >= 0).all()
     assert set(cells.bucket.ravel().tolist()) == set(range(cells.bucket.max() + 1))
@@ -106,7 +107,7 @@ def test_buckets_cover_the_domain_and_everything_is_spent(sizes, delta):
 def test_even_counts_end_in_few_buckets_and_a_step_is_found():
     counts = np.repeat([0, 100_000], [64, 64])
     codes = np.repeat(np.arange(128, dtype=np.int32), counts)[:, None]
-    cells = learn_dawa(codes, (128,), account(1.0))
+    cells = learn_dawa(counted(codes, (128,)), account(1.0))
     assert cells.bucket.max() < 20
     assert cells.table[:64].sum() < 200
     assert cells.errors(np.array([[0]]), np.array([[127]]))[0] < 5 * cells.deviation
@@ -123,16 +124,18 @@ def test_the_curve_visits_every_cell_once(sizes):
 
 def test_the_same_seed_gives_the_same():
     codes = np.random.default_rng(0).integers(0, 9, (500, 2), dtype=np.int32)
-    first, second = (learn_dawa(codes, (9, 9), account(seed=4)).table for _ in range(2))
+    first, second = (learn_dawa(counted(codes, (9, 9)), account(seed=4)).table for _ in range(2))
     assert np.array_equal(first, second)
 
 
 def test_what_it_cannot_do_is_refused():
     with pytest.raises(ParameterError, match="one or two attributes"):
-        learn_dawa(np.zeros((1, 3), dtype=np.int32), (2, 2, 2), account())
+        learn_dawa(counted(np.zeros((1, 3), dtype=np.int32), (2, 2, 2)), account())
     with pytest.raises(ParameterError, match="cells at most"):
-        learn_dawa(np.zeros((1, 2), dtype=np.int32), (2000, 2000), account())
+        learn_dawa(counted(np.zeros((1, 2), dtype=np.int32), (2000, 2000)), account())
     with pytest.raises(ParameterError, match="partition_share"):
-        learn_dawa(np.zeros((1, 1), dtype=np.int32), (4,), account(), partition_share=1)
+        learn_dawa(counted(np.zeros((1, 1), dtype=np.int32), (4,)), account(), partition_share=1)
     with pytest.raises(ParameterError, match="larger epsilon"):
-        learn_dawa(np.zeros((1, 1), dtype=np.int32), (4,), account(1e-6), partition_share=Fraction(1, 10**4))
+        learn_dawa(
+            counted(np.zeros((1, 1), dtype=np.int32), (4,)), account(1e-6), partition_share=Fraction(1, 10**4)
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.pview.domain import Axis, Domain
+from tests.pview.counted import cells_of, rows_of
 
 DAY = dt.date(2024, 3, 1)
 
@@ -31,38 +33,38 @@ class TestCells:
     def test_whole_numbers_are_cells_of_their_own(self) -> None:
         found, table = axis([20, 22, 20], bounds=(18, 25))
         assert (found.size, found.labels()[:2]) == (8, ["18", "19"])
-        assert found.codes(table["x"]).tolist() == [2, 4, 2]
+        assert cells_of(found, table) == [2, 4, 2]
 
     def test_declared_bins_are_equally_wide(self) -> None:
         found, table = axis([0, 9, 10, 99], bounds=(0, 99), bins=10)
-        assert found.codes(table["x"]).tolist() == [0, 0, 1, 9]
+        assert cells_of(found, table) == [0, 0, 1, 9]
         assert found.labels()[0] == "[0, 10)"
 
     def test_numbers_have_bins_and_the_upper_bound_is_in_the_last(self) -> None:
         found, table = axis([0.0, 0.049, 0.05, 5.0], bounds=(0.0, 5.0))
         assert found.size == 100
-        assert found.codes(table["x"]).tolist() == [0, 0, 1, 99]
+        assert cells_of(found, table) == [0, 0, 1, 99]
 
     def test_days_and_times(self) -> None:
         days, table = axis([DAY, DAY + dt.timedelta(30)], bounds=(DAY, DAY + dt.timedelta(60)))
-        assert (days.size, days.codes(table["x"]).tolist()) == (61, [0, 30])
+        assert (days.size, cells_of(days, table)) == (61, [0, 30])
         start = dt.datetime(2024, 1, 1)
         times, table = axis(
             [start, start + dt.timedelta(hours=12)], bounds=(start, dt.datetime(2024, 1, 2)), bins=4
         )
-        assert times.codes(table["x"]).tolist() == [0, 2]
+        assert cells_of(times, table) == [0, 2]
 
     def test_values_keep_the_declared_order(self) -> None:
         found, table = axis(["b", "a"], domain=("c", "b", "a"))
-        assert found.codes(table["x"]).tolist() == [1, 2]
+        assert cells_of(found, table) == [1, 2]
 
     def test_missing_values_have_the_last_cell_whether_there_are_any_or_not(self) -> None:
         with_some, table = axis(["a", None], domain=("a", "b"), missing=True)
-        assert (with_some.size, with_some.codes(table["x"]).tolist()) == (3, [0, 2])
+        assert (with_some.size, cells_of(with_some, table)) == (3, [0, 2])
         without, table = axis(["a", "b"], domain=("a", "b"), missing=True)
-        assert (without.size, without.codes(table["x"]).tolist()) == (3, [0, 1])
+        assert (without.size, cells_of(without, table)) == (3, [0, 1])
         in_bins, table = axis([5, None], bounds=(0, 9), missing=True)
-        assert (in_bins.size, in_bins.codes(table["x"]).tolist()) == (11, [5, 10])
+        assert (in_bins.size, cells_of(in_bins, table)) == (11, [5, 10])
 
     def test_nothing_is_read_off_the_data(self) -> None:
         with pytest.raises(sd.InputError, match="'x': no domain is declared"):
@@ -72,14 +74,14 @@ class TestCells:
 
     def test_what_is_outside_is_clipped_only_if_the_schema_says_so(self) -> None:
         found, table = axis([-5, 3, 200], bounds=(0, 9), outside="clip")
-        assert found.codes(table["x"]).tolist() == [0, 3, 9]
+        assert cells_of(found, table) == [0, 3, 9]
 
     def test_identifiers_are_left_out(self) -> None:
         schema = sd.Schema.from_roles(quasi=["x"], identifier=["name"], bounds={"x": (0, 3)})
         table = sd.read(pl.DataFrame({"name": ["a", "b"], "x": [1, 2]}), schema)
         assert Domain.of(schema).names == ["x"]
-        assert Domain.of(schema).codes(table).shape == (2, 1)
-        with pytest.raises(sd.InputError, match=r"The view has no attribute 'name'\. There are 'x'"):
+        assert Domain.of(schema).counts(table).names == ("x",)
+        with pytest.raises(sd.InputError, match=r"The p-view has no attribute 'name'\. There are 'x'"):
             Domain.of(schema).place("name")
 
 
@@ -130,7 +132,7 @@ class TestConditions:
         self, width: int, bins: int, data: st.DataObject
     ) -> None:
         found, table = axis(list(range(width)), bounds=(0, width - 1), bins=bins)
-        codes = found.codes(table["x"])
+        codes = np.array(cells_of(found, table))
         low = data.draw(st.integers(0, width - 1))
         high = data.draw(st.integers(low, width - 1))
         if bins < width and width % bins:
@@ -162,7 +164,7 @@ class TestRows:
         drawn = found.decode(cells, np.random.default_rng(0))
         assert drawn.dtype == table["x"].values.dtype
         again, read = axis(drawn.to_list(), missing=True, **attribute)
-        assert again.codes(read["x"]).tolist() == cells.tolist()
+        assert cells_of(again, read["x"]) == cells.tolist()
 
     @pytest.mark.parametrize(
         ("values", "attribute"),
@@ -199,3 +201,58 @@ def test_boxes_are_checked() -> None:
             domain.boxes(*wrong)
     assert domain.cells == 100
     assert math.prod(domain.sizes) == 100
+
+
+class TestCounts:
+    """Rows are counted by their values first, and then by the cells that these fall into."""
+
+    @given(st.integers(0, 2**32), st.integers(1, 4), st.booleans())
+    def test_cells_hold_the_records_that_fall_into_them(
+        self, seed: int, attributes: int, missing: bool
+    ) -> None:
+        rng, columns, declared = np.random.default_rng(seed), {}, {}
+        for a in range(attributes):
+            if rng.random() < 0.5:  # categories, declared in another order than that of the values
+                values = [f"v{i}" for i in range(rng.integers(1, 5))]
+                declared[f"x{a}"] = {"domain": tuple(rng.permutation(values).tolist())}
+            else:
+                values = list(range(rng.integers(1, 12)))
+                declared[f"x{a}"] = {"bounds": (0, len(values) - 1), "bins": int(rng.integers(1, 8))}
+            column = rng.choice(np.array(values, dtype=object), 40).tolist()
+            columns[f"x{a}"] = [None if missing and i == 7 else value for i, value in enumerate(column)]
+        attributes_of = {name: sd.Attribute(role="quasi", **own) for name, own in declared.items()}
+        schema = sd.Schema(attributes=attributes_of, missing="own value" if missing else "refuse")
+        table = sd.read(pl.DataFrame(columns), schema)
+        domain = Domain.of(schema)
+        counts = domain.counts(table)
+        rows = Counter(map(tuple, rows_of(domain, table).tolist()))
+        assert {
+            tuple(c): w for c, w in zip(counts.codes.tolist(), counts.weights.tolist(), strict=True)
+        } == rows
+        assert counts.codes.tolist() == sorted(counts.codes.tolist())
+        assert (counts.names, counts.sizes) == (tuple(domain.names), domain.sizes)
+
+    def test_more_attributes_than_a_key_has_bits(self) -> None:
+        names = [f"x{a}" for a in range(120)]
+        codes = np.random.default_rng(0).integers(0, 9, (300, 120))
+        codes[150:] = codes[:150]
+        schema = sd.Schema.from_roles(
+            quasi=names, bounds=dict.fromkeys(names, (0, 8)), bins={"x7": 3}, missing="refuse"
+        )
+        counts = Domain.of(schema).counts(sd.read(pl.DataFrame(codes, schema=names), schema))
+        assert counts.weights.tolist() == [2] * 150
+        assert sorted(counts.codes[:, 7].tolist()) == sorted((codes[:150, 7] // 3).tolist())
+
+    def test_narrow_floats_at_the_bounds_are_inside(self) -> None:
+        table = sd.read(
+            pl.DataFrame({"x": pl.Series([0.1, 0.3], dtype=pl.Float32)}),
+            schema := sd.Schema.from_roles(quasi=["x"], bounds={"x": (0.1, 0.3)}, bins={"x": 2}),
+        )
+        assert Domain.of(schema).counts(table).codes.tolist() == [[0], [1]]
+
+    def test_what_is_outside_the_bounds_is_not_put_into_the_next_bin(self) -> None:
+        narrow = sd.Schema.from_roles(quasi=["x"], bounds={"x": (0, 9)}, missing="refuse")
+        for value in (-1, 10):
+            table = sd.read(pl.DataFrame({"x": [value]}), sd.Schema.from_roles(quasi=["x"]))
+            with pytest.raises(sd.InputError, match=f"column 'x': '{value}' is outside the bounds"):
+                Domain.of(narrow).counts(table)

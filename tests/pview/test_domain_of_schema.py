@@ -61,7 +61,7 @@ def test_a_huge_number_that_is_clipped_does_not_change_the_type(
     schema = schema_of(bounds=(0, 99), outside="clip", type=type_)
     table = sd.read(pl.DataFrame({"x": pl.Series([3, largest], strict=False)}), schema)
     assert manifest(table, tmp_path)["type"] == "Int64"
-    assert Domain.of(schema).codes(table).tolist() == [[3], [99]]
+    assert Domain.of(schema).counts(table).codes.tolist() == [[3], [99]]
 
 
 def test_values_between_whole_numbers_are_refused_with_the_line_to_add(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_written_schema_has_the_same_domain(tmp_path: Path) -> None:
 
 def test_bins_are_not_all_written_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Any] = []
-    monkeypatch.setattr("sudare.pview.domain.text_of", lambda value: written.append(value) or str(value))
+    monkeypatch.setattr("sudare.pview.axis.text_of", lambda value: written.append(value) or str(value))
     Domain.of(schema_of(bounds=(0.0, 1.0), bins=10_000))
     assert len(written) == 2
 
@@ -145,7 +145,8 @@ def test_any_table_of_any_source_has_the_schemas_domain(
         view.save(folder / "view", force=True)
         written.append(json.loads((folder / "view" / "manifest.json").read_text())["domain"])
         assert view.sample(0).schema == {axis.name: axis.dtype for axis in domain.axes}
-        codes = domain.codes(table)
-        assert (codes >= 0).all()
-        assert (codes < domain.sizes).all()
+        counts = domain.counts(table)
+        assert counts.total == len(table)
+        assert (counts.codes >= 0).all()
+        assert (counts.codes < domain.sizes).all()
     assert written[0] == written[1] == domain.to_json()

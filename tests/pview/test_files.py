@@ -50,7 +50,7 @@ def view(request: pytest.FixtureRequest) -> PView:
 
 def test_a_view_opens_as_it_was_saved(view: PView, tmp_path: Path) -> None:
     folder = view.save(tmp_path / "view")
-    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "view.parquet"]
+    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "pview.parquet"]
     again = PView.open(folder)
     assert again.domain.to_json() == view.domain.to_json()
     assert [axis.cell_values().to_list() for axis in again.domain.axes] == [
@@ -74,7 +74,7 @@ def test_only_a_view_is_replaced_and_only_with_force(tmp_path: Path) -> None:
     assert PView.open(tmp_path / "view").total == other.total
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "manifest.json").write_text("{}")
-    with pytest.raises(InputError, match=r"folder without view\.parquet"):
+    with pytest.raises(InputError, match=r"folder without pview\.parquet"):
         view.save(tmp_path / "mine", force=True)
 
 
@@ -86,27 +86,27 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_view(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"There is no .*manifest\.json. Give the folder of a view"):
+    with pytest.raises(InputError, match=r"There is no .*manifest\.json. Give the folder of a p-view"):
         PView.open(tmp_path)
     (tmp_path / "manifest.json").write_text('{"name": "an app"}')
-    with pytest.raises(InputError, match="is not the manifest of a view"):
+    with pytest.raises(InputError, match="is not the manifest of a p-view"):
         PView.open(tmp_path)
     (tmp_path / "manifest.json").write_text("[]")
-    with pytest.raises(InputError, match="is not the manifest of a view"):
+    with pytest.raises(InputError, match="is not the manifest of a p-view"):
         PView.open(tmp_path)
 
 
 def test_a_view_without_its_data(tmp_path: Path) -> None:
     folder = points().save(tmp_path / "view")
-    (folder / "view.parquet").unlink()
+    (folder / "pview.parquet").unlink()
     with pytest.raises(InputError, match=r"There is no .*view\.parquet"):
         PView.open(folder)
-    (folder / "view.parquet").mkdir()
-    with pytest.raises(InputError, match=r"view\.parquet: the view cannot be opened: Is a directory"):
+    (folder / "pview.parquet").mkdir()
+    with pytest.raises(InputError, match=r"view\.parquet: the p-view cannot be opened: Is a directory"):
         PView.open(folder)
 
 
-@pytest.mark.parametrize("name", ["view.parquet", "manifest.json"])
+@pytest.mark.parametrize("name", ["pview.parquet", "manifest.json"])
 @pytest.mark.parametrize("harm", ["cut", "empty", "flip", "grow"])
 def test_damage_is_noticed(tmp_path: Path, name: str, harm: str) -> None:
     path = points().save(tmp_path / "view") / name
@@ -119,7 +119,9 @@ def test_damage_is_noticed(tmp_path: Path, name: str, harm: str) -> None:
         "grow": content + b"x",
     }
     path.write_bytes(harmed[harm])
-    with pytest.raises(InputError, match=f"{name} is damaged.*Copy the whole folder again, or save the view"):
+    with pytest.raises(
+        InputError, match=f"{name} is damaged.*Copy the whole folder again, or save the p-view"
+    ):
         PView.open(path.parent)
 
 
@@ -137,16 +139,18 @@ def test_any_bit_of_a_manifest_counts(tmp_path: Path) -> None:
 def test_the_data_of_another_view(tmp_path: Path) -> None:
     one = points().save(tmp_path / "one")
     other = blocks_view(AXES, 5, seed=1).save(tmp_path / "other")
-    (one / "view.parquet").write_bytes((other / "view.parquet").read_bytes())
+    (one / "pview.parquet").write_bytes((other / "pview.parquet").read_bytes())
     with pytest.raises(InputError, match=r"view\.parquet is damaged"):
         PView.open(one)
 
 
-@pytest.mark.parametrize("change", [{"version": 2}, {"kind": "cube"}])
-def test_a_later_version_is_named(tmp_path: Path, change: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "change", [{"version": 1, "format": "sudare view"}, {"version": 3}, {"kind": "cube"}]
+)
+def test_another_version_is_named(tmp_path: Path, change: dict[str, object]) -> None:
     path = points().save(tmp_path / "view") / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(InputError, match=r"another version of Sudare .*this one knows format 1 and 'cloud'"):
+    with pytest.raises(InputError, match=r"another version of Sudare .*this one knows format 2 and 'cloud'"):
         PView.open(path.parent)
 
 

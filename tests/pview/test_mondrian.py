@@ -9,7 +9,10 @@ from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview import _mondrian
 from sudare.pview.account import Account
-from sudare.pview.mondrian import learn_mondrian, spend
+from sudare.pview.mondrian import DPMondrian, learn_mondrian, spend
+from sudare.pview.spending import Share
+from sudare.tables.counts import Counts
+from tests.pview.counted import counted
 
 SHAPES = [(2,), (7,), (3, 1, 4), (5, 6), (2, 3, 2, 2), (1, 9), (40, 30)]
 
@@ -128,7 +131,7 @@ def test_blocks_cover_every_cell_once_and_spend_everything(sizes, delta):
     rng = np.random.default_rng(1)
     codes = (rng.random((2000, len(sizes))) ** 2 * sizes).astype(np.int32)
     budget = account(4.0, delta=delta)
-    blocks = learn_mondrian(codes, sizes, budget)
+    blocks = learn_mondrian(counted(codes, sizes), budget, DPMondrian())
     assert (cover(blocks, sizes) == 1).all()
     assert (blocks.counts >= 0).all()
     assert (blocks.deviations > 0).all()
@@ -138,27 +141,29 @@ def test_blocks_cover_every_cell_once_and_spend_everything(sizes, delta):
 
 
 def test_nothing_is_bisected_as_well():
-    blocks = learn_mondrian(np.empty((0, 3), dtype=np.int32), (10, 10, 10), account())
+    blocks = learn_mondrian(counted([], (10, 10, 10)), account(), DPMondrian())
     assert (cover(blocks, (10, 10, 10)) == 1).all()
 
 
 def test_an_unsafe_keystream_repeats_itself():
     codes = np.random.default_rng(0).integers(0, 9, (500, 3), dtype=np.int32)
-    first, second = (learn_mondrian(codes, (9, 9, 9), account(seed=4)) for _ in range(2))
+    first, second = (
+        learn_mondrian(counted(codes, (9, 9, 9)), account(seed=4), DPMondrian()) for _ in range(2)
+    )
     assert all(np.array_equal(getattr(first, k), getattr(second, k)) for k in ("low", "high", "counts"))
 
 
 def test_a_huge_domain_is_no_matter():
     sizes = [10**6] * 60  # no float holds its size
     codes = np.random.default_rng(0).integers(0, 10**6, (200, 60), dtype=np.int32) // 10**3
-    blocks = learn_mondrian(codes[:, :12], sizes[:12], account(50.0))
+    blocks = learn_mondrian(counted(codes[:, :12], sizes[:12]), account(50.0), DPMondrian())
     assert blocks.counts.sum() > 0
-    learn_mondrian(codes[:20, :], [1000] * 60, account(50.0))
+    learn_mondrian(counted(codes[:20, :], [1000] * 60), account(50.0), DPMondrian())
 
 
 def test_a_strong_signal_is_found():
     codes = np.repeat(np.array([[3, 0], [60, 7]], dtype=np.int32), 20_000, axis=0)
-    blocks = learn_mondrian(codes, (64, 8), account(20.0))
+    blocks = learn_mondrian(counted(codes, (64, 8)), account(20.0), DPMondrian())
     own = blocks.counts[((blocks.low <= (3, 0)) & (blocks.high >= (3, 0))).all(axis=1)]
     assert abs(own[0] - 20_000) < 2_000
 
@@ -168,14 +173,14 @@ def test_a_strong_signal_is_found():
 
 def test_every_path_spends_the_whole():
     budget = account(1.0)
-    shares = spend((100, 100), budget, Fraction(9, 10), 1.2, 0.9)
+    shares = spend((100, 100), budget, DPMondrian())
     assert shares.kappa == math.ceil(1.2 * math.log2(10**4)) == 16
     assert shares.converge == Fraction(81, 100) / 16
     assert shares.cut == Fraction(9, 100) / 16
     # Stopped by the k-th test: k tests, k - 1 cuts. At depth kappa, or as one cell: k - 1 of each.
     assert shares.left(3, tested=True) == 1 - 3 * shares.converge - 2 * shares.cut
     assert shares.left(16, tested=False) == Fraction(1, 10) + Fraction(9, 10) / 16
-    assert budget.spent == [("tree", Fraction(9, 10)), ("counts", Fraction(1, 10))]
+    assert budget.spent == [Share("tree", Fraction(9, 10)), Share("counts", Fraction(1, 10))]
 
 
 @pytest.mark.parametrize(
@@ -184,18 +189,34 @@ def test_every_path_spends_the_whole():
 )
 def test_wrong_parameters_are_refused(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
-        learn_mondrian(np.zeros((3, 1), dtype=np.int32), (4,), account(), **wrong)
+        DPMondrian(**wrong)
 
 
 def test_codes_outside_the_domain_are_refused():
+    def learn(codes, weights, sizes):
+        names = tuple(map(str, range(len(sizes))))
+        learn_mondrian(Counts(names, codes, weights, sizes), account(), DPMondrian())
+
+    one = np.array([3])
     with pytest.raises(ParameterError, match="codes"):
-        learn_mondrian(np.full((3, 1), 4, dtype=np.int32), (4,), account())
+        learn(np.full((1, 1), 4, dtype=np.int32), one, (4,))
     with pytest.raises(ParameterError, match="codes"):
-        learn_mondrian(np.zeros((3, 2), dtype=np.int32), (4,), account())
+        learn(np.zeros((1, 2), dtype=np.int32), one, (4,))
     with pytest.raises(ParameterError, match="sizes"):
-        learn_mondrian(np.zeros((3, 1), dtype=np.int32), (0,), account())
+        learn(np.zeros((1, 1), dtype=np.int32), one, (0,))
+    for weights in (np.array([0]), np.array([1.5]), np.array([1, 1])):
+        with pytest.raises(ParameterError, match="weights"):
+            learn(np.zeros((1, 1), dtype=np.int32), weights, (4,))
+
+
+def test_the_counts_stay_as_they_were():
+    counts = counted(np.random.default_rng(0).integers(0, 9, (500, 3), dtype=np.int32), (9, 9, 9))
+    codes, weights = counts.codes.copy(), counts.weights.copy()
+    learn_mondrian(counts, account(20.0), DPMondrian())
+    assert np.array_equal(counts.codes, codes)
+    assert np.array_equal(counts.weights, weights)
 
 
 def test_an_epsilon_that_leaves_nothing_per_depth_is_refused():
     with pytest.raises(ParameterError, match="larger epsilon"):
-        learn_mondrian(np.zeros((3, 120), dtype=np.int32), (100,) * 120, account(1e-6))
+        learn_mondrian(counted(np.zeros((3, 120), dtype=np.int32), (100,) * 120), account(1e-6), DPMondrian())

@@ -1,4 +1,4 @@
-"""The default view: what it spends, what it may look at, how near it comes, and whether its errors tell."""
+"""The method of pairs: what it spends, what it may look at, how near it comes, and whether its errors tell."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview import _pairs
 from sudare.pview.account import Account
-from sudare.pview.blocks import project
+from sudare.pview.allocation import allocate
 from sudare.pview.cloud import Cloud
-from sudare.pview.design import design
+from sudare.pview.noisy_counts import project
 from sudare.pview.one_ways import group_values, settle
 from sudare.pview.pairs import learn_pairs
-from sudare.pview.two_ways import MISFIT_SENSITIVITY, all_pairs, believe, counted, fit, misfit, weighed
+from sudare.pview.two_ways import MISFIT_SENSITIVITY, all_pairs, believe, fit, misfit, weighed
+from tests.pview.counted import counted
 
 PURE, GAUSSIAN = DifferentialPrivacy(1.0), DifferentialPrivacy(1.0, 1e-9)
 
@@ -37,7 +38,7 @@ def random_codes(n: int, sizes: list[int], seed: int = 1) -> np.ndarray:
 
 
 def learned(codes: np.ndarray, sizes: list[int], account: Account, points: int = 3000) -> Cloud:
-    return learn_pairs(codes, sizes, [a % 2 == 0 for a in range(len(sizes))], account, points=points)
+    return learn_pairs(counted(codes, sizes), [a % 2 == 0 for a in range(len(sizes))], account, points=points)
 
 
 # -- What any cloud keeps to ------------------------------------------------------------------------
@@ -79,14 +80,14 @@ def test_any_cloud_keeps_to_its_domain_its_total_and_its_budget(
 def test_every_choice_and_every_table_is_paid_for_once(delta: float) -> None:
     account = account_of(5.0, delta)
     learned(random_codes(5000, [8] * 6), [8] * 6, account)
-    names = [what for what, _ in account.spent]
-    assert len(set(names)) == len(names)
-    choices = [n for n in names if n.startswith("choice")]
-    tables = [n for n in names if n.startswith("two-way")]
-    assert len(choices) == len(tables) >= 5
-    assert [n for n in names if n.startswith("one-way")] == [f"one-way table {a}" for a in range(6)]
-    assert len(names) == 1 + 6 + len(choices) + len(tables)
-    assert sum((part for _, part in account.spent), Fraction(0)) == account.whole
+    kinds = [share.kind for share in account.spent]
+    pairs = [share.attributes for share in account.spent if share.kind == "pair"]
+    assert len(set(map(frozenset, pairs))) == len(pairs) == kinds.count("choice") >= 5
+    assert [share.attributes for share in account.spent if share.kind == "table"] == [
+        (str(a),) for a in range(6)
+    ]
+    assert len(kinds) == 1 + 6 + 2 * len(pairs)
+    assert sum((share.amount for share in account.spent), Fraction(0)) == account.whole
 
 
 def test_the_same_seed_gives_the_same_cloud_and_another_another() -> None:
@@ -99,11 +100,11 @@ def test_the_same_seed_gives_the_same_cloud_and_another_another() -> None:
 
 @pytest.mark.parametrize("promise", [PURE, GAUSSIAN])
 @pytest.mark.parametrize("attributes", [1, 2, 15, 50])
-def test_a_design_stays_within_the_budget_and_grows_with_the_records(
+def test_an_allocation_stays_within_the_budget_and_grows_with_the_records(
     promise: DifferentialPrivacy, attributes: int
 ) -> None:
     account = Account(promise, Keystream.unsafe(1))
-    plans = [design(account, attributes, n) for n in (-5.0, 0.0, 200.0, 1e4, 1e5, 1e6, 1e7)]
+    plans = [allocate(account, attributes, n) for n in (-5.0, 0.0, 200.0, 1e4, 1e5, 1e6, 1e7)]
     for plan in plans:
         spent = Fraction(1, 64) + plan.ones + plan.pairs * (plan.choices + plan.tables)
         assert spent == 1
@@ -126,8 +127,9 @@ def test_a_record_changes_a_misfit_by_no_more_than_is_claimed(data: Any) -> None
     groups = np.stack([rng.integers(0, b, 12) for b in bins]).astype(np.uint8)
     model = rng.exponential(rng.choice([0.01, 1.0, 1e6]), (3, cells))
     model[rng.random(model.shape) < 0.3] = 0
-    scores = misfit(counted(groups, pairs, bins, cells), model)
-    fewer = misfit(counted(groups[:, 1:].copy(), pairs, bins, cells), model)
+    scores = misfit(weighed(groups, np.ones(12), pairs, bins, cells).astype(np.int64), model)
+    one_less = groups[:, 1:].copy()
+    fewer = misfit(weighed(one_less, np.ones(11), pairs, bins, cells).astype(np.int64), model)
     # Exactly: no rounding of floats hides a larger change.
     assert np.abs(scores - fewer).max() <= MISFIT_SENSITIVITY
 
@@ -224,7 +226,7 @@ def test_kernels_do_as_their_plain_twins() -> None:
     bins, pairs = np.array([3, 5, 2]), all_pairs(3)
     groups = np.stack([rng.integers(0, b, 200) for b in bins]).astype(np.uint8)
     weights = rng.random(200)
-    counts, sums = counted(groups, pairs, bins, 15), weighed(groups, weights, pairs, bins, 15)
+    counts, sums = (weighed(groups, own, pairs, bins, 15) for own in (np.ones(len(weights)), weights))
     for p, (i, j) in enumerate(pairs):
         keys = groups[i].astype(int) * bins[j] + groups[j]
         assert counts[p].tolist() == np.bincount(keys, minlength=15).tolist()
@@ -322,7 +324,7 @@ def test_adult_is_far_better_than_independent_attributes_and_its_errors_cover(ad
     misses: dict[int, list[float]] = {k: [] for k in (1, 2, 3, 4)}
     covered, widths = [], []
     for seed in range(2):
-        cloud = learn_pairs(codes, sizes, ordered, account_of(seed=seed))
+        cloud = learn_pairs(counted(codes, sizes), ordered, account_of(seed=seed))
         for k, found in misses.items():
             low, high = ranges(sizes, k, 200, seed * 10 + k)
             true, answers = plain_counts(codes, low, high), cloud.counts(low, high)

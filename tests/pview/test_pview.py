@@ -491,7 +491,7 @@ def test_no_rows_can_be_drawn_from_a_view_that_counts_nobody(method: str) -> Non
     views = (sd.materialize(table, PURE, method, unsafe_seed=seed) for seed in range(40))
     nobody = next(view for view in views if view.total <= 0)
     assert nobody.sample(0).shape == (0, 2)
-    with pytest.raises(sd.InputError, match="The view counts nobody"):
+    with pytest.raises(sd.InputError, match="The p-view counts nobody"):
         nobody.sample(1)
 
 
@@ -586,7 +586,7 @@ def test_a_view_has_the_declared_types_and_opens_with_them(
     assert again.sample(9).schema == {"x": dtype}
 
 
-@pytest.mark.parametrize("name", ["view.parquet", "manifest.json"])
+@pytest.mark.parametrize("name", ["pview.parquet", "manifest.json"])
 def test_a_damaged_file_is_refused(views: dict[str, sd.PView], name: str, tmp_path: Path) -> None:
     path = views["independent"].save(tmp_path / "view") / name
     content = bytearray(path.read_bytes())
@@ -600,11 +600,11 @@ def test_a_damaged_file_is_refused(views: dict[str, sd.PView], name: str, tmp_pa
 def test_what_is_no_view_is_refused_and_a_view_not_overwritten(
     views: dict[str, sd.PView], tmp_path: Path
 ) -> None:
-    with pytest.raises(sd.InputError, match="Give the folder of a view that was saved"):
+    with pytest.raises(sd.InputError, match="Give the folder of a p-view that was saved"):
         sd.PView.open(tmp_path / "nowhere")
     folder = views["independent"].save(tmp_path / "view")
     with pytest.raises(sd.InputError):
-        sd.PView.open(folder / "view.parquet")
+        sd.PView.open(folder / "pview.parquet")
     with pytest.raises(sd.InputError, match="exists already"):
         views["identity"].save(folder)
     assert sd.PView.open(folder).total == views["independent"].total

@@ -214,9 +214,9 @@ def test_a_failure_leaves_what_was_there(server: tuple[str, Ask], monkeypatch: p
     [
         (
             "mysql://me:geheim@host/db",
-            r"mysql://host/db: a view cannot be published there. Give a postgresql:// URL",
+            r"mysql://host/db: a p-view cannot be published there. Give a postgresql:// URL",
         ),
-        ("somewhere", "somewhere: a view cannot be published there"),
+        ("somewhere", "somewhere: a p-view cannot be published there"),
         ("postgresql://me:geheim@localhost:1/db", r"postgresql://localhost:1/db: PostgreSQL refused"),
         ("duckdb:/no/such/folder/x.duckdb", "DuckDB refused"),
     ],
@@ -249,7 +249,7 @@ def test_a_model_without_boxes(tmp_path: Path) -> None:
     without = type("Without", (Exact,), {"boxes": None, "kind": "product", "__init__": lambda self: None})()
     with pytest.raises(InputError, match="kind 'product' has no points or blocks to write to a database"):
         publish_view(PView(view.domain, without), str(tmp_path / "x.duckdb"))
-    with pytest.raises(InputError, match="A view needs a name"):
+    with pytest.raises(InputError, match="A p-view needs a name"):
         publish_view(view, str(tmp_path / "x.duckdb"), "")
 
 

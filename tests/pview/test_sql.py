@@ -393,7 +393,7 @@ def test_what_is_refused_and_why(view: PView, query: str, what: str) -> None:
     with pytest.raises(InputError, match=what) as refused:
         view.sql(query)
     if "is not supported" in str(refused.value):
-        assert "A view answers SELECT" in str(refused.value)
+        assert "A p-view answers SELECT" in str(refused.value)
 
 
 def test_a_long_chain_of_conditions(view: PView) -> None:

@@ -126,7 +126,7 @@ def materialized(
         certificate = manifest["facts"]["certificate"]
         del certificate["input"]["sha256_salted"], certificate["created"], manifest["manifest_sha256"]
         certificate["randomness"] = ""  # names the seed
-        return (method, (folder / "view" / "view.parquet").read_bytes()), manifest
+        return (method, (folder / "view" / "pview.parquet").read_bytes()), manifest
 
     return original, publish
 

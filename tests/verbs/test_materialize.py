@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.noise.keystream import Keystream
-from sudare.verbs.materialize import METHODS as LEARN
+from sudare.pview.pairs import Pairs
+from sudare.pview.spending import Share
 
 METHODS = ["pairs", "dp-mondrian", "identity", "independent", "dawa"]
 PURE, GAUSSIAN = sd.DifferentialPrivacy(1.0), sd.DifferentialPrivacy(1.0, 1e-6)
@@ -56,9 +57,11 @@ def cells(view: sd.PView) -> np.ndarray:
 
 def assert_adds_up(view: sd.PView) -> None:
     budget = view.facts["budget"]
-    spent = sum((Fraction(part) for part in budget["shares"].values()), Fraction(0))
+    amounts = [Fraction(share["amount"]) for share in budget["shares"]]
+    spent = sum(amounts, Fraction(0))
     assert spent + Fraction(budget["remaining"]) == Fraction(budget["whole"]), budget
-    assert all(Fraction(part) > 0 for part in budget["shares"].values())
+    assert all(amount > 0 for amount in amounts)
+    assert view.spending.remaining == Fraction(budget["remaining"])
     assert Fraction(budget["remaining"]) >= 0
 
 
@@ -287,7 +290,7 @@ def test_many_attributes_and_pairs_add_up_exactly() -> None:
     names = [f"x{a}" for a in range(6)]
     table = read(pl.DataFrame(codes, schema=names), **{name: {"bounds": (0, 3)} for name in names})
     view = sd.materialize(table, sd.DifferentialPrivacy(3.3), unsafe_seed=1)
-    assert sum("pair" in what for what in view.facts["budget"]["shares"]) >= 5
+    assert sum(share.kind == "pair" for share in view.spending.shares) >= 5
     assert_adds_up(view)
 
 
@@ -306,7 +309,7 @@ def test_shares_of_a_tree_add_up_exactly(
     view = sd.materialize(table, promise, "dp-mondrian", tree_share=share)
     assert_adds_up(view)
     whole = Fraction(view.facts["budget"]["whole"])
-    assert Fraction(view.facts["budget"]["shares"]["tree"]) == Fraction(str(share)) * whole
+    assert view.spending.shares[0] == Share("tree", Fraction(str(share)) * whole)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -337,7 +340,7 @@ def test_the_number_of_records_is_not_told(
     weak = sd.DifferentialPrivacy(0.02, promise.delta)
     folder = sd.materialize(read(people(n)), weak, method, unsafe_seed=1).save(tmp_path / "view")
     assert n not in set(numbers_in(json.loads((folder / "manifest.json").read_text())))
-    data = pl.read_parquet(folder / "view.parquet")
+    data = pl.read_parquet(folder / "pview.parquet")
     assert data.height != n
     assert all(abs(column.sum() - n) > 0.5 for column in data if column.dtype.is_numeric())
 
@@ -398,7 +401,7 @@ def test_the_ledger_is_charged_before_anything_is_measured(
 def test_nothing_is_counted_if_the_ledger_refuses(
     table: sd.Table, ledger: sd.Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(LEARN, "pairs", lambda *_: pytest.fail("it was counted"))
+    monkeypatch.setattr(Pairs, "learn", lambda *_: pytest.fail("it was counted"))
     with pytest.raises(sd.LedgerError):
         sd.materialize(table, sd.DifferentialPrivacy(1.5), ledger=ledger)
 

@@ -256,7 +256,7 @@ def test_a_view_that_says_more(
 
 def test_a_view_with_bytes_beside_its_data(view: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(view, tmp_path / "view"))
-    bytes_before_the_footer(folder / "view.parquet")
+    bytes_before_the_footer(folder / "pview.parquet")
     forge(folder)
     with pytest.raises(sd.RequirementError, match=rf"view\.parquet {OTHER_BYTES}"):
         sd.verify(folder)

@@ -49,13 +49,12 @@ def test_a_pure_epsilon_needs_no_delta(folders) -> None:
 
 def test_shares_that_were_raised_are_found(folders, tmp_path: Path) -> None:
     budget = json.loads((folders[PURE] / "manifest.json").read_text())["facts"]["budget"]
-    first = next(iter(budget["shares"]))
-    budget["shares"][first] = "2"
+    budget["shares"][0]["amount"] = "2"
     assert epsilon_spent(budget, 0.0) > 2
 
 
 def test_a_manifest_that_was_touched_is_refused(folders, tmp_path: Path) -> None:
-    for name in ("view.parquet", "manifest.json"):
+    for name in ("pview.parquet", "manifest.json"):
         (tmp_path / name).write_bytes((folders[PURE] / name).read_bytes())
     manifest = tmp_path / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"remaining": "0"', '"remaining": "1"'))
@@ -82,6 +81,10 @@ def test_a_file_that_is_no_part_of_a_view(folders, tmp_path: Path) -> None:
         verify(tmp_path / "view")
 
 
+def share(**change: object) -> dict[str, object]:
+    return {"kind": "cells", "attributes": [], "amount": "1"} | change
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -90,24 +93,24 @@ def test_a_file_that_is_no_part_of_a_view(folders, tmp_path: Path) -> None:
         (lambda facts: facts["certificate"].update(promises=[]), "promises nothing"),
         (
             lambda facts: facts.update(certificate="trust me"),
-            "The certificate of the view is of no known form",
+            "The certificate of the p-view is of no known form",
         ),
         (lambda facts: facts.pop("budget"), "does not say what its budget was spent on"),
         (
-            lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": "-1"}}),
-            "The budget of the view",
+            lambda facts: facts.update(budget={"unit": "epsilon", "shares": [share(amount="-1")]}),
+            "The budget of the p-view",
         ),
         (
-            lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": "1/0"}}),
-            "The budget of the view",
+            lambda facts: facts.update(budget={"unit": "epsilon", "shares": [share(amount="1/0")]}),
+            "The budget of the p-view",
         ),
         (
-            lambda facts: facts.update(budget={"unit": "epsilon", "shares": {"all": [1]}}),
-            "The budget of the view",
+            lambda facts: facts.update(budget={"unit": "epsilon", "shares": [share(amount=[1])]}),
+            "The budget of the p-view",
         ),
         (
-            lambda facts: facts.update(budget={"unit": "trust", "shares": {"all": "1"}}),
-            "The budget of the view",
+            lambda facts: facts.update(budget={"unit": "trust", "shares": [share(amount="1")]}),
+            "The budget of the p-view",
         ),
     ],
 )

@@ -165,7 +165,7 @@ def frame_of(output: Output) -> pl.DataFrame:
 
 def _refuse_views(folder: Path) -> None:
     names = [path.name for path in sorted(folder.glob("*.parquet"))]
-    if names == ["view.parquet"]:
+    if names == ["pview.parquet"]:
         raise InputError(
             f"{folder}: this is a p-view, a differentially private stand-in of a table. It has no records to attack; what it promises is verified by "
             f"sudare verify {folder} --epsilon EPSILON."

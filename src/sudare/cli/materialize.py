@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,16 +18,15 @@ from sudare.cli.arguments import (
 )
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.engines.read import read
-from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
-from sudare.pview.files import DATA
+from sudare.pview.files import PAGE
 from sudare.pview.pview import PView
-from sudare.reports.pview import write_pview_report
-from sudare.reports.pview_page import write_pview_page
-from sudare.reports.pview_promise import budget_shares
-from sudare.tables.atomic import refuse_unwritable, refuse_unwritable_file, write_file
+from sudare.tables.atomic import refuse_unwritable
 from sudare.tables.databases import safe_name
+from sudare.tables.folders import HAND_OVER, KEEP, MARK, REPORT
 from sudare.verbs.materialize import materialize as materialize_table
+
+MAX_SHARES_SHOWN = 16  # one by one; more are shown by kind
 
 
 def materialize(
@@ -57,14 +55,6 @@ def materialize(
     schema: SchemaPath = Path(SCHEMA_FILE),
     ledger: LedgerFile = None,
     receiver: Receiver = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where the report goes. It shows the original: keep it.",
-            show_default="OUTPUT-report.html",
-            metavar="FILE",
-        ),
-    ] = None,
     unsafe_seed: Annotated[
         int | None,
         typer.Option(help="For tests and papers only: who knows the seed can undo it. The p-view shows it."),
@@ -74,14 +64,13 @@ def materialize(
 ) -> None:
     """Make a p-view of a table: a differentially private stand-in that answers any range count."""
     parameters = {"theta": theta, "tree_share": tree_share, "beta": beta, "gamma": gamma}
-    pages = _Pages(report or _beside(output, "report"), _beside(output, "page"))
-    _refuse(output, pages, force=force)
+    refuse_unwritable(output, force=force, mark=MARK)
     declared = schema_of(schema)
     book = opened(ledger, receiver)
     with working(f"Reading {safe_name(source)}"):
         table = read(source, declared)
     with working("Counting with noise"):
-        view = materialize_table(
+        pview = materialize_table(
             table,
             DifferentialPrivacy(epsilon, delta),
             method,
@@ -90,58 +79,24 @@ def materialize(
             unsafe_seed=unsafe_seed,
             **{name: value for name, value in parameters.items() if value is not None},
         )
-        view.save(output, force=force)
     with working("Drawing what it says, and how near that is"):
-        write_file(pages.analysts, write_pview_page(view))
-        write_file(pages.report, write_pview_report(table, view), private=True)
+        pview.write(output, force=force, ledger=book, receiver=receiver)
     if json:
-        paths = {"folder": output, "page": pages.analysts, "report": pages.report}
-        print_json({**{what: str(path) for what, path in paths.items()}, **view.facts})
+        print_json({"folder": str(output), **pview.facts})
         return
-    _show(view, output, pages)
+    _show(pview, output)
 
 
-class _Pages(NamedTuple):
-    """Where the pages go: beside the folder, which is handed over whole."""
-
-    report: Path
-    analysts: Path
-
-
-def _beside(output: Path, what: str) -> Path:
-    return Path(f"{output}-{what}.html")
-
-
-def _refuse(output: Path, pages: _Pages, *, force: bool) -> None:
-    """Refuse before the budget is spent what would fail after it, or give the original away."""
-    if pages.report.resolve().is_relative_to(output.resolve()):
-        raise InputError(
-            f"{pages.report} would lie in {output}, which is handed over whole; the report shows the original. "
-            "Name a file elsewhere."
-        )
-    if pages.report.resolve() == pages.analysts.resolve():
-        raise InputError(
-            f"{pages.report} is where the analysts' page goes. Name another file for the report."
-        )
-    refuse_unwritable(output, force=force, mark=DATA)
-    for page in pages:
-        if page.exists() and not force:
-            raise InputError(f"{page} exists already. Use --force to replace it, or name another.")
-    if pages.report.parent.resolve() != output.parent.resolve():  # which is made if there is none
-        refuse_unwritable_file(pages.report)
-
-
-def _show(view: PView, output: Path, pages: _Pages) -> None:
-    budget, certificate = view.facts["budget"], view.facts["certificate"]
-    say("[b]{}[/], by the method {}", certificate["requirements"][0], certificate["method"])
-    whole = Fraction(budget["whole"])
+def _show(pview: PView, output: Path) -> None:
+    spending, certificate = pview.spending, pview.certificate
+    say("[b]{}[/], by the method {}", certificate.requirements[0], certificate.method)
     rows = [
-        [what, f"{float(part * whole):.4g}", f"{float(part):.1%}"]
-        for what, part in budget_shares(budget).items()
+        [what, f"{float(part * spending.whole):.4g}", f"{float(part):.1%}"]
+        for what, part in spending.parts(MAX_SHARES_SHOWN).items()
     ]
-    print_table("Where the budget went", ["for", budget["unit"], "share"], rows)
-    total = f"{view.total:,.0f}"
-    say("Written to [b]{}[/]: all of it may be handed over. About {} records.", output, total)
-    say("For analysts, to look at: [b]{}[/].", pages.analysts)
-    say("For you, since it shows the original: [b]{}[/]. Keep it.", pages.report)
+    print_table("Where the budget went", ["for", spending.unit, "share"], rows)
+    total = f"{pview.total:,.0f}"
+    say("To hand over: [b]{}[/], all of it. About {} records.", output / HAND_OVER, total)
+    say("For analysts, to look at: [b]{}[/].", output / HAND_OVER / PAGE)
+    say("For you, since it shows the original: [b]{}[/]. Keep it.", output / KEEP / REPORT)
     say('Ask it: [b]sudare query {} "SELECT COUNT(*) FROM view"[/]', output)

@@ -27,7 +27,7 @@ from sudare.privacy.promises import Promise
 from sudare.tables.folders import CERTIFICATE, handed_over
 from sudare.tables.schema import Schema
 from sudare.verification.findings import Finding, Verification
-from sudare.verification.pview import is_private_view
+from sudare.verification.pview import is_pview
 from sudare.verification.verify import verify as verify_output
 
 ROLES = {
@@ -76,12 +76,10 @@ def verify(
     if pk is not None:
         asked.append(PkAnonymity(pk))
     if epsilon is not None:
-        asked.append(
-            DifferentialPrivacy(epsilon, delta, per="table" if is_private_view(output) else "record")
-        )
+        asked.append(DifferentialPrivacy(epsilon, delta, per="table" if is_pview(output) else "record"))
     if not (k is None and l is None and t is None):
         asked += requirements_of(k, l, diversity, c, t, distance, attribute)
-    certified = is_private_view(output) or (handed_over(output) / CERTIFICATE).is_file()
+    certified = is_pview(output) or (handed_over(output) / CERTIFICATE).is_file()
     if not asked and not certified:
         raise InputError(
             f"{output} has no certificate that says what it promises. Give -k, -l or -t, --pk or --epsilon."

@@ -1,1 +1,1 @@
-"""The differentially private view of a table (p-view): any range count, SQL and synthetic rows from one budget."""
+"""The p-view, a differentially private stand-in for a table: any range count, SQL and synthetic rows from one budget."""

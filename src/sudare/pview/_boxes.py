@@ -88,7 +88,7 @@ def count(
     points: bool,
     lows: Array,
     highs: Array,
-    found: Array,
+    out: Array,
 ) -> None:  # pragma: no cover
     """Find for every query box how much of the weights lies in it, each spread evenly over its own box.
 
@@ -130,7 +130,7 @@ def count(
                             shares[i - begin] *= max(common, np.int32(0)) / own
             for i in range(end - begin):
                 total += shares[i]
-        found[q] = total
+        out[q] = total
 
 
 @njit(cache=True, nogil=True)
@@ -177,7 +177,7 @@ def put(points: Array, weights: Array, strides: Array, cells: Array) -> None:  #
 
 @njit(cache=True, nogil=True)
 def errors(
-    low: Array, high: Array, weights: Array, squares: Array, lows: Array, highs: Array, found: Array
+    low: Array, high: Array, weights: Array, squares: Array, lows: Array, highs: Array, out: Array
 ) -> None:  # pragma: no cover
     """Find for every query box the standard error of its count: noise, and where in their boxes records lie.
 
@@ -198,4 +198,4 @@ def errors(
                 share *= (np.int64(end) - np.int64(begin) + 1) / own
             noise += share * share * squares[i]
             crowded += 2 * share * (1 - share) * weights[i]
-        found[q] = np.sqrt(noise) + crowded
+        out[q] = np.sqrt(noise) + crowded

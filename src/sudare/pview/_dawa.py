@@ -64,10 +64,10 @@ def cheapest(source: Array, errors: Array, scales: Array, each: int) -> Array:  
             now = cost[start] + steps(errors[l, i]) + each + draw[0]
             if l == 0 or now < cost[i + 1]:
                 cost[i + 1], begin[i + 1] = now, start
-    found = np.empty(n, dtype=np.int64)
+    begins = np.empty(n, dtype=np.int64)
     buckets, end = 0, n
     while end > 0:
         end = begin[end]
-        found[buckets] = end
+        begins[buckets] = end
         buckets += 1
-    return found[:buckets]
+    return begins[:buckets]

@@ -131,7 +131,7 @@ def cut_errors(
             at = first[a] + cells[i, a] - low[a]
             sums[at, 0] += counts[i]
             sums[at, 1] += 1
-    found = 0
+    cuts = 0
     for a in range(attributes):
         width = high[a] - low[a] + 1
         slab = volume / width
@@ -140,8 +140,8 @@ def cut_errors(
             s += sums[first[a] + v, 0]
             nnz += sums[first[a] + v, 1]
             size, other = slab * (v + 1), slab * (width - v - 1)
-            left[found + v] = 2 * s * (1 - nnz / size)
-            right[found + v] = 2 * (total - s) * (1 - (counts.size - nnz) / other)
+            left[cuts + v] = 2 * s * (1 - nnz / size)
+            right[cuts + v] = 2 * (total - s) * (1 - (counts.size - nnz) / other)
             dense |= s > size or total - s > other
         if dense:
             _dense_errors(
@@ -153,11 +153,11 @@ def cut_errors(
                 sums[first[a] : first[a + 1]],
                 slab,
                 tallies,
-                left[found:],
-                right[found:],
+                left[cuts:],
+                right[cuts:],
             )
-        found += width - 1
-    return found
+        cuts += width - 1
+    return cuts
 
 
 @njit(cache=True, nogil=True)

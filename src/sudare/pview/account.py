@@ -1,4 +1,4 @@
-"""The budget of a view: exact shares, and the noise that each of them buys.
+"""The budget of a p-view: exact shares, and the noise that each of them buys.
 
 Neighbours differ in one record, added or removed. Pure: epsilons add up; a count that every record can change by 1
 gets discrete Laplace noise of scale 1/epsilon. With a delta: zero-concentrated differential privacy (Bun & Steinke 2016),
@@ -8,11 +8,10 @@ rhos add up; a count gets discrete Gaussian noise of variance 1/(2 rho), and rho
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from sudare.noise.sampling import (
     sample_discrete_laplace,
 )
 from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.pview.spending import Kind, Share, Spending, Unit
 
 FINE = 2**30  # parts of an epsilon or a rho
 LEAST_DEVIATION = 1e-9
@@ -68,14 +68,14 @@ class Account:
 
     promise: DifferentialPrivacy
     source: Keystream
-    spent: list[tuple[str, Fraction]] = field(default_factory=list)
-    opening: Callable[[], None] | None = None
+    spent: list[Share] = field(default_factory=list)
+    opening: Callable[[], object] | None = None
     """What is done before anything is spent: a ledger is charged, or refuses."""
 
     def __post_init__(self) -> None:
         if not LEAST_EPSILON <= self.promise.epsilon <= MOST_EPSILON:
             raise ParameterError(
-                f"A view needs an epsilon above 0, from {LEAST_EPSILON:g} to {MOST_EPSILON:g}: with less it could tell nothing, "
+                f"A p-view needs an epsilon above 0, from {LEAST_EPSILON:g} to {MOST_EPSILON:g}: with less it could tell nothing, "
                 f"and more promises nothing. Got {self.promise.epsilon:g} instead."
             )
         self.pure = self.promise.delta == 0
@@ -86,26 +86,26 @@ class Account:
         )
 
     @property
-    def unit(self) -> str:
+    def unit(self) -> Unit:
         """What is spent: epsilon, or rho."""
         return "epsilon" if self.pure else "rho"
 
     @property
     def remaining(self) -> Fraction:
         """What is left."""
-        return self.whole - sum((part for _, part in self.spent), Fraction(0))
+        return self.whole - sum((share.amount for share in self.spent), Fraction(0))
 
-    def spend(self, what: str, share: Fraction) -> Fraction:
-        """Take a share of the whole for something, and return how much that is. Nothing can be taken twice."""
-        part = share * self.whole
-        if part <= 0 or part > self.remaining:
+    def spend(self, kind: Kind, part: Fraction, *attributes: str) -> Fraction:
+        """Take a part of the whole for something, and return how much that is. Nothing can be taken twice."""
+        share = Share(kind, part * self.whole, attributes)
+        if share.amount <= 0 or share.amount > self.remaining:
             raise ParameterError(
-                f"'{what}' would take {float(part):g} of {self.unit}, where {float(self.remaining):g} remains."
+                f"'{share}' would take {float(share.amount):g} of {self.unit}, where {float(self.remaining):g} remains."
             )
         if self.opening is not None and not self.spent:
             self.opening()
-        self.spent.append((what, part))
-        return part
+        self.spent.append(share)
+        return share.amount
 
     def noise(self, size: int, part: Fraction) -> NDArray[np.int64]:
         """Return noise for so many counts of which every record changes one, by 1."""
@@ -140,12 +140,7 @@ class Account:
         best = scores.max()
         return choose((best - scores) * strength / (2 * sensitivity), self.source)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return every share, exactly, for the certificate."""
-        shares: Mapping[str, str] = {what: str(part) for what, part in self.spent}
-        return {
-            "unit": self.unit,
-            "whole": str(self.whole),
-            "shares": shares,
-            "remaining": str(self.remaining),
-        }
+    @property
+    def spending(self) -> Spending:
+        """Every share that was spent, exactly."""
+        return Spending(self.unit, self.whole, tuple(self.spent))

@@ -1,4 +1,4 @@
-"""Weighted boxes: what a view counts with. A point is a box of one cell."""
+"""Weighted boxes: what a p-view counts with. A point is a box of one cell."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ class Boxes:
             if axis not in axes:
                 sums = np.append(0.0, np.cumsum(np.asarray(cells, dtype=np.float64)))
                 _boxes.weigh(self.low, self.high, left, axis, sums)
-        found = self._spread(list(axes), left, shape)
+        counts = self._spread(list(axes), left, shape)
         for place, axis in enumerate(axes):
             if axis in weights:
-                found = found * np.asarray(weights[axis]).reshape(
+                counts = counts * np.asarray(weights[axis]).reshape(
                     [-1 if i == place else 1 for i in range(len(axes))]
                 )
-        return found
+        return counts
 
     def _spread(self, axes: list[int], weights: Floats, shape: tuple[int, ...]) -> Floats:
         if not axes:
@@ -137,7 +137,7 @@ class Boxes:
             return np.empty((0, len(self.sizes)), np.int64)
         total = self.weights.sum()
         if total <= 0:
-            raise InputError("The view counts nobody; there is nothing to draw from.")
+            raise InputError("The p-view counts nobody; there is nothing to draw from.")
         # Evenly spaced along the running sum, so that every box gets its share, and not more or less by chance.
         places = np.searchsorted(
             np.cumsum(self.weights) / total, (np.arange(n) + rng.random()) / n, side="right"
@@ -152,9 +152,9 @@ class Boxes:
 
 def answer(kernel: Callable[..., None], given: tuple[Any, ...], low: Codes, high: Codes) -> Floats:
     """Let threads find an answer for each of some boxes."""
-    found = np.empty(len(low))
-    in_threads(lambda part: kernel(*given, low[part], high[part], found[part]), pieces(len(low), QUERIES))
-    return found
+    answers = np.empty(len(low))
+    in_threads(lambda part: kernel(*given, low[part], high[part], answers[part]), pieces(len(low), QUERIES))
+    return answers
 
 
 def neighbours(low: Codes, high: Codes, sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -164,6 +164,6 @@ def neighbours(low: Codes, high: Codes, sizes: Sequence[int]) -> NDArray[np.int6
     return np.asarray(_boxes.arrange(first, last, np.array(sizes)))
 
 
-def _codes(found: Codes) -> Codes:
+def _codes(codes: Codes) -> Codes:
     """Keep the codes of one axis side by side, and of one type, for which alone kernels need be compiled."""
-    return np.asarray(found, dtype=np.int32, order="F")
+    return np.asarray(codes, dtype=np.int32, order="F")

@@ -69,13 +69,13 @@ class Cloud:
         Four things add up: the noise of the total; that of the one-way tables; what the points may have missed of how
         the attributes hang together; and, where several do, the chance of drawing points.
         """
-        found, total = np.maximum(self.counts(low, high), 0.0), max(self.total, 1.0)
+        counts, total = np.maximum(self.counts(low, high), 0.0), max(self.total, 1.0)
         shares, noise = self._ranges(low, high)
         slack = np.sqrt(noise) / total  # an empty range may just be lost in noise: so much may be in it
         most = np.clip(shares + slack, 1 / total, 1.0)
         loose = math.sqrt(self.total_variance)
-        whole = (found + most.prod(axis=1) * loose) / (total + loose)
-        share = np.minimum(found / total, 1.0)
+        whole = (counts + most.prod(axis=1) * loose) / (total + loose)
+        share = np.minimum(counts / total, 1.0)
         missed = total**2 * self._missed(most, np.maximum(share, most.prod(axis=1)))
         drawn = ((noise > 0).sum(axis=1) > 1) * share * (1 - share) * (self.weights**2).sum()
         in_box = noise * _given(share, shares, slack, most) ** 2

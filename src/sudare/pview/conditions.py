@@ -107,11 +107,11 @@ def _settled(condition: Condition, truths: Mapping[Comparison, bool]) -> Conditi
     decisive = isinstance(condition, Some)  # one that holds decides a Some, one that does not an Every
     left = []
     for part in condition.parts:
-        found = _settled(part, truths)
-        if found is decisive:
+        settled = _settled(part, truths)
+        if settled is decisive:
             return decisive
-        if not isinstance(found, bool):
-            left.append(found)
+        if not isinstance(settled, bool):
+            left.append(settled)
     if len(left) > 1:
         return type(condition)(tuple(left))
     return left[0] if left else not decisive
@@ -134,12 +134,12 @@ def _classes(axis: Axis, tests: Sequence[Comparison]) -> list[tuple[Floats, dict
         if test.negated:
             holds[i] = ~holds[i] & (present | (test.sign == "null"))
     kinds, of = np.unique(holds, axis=1, return_inverse=True)
-    found = []
+    shares = []
     for kind in range(kinds.shape[1]):
         mine = of.ravel() == kind
         share = mine.astype(np.float64) if pieces is None else _share(axis, pieces, mine)
-        found.append((share, dict(zip(tests, kinds[:, kind].tolist(), strict=True))))
-    return found
+        shares.append((share, dict(zip(tests, kinds[:, kind].tolist(), strict=True))))
+    return shares
 
 
 def _share(axis: Axis, pieces: Floats, mine: Bools) -> Floats:

@@ -3,7 +3,7 @@
 Stage 1: every interval whose length is a power of two costs its deviation, the sum of |x - mean|, and what one noisy
 count costs; both with Laplace noise, drawn once per interval. The partition into intervals with the least noisy cost is
 found by dynamic programming. Stage 2: a noisy count for every bucket, spread evenly over its cells. (The paper's
-second stage also fits the counts to a workload; a view has none.) Cells of two attributes are lined up along a
+second stage also fits the counts to a workload; a p-view has none.) Cells of two attributes are lined up along a
 Hilbert curve, as there.
 
 Why stage 1 is private: a record added to the cell j changes the cost of intervals that hold j only, each by at most
@@ -22,7 +22,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,27 +36,41 @@ from sudare.pview import _dawa
 from sudare.pview._mondrian import STEPS, sensitivity
 from sudare.pview.account import FINE, Account
 from sudare.pview.baselines import dense
-from sudare.pview.blocks import Cells, Codes, check_codes, project
+from sudare.pview.domain import Domain
+from sudare.pview.method import Method
+from sudare.pview.models import CellsModel
+from sudare.pview.noisy_counts import NoisyCells, check_counts, project
+from sudare.tables.counts import Counts
 
 MOST_CELLS = 2**20
 
 
-def learn_dawa(
-    codes: Codes, sizes: Sequence[int], account: Account, *, partition_share: Fraction = Fraction(1, 4)
-) -> Cells:
+@dataclass(frozen=True)
+class Dawa(Method):
+    """Noisy counts of buckets of about even cells, for one or two attributes."""
+
+    name: ClassVar[str] = "dawa"
+
+    def learn(self, counts: Counts, domain: Domain, account: Account) -> CellsModel:
+        """Partition the cells into buckets, and count each with noise."""
+        return CellsModel(learn_dawa(counts, account))
+
+
+def learn_dawa(counts: Counts, account: Account, *, partition_share: Fraction = Fraction(1, 4)) -> NoisyCells:
     """Return the cells of one or two attributes in about even buckets, each with a noisy count.
 
     partition_share is the part of the budget for the partition, the paper's epsilon_1.
 
     >>> from sudare.noise.keystream import Keystream
     >>> from sudare.privacy.differential_privacy import DifferentialPrivacy
-    >>> codes = np.repeat(np.arange(8, dtype=np.int32), [0, 0, 0, 0, 500, 500, 500, 500])[:, None]
+    >>> counts = Counts(("a",), np.arange(4, 8, dtype=np.int32)[:, None], np.full(4, 500), (8,))
     >>> account = Account(DifferentialPrivacy(2.0), Keystream.unsafe(1))
-    >>> cells = learn_dawa(codes, (8,), account)
+    >>> cells = learn_dawa(counts, account)
     >>> bool(abs(cells.table[4:].sum() - 2000) < 50), account.remaining
     (True, Fraction(0, 1))
     """
-    sizes = check_codes(codes, sizes, "learn_dawa")
+    check_counts(counts, "learn_dawa")
+    sizes = counts.sizes
     if len(sizes) > 2:
         raise ParameterError(
             f"DAWA lines up the cells of one or two attributes, and there are {len(sizes)}. Choose two of them, or "
@@ -65,18 +81,18 @@ def learn_dawa(
             partition_share, "partition_share", "learn_dawa", "a number between 0 and 1, neither included"
         )
     order = along_curve(sizes)
-    counts = dense(codes, sizes, MOST_CELLS, "DAWA").ravel()[order]
+    row = dense(counts, MOST_CELLS, "DAWA").ravel()[order]
     first = account.spend("partition", partition_share)
     second = account.spend("counts", 1 - partition_share)
-    begins = _partition(counts, account, first, second)
-    sums = np.add.reduceat(counts, begins)
-    lengths = np.diff(np.append(begins, counts.size))
+    begins = _partition(row, account, first, second)
+    sums = np.add.reduceat(row, begins)
+    lengths = np.diff(np.append(begins, row.size))
     noisy = sums + account.noise(sums.size, second)
     even = project(noisy.astype(np.float64), float(noisy.sum())) / lengths
-    table, bucket = np.empty(counts.size), np.empty(counts.size, dtype=np.int32)
+    table, bucket = np.empty(row.size), np.empty(row.size, dtype=np.int32)
     table[order] = np.repeat(even, lengths)
     bucket[order] = np.repeat(np.arange(sums.size), lengths)
-    return Cells(table.reshape(sizes), account.deviation(second), bucket.reshape(sizes))
+    return NoisyCells(table.reshape(sizes), account.deviation(second), bucket.reshape(sizes))
 
 
 def _partition(
@@ -85,20 +101,20 @@ def _partition(
     """Return where the buckets begin."""
     errors = deviations(counts)
     scales, each = noise_of_costs(counts.size, account, first, second)
-    found: list[NDArray[np.int64]] = []
+    partitions: list[NDArray[np.int64]] = []
 
     def one(key: NDArray[np.uint32], stream: np.uint64, part: slice) -> None:
-        found.append(_dawa.cheapest(tap(key, stream), errors, scales, each))
+        partitions.append(_dawa.cheapest(tap(key, stream), errors, scales, each))
 
     account.source.draw(1, one)
-    return found[0][::-1]
+    return partitions[0][::-1]
 
 
 def deviations(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the deviation of every interval, by the logarithm of its length and its last cell."""
     levels, ranks = np.unique(-counts, return_inverse=True)
-    found: NDArray[np.float64] = _dawa.interval_errors(counts, ranks, -levels[levels < 0])
-    return found
+    errors: NDArray[np.float64] = _dawa.interval_errors(counts, ranks, -levels[levels < 0])
+    return errors
 
 
 def noise_of_costs(

@@ -1,49 +1,121 @@
-"""How the default view spends its budget: what is measured, how finely, and with what share."""
+"""The design of a p-view: all that is decided without the data. It is a plan, by which p-views of other rows are made."""
 
 from __future__ import annotations
 
-import math
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Literal
 
-from sudare.pview.account import Account
+from pydantic import Field
 
-SHARES = 64  # the budget is given out in so many parts
-FOR_TOTAL = Fraction(1, SHARES)
-# So many deviations of a table's noise the records must be, or tables tell too little for their price: of each table of
-# a tree, and of all of them together.
-LEAST_CLEAR, LEAST_TOGETHER = 90.0, 1300.0
-MOST_BINS = 40
+from sudare.errors import InputError, ParameterError
+from sudare.plans.plan import VERSION, Plan
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.pview.domain import Domain
+from sudare.pview.method import Method
+from sudare.pview.methods import method_from_json, method_of
+from sudare.pview.saved import MOST_AXES, Form, checked
+from sudare.tables.folders import PLAN
+from sudare.tables.schema import Role, Schema
+from sudare.tables.table import Table
 
-
-@dataclass(frozen=True)
-class Design:
-    """How many pairs are measured, by how many groups of values, and what share of the budget each thing gets."""
-
-    pairs: int
-    bins: int
-    ones: Fraction
-    choices: Fraction
-    tables: Fraction
+NEIGHBOURS: Literal["add or remove"] = "add or remove"
+"""What the promise is about: tables that differ in one record, added or removed."""
 
 
-def design(account: Account, attributes: int, total: float) -> Design:
-    """Decide from the noise and the noisy total alone: clearer tables are more, and finer.
+@dataclass(frozen=True, eq=False)
+class PViewDesign(Plan):
+    """What a p-view is to count, how, and within which budget. Each p-view that is made by it costs that budget anew.
 
-    The numbers were chosen on the Adult table, its parts, samples and a million rows like its own, at epsilons from 0.1
-    to 10.
+    >>> import sudare as sd
+    >>> schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")
+    >>> design = PViewDesign.of(schema, sd.DifferentialPrivacy(1.0), "independent")
+    >>> PViewDesign.from_json(design.to_json()).to_json() == design.to_json()
+    True
     """
-    tree, every = attributes - 1, attributes * (attributes - 1) // 2
 
-    def clear(pairs: int, share: Fraction) -> float:
-        """Return how many deviations of the noise all records are, if so many tables get that share."""
-        return max(total, 0.0) / account.deviation(share * account.whole / pairs)
+    kind: ClassVar[str] = "p-view design"
 
-    seen = clear(tree, Fraction(1, 2)) if tree else 0.0
-    if seen < max(LEAST_CLEAR, LEAST_TOGETHER / max(tree, 1)):
-        return Design(0, 1, 1 - FOR_TOTAL, Fraction(0), Fraction(0))
-    parts = min(max(int(66 - 10 * math.log10(seen)), 16), 48)
-    ones, rest = Fraction(parts, SHARES), Fraction(SHARES - 1 - parts, SHARES)
-    pairs = min(max(int(tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree), every)
-    bins = int(1.4 * clear(pairs, rest * 7 / 8) ** (1 / 3))
-    return Design(pairs, min(max(bins, 2), MOST_BINS), ones, rest / 8 / pairs, rest * 7 / 8 / pairs)
+    domain: Domain
+    """The cells that are counted: a function of the schema alone."""
+    requirement: DifferentialPrivacy
+    """The whole budget, and with a delta in which unit it is counted: epsilon or rho."""
+    method: Method
+    """How it is learned, and which shares of the budget its parts get."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.requirement, DifferentialPrivacy) or self.requirement.per != "table":
+            raise ParameterError(
+                "A p-view needs differential privacy of the whole table, such as DifferentialPrivacy(1.0). Got "
+                f"{self.requirement} instead."
+            )
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        requirement: DifferentialPrivacy,
+        method: str | Method = "pairs",
+        **parameters: Any,
+    ) -> PViewDesign:
+        """Take the domain from the schema, and the method as an object or by its short name."""
+        return cls(Domain.of(schema), requirement, method_of(method, parameters))
+
+    def refuse_other(self, table: Table) -> None:
+        """Refuse a table that does not have the design's attributes, or calls one of them an identifier."""
+        for name in self.domain.names:
+            if name not in table.columns:
+                raise InputError(
+                    f"{table.source.name} has no column '{name}', which the p-view counts. Read a table of the same schema."
+                )
+            if table.schema[name].role == Role.identifier:
+                raise InputError(
+                    f"{table.source.name}: '{name}' is an identifier by its schema, and the p-view would count it. Read it by "
+                    "the schema of the p-view, or design a p-view without it."
+                )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the design as plain data."""
+        return {
+            "kind": self.kind,
+            "version": VERSION,
+            "neighbours": NEIGHBOURS,
+            "epsilon": self.requirement.epsilon,
+            "delta": self.requirement.delta,
+            "method": self.method.to_json(),
+            "domain": self.domain.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> PViewDesign:
+        """Read what `to_json` wrote, and refuse everything else."""
+        form = checked(DesignForm, data, "The design of a p-view")
+        try:
+            requirement = DifferentialPrivacy(form.epsilon, form.delta)
+        except ParameterError as error:
+            raise InputError(f"The design of a p-view cannot be what it says. {error}") from None
+        return cls(Domain.from_json(form.domain), requirement, method_from_json(form.method))
+
+    def files(self) -> Mapping[str, Callable[[Path], object]]:
+        """Return what writes its one file."""
+        text = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+        return {PLAN: lambda path: path.write_text(text, encoding="utf-8")}
+
+    @classmethod
+    def opened(cls, folder: Path, data: dict[str, Any]) -> PViewDesign:
+        """Make a design from its file."""
+        return cls.from_json(data)
+
+
+class DesignForm(Form):
+    """A design, as it stands in a file."""
+
+    kind: Literal["p-view design"]
+    version: int = Field(ge=VERSION, le=VERSION)
+    neighbours: Literal["add or remove"]
+    epsilon: float
+    delta: float
+    method: dict[str, Any]
+    domain: list[dict[str, Any]] = Field(min_length=1, max_length=MOST_AXES)

@@ -1,4 +1,4 @@
-"""How far a view's answers are from the truth, by kind of question. This needs the original table."""
+"""How far a p-view's answers are from the truth, by kind of question. This needs the counts of the original."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from sudare.pview.boxes import Boxes
 from sudare.pview.pview import PView
+from sudare.tables.counts import Counts
 from sudare.tables.table import Table
 from sudare.utility.intervals import REACH
 from sudare.utility.workloads import Workload, marginals, random_ranges, relative_error, rmse
@@ -30,22 +31,25 @@ class WorkloadError:
     """The share of 95% intervals that hold the true count."""
 
 
-def truth_of(table: Table, view: PView) -> Boxes:
-    """Return the original records as points of the view's domain."""
-    codes = view.domain.codes(table)
-    distinct, weights = np.unique(codes, axis=0, return_counts=True)
-    points = np.ascontiguousarray(distinct)
-    return Boxes.of(points, points, weights.astype(np.float64), view.domain.sizes)
+def points_of(counts: Counts) -> Boxes:
+    """Return the original records as weighted points of a p-view's domain."""
+    points = np.ascontiguousarray(counts.codes)
+    return Boxes.of(points, points, counts.weights.astype(np.float64), counts.sizes)
 
 
-def measure_errors(truth: Boxes, view: PView, queries: int = QUERIES) -> list[WorkloadError]:
-    """Ask the view many questions of each kind, and compare with the true counts."""
-    return [_measured(name, workload, truth, view) for name, workload in _workloads(view, queries)]
+def truth_of(table: Table, pview: PView) -> Boxes:
+    """Return the records of a table as weighted points of a p-view's domain."""
+    return points_of(pview.domain.counts(table))
 
 
-def _workloads(view: PView, queries: int) -> Iterator[tuple[str, Workload]]:
-    """Draw questions; the seed is fixed, so that the same view is always asked the same."""
-    sizes = view.domain.sizes
+def measure_errors(truth: Boxes, pview: PView, queries: int = QUERIES) -> list[WorkloadError]:
+    """Ask the p-view many questions of each kind, and compare with the true counts."""
+    return [_measured(name, workload, truth, pview) for name, workload in _workloads(pview, queries)]
+
+
+def _workloads(pview: PView, queries: int) -> Iterator[tuple[str, Workload]]:
+    """Draw questions; the seed is fixed, so that the same p-view is always asked the same."""
+    sizes = pview.domain.sizes
     for ways in (1, 2):
         if ways <= len(sizes):
             yield f"{ways}-way marginals, cell by cell", marginals(sizes, ways, most=queries)
@@ -54,12 +58,12 @@ def _workloads(view: PView, queries: int) -> Iterator[tuple[str, Workload]]:
             yield f"random ranges of {ways} attributes", random_ranges(sizes, ways, queries)
 
 
-def _measured(name: str, workload: Workload, truth: Boxes, view: PView) -> WorkloadError:
+def _measured(name: str, workload: Workload, truth: Boxes, pview: PView) -> WorkloadError:
     low, high = workload.low, workload.high
-    true, found = truth.counts(low, high), view.counts(low, high)
-    answers = np.maximum(found, 0.0)
+    true, estimates = truth.counts(low, high), pview.counts(low, high)
+    answers = np.maximum(estimates, 0.0)
     records = max(round(truth.weights.sum()), ROUGHLY)
-    inside = np.abs(found - true) <= REACH * view.errors(low, high) + 1e-9
+    inside = np.abs(estimates - true) <= REACH * pview.errors(low, high) + 1e-9
     return WorkloadError(
         name, len(true), rmse(true, answers), relative_error(true, answers, records), float(inside.mean())
     )

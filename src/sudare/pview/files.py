@@ -1,4 +1,4 @@
-"""A view as a folder: `view.parquet` with what counts, and `manifest.json` with all that says what it means.
+"""A p-view as a folder: `pview.parquet` with what counts, and `manifest.json` with all that says what it means.
 
 Both files are hashed: a file that was changed, cut short or mixed up is refused, and nothing is answered from it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,69 +21,91 @@ from sudare.pview.pview import PView
 from sudare.pview.saved import (
     MOST_BYTES,
     Manifest,
-    check_facts,
     checked,
     refuse_other_layouts,
     refuse_unfit,
 )
+from sudare.pview.spending import Spending
 from sudare.tables import text_files
 from sudare.tables.atomic import write_folder
+from sudare.tables.folders import handed_over
 from sudare.tables.parquet_files import read_parquet
 from sudare.tables.text import listed, shown
 from sudare.tables.text_files import parse_json
 
-DATA, MANIFEST = "view.parquet", "manifest.json"
-FORMAT, VERSION = "sudare view", 1
+DATA, MANIFEST, PAGE = "pview.parquet", "manifest.json", "page.html"
+FORMAT, VERSION = "sudare p-view", 2
+FIRST_FORMAT = "sudare view"  # of version 1
+MOST_FACTS = 8 * 2**20
+"""Characters of what is said about how the p-view was made."""
 KINDS: dict[str, Any] = {"cloud": Cloud, "blocks": BlocksModel, "cells": CellsModel, "product": ProductModel}
 
 
-def save(view: PView, folder: str | Path, *, force: bool = False) -> Path:
-    """Write a view into a new folder, whole or not at all. With `force` it may replace a view."""
-    folder, frame = Path(folder), view.model.frame()
+def save(pview: PView, folder: str | Path, *, force: bool = False) -> Path:
+    """Write a p-view into a new folder, whole or not at all. With `force` it may replace a p-view."""
+    write_folder(Path(folder), files_of(pview), force=force, mark=DATA)
+    return Path(folder)
+
+
+def files_of(pview: PView) -> dict[str, Callable[[Path], None]]:
+    """Return what writes the files of a p-view, in order, by their names. It is refused if it could not be opened again."""
+    frame = pview.model.frame()
     about = {
         "format": FORMAT,
         "version": VERSION,
-        "kind": view.model.kind,
-        "domain": view.domain.to_json(),
-        "extras": view.model.extras(),
-        "facts": view.facts,
+        "kind": pview.model.kind,
+        "domain": pview.domain.to_json(),
+        "extras": pview.model.extras(),
+        "facts": pview.facts,
     }
     _refuse_unopenable(about, frame)
 
     def write_manifest(path: Path) -> None:
-        content = about | {"view_sha256": _sha256(path.with_name(DATA).read_bytes())}
+        content = about | {"data_sha256": _sha256(path.with_name(DATA).read_bytes())}
         whole = content | {"manifest_sha256": _sha256(_canonical(content))}
         path.write_text(json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
-    files = {DATA: lambda path: frame.write_parquet(path), MANIFEST: write_manifest}
-    write_folder(folder, files, force=force, mark=DATA)
-    return folder
+    return {DATA: lambda path: frame.write_parquet(path), MANIFEST: write_manifest}
 
 
 def _refuse_unopenable(about: dict[str, Any], frame: pl.DataFrame) -> None:
     """Refuse to write what could not be opened again."""
     domain = Domain.from_json(about["domain"])
     refuse_unfit(frame, KINDS[about["kind"]].layouts(domain.sizes))
-    check_facts(about["facts"])
+    _check_facts(about["facts"], domain)
 
 
-def open_view(folder: str | Path) -> PView:
-    """Open a view that was saved, if its files are as they were written, and nothing in them is out of place."""
-    folder = Path(folder)
+def _check_facts(facts: Mapping[str, Any], domain: Domain) -> None:
+    """Refuse facts that are too long, or whose budget could not be added up, or was spent on attributes of others."""
+    if len(json.dumps(facts)) > MOST_FACTS:
+        raise InputError(f"The facts of the p-view are too long. They may have {MOST_FACTS:,} characters.")
+    if not isinstance(facts.get("certificate", {}), dict):
+        raise InputError("The certificate of the p-view is of no known form.")
+    if "budget" in facts:
+        for share in Spending.from_json(facts["budget"]).shares:
+            for name in share.attributes:
+                domain.place(name)
+
+
+def open_pview(folder: str | Path) -> PView:
+    """Open a p-view that was saved, if its files are as they were written, and nothing in them is out of place."""
+    folder = handed_over(folder)
     about = _manifest(folder)
     path = folder / DATA
     data = _read(path, MOST_BYTES)
-    if _sha256(data) != about.view_sha256:
+    if _sha256(data) != about.data_sha256:
         raise _damaged(path)
     kind = KINDS[about.kind]
     try:
-        check_facts(about.facts)
         domain = Domain.from_json(about.domain)
         layouts = kind.layouts(domain.sizes)
+        _check_facts(about.facts, domain)
         frame = read_parquet(data, DATA, check=lambda it: refuse_other_layouts(it.names, it.rows, layouts))
         model = kind.from_frame(frame, domain.sizes, about.extras)
     except InputError as error:
-        raise InputError(f"{folder} is not a view that can be opened: {error} Save the view again.") from None
+        raise InputError(
+            f"{folder} is not a p-view that can be opened: {error} Save the p-view again."
+        ) from None
     return PView(domain, model, about.facts)
 
 
@@ -93,13 +116,16 @@ def _manifest(folder: Path) -> Manifest:
         about = parse_json(content, str(path))
     except InputError as error:
         raise InputError(f"{_damaged(path)} {error}") from None
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise InputError(f"{path} is not the manifest of a view. Give the folder of a view that was saved.")
+    if not isinstance(about, dict) or about.get("format") not in (FORMAT, FIRST_FORMAT):
+        raise InputError(
+            f"{path} is not the manifest of a p-view. Give the folder of a p-view that was saved."
+        )
     version, kind = about.get("version"), about.get("kind")
-    if version != VERSION or not isinstance(kind, str) or kind not in KINDS:
+    known = about["format"] == FORMAT and version == VERSION
+    if not known or not isinstance(kind, str) or kind not in KINDS:
         raise InputError(
             f"{path} is of another version of Sudare (format {shown(version)}, kind {shown(kind)}); this one knows format "
-            f"{VERSION} and {listed(list(KINDS))}. Open it with that version, or save the view again."
+            f"{VERSION} and {listed(list(KINDS))}. Open it with that version, or materialize it again."
         )
     if about.pop("manifest_sha256", None) != _sha256(_canonical(about)):
         raise _damaged(path)
@@ -109,14 +135,14 @@ def _manifest(folder: Path) -> Manifest:
 def _read(path: Path, most: int = text_files.MOST_BYTES) -> bytes:
     if not path.exists():
         raise InputError(
-            f"There is no {path}. Give the folder of a view that was saved, with {DATA} and {MANIFEST}."
+            f"There is no {path}. Give the folder of a p-view that was saved, with {DATA} and {MANIFEST}."
         )
-    return text_files.read_bytes(path, "the view", most)
+    return text_files.read_bytes(path, "the p-view", most)
 
 
 def _damaged(path: Path) -> InputError:
     return InputError(
-        f"{path} is damaged: it is not as it was written. Copy the whole folder again, or save the view again."
+        f"{path} is damaged: it is not as it was written. Copy the whole folder again, or save the p-view again."
     )
 
 

@@ -1,4 +1,4 @@
-"""What the simple methods learned, as a view counts with it."""
+"""What the simple methods learned, as a p-view counts with it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sudare.errors import InputError
-from sudare.pview import _boxes, baselines
-from sudare.pview.baselines import Product
-from sudare.pview.blocks import Blocks, Cells
+from sudare.pview import _boxes, noisy_counts
 from sudare.pview.boxes import MOST_CELLS, Boxes, answer, neighbours
+from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct
 from sudare.pview.saved import Form, Layout, Number, checked, refuse_large, refuse_unfit
 from sudare.utility.intervals import REACH
 
@@ -34,7 +33,7 @@ class BlocksModel:
     """The variance of each block's noise."""
 
     @classmethod
-    def of(cls, blocks: Blocks, sizes: Sequence[int]) -> Self:
+    def of(cls, blocks: NoisyBlocks, sizes: Sequence[int]) -> Self:
         """Put the blocks into an order in which neighbours stand together."""
         order = neighbours(blocks.low, blocks.high, sizes)
         boxes = Boxes.in_order(blocks.low[order], blocks.high[order], blocks.counts[order], sizes)
@@ -87,7 +86,7 @@ class CellsModel:
 
     kind: ClassVar[str] = "cells"
     boxes: ClassVar[None] = None
-    cells: Cells
+    cells: NoisyCells
 
     def counts(self, low: Codes, high: Codes) -> Floats:
         """Return how many records lie in each of some boxes of cells."""
@@ -99,11 +98,11 @@ class CellsModel:
 
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
         """Count by all cells of some axes, where cells weigh as much as is given."""
-        found, dimensions = self.cells.table, self.cells.table.ndim
+        counts, dimensions = self.cells.table, self.cells.table.ndim
         for axis, own in weights.items():
-            found = found * np.asarray(own).reshape([-1 if i == axis else 1 for i in range(dimensions)])
-        found = found.sum(axis=tuple(a for a in range(dimensions) if a not in axes))
-        return np.transpose(found, np.argsort(np.argsort(axes))) if len(axes) > 1 else np.asarray(found)
+            counts = counts * np.asarray(own).reshape([-1 if i == axis else 1 for i in range(dimensions)])
+        counts = counts.sum(axis=tuple(a for a in range(dimensions) if a not in axes))
+        return np.transpose(counts, np.argsort(np.argsort(axes))) if len(axes) > 1 else np.asarray(counts)
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw the cells of so many records."""
@@ -124,7 +123,7 @@ class CellsModel:
     def layouts(cls, sizes: tuple[int, ...]) -> list[Layout]:
         """Return the columns that `frame` returns: without buckets, and with them."""
         cells = math.prod(sizes)
-        if cells > baselines.MOST_CELLS:
+        if cells > noisy_counts.MOST_CELLS:
             raise InputError(f"The domain has {cells:,} cells, too many for a count of each.")
         columns: dict[str, pl.DataType] = {"count": pl.Float64()}
         return [Layout(own, cells, cells) for own in (columns, columns | {"bucket": pl.Int32()})]
@@ -139,7 +138,7 @@ class CellsModel:
             bucket.min() == 0 and bucket.max() < frame.height and np.bincount(bucket.ravel()).all()
         ):
             raise InputError("The buckets are not numbered from 0 on, each with a cell of its own.")
-        return cls(Cells(frame["count"].to_numpy().reshape(sizes), form.deviation, bucket))
+        return cls(NoisyCells(frame["count"].to_numpy().reshape(sizes), form.deviation, bucket))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +147,7 @@ class ProductModel:
 
     kind: ClassVar[str] = "product"
     boxes: ClassVar[None] = None
-    product: Product
+    product: NoisyProduct
 
     def counts(self, low: Codes, high: Codes) -> Floats:
         """Return how many records lie in each of some boxes of cells."""
@@ -170,15 +169,15 @@ class ProductModel:
         if math.prod(len(self.product.marginals[a]) for a in axes) > MOST_CELLS:
             raise InputError("A table of so many cells is too large. Ask for fewer attributes at once.")
         total = self.product.total
-        found = np.asarray(total)
+        counts = np.asarray(total)
         for axis, own in enumerate(self.product.marginals):
             share = own * weights.get(axis, 1.0) / total if total > 0 else np.zeros(len(own))
             if axis not in axes:
-                found = found * share.sum()
+                counts = counts * share.sum()
         for axis in axes:
             own = self.product.marginals[axis] * weights.get(axis, 1.0)
-            found = np.multiply.outer(found, own / total if total > 0 else np.zeros(len(own)))
-        return np.asarray(found)
+            counts = np.multiply.outer(counts, own / total if total > 0 else np.zeros(len(own)))
+        return np.asarray(counts)
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw the cells of so many records."""
@@ -212,7 +211,7 @@ class ProductModel:
         refuse_unfit(frame, cls.layouts(sizes))
         counts = frame["count"].to_numpy()
         refuse_large(counts, "A count", least=0.0)
-        model = cls(Product(tuple(np.split(counts, np.cumsum(sizes)[:-1])), form.deviation))
+        model = cls(NoisyProduct(tuple(np.split(counts, np.cumsum(sizes)[:-1])), form.deviation))
         if not frame.select("axis", "cell").equals(model.frame().select("axis", "cell")):
             raise InputError("The histograms are not in the order of the attributes and their cells.")
         total = model.product.total

@@ -24,20 +24,57 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.noise._kernels import tap
-from sudare.privacy.requirement import number, refused
+from sudare.privacy.requirement import number
 from sudare.pview import _mondrian
 from sudare.pview.account import FINE, ROUNDING, Account
-from sudare.pview.blocks import Blocks, Codes, Floats, check_codes, project
-from sudare.tables.counts import count
+from sudare.pview.domain import Domain
+from sudare.pview.method import Method, exact_share
+from sudare.pview.models import BlocksModel
+from sudare.pview.noisy_counts import Codes, Floats, NoisyBlocks, check_counts, project
+from sudare.tables.counts import Counts
 
 Facts = NDArray[np.int64]
 MOST_THETA = 2**62  # more than any block's
+
+
+@dataclass(frozen=True)
+class DPMondrian(Method):
+    """Blocks within which the records are spread about evenly, each with a noisy count.
+
+    >>> DPMondrian(theta=10, gamma=0.5).to_json()
+    {'name': 'dp-mondrian', 'theta': 10.0, 'tree_share': '9/10', 'beta': 1.2, 'gamma': '1/2'}
+    """
+
+    name: ClassVar[str] = "dp-mondrian"
+    theta: float = 0.0
+    """The aggregation error, in records, at which a block is even enough to stop."""
+    tree_share: float | Fraction = Fraction(9, 10)
+    """epsilon_r/epsilon: which part of the budget is for the tree, not the counts; between 0 and 1."""
+    beta: float = 1.2
+    """The largest depth of the tree, by the logarithm of the domain's size to base 2; above 0, and 100 at most."""
+    gamma: float | Fraction = Fraction(9, 10)
+    """Which part of the tree's budget is for the tests, not the cuts; between 0 and 1."""
+
+    def __post_init__(self) -> None:
+        number(self.theta, "theta", "dp-mondrian", "a number of 0 or more", low=0)
+        number(
+            self.beta, "beta", "dp-mondrian", "a number above 0, and 100 at most", low=math.ulp(0), high=100
+        )
+        for name in ("theta", "beta"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        for name in ("tree_share", "gamma"):
+            object.__setattr__(self, name, exact_share(getattr(self, name), name, "dp-mondrian"))
+
+    def learn(self, counts: Counts, domain: Domain, account: Account) -> BlocksModel:
+        """Bisect the domain until its blocks are even, and count each with noise."""
+        return BlocksModel.of(learn_mondrian(counts, account, self), counts.sizes)
 
 
 @dataclass(frozen=True)
@@ -58,59 +95,36 @@ class Shares:
         return self.whole - (depth - 1 + tested) * self.converge - (depth - 1) * self.cut
 
 
-def learn_mondrian(
-    codes: Codes,
-    sizes: Sequence[int],
-    account: Account,
-    *,
-    theta: float = 0.0,
-    tree_share: float | Fraction = Fraction(9, 10),
-    beta: float = 1.2,
-    gamma: float = 0.9,
-) -> Blocks:
+def learn_mondrian(counts: Counts, account: Account, method: DPMondrian) -> NoisyBlocks:
     """Return blocks within which the records are spread about evenly, with noisy counts.
-
-    theta is the aggregation error at which a block is even enough, tree_share is epsilon_r/epsilon, beta log2(domain size) is
-    the largest depth, and gamma the share of the tests, not the cuts, in epsilon_r.
 
     >>> from sudare.noise.keystream import Keystream
     >>> from sudare.privacy.differential_privacy import DifferentialPrivacy
-    >>> codes = np.repeat(np.array([[0, 0], [9, 9]], dtype=np.int32), 5000, axis=0)
+    >>> codes = np.array([[0, 0], [9, 9]], dtype=np.int32)
+    >>> counts = Counts(("a", "b"), codes, np.array([5000, 5000]), (10, 10))
     >>> account = Account(DifferentialPrivacy(2.0), Keystream.unsafe(1))
-    >>> blocks = learn_mondrian(codes, (10, 10), account)
+    >>> blocks = learn_mondrian(counts, account, DPMondrian())
     >>> bool(abs(blocks.counts.sum() - 10000) < 100), account.remaining
     (True, Fraction(0, 1))
     """
-    sizes = check_codes(codes, sizes, "learn_mondrian")
-    number(theta, "theta", "dp-mondrian", "a number of 0 or more", low=0)
-    shares = spend(sizes, account, tree_share, beta, gamma)
-    low, high, facts = _bisect(codes, sizes, account, theta, shares)
+    check_counts(counts, "learn_mondrian")
+    shares = spend(counts.sizes, account, method)
+    low, high, facts = _bisect(counts, account, method.theta, shares)
     noisy, deviations = perturb(facts, shares, account)
     # Nonnegative such that the noisy sum stays as it is, which costs nothing.
-    return Blocks(low, high, project(noisy, noisy.sum()), deviations)
+    return NoisyBlocks(low, high, project(noisy, noisy.sum()), deviations)
 
 
-def spend(
-    sizes: Sequence[int], account: Account, tree_share: float | Fraction, beta: float, gamma: float
-) -> Shares:
+def spend(sizes: Sequence[int], account: Account, method: DPMondrian) -> Shares:
     """Divide the budget: epsilon_r for the tree, by its depth, and epsilon_p for the counts."""
-    for_tree, test = _share(tree_share, "tree_share"), _share(gamma, "gamma")
-    number(beta, "beta", "dp-mondrian", "a number above 0, and 100 at most", low=math.ulp(0), high=100)
-    kappa = max(math.ceil(beta * math.log2(math.prod(sizes))), 1)
+    for_tree, test = Fraction(method.tree_share), Fraction(method.gamma)
+    kappa = max(math.ceil(method.beta * math.log2(math.prod(sizes))), 1)
     tree = for_tree * account.whole
     shares = Shares(test * tree / kappa, (1 - test) * tree / kappa, account.whole, kappa)
     strengths(shares, account)  # what would leave nothing is refused before it is spent
     account.spend("tree", for_tree)
     account.spend("counts", 1 - for_tree)
     return shares
-
-
-def _share(value: object, name: str) -> Fraction:
-    """Return a share as it is written: 0.9 is nine tenths."""
-    fits = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
-    if not fits or not 0 < value < 1:  # type: ignore[operator]
-        raise refused(value, name, "dp-mondrian", "a number between 0 and 1, neither included")
-    return Fraction(str(value))
 
 
 def strengths(shares: Shares, account: Account) -> tuple[np.uint64, float]:
@@ -125,11 +139,8 @@ def strengths(shares: Shares, account: Account) -> tuple[np.uint64, float]:
     return np.uint64(int(test)), choice
 
 
-def _bisect(
-    codes: Codes, sizes: Sequence[int], account: Account, theta: float, shares: Shares
-) -> tuple[Codes, Codes, Facts]:
-    found = count({str(a): codes[:, a] for a in range(len(sizes))}, sizes)
-    levels, ranks = np.unique(-found.weights, return_inverse=True)  # the largest count first
+def _bisect(counts: Counts, account: Account, theta: float, shares: Shares) -> tuple[Codes, Codes, Facts]:
+    levels, ranks = np.unique(-counts.weights, return_inverse=True)  # the largest count first
     converge, cut = strengths(shares, account)
     trees: list[tuple[Codes, Codes, Facts]] = []
 
@@ -137,11 +148,11 @@ def _bisect(
         trees.append(
             _mondrian.grow(
                 tap(key, stream),
-                np.ascontiguousarray(found.codes),
-                found.weights,
+                np.array(counts.codes, dtype=np.int32, order="C"),  # copies, since `grow` permutes them
+                np.array(counts.weights, dtype=np.int64),
                 ranks.astype(np.int32),
                 -levels,
-                np.array(sizes, dtype=np.int64),
+                np.array(counts.sizes, dtype=np.int64),
                 shares.kappa,
                 min(math.floor(theta * _mondrian.STEPS), MOST_THETA),
                 converge,

@@ -1,9 +1,8 @@
-"""The total and the one-way tables of a view, with noise, and the groups that two-way tables put values into."""
+"""The total and the one-way tables of a p-view, with noise, and the groups that two-way tables put values into."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.pview.account import Account
-from sudare.pview.blocks import project
-from sudare.pview.design import FOR_TOTAL
+from sudare.pview.allocation import FOR_TOTAL
+from sudare.pview.noisy_counts import histogram, project
+from sudare.tables.counts import Counts
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.uint8]
@@ -38,26 +38,20 @@ def measure_total(records: int, account: Account) -> tuple[float, float]:
     return float(noisy[0]), account.deviation(part) ** 2
 
 
-def measure_ones(
-    codes: NDArray[np.int32],
-    sizes: Sequence[int],
-    account: Account,
-    share: Fraction,
-    total: tuple[float, float],
-) -> OneWays:
+def measure_ones(counts: Counts, account: Account, share: Fraction, total: tuple[float, float]) -> OneWays:
     """Count every attribute's values with noise."""
     # The sum of all cells' variances is least for shares like the cubic root of the sizes (Laplace: variances like
     # 1/epsilon^2), or the square root (Gaussian: like 1/rho).
-    wish = np.asarray(sizes, dtype=np.float64) ** (1 / 3 if account.pure else 1 / 2)
+    wish = np.asarray(counts.sizes, dtype=np.float64) ** (1 / 3 if account.pure else 1 / 2)
     parts = [int(w) for w in np.maximum(wish / wish.min() * 16, 1)]
     shares = [share * part / sum(parts) for part in parts]
     tables, variances = [], []
-    for a, size in enumerate(sizes):
-        part = account.spend(f"one-way table {a}", shares[a])
-        tables.append(np.bincount(codes[:, a], minlength=size) + account.noise(size, part))
+    for a, size in enumerate(counts.sizes):
+        part = account.spend("table", shares[a], counts.names[a])
+        tables.append(histogram(counts, a) + account.noise(size, part))
         variances.append(account.deviation(part) ** 2)
     sums = np.array([total[0], *(t.sum() for t in tables)])
-    weights = 1 / np.array([total[1], *(v * s for v, s in zip(variances, sizes, strict=True))])
+    weights = 1 / np.array([total[1], *(v * s for v, s in zip(variances, counts.sizes, strict=True))])
     best = max(float(np.average(sums, weights=weights)), 0.0)
     return OneWays(
         best,
@@ -94,5 +88,5 @@ def group_values(table: Floats, bins: int, ordered: bool) -> Groups:
         rank[np.argsort(-table, kind="stable")] = np.arange(len(table))
         return np.minimum(rank, bins - 1).astype(np.uint8)
     before = np.cumsum(table) - table / 2
-    found = np.minimum(before / max(table.sum(), TINY) * bins, bins - 1).astype(np.int64)
-    return np.unique(found, return_inverse=True)[1].astype(np.uint8)
+    groups = np.minimum(before / max(table.sum(), TINY) * bins, bins - 1).astype(np.int64)
+    return np.unique(groups, return_inverse=True)[1].astype(np.uint8)

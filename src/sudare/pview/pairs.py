@@ -1,4 +1,4 @@
-"""The default view: points drawn from a tree of noisy two-way tables, weighted to fit these and more of them.
+"""The method of pairs, the default: points drawn from a tree of noisy two-way tables, weighted to fit these and more of them.
 
 1. The total and every attribute's one-way table, with noise. What follows knows the data only through noisy things.
 2. Every attribute's values are put into a few groups; two-way tables are counted by groups.
@@ -14,22 +14,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.pview._pairs import draw_given, keys_of, rake
 from sudare.pview.account import Account
+from sudare.pview.allocation import allocate
 from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
-from sudare.pview.design import design
+from sudare.pview.domain import Domain
+from sudare.pview.method import Method
+from sudare.pview.noisy_counts import check_counts
 from sudare.pview.one_ways import TINY, Floats, Groups, measure_ones, measure_total
 from sudare.pview.two_ways import Tables, leftover, weighed
+from sudare.tables.counts import Counts
 
 POINTS = 200_000
 SWEEPS, LAST_SWEEPS = 6, 4
 ROUNDS = 6  # between which the weights are raked
+
+
+@dataclass(frozen=True)
+class Pairs(Method):
+    """A cloud of points that agrees with noisy tables of single attributes and of the pairs that matter most."""
+
+    name: ClassVar[str] = "pairs"
+
+    def learn(self, counts: Counts, domain: Domain, account: Account) -> Cloud:
+        """Measure tables of one and of two attributes with noise, and fit points to them."""
+        return learn_pairs(counts, [axis.ordered for axis in domain.axes], account)
 
 
 # -- The tree, and the points -----------------------------------------------------------------------
@@ -39,7 +54,7 @@ def grow_tree(tables: Tables) -> None:
     """Choose and measure pairs that connect the attributes without a circle."""
     model = tables.independent()
     part = np.arange(len(tables.groups))  # the tree that each attribute belongs to
-    for _ in range(len(part) - 1 if tables.plan.pairs else 0):
+    for _ in range(len(part) - 1 if tables.allocation.pairs else 0):
         i, j = tables.pairs.T
         p = tables.choose(np.flatnonzero(part[i] != part[j]), model)
         tables.measure(p, model)
@@ -119,7 +134,7 @@ class Weights:
 
 def add_pairs(tables: Tables, weights: Weights) -> None:
     """Choose pairs where the points are worst, some at a time, measure them and rake the weights."""
-    extra = tables.plan.pairs - len(tables.measured)
+    extra = tables.allocation.pairs - len(tables.measured)
     for batch in np.diff(np.arange(ROUNDS + 1) * extra // ROUNDS):
         if batch == 0:
             continue
@@ -131,28 +146,23 @@ def add_pairs(tables: Tables, weights: Weights) -> None:
         weights.rake_pairs()
 
 
-def learn_pairs(
-    codes: NDArray[np.int32],
-    sizes: Sequence[int],
-    ordered: Sequence[bool],
-    account: Account,
-    *,
-    points: int = POINTS,
-) -> Cloud:
+def learn_pairs(counts: Counts, ordered: Sequence[bool], account: Account, *, points: int = POINTS) -> Cloud:
     """Learn weighted points that stand for the records, with all that the account holds.
 
     >>> from sudare.noise.keystream import Keystream
     >>> from sudare.privacy.differential_privacy import DifferentialPrivacy
     >>> account = Account(DifferentialPrivacy(1.0), Keystream.unsafe(seed=1))
-    >>> codes = np.repeat(np.array([[0, 0], [1, 1]], dtype=np.int32), 5000, axis=0)
-    >>> cloud = learn_pairs(codes, [2, 2], [True, True], account, points=1000)
+    >>> codes = np.array([[0, 0], [1, 1]], dtype=np.int32)
+    >>> counts = Counts(("a", "b"), codes, np.array([5000, 5000]), (2, 2))
+    >>> cloud = learn_pairs(counts, [True, True], account, points=1000)
     >>> bool(cloud.counts(np.array([[0, 0]]), np.array([[0, 0]]))[0] > 4900)
     True
     """
-    total = measure_total(len(codes), account)
-    plan = design(account, len(sizes), total[0])
-    ones = measure_ones(codes, sizes, account, plan.ones, total)
-    tables = Tables.of(codes, ordered, account, plan, ones)
+    check_counts(counts, "learn_pairs")
+    total = measure_total(counts.total, account)
+    allocation = allocate(account, len(counts.sizes), total[0])
+    ones = measure_ones(counts, account, allocation.ones, total)
+    tables = Tables.of(counts, ordered, account, allocation, ones)
     grow_tree(tables)
     drawn = draw_points(tables, points)
     weights = Weights(tables, drawn, np.full(points, ones.total / points))
@@ -162,6 +172,6 @@ def learn_pairs(
         weights.rake_ones()
     for _ in range(LAST_SWEEPS):
         weights.rake_ones()  # where the tables contradict each other, these are the surest
-    found = weights.weights * (ones.total / max(float(weights.weights.sum()), TINY))
-    cloud = Boxes.of(at := np.ascontiguousarray(drawn.T), at, found, tuple(sizes))
+    scaled = weights.weights * (ones.total / max(float(weights.weights.sum()), TINY))
+    cloud = Boxes.of(at := np.ascontiguousarray(drawn.T), at, scaled, counts.sizes)
     return Cloud(cloud, ones.total, ones.total_variance, np.array(ones.variances), leftover(tables))

@@ -1,9 +1,10 @@
-"""The view: what analysts ask."""
+"""The p-view: what analysts ask, and what its holder writes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -16,6 +17,7 @@ from sudare.privacy.requirement import whole_number
 from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Domain
 from sudare.pview.saved import Layout
+from sudare.pview.spending import Spending
 from sudare.utility.intervals import REACH
 
 MOST_BOXES = 512  # into which a query is taken apart for its error
@@ -26,7 +28,7 @@ Codes = NDArray[Any]
 
 
 class Model(Protocol):
-    """What a method learned, and every view counts with."""
+    """What a method learned, and every p-view counts with."""
 
     @property
     def kind(self) -> str:
@@ -63,6 +65,24 @@ class Model(Protocol):
         """Take it from such columns and extras, over axes of these sizes. This must be fast: the order is kept."""
 
 
+class HeldBack(Protocol):
+    """What stays with the holder, as it tells about the original. It is never saved with a p-view."""
+
+    @property
+    def certificate(self) -> Any:
+        """The certificate, as a `Certificate`."""
+
+    @property
+    def design(self) -> Any:
+        """What was decided without the data, as a `PViewDesign`."""
+
+    def record(self, pview: PView) -> dict[str, Any]:
+        """Make the holder's record."""
+
+    def write(self, pview: PView, folder: Path, *, force: bool, ledger: Any, receiver: str | None) -> None:
+        """Write what is handed over and what is kept into a new folder."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """A count, and an interval that covers the true one in 95 of 100 answers."""
@@ -77,26 +97,78 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class PView:
-    """A differentially private view of a table. Whatever is asked of it costs no further budget.
+    """A differentially private stand-in for a table. Whatever is asked of it costs no further budget.
 
     >>> import sudare as sd
     >>> table = sd.read(sd.datasets.health_survey(2000).select("age", "sex"), sd.Schema.from_roles(
     ...     quasi=["age", "sex"], bounds={"age": (18, 95)}, domains={"sex": ["Female", "Male"]}))
-    >>> view = sd.materialize(table, sd.DifferentialPrivacy(1.0), unsafe_seed=1)
-    >>> found = view.count(age=(20, 39), sex="Female")
-    >>> found.low < table.frame().filter(pl.col("age").is_between(20, 39), sex="Female").height < found.high
-    True
+    >>> pview = sd.materialize(table, sd.DifferentialPrivacy(1.0), unsafe_seed=1)
+    >>> answer = pview.count(age=(20, 39), sex="Female")
+    >>> answer.low < 350 < answer.high, pview.holder["records"]
+    (True, {'read': 2000})
     """
 
     domain: Domain
     model: Model = field(repr=False)
     facts: dict[str, Any] = field(default_factory=dict, repr=False)
-    """How it was made, what it promises, and on what the budget was spent: its certificate."""
+    """What it promises (`certificate`), and on what the budget was spent (`budget`), as plain data."""
+    kept: HeldBack | None = field(default=None, repr=False)
+    """What stays with its holder; one that was opened has nothing of it."""
 
     @property
     def total(self) -> float:
-        """How many records there are, as far as the view tells."""
+        """How many records there are, as far as the p-view tells."""
         return float(self.model.table([], {}))
+
+    @property
+    def spending(self) -> Spending:
+        """What the budget was spent on, exactly."""
+        return Spending.from_json(self.facts.get("budget"))
+
+    # -- For the holder ----------------------------------------------------------------------------
+
+    @property
+    def certificate(self) -> Any:
+        """What is promised, as a `Certificate`. One that was opened has it as data: `facts["certificate"]`."""
+        return self._kept.certificate
+
+    @property
+    def design(self) -> Any:
+        """What was decided without the data, as a `PViewDesign`: a plan for p-views of other rows."""
+        return self._kept.design
+
+    @cached_property
+    def holder(self) -> dict[str, Any]:
+        """The holder's record: what only the holder may know. It is made when it is first asked for."""
+        return self._kept.record(self)
+
+    def write(
+        self, path: str | Path, *, force: bool = False, ledger: Any = None, receiver: str | None = None
+    ) -> Path:
+        """Write the p-view into a new folder, whole or not at all: `hand-over` for the receiver, `keep` for you.
+
+        A p-view costs its budget once, when it is materialized, however often it is written or asked. If the ledger
+        was charged then, writing only records the folder and who gets it. If it was not, it is charged now, and if the
+        budget does not allow that, nothing is written; but what was measured was measured, and what you have seen of
+        it is spent: let `materialize` charge the ledger, which then refuses before anything is measured. Another
+        receiver than the ledger was charged for is charged for, too. Without a receiver, it is who it was
+        materialized for. A folder of a release is replaced only with `force`.
+        """
+        self._kept.write(self, Path(path), force=force, ledger=ledger, receiver=receiver)
+        return Path(path)
+
+    @property
+    def _kept(self) -> HeldBack:
+        if self.kept is None:
+            raise InputError(
+                "This p-view has only what is handed over, since it was opened or copied. Its holder's record, certificate and "
+                "design are with the p-view that was materialized, and in its folder."
+            )
+        return self.kept
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave behind what the holder keeps: a pickled p-view may go wherever a saved one may."""
+        return {"domain": self.domain, "model": self.model, "facts": self.facts, "kept": None}
 
     # -- Counting ----------------------------------------------------------------------------------
 
@@ -182,32 +254,31 @@ class PView:
         return self.domain.decode(self.model.sample(n, rng), rng)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the view into a new folder, whole or not at all: a Parquet file and a manifest."""
+        """Write what may be handed over into a new folder, whole or not at all: a Parquet file and a manifest."""
         from sudare.pview.files import save
 
         return save(self, Path(path), force=force)
 
     @classmethod
     def open(cls, path: str | Path) -> PView:
-        """Open a view that was saved."""
-        from sudare.pview.files import open_view
+        """Open a p-view that was saved or written: its folder, or what was handed over of it."""
+        from sudare.pview.files import open_pview
 
-        return open_view(Path(path))
+        return open_pview(Path(path))
 
 
 def _boxes_of(weights: Mapping[int, Floats], sizes: Sequence[int], most: int) -> tuple[Codes, Codes, Floats]:
     """Take a product of weighed cells apart into boxes of equal weight; if there are too many, take the box around them."""
     runs = {axis: _runs(cells) for axis, cells in weights.items()}
-    if any(not found for found in runs.values()):
+    if any(not own for own in runs.values()):
         return np.empty((0, len(sizes)), np.int32), np.empty((0, len(sizes)), np.int32), np.empty(0)
-    if np.prod([len(found) for found in runs.values()], dtype=float) > most:
+    if np.prod([len(own) for own in runs.values()], dtype=float) > most:
         runs = {
-            axis: [(found[0][0], found[-1][1], max(share for *_, share in found))]
-            for axis, found in runs.items()
+            axis: [(own[0][0], own[-1][1], max(share for *_, share in own))] for axis, own in runs.items()
         }
     low, high, share = [np.zeros(len(sizes), np.int32)], [np.array(sizes, np.int32) - 1], [1.0]
-    for axis, found in runs.items():
-        several = [(i, run) for i in range(len(low)) for run in found]
+    for axis, own in runs.items():
+        several = [(i, run) for i in range(len(low)) for run in own]
         low, high, share = (
             [_with(low[i], axis, run[0]) for i, run in several],
             [_with(high[i], axis, run[1]) for i, run in several],

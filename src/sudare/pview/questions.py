@@ -1,4 +1,4 @@
-"""A question to a view, and its answer: counts with intervals, for all records or for groups of them."""
+"""A question to a p-view, and its answer: counts with intervals, for all records or for groups of them."""
 
 from __future__ import annotations
 
@@ -55,34 +55,34 @@ class Question:
         return next(name for axis, name in self.columns if axis is None)
 
 
-def ask(view: PView, question: Question) -> pl.DataFrame:
+def ask(pview: PView, question: Question) -> pl.DataFrame:
     """Answer a question, one row per group that its condition does not exclude."""
-    axes = [view.domain.axes[axis] for axis in question.by]
+    axes = [pview.domain.axes[axis] for axis in question.by]
     if math.prod(axis.size for axis in axes) > MOST_ROWS:
         raise InputError(f"The answer would have more than {MOST_ROWS:,} rows. Group by fewer attributes.")
-    parts = products_of(question.where, view.domain)
-    cells, counts = _counted(view, parts, question.by)
+    parts = products_of(question.where, pview.domain)
+    cells, counts = _counted(pview, parts, question.by)
     chosen = np.flatnonzero(_holds(question.having, counts))
     chosen = _ordered(chosen, question, axes, cells, counts)[: question.limit]
     cells, counts = cells[chosen], counts[chosen]
-    reach = REACH * view.cell_errors(parts, question.by, cells)
-    found: dict[str, pl.Series] = {}
+    reach = REACH * pview.cell_errors(parts, question.by, cells)
+    columns: dict[str, pl.Series] = {}
     for axis, name in question.columns:
         if axis is None:
-            found[name] = pl.Series(np.maximum(counts, 0.0))
+            columns[name] = pl.Series(np.maximum(counts, 0.0))
         else:
-            found[name] = view.domain.axes[axis].cell_values().gather(cells[:, question.by.index(axis)])
+            columns[name] = pview.domain.axes[axis].cell_values().gather(cells[:, question.by.index(axis)])
     low, high = (np.maximum(ends, 0.0) for ends in (counts - reach, counts + reach))
-    return pl.DataFrame(found | {"count_low": pl.Series(low), "count_high": pl.Series(high)})
+    return pl.DataFrame(columns | {"count_low": pl.Series(low), "count_high": pl.Series(high)})
 
 
-def _counted(view: PView, parts: Sequence[dict[int, Floats]], by: Sequence[int]) -> tuple[Codes, Floats]:
+def _counted(pview: PView, parts: Sequence[dict[int, Floats]], by: Sequence[int]) -> tuple[Codes, Floats]:
     """Count in every group that a part takes anything of: its cells, and the count."""
-    shape = tuple(view.domain.sizes[axis] for axis in by)
+    shape = tuple(pview.domain.sizes[axis] for axis in by)
     counts, taken = np.zeros(shape), np.full(shape, not by)
     for weights in parts:
-        counts += view.model.table(by, weights)
-        mine = [weights.get(axis, np.ones(view.domain.sizes[axis])) > 0 for axis in by]
+        counts += pview.model.table(by, weights)
+        mine = [weights.get(axis, np.ones(pview.domain.sizes[axis])) > 0 for axis in by]
         if by:
             taken[np.ix_(*mine)] = True
     return np.argwhere(taken).astype(np.int32).reshape(int(taken.sum()), len(by)), counts[taken].ravel()

@@ -1,4 +1,4 @@
-"""The form of a saved view's attributes: a type that a schema can declare, and values or bins that it can have."""
+"""The form of a saved p-view's attributes: a type that a schema can declare, and values or bins that it can have."""
 
 from __future__ import annotations
 
@@ -66,26 +66,26 @@ class AxisForm(Form):
         """The type of its values."""
         key = (self.type, *self.of)
         if key not in TYPES:
-            raise InputError(f"'{self.name}' of the view has no known type: {shown(' '.join(key))}.")
+            raise InputError(f"'{self.name}' of the p-view has no known type: {shown(' '.join(key))}.")
         return TYPES[key]
 
 
 def refuse_large_domain(axes: int, cells: int) -> None:
     """Refuse too many attributes, or too many cells of all of them together."""
     if not 1 <= axes <= MOST_AXES:
-        raise InputError(f"A view has 1 to {MOST_AXES:,} attributes. Got {axes:,} instead. Drop some.")
+        raise InputError(f"A p-view has 1 to {MOST_AXES:,} attributes. Got {axes:,} instead. Drop some.")
     if cells > MOST_SIZE:
         raise InputError(
-            f"The attributes of the view have {cells:,} cells together; {MOST_SIZE:,} are the most. Declare fewer bins or values."
+            f"The attributes of the p-view have {cells:,} cells together; {MOST_SIZE:,} are the most. Declare fewer bins or values."
         )
 
 
 def axes_from_json(axes: Sequence[object]) -> list[AxisForm]:
-    """Read the attributes of a view, if they are not too many, nor have too many cells together."""
-    forms = [checked(AxisForm, axis, "An attribute of the view") for axis in axes]
+    """Read the attributes of a p-view, if they are not too many, nor have too many cells together."""
+    forms = [checked(AxisForm, axis, "An attribute of the p-view") for axis in axes]
     refuse_large_domain(len(forms), sum(form.cells for form in forms))  # before any of it is laid out
     if len({form.name for form in forms}) < len(forms):
-        raise InputError("Two attributes of the view have one name.")
+        raise InputError("Two attributes of the p-view have one name.")
     return forms
 
 
@@ -103,9 +103,9 @@ def values_from_json(values: Sequence[Any], dtype: pl.DataType, name: str) -> tu
                 raise ValueError
         typed = tuple(pl.Series(values, dtype=dtype).to_list())
     except (ValueError, OverflowError, TypeError, pl.exceptions.PolarsError):
-        raise InputError(f"'{name}' of the view has a value that is no {dtype}.") from None
+        raise InputError(f"'{name}' of the p-view has a value that is no {dtype}.") from None
     if len(set(typed)) < len(typed):
-        raise InputError(f"'{name}' of the view has a value twice.")
+        raise InputError(f"'{name}' of the p-view has a value twice.")
     return typed
 
 
@@ -117,5 +117,5 @@ def refuse_wrong_ends(low: float, high: float, dtype: pl.DataType, name: str) ->
         whole and not (low.is_integer() and high.is_integer())
     ):
         raise InputError(
-            f"'{name}' of the view has bins from {low:g} to {high:g}, which {dtype} cannot have."
+            f"'{name}' of the p-view has bins from {low:g} to {high:g}, which {dtype} cannot have."
         )

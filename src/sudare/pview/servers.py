@@ -1,4 +1,4 @@
-"""Publishing a differentially private view to PostgreSQL or DuckDB, for whoever asks there."""
+"""Publishing a p-view to PostgreSQL or DuckDB, for whoever asks there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import polars as pl
 from sudare.errors import InputError
 from sudare.pview.domain import Axis
 from sudare.pview.pview import PView
-from sudare.pview.sql_tables import DUCKDB, POSTGRES, ViewTables
+from sudare.pview.sql_tables import DUCKDB, POSTGRES, PViewTables
 from sudare.tables.databases import DatabaseUrl, load_extra, postgres_arguments, quoted
 from sudare.tables.text import listed
 
@@ -29,8 +29,8 @@ TYPES: dict[Any, str] = {
 }  # fmt: skip
 
 
-def publish_view(view: PView, to: str, name: str = "view", *, force: bool = False) -> dict[str, str]:
-    """Write a view to a database in one transaction, and return what its parts are called there.
+def publish_pview(pview: PView, to: str, name: str = "view", *, force: bool = False) -> dict[str, str]:
+    """Write a p-view to a database in one transaction, and return what its parts are called there.
 
     `to` is a `postgresql://` URL, or `duckdb:PATH`. NAME is then a view with a row per point or block and its weight;
     NAME_domain lists all cells; and NAME_count counts: `SELECT people_count(age_low => 20, age_high => 39, sex =>
@@ -40,17 +40,17 @@ def publish_view(view: PView, to: str, name: str = "view", *, force: bool = Fals
     >>> import sudare as sd, duckdb, tempfile
     >>> table = sd.read(sd.datasets.health_survey(2000).select("age", "sex"), sd.Schema.from_roles(
     ...     quasi=["age", "sex"], bounds={"age": (18, 95)}, domains={"sex": ["Female", "Male"]}))
-    >>> view = sd.materialize(table, sd.DifferentialPrivacy(1.0), unsafe_seed=1)
-    >>> file = tempfile.mkdtemp() + "/views.duckdb"
-    >>> publish_view(view, file, "people")["function"]
+    >>> pview = sd.materialize(table, sd.DifferentialPrivacy(1.0), unsafe_seed=1)
+    >>> file = tempfile.mkdtemp() + "/pviews.duckdb"
+    >>> publish_pview(pview, file, "people")["function"]
     'people_count'
-    >>> [[found]] = duckdb.connect(file).execute("SELECT people_count(age_high := 39, sex := 'Male')").fetchall()
-    >>> abs(found - view.count(age=(18, 39), sex="Male").value) < 1e-6
+    >>> [[count]] = duckdb.connect(file).execute("SELECT people_count(age_high := 39, sex := 'Male')").fetchall()
+    >>> abs(count - pview.count(age=(18, 39), sex="Male").value) < 1e-6
     True
     """
     if not name:
-        raise InputError("A view needs a name in the database. Give one, such as 'people'.")
-    tables = ViewTables.of(view, name)
+        raise InputError("A p-view needs a name in the database. Give one, such as 'people'.")
+    tables = PViewTables.of(pview, name)
     scheme, sign, path = to.partition(":")
     if sign and scheme.lower() in ("postgresql", "postgres"):
         _to_postgres(tables, DatabaseUrl.parse(to), force=force)
@@ -63,19 +63,22 @@ def publish_view(view: PView, to: str, name: str = "view", *, force: bool = Fals
     else:
         where = DatabaseUrl.parse(to).name if "://" in to else to
         raise InputError(
-            f"{where}: a view cannot be published there. Give a postgresql:// URL, or duckdb:PATH for a DuckDB file."
+            f"{where}: a p-view cannot be published there. Give a postgresql:// URL, or duckdb:PATH for a DuckDB file."
         )
     return tables.names
 
 
-def _check_free(found: Mapping[str, str | None], where: str, *, force: bool) -> None:
+publish_view = publish_pview  # the name by which it is known in `sudare`
+
+
+def _check_free(taken: Mapping[str, str | None], where: str, *, force: bool) -> None:
     """Refuse to replace what is there, but with `force`; and never what is not ours."""
-    if found and not force:
+    if taken and not force:
         raise InputError(
-            f"{where}: {listed(list(found))} is there already. Nothing was written. Choose another name, or replace it "
+            f"{where}: {listed(list(taken))} is there already. Nothing was written. Choose another name, or replace it "
             "with --force (in Python: force=True)."
         )
-    if foreign := [name for name, mark in found.items() if mark != MARK]:
+    if foreign := [name for name, mark in taken.items() if mark != MARK]:
         raise InputError(
             f"{where}: {listed(foreign)} was not published by Sudare, and force does not replace it. Nothing was "
             "written. Choose another name, or remove it yourself."
@@ -85,7 +88,7 @@ def _check_free(found: Mapping[str, str | None], where: str, *, force: bool) -> 
 # -- PostgreSQL ------------------------------------------------------------------------------------
 
 
-def _to_postgres(tables: ViewTables, url: DatabaseUrl, *, force: bool) -> None:
+def _to_postgres(tables: PViewTables, url: DatabaseUrl, *, force: bool) -> None:
     psycopg = load_extra("psycopg", "Writing to PostgreSQL", extra="postgres")
     _check_limits(tables, url.name)
     try:
@@ -104,7 +107,7 @@ def _to_postgres(tables: ViewTables, url: DatabaseUrl, *, force: bool) -> None:
         raise InputError(f"{url.name}: PostgreSQL refused: {str(error).strip()}.") from None
 
 
-def _check_limits(tables: ViewTables, where: str) -> None:
+def _check_limits(tables: PViewTables, where: str) -> None:
     parameters = [name for _, own in tables.parameters for name in own]
     for name in (*tables.names.values(), *tables.rows.columns, *parameters):
         if len(name.encode()) > LONGEST_NAME:
@@ -114,11 +117,11 @@ def _check_limits(tables: ViewTables, where: str) -> None:
     if len(parameters) > MOST_PARAMETERS:
         raise InputError(
             f"{where}: the function would have {len(parameters)} parameters, and PostgreSQL takes {MOST_PARAMETERS}. "
-            "Publish to DuckDB, or a view of fewer attributes."
+            "Publish to DuckDB, or a p-view of fewer attributes."
         )
 
 
-def _clear_postgres(connection: Any, tables: ViewTables, where: str, *, force: bool) -> None:
+def _clear_postgres(connection: Any, tables: PViewTables, where: str, *, force: bool) -> None:
     relations = connection.execute(
         "SELECT c.relname, c.relkind, obj_description(c.oid, 'pg_class') FROM pg_class c "
         "WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY (%s)",
@@ -133,7 +136,7 @@ def _clear_postgres(connection: Any, tables: ViewTables, where: str, *, force: b
     for _, signature, _ in functions:
         connection.execute(f"DROP FUNCTION {signature}")
     for name, kind, _ in sorted(
-        relations, key=lambda found: found[1] != "v"
+        relations, key=lambda relation: relation[1] != "v"
     ):  # views first: they rest on tables
         connection.execute(f"DROP {'VIEW' if kind == 'v' else 'TABLE'} {quoted(name)}")
 
@@ -163,7 +166,7 @@ def _parameter_type(axis: Axis) -> str:
     return "double precision" if axis.dtype.is_numeric() and axis.ordered else _type(axis.dtype)
 
 
-def _function(tables: ViewTables) -> str:
+def _function(tables: PViewTables) -> str:
     given = [
         f"{quoted(name)} {_parameter_type(axis)} DEFAULT NULL"
         for axis, own in tables.parameters
@@ -183,7 +186,7 @@ def _function(tables: ViewTables) -> str:
 # -- DuckDB ----------------------------------------------------------------------------------------
 
 
-def _to_duckdb(tables: ViewTables, path: Path, *, force: bool) -> None:
+def _to_duckdb(tables: PViewTables, path: Path, *, force: bool) -> None:
     duckdb = load_extra("duckdb", "Writing to DuckDB")
     new, done = not path.exists(), False
     try:
@@ -207,26 +210,26 @@ def _to_duckdb(tables: ViewTables, path: Path, *, force: bool) -> None:
             path.unlink(missing_ok=True)
 
 
-def _clear_duckdb(connection: Any, tables: ViewTables, where: str, *, force: bool) -> None:
+def _clear_duckdb(connection: Any, tables: PViewTables, where: str, *, force: bool) -> None:
     mine = "database_name = current_database() AND schema_name = current_schema() AND NOT internal"
-    found = connection.execute(
+    relations = connection.execute(
         f"SELECT 'VIEW', view_name, comment FROM duckdb_views() WHERE {mine} "
         f"UNION ALL SELECT 'TABLE', table_name, comment FROM duckdb_tables() WHERE {mine} "
         f"UNION ALL SELECT 'MACRO', function_name, comment FROM duckdb_functions() WHERE {mine}"
     ).fetchall()
     taken = {name.lower() for name in (*_every_name(tables), tables.names["function"])}
-    there = [(kind, name, mark) for kind, name, mark in found if name.lower() in taken]
+    there = [(kind, name, mark) for kind, name, mark in relations if name.lower() in taken]
     _check_free({name: mark for _, name, mark in there}, where, force=force)
     for kind, name, _ in there:
         connection.execute(f"DROP {kind} {quoted(name)}")
 
 
-def _macro(tables: ViewTables) -> str:
+def _macro(tables: PViewTables) -> str:
     given = [f"{quoted(name)} := NULL" for _, own in tables.parameters for name in own]
     body = tables.count(DUCKDB, [[quoted(name) for name in own] for _, own in tables.parameters])
     return f"CREATE MACRO {quoted(tables.names['function'])}({', '.join(given)}) AS ({body})"
 
 
-def _every_name(tables: ViewTables) -> list[str]:
-    """Return what the tables and the view are called, and those of a view of the other kind before."""
+def _every_name(tables: PViewTables) -> list[str]:
+    """Return what the tables and the view are called, and those of a p-view of the other kind before."""
     return [tables.names["view"], tables.names["domain"], f"{tables.name}_points", f"{tables.name}_blocks"]

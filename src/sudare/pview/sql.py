@@ -1,4 +1,4 @@
-"""SQL that a view answers: SELECT COUNT(*) with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT."""
+"""SQL that a p-view answers: SELECT COUNT(*) with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DIALECT = "postgres"
 TABLE = "view"
 COUNT = "count"
 SUPPORTED = (
-    "A view answers SELECT [columns of GROUP BY,] COUNT(*) [AS name] FROM view [WHERE ...] [GROUP BY columns] "
+    "A p-view answers SELECT [columns of GROUP BY,] COUNT(*) [AS name] FROM view [WHERE ...] [GROUP BY columns] "
     "[HAVING COUNT(*) ...] [ORDER BY columns or COUNT(*)] [LIMIT n]. A condition compares a column with values: "
     "=, <>, <, <=, >, >=, BETWEEN, IN, IS NULL, and AND, OR and NOT of these."
 )
@@ -33,17 +33,17 @@ TURNED: dict[Sign, Sign] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="
 CALLED = {"joins": "A join", "with_": "WITH", "sample": "TABLESAMPLE", "locks": "FOR UPDATE or SHARE"}
 
 
-def answer(view: PView, query: str) -> pl.DataFrame:
+def answer(pview: PView, query: str) -> pl.DataFrame:
     """Answer a query: the columns it asks for, and the ends of the 95% interval of every count.
 
     >>> import sudare as sd
     >>> table = sd.read(sd.datasets.health_survey(2000).select("age", "sex"), sd.Schema.from_roles(
     ...     quasi=["age", "sex"], bounds={"age": (18, 95)}, domains={"sex": ["Female", "Male"]}))
-    >>> view = sd.materialize(table, sd.DifferentialPrivacy(1.0), unsafe_seed=1)
-    >>> answer(view, "SELECT sex, COUNT(*) FROM view WHERE age BETWEEN 20 AND 39 GROUP BY sex").columns
+    >>> pview = sd.materialize(table, sd.DifferentialPrivacy(1.0), unsafe_seed=1)
+    >>> answer(pview, "SELECT sex, COUNT(*) FROM view WHERE age BETWEEN 20 AND 39 GROUP BY sex").columns
     ['sex', 'count', 'count_low', 'count_high']
     """
-    return ask(view, question_of(query, view.domain))
+    return ask(pview, question_of(query, pview.domain))
 
 
 def question_of(query: str, domain: Domain) -> Question:
@@ -106,13 +106,13 @@ class _Reader:
     def _by(self, select: exp.Select, columns: list[tuple[int | None, str]]) -> list[int]:
         if (group := select.args.get("group")) is not None:
             _only(group, "expressions")
-        found = []
+        axes = []
         for node in _parts(select, "group"):
             axis = _at(node, columns)[0] if _is_number(node) else self.domain.place(self._attribute(node))
             if axis is None:
                 raise _unsupported("GROUP BY the count")
-            found.append(axis)
-        return list(dict.fromkeys(found))
+            axes.append(axis)
+        return list(dict.fromkeys(axes))
 
     def _order(self, node: exp.Expr, by: list[int], columns: list[tuple[int | None, str]]) -> Order:
         inner = node.this
@@ -183,15 +183,15 @@ class _Reader:
 
 def _parsed(query: str) -> exp.Select:
     try:
-        found = [node for node in sqlglot.parse(query, dialect=DIALECT) if node is not None]
+        statements = [node for node in sqlglot.parse(query, dialect=DIALECT) if node is not None]
     except SqlglotError as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else "it cannot be read"
         raise InputError(f"This is not SQL: {reason}. {SUPPORTED}") from None
-    if len(found) != 1:
-        raise _unsupported("An empty query" if not found else "More than one statement")
-    if not isinstance(found[0], exp.Select):
-        raise _unsupported(f"{_text(found[0])}")
-    return found[0]
+    if len(statements) != 1:
+        raise _unsupported("An empty query" if not statements else "More than one statement")
+    if not isinstance(statements[0], exp.Select):
+        raise _unsupported(f"{_text(statements[0])}")
+    return statements[0]
 
 
 def _check_table(select: exp.Select) -> None:
@@ -223,8 +223,8 @@ def _at(node: exp.Expr, columns: list[tuple[int | None, str]]) -> tuple[int | No
 
 
 def _parts(select: exp.Select, clause: str) -> list[exp.Expr]:
-    found = select.args.get(clause)
-    return [] if found is None else list(found.expressions)
+    node = select.args.get(clause)
+    return [] if node is None else list(node.expressions)
 
 
 def _is_number(node: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A differentially private view as tables and SQL that count as the view itself does.
+"""A p-view as tables and SQL that count as the p-view itself does.
 
 Every point or block is a row: its values for people, its cells for the function, and how many records it stands for.
 For a condition, the function adds up which share of the first 0, 1, 2, ... cells of an attribute it takes; a row
@@ -61,7 +61,7 @@ DUCKDB = Dialect(
 
 
 @dataclass(frozen=True, eq=False)
-class ViewTables:
+class PViewTables:
     """What is written to a database."""
 
     name: str
@@ -78,15 +78,15 @@ class ViewTables:
     points: bool
 
     @classmethod
-    def of(cls, view: PView, name: str) -> ViewTables:
-        """Lay a view out as tables."""
-        boxes = view.model.boxes
+    def of(cls, pview: PView, name: str) -> PViewTables:
+        """Lay a p-view out as tables."""
+        boxes = pview.model.boxes
         if boxes is None:
             raise InputError(
-                f"A view of the kind '{view.model.kind}' has no points or blocks to write to a database. Materialize one "
+                f"A p-view of the kind '{pview.model.kind}' has no points or blocks to write to a database. Materialize one "
                 "with another method, or write rows that are drawn from it with sample()."
             )
-        axes, taken = view.domain.axes, set[str]()
+        axes, taken = pview.domain.axes, set[str]()
         columns = [own for a, axis in enumerate(axes) for own in _columns(axis, boxes, a, taken)]
         taken |= {axis.name.lower() for axis in axes}
         weight = pl.Series(_free("weight" if boxes.points else "count", taken), boxes.weights)
@@ -114,7 +114,7 @@ class ViewTables:
         }
 
     def select(self) -> str:
-        """Write the view for people."""
+        """Write the SQL of the view for people."""
         return f"SELECT {', '.join(map(quoted, self.shown))} FROM {quoted(self.names['rows'])}"
 
     def count(self, dialect: Dialect, parameters: Sequence[Sequence[str]]) -> str:
@@ -202,13 +202,13 @@ def _columns(axis: Axis, boxes: Boxes, a: int, taken: set[str]) -> list[pl.Serie
         return [axis.cell_values().gather(boxes.low[:, a]).alias(_free(axis.name, taken))]
     low, high = _ends(axis)
     first, last = boxes.low[:, a], boxes.high[:, a]
-    found = [low.gather(first).alias(_free(f"{axis.name}_low", taken))]
+    columns = [low.gather(first).alias(_free(f"{axis.name}_low", taken))]
     # The missing values stand last: a block that reaches them has the highest value before them, if it has any.
     before = np.where((last == axis.size - 1) & (first < last), last - 1, last) if axis.missing else last
-    found.append(high.gather(before).alias(_free(f"{axis.name}_high", taken)))
+    columns.append(high.gather(before).alias(_free(f"{axis.name}_high", taken)))
     if axis.missing and not boxes.points:
-        found.append(pl.Series(_free(f"{axis.name}_missing", taken), last == axis.size - 1))
-    return found
+        columns.append(pl.Series(_free(f"{axis.name}_missing", taken), last == axis.size - 1))
+    return columns
 
 
 def _ends(axis: Axis) -> tuple[pl.Series, pl.Series]:

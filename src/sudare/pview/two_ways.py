@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from sudare.pview._pairs import weigh_pairs
 from sudare.pview.account import Account
-from sudare.pview.blocks import project
-from sudare.pview.design import Design
+from sudare.pview.allocation import Allocation
+from sudare.pview.noisy_counts import project
 from sudare.pview.one_ways import TINY, Floats, Groups, OneWays, group_values
+from sudare.tables.counts import Counts
 from sudare.threads import CORES, in_threads, pieces
 
 MISFIT_SENSITIVITY = 0.5
@@ -54,7 +55,8 @@ class Tables:
     """The two-way tables by groups: the true ones (for scores and measurements only), and those measured."""
 
     account: Account
-    plan: Design
+    names: tuple[str, ...]
+    allocation: Allocation
     ones: OneWays
     groups: list[Groups]  # of every value
     bins: NDArray[np.int64]  # how many groups
@@ -66,19 +68,20 @@ class Tables:
     @classmethod
     def of(
         cls,
-        codes: NDArray[np.int32],
+        counts: Counts,
         ordered: Sequence[bool],
         account: Account,
-        plan: Design,
+        allocation: Allocation,
         ones: OneWays,
     ) -> Tables:
         """Group the values and count the pairs."""
-        groups = [group_values(t, plan.bins, o) for t, o in zip(ones.tables, ordered, strict=True)]
+        groups = [group_values(t, allocation.bins, o) for t, o in zip(ones.tables, ordered, strict=True)]
         bins = np.array([int(g.max()) + 1 for g in groups])
-        pairs = all_pairs(len(groups) if plan.pairs else 0)
+        pairs = all_pairs(len(groups) if allocation.pairs else 0)
         cells = int(bins[pairs].prod(axis=1).max()) if len(pairs) else 1
-        grouped = np.stack([g[codes[:, a]] for a, g in enumerate(groups)])
-        return cls(account, plan, ones, groups, bins, pairs, counted(grouped, pairs, bins, cells))
+        grouped = np.stack([g[counts.codes[:, a]] for a, g in enumerate(groups)])
+        true = weighed(grouped, counts.weights.astype(np.float64), pairs, bins, cells).astype(np.int64)
+        return cls(account, counts.names, allocation, ones, groups, bins, pairs, true)
 
     @cached_property
     def margins(self) -> list[Floats]:
@@ -94,7 +97,7 @@ class Tables:
     @cached_property
     def deviation(self) -> float:
         """The noise of a cell."""
-        return self.account.deviation(self.plan.tables * self.account.whole)
+        return self.account.deviation(self.allocation.tables * self.account.whole)
 
     def independent(self) -> Floats:
         """Return every two-way table as if the attributes had nothing to do with each other."""
@@ -105,7 +108,7 @@ class Tables:
 
     def choose(self, candidates: NDArray[np.int64], model: Floats) -> int:
         """Choose a pair of which the model is worst, beyond the noise that measuring it would bring."""
-        part = self.account.spend(f"choice {len(self.measured) + 1}", self.plan.choices)
+        part = self.account.spend("choice", self.allocation.choices)
         noise = np.rint(0.4 * self.deviation * self.cells[candidates])
         scores = misfit(self.true[candidates], model[candidates]) - noise
         # Sensitivity: that of misfit, since the noise to come is the same whatever the data.
@@ -114,13 +117,13 @@ class Tables:
     def measure(self, p: int, model: Floats) -> None:
         """Measure a pair, and keep what rises above the noise."""
         i, j = (int(a) for a in self.pairs[p])
-        part = self.account.spend(f"two-way table ({j}, {i})", self.plan.tables)
+        part = self.account.spend("pair", self.allocation.tables, self.names[j], self.names[i])
         noisy = self.true[p, : self.cells[p]] + self.account.noise(int(self.cells[p]), part)
         expected, variance = model[p, : self.cells[p]], self.deviation**2
         trust = believe(noisy - expected, variance)
-        found = project(expected + trust * (noisy - expected), self.ones.total)
+        believed = project(expected + trust * (noisy - expected), self.ones.total)
         shape = (self.bins[i], self.bins[j])
-        self.measured[p] = fit(found.reshape(shape) + TINY, self.margins[i], self.margins[j])
+        self.measured[p] = fit(believed.reshape(shape) + TINY, self.margins[i], self.margins[j])
         difference = (noisy - expected).reshape(shape)
         self.misses[p] = Miss.of(difference, self.margins[i], self.margins[j], variance, trust)
 
@@ -130,17 +133,10 @@ def all_pairs(attributes: int) -> NDArray[np.int64]:
     return np.array([(i, j) for i in range(attributes) for j in range(i)], dtype=np.int64).reshape(-1, 2)
 
 
-def counted(
-    groups: Groups, pairs: NDArray[np.int64], bins: NDArray[np.int64], cells: int
-) -> NDArray[np.int64]:
-    """Return the two-way tables of records (attributes x records): pairs x cells."""
-    return weighed(groups, np.ones(groups.shape[1]), pairs, bins, cells).astype(np.int64)
-
-
 def weighed(
     groups: Groups, weights: Floats, pairs: NDArray[np.int64], bins: NDArray[np.int64], cells: int
 ) -> Floats:
-    """Return the two-way tables of weighted points in the same way."""
+    """Return the two-way tables of weighted tuples or points (attributes x points): pairs x cells."""
     out = np.zeros((len(pairs), cells))
     each = max(-(-len(pairs) // CORES), LEAST_WORK // max(groups.shape[1], 1), 1)
     in_threads(

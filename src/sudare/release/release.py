@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -19,6 +17,7 @@ from sudare.ledger.ledger import Ledger
 from sudare.plans.plan import Plan
 from sudare.privacy.promises import Promise
 from sudare.release.certify import Declared, HandedOver
+from sudare.release.writing import sha256_of, write_json, write_text
 from sudare.tables import folders
 from sudare.tables.atomic import write_folder
 from sudare.tables.outputs import write_csv, write_parquet
@@ -112,11 +111,11 @@ class Release:
             files[f"{folders.HAND_OVER}/{name}.parquet"] = partial(write_parquet, runs)
             files[f"{folders.HAND_OVER}/{name}.csv"] = partial(write_csv, runs)
         if (law := self.handed_over.law) is not None:
-            files[f"{folders.HAND_OVER}/{folders.LAW}"] = lambda path: _write_json(path, law)
+            files[f"{folders.HAND_OVER}/{folders.LAW}"] = lambda path: write_json(path, law)
         for name, write in self.plan.files().items():
             files[f"{folders.KEEP}/{name}"] = write
-        files[f"{folders.KEEP}/{folders.REPORT}"] = lambda path: _write_text(path, self.report)
-        files[f"{folders.KEEP}/{folders.HOLDER}"] = lambda path: _write_json(path, self.holder)
+        files[f"{folders.KEEP}/{folders.REPORT}"] = lambda path: write_text(path, self.report)
+        files[f"{folders.KEEP}/{folders.HOLDER}"] = lambda path: write_json(path, self.holder)
         files[f"{folders.HAND_OVER}/{folders.CERTIFICATE}"] = lambda path: self._certify(
             path, folder, ledger, receiver
         )
@@ -125,7 +124,7 @@ class Release:
 
     def _certify(self, path: Path, folder: Path, ledger: Ledger | None, receiver: str | None) -> None:
         """Write the certificate with the hashes of the files beside it, verify them, and tell the ledger."""
-        hashes = {file.name: _sha256(file) for file in sorted(path.parent.iterdir())}
+        hashes = {file.name: sha256_of(file) for file in sorted(path.parent.iterdir())}
         certificate = self.certificate.model_copy(update={"output": hashes})
         certificate.write(path)
         verify(path.parent, self.requirements, self.schema).refuse_if_broken()
@@ -146,23 +145,10 @@ class Release:
             certificate,
             self.kept.input_salt,
             neighbours="replace",
-            certificate_sha256=_sha256(path),
+            certificate_sha256=sha256_of(path),
             columns={name: runs.columns for name, runs in self.handed_over.frames.items()},
             blocks=self.kept.blocks,
             requirements=self.requirements,
             holder=self.holder,
         )
         ledger.record(body, table)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _write_json(path: Path, data: Any) -> None:
-    _write_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

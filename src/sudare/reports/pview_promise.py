@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from sudare.pview.spending import Spending
+
 MAX_SHARES = 16  # of the budget that are drawn one by one
 ALWAYS = (
     "One record is protected. Somebody with several records in the table is protected as much less: epsilon times "
@@ -39,7 +41,7 @@ def promise(certificate: Mapping[str, Any]) -> Promise:
     )
 
 
-class Spending(NamedTuple):
+class SpendingBars(NamedTuple):
     """Where the budget of a p-view went."""
 
     unit: str
@@ -55,23 +57,13 @@ class Spending(NamedTuple):
         return max(self.shares.values(), default=1.0)
 
 
-def spending(budget: Mapping[str, Any]) -> Spending:
+def spending(budget: Mapping[str, Any]) -> SpendingBars:
     """Read the spending off a p-view's budget."""
     whole = Fraction(budget["whole"])
     shares = {what: float(share) for what, share in budget_shares(budget).items()}
-    return Spending(budget["unit"], float(whole), float(Fraction(budget["remaining"]) / whole), shares)
+    return SpendingBars(budget["unit"], float(whole), float(Fraction(budget["remaining"]) / whole), shares)
 
 
 def budget_shares(budget: Mapping[str, Any]) -> dict[str, Fraction]:
     """Return what share of the budget went to what; if there are many, those of one kind together."""
-    whole = Fraction(budget["whole"])
-    parts = {what: Fraction(part) / whole for what, part in budget["shares"].items()}
-    if len(parts) <= MAX_SHARES:
-        return parts
-    kinds: dict[str, list[Fraction]] = {}
-    for what, part in parts.items():
-        kinds.setdefault(what.split(" of ")[0].rstrip("0123456789 "), []).append(part)
-    return {
-        kind if len(own) == 1 else f"{len(own)} × {kind}": sum(own, Fraction(0))
-        for kind, own in kinds.items()
-    }
+    return Spending.from_json(budget).parts(MAX_SHARES)

@@ -12,6 +12,7 @@ from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
 from sudare.plans.views import LocatedViews, ViewsPlan
 from sudare.privacy.requirement import one_of
+from sudare.pview.design import PViewDesign
 from sudare.randomization.plan import RandomizationPlan
 from sudare.release.release import Release
 from sudare.tables.excerpt import without
@@ -50,6 +51,11 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release:
         )
     table_given(table, "apply")
     one_of(unseen, "unseen", "apply", ("refuse", "suppress"))
+    if isinstance(plan, PViewDesign):
+        raise ParameterError(
+            "A design of a p-view makes a p-view, which costs its budget anew, and not a release of rows: "
+            "sd.materialize_design(design, table, ledger=...)."
+        )
     if isinstance(plan, RandomizationPlan):
         return randomize_by_plan(table, plan)
     if not isinstance(plan, GeneralizationPlan | ViewsPlan):

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sudare.errors import ParameterError
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.requirement import Requirement
+from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.table import Table
 
 
@@ -17,3 +23,22 @@ def table_given(table: object, verb: str) -> None:
         raise ParameterError(
             f"{verb} needs a table that was read: sd.read(...). Got {type(table).__name__} instead."
         )
+
+
+def requirements_given(requirements: object, verb: str) -> list[Requirement]:
+    """Return one or several requirements of blocks as a list, and refuse whatever else is given.
+
+    >>> requirements_given(KAnonymity(5), "generalize")
+    [KAnonymity(k=5)]
+    """
+    given = requirements if isinstance(requirements, Sequence) else [requirements]
+    if not given:
+        raise ParameterError(f"{verb} needs at least one requirement, such as KAnonymity(5).")
+    asked: list[Requirement] = []
+    for one in given:
+        if not isinstance(one, KAnonymity | LDiversity | TCloseness):
+            raise ParameterError(
+                f"{verb} needs requirements of blocks: KAnonymity, LDiversity or TCloseness. Got {one!r} instead."
+            )
+        asked.append(one)
+    return asked

@@ -8,14 +8,13 @@ from functools import partial
 from typing import Any
 
 from sudare.attacks.attack import attack_all
-from sudare.errors import InputError, ParameterError
-from sudare.generalization.minimal import learn_minimal
-from sudare.generalization.mondrian import learn_cuts
-from sudare.generalization.problem import Problem, with_hierarchies
+from sudare.errors import InputError
+from sudare.generalization.methods import Method, method_of
+from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import RecordedBlocks
 from sudare.plans.generalization import GeneralizationPlan, Located
 from sudare.privacy.blocks import Blocks
-from sudare.privacy.requirement import Requirement, one_of, sensitive_attribute
+from sudare.privacy.requirement import Requirement, sensitive_attribute
 from sudare.release.certify import Declared, HandedOver, certify, verified
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
@@ -27,17 +26,17 @@ from sudare.tables.table import Table
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
 from sudare.utility.measures import utility_of
 from sudare.utility.queries import query_error
+from sudare.verbs.arguments import requirements_given, table_given
 from sudare.verification.certificate import Certificate, InputHash
 from sudare.verification.columns import refuse_columns
 
-METHODS = ("minimal", "mondrian")
 NO_NOISE = "no noise; rows stand in the order of their published values"
 
 
 def generalize(
     table: Table,
     requirements: Requirement | Sequence[Requirement],
-    method: str = "minimal",
+    method: str | Method = "minimal",
     *,
     suppress: float = 0.0,
     strict: bool = False,
@@ -45,8 +44,8 @@ def generalize(
 ) -> Release:
     """Generalize the quasi attributes until the requirements hold, with little distortion.
 
-    `method` is "minimal" (least distortion) or "mondrian" (fastest; `strict` cuts a node only if all its
-    children hold). `suppress` is the largest share of records that "minimal" may leave out. `predict` names a
+    `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion) or "mondrian" (fastest;
+    `strict` cuts a node only if all its children hold). `suppress` is the largest share of records that "minimal" may leave out. `predict` names a
     sensitive or other attribute; the holder's record then says how well a model still predicts it (this needs
     scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
     dropped, and the rows stand in the order of their published values.
@@ -59,77 +58,29 @@ def generalize(
     >>> release.certificate.measured["k"] >= 5, release.certificate.measured["l_distinct"] >= 3
     (True, True)
     """
-    asked = list(requirements) if isinstance(requirements, Sequence) else [requirements]
-    return generalized(table, asked, method, suppress=suppress, strict=strict, predict=predict)
+    table_given(table, "generalize")
+    asked = requirements_given(requirements, "generalize")
+    chosen = method_of(method, suppress=suppress, strict=strict)
+    return generalized(table, asked, chosen, predict=predict)
 
 
 def generalized(
     table: Table,
     asked: list[Requirement],
-    method: str = "minimal",
+    method: Method,
     *,
-    suppress: float = 0.0,
-    strict: bool = False,
     predict: str | None = None,
     decision: str | None = None,
 ) -> Release:
     """Generalize, with what was decided before in the holder's record."""
-    _refuse_what_cannot_be(table, asked, method, suppress, strict, predict)
-    plan = learn(table, asked, method, suppress=suppress, strict=strict)
-    return released(table, plan, predict=predict, decision=decision)
-
-
-def learn(
-    table: Table,
-    asked: Sequence[Requirement],
-    method: str = "minimal",
-    *,
-    suppress: float = 0.0,
-    strict: bool = False,
-) -> GeneralizationPlan:
-    """Learn a plan under which the requirements hold.
-
-    Who is left out leaves no trace: where the schema does not say what a hierarchy is, it is made from the values of the
-    table: the ends of its intervals are somebody's values, its height grows with the largest, and so do the blocks
-    that are cut along it. So once it is known who is left out, everything is learned again from the others alone, as if they
-    were the whole table. They can meet the requirements: they did so in the blocks that were learned first.
-    """
-    problem = Problem.of(with_hierarchies(table), asked)
-    if method == "mondrian":
-        return learn_cuts(problem, asked, strict=strict)
-    recoding = learn_minimal(problem, suppress=suppress)
-    if not recoding.kept.all():
-        names = problem.counted
-        left_out = problem.tuples()[~recoding.kept]
-        problem = Problem.of(with_hierarchies(without(table, names, left_out)), asked)
-        recoding = learn_minimal(problem)
-    return recoding.plan(asked)
+    _refuse_what_cannot_be(table, asked, method, predict)
+    return released(table, method.learn(table, asked), predict=predict, decision=decision)
 
 
 def _refuse_what_cannot_be(
-    table: Table,
-    requirements: list[Requirement],
-    method: str,
-    suppress: float,
-    strict: bool,
-    predict: str | None,
+    table: Table, requirements: list[Requirement], method: Method, predict: str | None
 ) -> None:
     """Check everything that can be checked before any work."""
-    one_of(method, "method", "generalize", METHODS)
-    if not 0 <= suppress < 1:
-        raise ParameterError(
-            f"The 'suppress' parameter of generalize must be a share from 0 to below 1. Got {suppress} instead."
-        )
-    if suppress and method != "minimal":
-        raise ParameterError(
-            "The 'suppress' parameter of generalize is for the method 'minimal'. Use that one."
-        )
-    if strict and method != "mondrian":
-        raise ParameterError(
-            "The 'strict' parameter of generalize is for the method 'mondrian'. Use that one."
-        )
-    if not requirements:
-        raise ParameterError("generalize needs at least one requirement, such as KAnonymity(5).")
     if not table.names(Role.quasi):
         raise InputError(
             f"{table.source.name}: the schema has no quasi attribute; there is nothing to generalize."
@@ -139,7 +90,7 @@ def _refuse_what_cannot_be(
         refuse_unpredictable(table, predict, "'predict' parameter of generalize")
     whole = Blocks.of_table(table, [], sensitive_attribute(requirements, table))
     for requirement in requirements:
-        requirement.refuse_if_impossible(whole, suppressing=suppress > 0)
+        requirement.refuse_if_impossible(whole, suppressing=method.suppress > 0)
 
 
 def released(

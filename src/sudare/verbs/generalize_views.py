@@ -36,6 +36,7 @@ from sudare.tables.table import Table
 from sudare.tables.text import listed
 from sudare.utility.measures import utility_of
 from sudare.utility.outcome import Outcome
+from sudare.verbs.arguments import table_given
 from sudare.verbs.generalize import NO_NOISE
 from sudare.verification import recount_views
 from sudare.verification.certificate import Certificate, InputHash
@@ -83,6 +84,7 @@ def generalize_views(
     >>> release.certificate.measured["l_multiview"] >= 3, list(release.frames())
     (True, ['ages', 'places'])
     """
+    table_given(table, "generalize_views")
     chosen = _checked_views(table, views)
     refuse_columns(list(dict.fromkeys(name for names in chosen.values() for name in names)), table.schema)
     _refuse_parameters(chosen, requirement, method, order, weights, score, candidates, alpha)

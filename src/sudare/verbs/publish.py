@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sudare.errors import InputError, RequirementError
+from sudare.generalization.methods import Minimal
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
@@ -16,6 +17,7 @@ from sudare.tables.policy import Compromise, Policy
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed
+from sudare.verbs.arguments import table_given
 from sudare.verbs.generalize import generalized
 
 Decide = Callable[[Assessment, list[Choice]], Choice]
@@ -38,6 +40,7 @@ def publish(
     >>> release.holder["bound"] <= release.certificate.utility["distortion"]
     True
     """
+    table_given(table, "publish")
     policy = policy or table.schema.publish
     if policy is None:
         raise InputError(
@@ -52,7 +55,7 @@ def publish(
     if policy.k is not None:
         asked.insert(0, KAnonymity(policy.k))
     return generalized(
-        _without(table, choice.attribute), asked, suppress=choice.suppress, decision=choice.text
+        _without(table, choice.attribute), asked, Minimal(choice.suppress), decision=choice.text
     )
 
 

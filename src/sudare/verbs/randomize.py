@@ -28,6 +28,7 @@ from sudare.tables.published import in_order
 from sudare.tables.runs import Runs
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
+from sudare.verbs.arguments import table_given
 from sudare.verification.certificate import InputHash
 from sudare.verification.columns import refuse_columns
 
@@ -65,6 +66,7 @@ def randomize(
     >>> release.certificate.measured["pk"] >= 5
     True
     """
+    table_given(table, "randomize")
     refuse_columns(table.names(Role.quasi) + table.names(Role.sensitive), table.schema)
     source = _source(unsafe_seed)
     plan = learn_plan(

@@ -13,36 +13,42 @@ from pydantic import ValidationError
 from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.promises import Promise
-from sudare.pview.files import DATA, MANIFEST, open_view
+from sudare.pview.files import DATA, MANIFEST, PAGE, open_pview
 from sudare.pview.pview import PView
+from sudare.tables.folders import CERTIFICATE, handed_over
 from sudare.tables.runs import Runs
 from sudare.tables.text import shown
 from sudare.verification import recount_budget
 from sudare.verification.certificate import Certificate
 from sudare.verification.claims import promised_by, refuse_figures, refuse_texts
-from sudare.verification.files import refuse_other_bytes, refuse_other_json
+from sudare.verification.files import refuse_changed, refuse_other_bytes, refuse_other_json
 from sudare.verification.findings import Finding, Verification
 from sudare.verification.utility import refuse_unlike_figures
+
+OF_ATTRIBUTES = {"table": 1, "pair": 2} | dict.fromkeys(
+    ("total", "choice", "tree", "partition", "cells", "counts"), 0
+)
+"""What a share of the budget can be spent on, and of how many attributes that is."""
 
 
 def is_pview(output: object) -> TypeGuard[str | Path]:
     """Say whether this is the folder of a p-view."""
     return isinstance(output, str | Path) and all(
-        (Path(output) / name).is_file() for name in (DATA, MANIFEST)
+        (handed_over(output) / name).is_file() for name in (DATA, MANIFEST)
     )
-
-
-is_private_view = is_pview  # the name by which other rooms still import it
 
 
 def find_in_pview(folder: Path, promised: Sequence[Promise] | None) -> Verification:
     """Add up the budget of a p-view, if its files are as they were written; and hold its certificate against it."""
-    for path in sorted(folder.iterdir()):
-        if path.name not in (DATA, MANIFEST) or path.is_symlink():
+    folder = handed_over(folder)
+    files = {path.name: path for path in sorted(folder.iterdir())}
+    for name, path in files.items():
+        if name not in (DATA, MANIFEST, CERTIFICATE, PAGE) or path.is_symlink():
             raise RequirementError(f"{path} is no part of a p-view. Take it out.")
-    pview = open_view(folder)
-    budget = _budget(pview.facts, folder)
+    pview = open_pview(folder)
+    budget = _budget(pview.facts, pview.domain.names, folder)
     certificate = _certificate(pview.facts, folder)
+    notes = _refuse_other_certificate(files, certificate)
     if more := set(pview.facts) - {"certificate", "budget"}:
         raise RequirementError(f"{folder}: the facts of the p-view have {shown(min(more))}. Take it out.")
     own = promised_by(certificate)
@@ -56,7 +62,26 @@ def find_in_pview(folder: Path, promised: Sequence[Promise] | None) -> Verificat
     refuse_other_json(folder / MANIFEST)
     roles = {name: column.role for name, column in certificate.attributes.items()}
     findings = claimed if promised is None else _findings(promised, budget, folder)
-    return replace(findings, roles=roles, notes=(note,) if note else ())
+    return replace(findings, roles=roles, notes=(*notes, *([note] if note else [])))
+
+
+def _refuse_other_certificate(files: Mapping[str, Path], certificate: Certificate) -> list[str]:
+    """Refuse files beside a certificate that does not name them, or says something else than the manifest's.
+
+    What the page says is not added up here; that is returned as a note.
+    """
+    if not files.keys() & {CERTIFICATE, PAGE}:
+        return []  # a p-view that was saved by itself: its certificate is in its manifest alone
+    if CERTIFICATE not in files:
+        raise RequirementError(
+            f"{files[PAGE]} lies there without {CERTIFICATE}, which names it. Take it out."
+        )
+    beside = Certificate.open(files[CERTIFICATE])
+    if beside.model_copy(update={"output": {}}) != certificate:
+        raise RequirementError(f"{files[CERTIFICATE]} is not the certificate that stands in {MANIFEST}.")
+    refuse_changed(files, beside)
+    note = f"{PAGE} is the one that was certified; what it says was not compared with the p-view"
+    return [note] if PAGE in files else []
 
 
 def _refuse_other_claims(certificate: Certificate, pview: PView, own: Sequence[Promise]) -> None:
@@ -86,8 +111,8 @@ def _refuse_other_claims(certificate: Certificate, pview: PView, own: Sequence[P
 
 def _refuse_other_whole(budget: Mapping[str, Any], own: Sequence[Promise], folder: Path) -> None:
     """Refuse a budget whose whole is not what was spent and what remains, or is more than was promised."""
-    whole = {"unit": budget["unit"], "shares": {"all": budget["whole"]}}
-    parts = [*budget["shares"].values(), budget["remaining"]]
+    whole = {"unit": budget["unit"], "shares": [{"amount": budget["whole"]}]}
+    parts = [*(share["amount"] for share in budget["shares"]), budget["remaining"]]
     promise = own[0]
     if (
         sum(map(Fraction, parts)) != Fraction(budget["whole"])
@@ -100,22 +125,27 @@ def _refuse_other_whole(budget: Mapping[str, Any], own: Sequence[Promise], folde
         )
 
 
-def _budget(facts: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
-    """Return what was spent on what, if it can be added up."""
+def _budget(facts: Mapping[str, Any], names: Sequence[str], folder: Path) -> Mapping[str, Any]:
+    """Return what was spent on what, if it can be added up, and was spent on the p-view's own attributes."""
     budget: Any = facts.get("budget")
     match budget:
-        case {"unit": "epsilon" | "rho", "shares": {**shares}} if shares and all(
-            map(_is_share, shares.values())
+        case {"unit": "epsilon" | "rho", "shares": [_, *_] as shares} if all(
+            _is_share(share, names) for share in shares
         ):
             return dict(budget)
     raise InputError(f"{folder}: the p-view does not say what its budget was spent on.")
 
 
-def _is_share(part: object) -> bool:
-    try:
-        return isinstance(part, str) and Fraction(part) >= 0
-    except (ValueError, ZeroDivisionError):
-        return False
+def _is_share(share: object, names: Sequence[str]) -> bool:
+    """Say whether this is a share: of a kind that methods have, and of no other attributes than these."""
+    match share:
+        case {"kind": str(kind), "attributes": [*attributes], "amount": str(amount), **more} if not more:
+            try:
+                fits = Fraction(amount) >= 0
+            except (ValueError, ZeroDivisionError):
+                return False
+            return fits and len(attributes) == OF_ATTRIBUTES.get(kind) and all(a in names for a in attributes)
+    return False
 
 
 def _certificate(facts: Mapping[str, Any], folder: Path) -> Certificate:
@@ -128,7 +158,10 @@ def _certificate(facts: Mapping[str, Any], folder: Path) -> Certificate:
 
 
 def _findings(promised: Sequence[Promise], budget: Mapping[str, Any], folder: Path) -> Verification:
-    most = max(budget["shares"], key=lambda what: Fraction(budget["shares"][what]))
+    largest = max(budget["shares"], key=lambda share: Fraction(share["amount"]))
+    most = " of ".join(
+        [largest["kind"], *([" and ".join(largest["attributes"])] if largest["attributes"] else [])]
+    )
     findings = []
     for promise in promised:
         if not isinstance(promise, DifferentialPrivacy) or promise.per != "table":

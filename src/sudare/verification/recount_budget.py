@@ -28,7 +28,7 @@ def refuse_overspent(budget: Mapping[str, Any], promise: DifferentialPrivacy) ->
 
 def keeps(budget: Mapping[str, Any], promise: DifferentialPrivacy) -> bool:
     """Say whether the shares keep to the promise."""
-    if any(Fraction(part) < 0 for part in budget["shares"].values()):
+    if any(Fraction(share["amount"]) < 0 for share in budget["shares"]):
         return False
     spent = _spent(budget)
     if budget["unit"] == "epsilon":
@@ -53,7 +53,7 @@ def epsilon_spent(budget: Mapping[str, Any], delta: float) -> float:
 
 
 def _spent(budget: Mapping[str, Any]) -> Fraction:
-    return sum((Fraction(part) for part in budget["shares"].values()), Fraction(0))
+    return sum((Fraction(share["amount"]) for share in budget["shares"]), Fraction(0))
 
 
 def _log_delta(rho: float, epsilon: float) -> float:

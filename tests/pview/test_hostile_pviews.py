@@ -14,13 +14,12 @@ import pytest
 
 import sudare as sd
 from sudare.errors import InputError
-from sudare.pview import saved
-from sudare.pview.baselines import Product
-from sudare.pview.blocks import Blocks, Cells
+from sudare.pview import files, saved
 from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
 from sudare.pview.domain import Axis, Domain
 from sudare.pview.models import BlocksModel, CellsModel, ProductModel
+from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct
 from sudare.pview.pview import Model, PView
 from tests.pview.forged import forge
 
@@ -35,7 +34,10 @@ FACTS = {
     "budget": {
         "unit": "epsilon",
         "whole": "1",
-        "shares": {"total": "1/64", "rest": "63/64"},
+        "shares": [
+            {"kind": "total", "attributes": [], "amount": "1/64"},
+            {"kind": "pair", "attributes": ["age", "sex"], "amount": "63/64"},
+        ],
         "remaining": "0",
     },
 }
@@ -51,11 +53,11 @@ def model(kind: str) -> Model:
     if kind == "blocks":
         low = np.array([[0, 0, 0], [3, 0, 0]], dtype=np.int32)
         high = np.array([[2, 1, 1], [6, 1, 1]], dtype=np.int32)
-        return BlocksModel.of(Blocks(low, high, np.array([10.0, 30.0]), np.array([1.4, 1.4])), SIZES)
+        return BlocksModel.of(NoisyBlocks(low, high, np.array([10.0, 30.0]), np.array([1.4, 1.4])), SIZES)
     if kind == "product":
-        return ProductModel(Product(tuple(np.full(size, 28.0 / size) for size in SIZES), 1.0))
+        return ProductModel(NoisyProduct(tuple(np.full(size, 28.0 / size) for size in SIZES), 1.0))
     bucket = (np.arange(math.prod(SIZES), dtype=np.int32) // 4).reshape(SIZES) if kind == "buckets" else None
-    return CellsModel(Cells(2 + rng.normal(size=SIZES), 1.0, bucket))
+    return CellsModel(NoisyCells(2 + rng.normal(size=SIZES), 1.0, bucket))
 
 
 @pytest.fixture(params=KINDS)
@@ -87,7 +89,7 @@ def test_a_view_that_nobody_forged_is_opened_and_asked(kind: str, tmp_path: Path
 
 def test_codes_below_zero_or_of_another_type(tmp_path: Path) -> None:
     folder = save("cloud", tmp_path)
-    frame = pl.read_parquet(folder / "view.parquet")
+    frame = pl.read_parquet(folder / "pview.parquet")
     for change in (
         pl.col("0").cast(pl.Int8) * 0 - 1,
         pl.col("0").cast(pl.Int64),
@@ -100,7 +102,7 @@ def test_codes_below_zero_or_of_another_type(tmp_path: Path) -> None:
 def test_codes_beyond_the_domain(tmp_path: Path) -> None:
     for kind, column in (("cloud", "0"), ("blocks", "high_0")):
         folder = save(kind, tmp_path / kind)
-        frame = pl.read_parquet(folder / "view.parquet")
+        frame = pl.read_parquet(folder / "pview.parquet")
         beyond = frame.with_columns(pl.lit(SIZES[0], pl.UInt8).alias(column))
         with pytest.raises(InputError, match="A box reaches beyond the domain"):
             PView.open(forge(folder, data=beyond))
@@ -108,7 +110,7 @@ def test_codes_beyond_the_domain(tmp_path: Path) -> None:
 
 def test_boxes_that_end_before_they_begin(tmp_path: Path) -> None:
     folder = save("blocks", tmp_path)
-    frame = pl.read_parquet(folder / "view.parquet")
+    frame = pl.read_parquet(folder / "pview.parquet")
     with pytest.raises(InputError, match="A box reaches beyond the domain"):
         PView.open(
             forge(folder, data=frame.with_columns(low_0=pl.lit(5, pl.UInt8), high_0=pl.lit(2, pl.UInt8)))
@@ -118,10 +120,10 @@ def test_boxes_that_end_before_they_begin(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e300, None])
 def test_numbers_that_cannot_be_counted_with(kind: str, value: float | None, tmp_path: Path) -> None:
     folder = save(kind, tmp_path)
-    frame = pl.read_parquet(folder / "view.parquet")
+    frame = pl.read_parquet(folder / "pview.parquet")
     column = frame.columns[-1] if kind != "buckets" else "count"
     harmed = pl.concat([pl.Series(column, [value], dtype=pl.Float64).to_frame(), frame.select(column)[1:]])
-    with pytest.raises(InputError, match=r"not a view that can be opened: The column '.*' has"):
+    with pytest.raises(InputError, match=r"not a p-view that can be opened: The column '.*' has"):
         PView.open(forge(folder, data=frame.with_columns(harmed[column])))
 
 
@@ -130,21 +132,21 @@ def test_numbers_that_cannot_be_counted_with(kind: str, value: float | None, tmp
 )
 def test_what_cannot_be_below_zero(kind: str, column: str, tmp_path: Path) -> None:
     folder = save(kind, tmp_path)
-    frame = pl.read_parquet(folder / "view.parquet")
+    frame = pl.read_parquet(folder / "pview.parquet")
     with pytest.raises(InputError, match="has a number that is not from 0 to"):
         PView.open(forge(folder, data=frame.with_columns(-pl.col(column))))
 
 
 def test_rows_and_columns_that_are_not_those_of_the_kind(kind: str, tmp_path: Path) -> None:
     folder = save(kind, tmp_path)
-    frame = pl.read_parquet(folder / "view.parquet")
+    frame = pl.read_parquet(folder / "pview.parquet")
     for wrong in (
         frame.drop(frame.columns[0]),
         frame.with_columns(more=1),
         frame.select(frame.columns[::-1]),
     ):
         if wrong.columns != frame.columns and wrong.columns != ["count"]:
-            with pytest.raises(InputError, match="The columns are not those of this kind of view"):
+            with pytest.raises(InputError, match="The columns are not those of this kind of p-view"):
                 PView.open(forge(folder, data=wrong))
     if kind in ("cells", "buckets", "product"):
         for rows in (frame[1:], pl.concat([frame, frame[:1]]), frame[:0]):
@@ -155,7 +157,7 @@ def test_rows_and_columns_that_are_not_those_of_the_kind(kind: str, tmp_path: Pa
 @pytest.mark.parametrize("buckets", [[-1, 0], [2**31 - 1, 0], [5, 5], [0, 2]])
 def test_buckets_that_are_not_numbered(buckets: list[int], tmp_path: Path) -> None:
     folder = save("buckets", tmp_path)
-    frame = pl.read_parquet(folder / "view.parquet")
+    frame = pl.read_parquet(folder / "pview.parquet")
     wrong = pl.Series("bucket", buckets * (frame.height // 2), dtype=pl.Int32)
     with pytest.raises(InputError, match="The buckets are not numbered"):
         PView.open(forge(folder, data=frame.with_columns(wrong)))
@@ -163,7 +165,7 @@ def test_buckets_that_are_not_numbered(buckets: list[int], tmp_path: Path) -> No
 
 def test_histograms_of_different_people(tmp_path: Path) -> None:
     folder = save("product", tmp_path)
-    frame = pl.read_parquet(folder / "view.parquet")
+    frame = pl.read_parquet(folder / "pview.parquet")
     zero = frame.with_columns(count=pl.when(pl.col("axis") == 1).then(0.0).otherwise("count"))
     with pytest.raises(InputError, match="do not count the same records"):
         PView.open(forge(folder, data=zero))
@@ -173,7 +175,7 @@ def test_histograms_of_different_people(tmp_path: Path) -> None:
 
 def test_a_view_that_counts_nobody(tmp_path: Path) -> None:
     folder = save("cloud", tmp_path)
-    frame = pl.read_parquet(folder / "view.parquet")
+    frame = pl.read_parquet(folder / "pview.parquet")
     view = PView.open(forge(folder, data=frame[:0]))
     assert view.total == 0
     assert view.count(sex="Male").value == 0
@@ -188,7 +190,7 @@ def test_a_small_file_with_very_many_rows(tmp_path: Path, monkeypatch: pytest.Mo
     }
     bomb = pl.DataFrame(columns).with_columns(weight=pl.lit(1.0))
     forge(folder, data=bomb)
-    assert (folder / "view.parquet").stat().st_size < 100_000
+    assert (folder / "pview.parquet").stat().st_size < 100_000
     monkeypatch.setattr(pl, "read_parquet", lambda *a, **k: pytest.fail("the data were read"))
     with pytest.raises(InputError, match=r"too many rows .* 4,194,305 rows, where .* 0 to 4,194,304"):
         PView.open(folder)
@@ -244,23 +246,34 @@ WRONG: list[tuple[tuple[Any, ...], Any]] = [
     *((("facts", "budget"), value) for value in BROKEN),
     *((("facts", "budget", "unit"), value) for value in BROKEN),
     *((("facts", "budget", "shares"), value) for value in BROKEN),
+    *((("facts", "budget", "whole"), value) for value in [*BROKEN, "0", "-1"]),
+    *((("facts", "budget", "shares", 0), value) for value in BROKEN),
     *(
-        (("facts", "budget", "shares", "total"), value)
+        (("facts", "budget", "shares", 0, "amount"), value)
         for value in [*BROKEN, "1/0", "-1", "1e9", "9" * 301, "10000000"]
     ),
-    *((("facts", "budget", "shares"), value) for value in [{str(i): f"1/{2**i + 1}" for i in range(200)}]),
+    *((("facts", "budget", "shares", 0, "kind"), value) for value in [*BROKEN, "Alice", "table"]),
+    *((("facts", "budget", "shares", 0, "more"), value) for value in ["Alice"]),
+    *(
+        (("facts", "budget", "shares", 1, "attributes"), value)
+        for value in [*BROKEN, ["age"], ["age", "Alice"], ["age", "sex", "born"], ["age", 1]]
+    ),
+    *(
+        (("facts", "budget", "shares"), value)
+        for value in [[{"kind": "total", "attributes": [], "amount": f"1/{2**i + 1}"} for i in range(200)]]
+    ),
     *((("kind",), value) for value in BROKEN),
-    *((("version",), value) for value in [*BROKEN, 2]),
-    *((("format",), value) for value in BROKEN),
-    *((("view_sha256",), value) for value in BROKEN),
+    *((("version",), value) for value in [*BROKEN, 1, 3]),
+    *((("format",), value) for value in [*BROKEN, "sudare view"]),
+    *((("data_sha256",), value) for value in BROKEN),
     *((("more",), value) for value in [1]),
-    *((("facts", "certificate"), value) for value in [{"deep": DEEP}, {"long": "x" * saved.MOST_FACTS}]),
+    *((("facts", "certificate"), value) for value in [{"deep": DEEP}, {"long": "x" * files.MOST_FACTS}]),
 ]
 
 
 @pytest.mark.parametrize(("place", "value"), WRONG, ids=lambda given: repr(given)[:40])
 def test_a_forged_manifest_is_refused_in_words(place: tuple[Any, ...], value: Any, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"view"):
+    with pytest.raises(InputError, match=r"p-view|manifest"):
         PView.open(forge(save("cloud", tmp_path), set_at(*place, value=value)))
 
 
@@ -296,7 +309,7 @@ def test_cells_of_a_domain_that_has_too_many(tmp_path: Path) -> None:
 def test_what_could_not_be_opened_is_not_saved(tmp_path: Path) -> None:
     axis = Axis("x", pl.Int8(), (1, 2))
     with pytest.raises(InputError, match="no known type: 'Int8'"):
-        PView(Domain((axis,)), ProductModel(Product((np.ones(2),), 1.0))).save(tmp_path / "view")
+        PView(Domain((axis,)), ProductModel(NoisyProduct((np.ones(2),), 1.0))).save(tmp_path / "view")
     assert not (tmp_path / "view").exists()
 
 

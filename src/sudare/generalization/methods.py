@@ -1,0 +1,93 @@
+"""The methods of generalization as objects. A string is short for one with its defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sudare.errors import ParameterError
+from sudare.generalization.minimal import learn_minimal
+from sudare.generalization.mondrian import learn_cuts
+from sudare.generalization.problem import Problem, with_hierarchies
+from sudare.plans.generalization import GeneralizationPlan
+from sudare.privacy.requirement import Requirement, number, one_of
+from sudare.tables.excerpt import without
+from sudare.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Mondrian:
+    """Cut the table top down, as long as every part holds (LeFevre, DeWitt & Ramakrishnan 2006): the fastest.
+
+    >>> Mondrian(strict=True)
+    Mondrian(strict=True)
+    """
+
+    strict: bool = False
+    """Whether a node is cut only if all its children hold; else those that do not stay together under it."""
+    name: ClassVar[str] = "mondrian"
+    suppress: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.strict, bool):
+            raise ParameterError(
+                f"The 'strict' parameter of Mondrian must be true or false. Got {self.strict!r} instead."
+            )
+
+    def learn(self, table: Table, requirements: Sequence[Requirement]) -> GeneralizationPlan:
+        """Learn the cuts under which the requirements hold."""
+        return learn_cuts(Problem.of(with_hierarchies(table), requirements), requirements, strict=self.strict)
+
+
+@dataclass(frozen=True)
+class Minimal:
+    """Build blocks from what is nearest, and improve them until nothing helps: little distortion.
+
+    >>> Minimal(suppress=0.05).suppress
+    0.05
+    """
+
+    suppress: float = 0.0
+    """The largest share of the records that may be left out."""
+    name: ClassVar[str] = "minimal"
+
+    def __post_init__(self) -> None:
+        number(self.suppress, "suppress", "generalize", "a share from 0 to below 1", low=0, high=1 - 1e-12)
+
+    def learn(self, table: Table, requirements: Sequence[Requirement]) -> GeneralizationPlan:
+        """Learn the blocks of all tuples, under which the requirements hold.
+
+        Who is left out leaves no trace. Where the schema does not say what a hierarchy is, it is made from the values of
+        the table: the ends of its intervals are somebody's values, its height grows with the largest, and so do the blocks
+        that are made along it. So once it is known who is left out, everything is learned again from the others alone, as
+        if they were the whole table. They can meet the requirements: they did so in the blocks that were learned first.
+        """
+        problem = Problem.of(with_hierarchies(table), requirements)
+        recoding = learn_minimal(problem, suppress=self.suppress)
+        if not recoding.kept.all():
+            rest = without(table, problem.counted, problem.tuples()[~recoding.kept])
+            recoding = learn_minimal(Problem.of(with_hierarchies(rest), requirements))
+        return recoding.plan(requirements)
+
+
+Method = Minimal | Mondrian
+NAMES = (Minimal.name, Mondrian.name)
+
+
+def method_of(method: object, *, suppress: float, strict: bool) -> Method:
+    """Return the method that an object is, or that a short name stands for with these parameters."""
+    if isinstance(method, Minimal | Mondrian):
+        if suppress or strict:
+            raise ParameterError(f"Give 'suppress' and 'strict' to the method itself: {method!r}.")
+        return method
+    one_of(method, "method", "generalize", NAMES)
+    if suppress and method != Minimal.name:
+        raise ParameterError(
+            "The 'suppress' parameter of generalize is for the method 'minimal'. Use that one."
+        )
+    if strict and method != Mondrian.name:
+        raise ParameterError(
+            "The 'strict' parameter of generalize is for the method 'mondrian'. Use that one."
+        )
+    return Minimal(suppress) if method == Minimal.name else Mondrian(strict)

@@ -1,0 +1,29 @@
+"""The methods as objects with documented fields: `sd.methods.DPMondrian(theta=10)`. A string is short for one's defaults.
+
+>>> from sudare import methods
+>>> methods.DPMondrian(theta=10).theta
+10.0
+"""
+
+from sudare.generalization.methods import Minimal, Mondrian
+from sudare.pview.baselines import Identity, Independent
+from sudare.pview.dawa import Dawa
+from sudare.pview.mondrian import DPMondrian
+from sudare.pview.pairs import Pairs
+from sudare.randomization.methods import Bins, Bits, Matrix, Noise, Optimal, Retain
+
+__all__ = [
+    "Bins",
+    "Bits",
+    "DPMondrian",
+    "Dawa",
+    "Identity",
+    "Independent",
+    "Matrix",
+    "Minimal",
+    "Mondrian",
+    "Noise",
+    "Optimal",
+    "Pairs",
+    "Retain",
+]
