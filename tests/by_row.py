@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import sudare as sd
 from sudare.engines.memory import Memory
+from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.plans.generalization import Located
 from sudare.tables.column import Column
@@ -49,16 +50,15 @@ def tuple_of(table: sd.Table, counts: Counts) -> NDArray[np.int64]:
     return places
 
 
-def unit_of(table: sd.Table, recoding: Recoding) -> NDArray[np.int64]:
-    """Which unit of the problem that was solved each row is."""
-    problem = recoding.problem
+def unit_of(table: sd.Table, problem: Problem) -> NDArray[np.int64]:
+    """Which unit of a problem each row is."""
     sizes = tuple(table[name].size for name in problem.counted)
     return tuple_of(table, Counts(tuple(problem.counted), problem.tuples(), problem.weights, sizes))
 
 
 def block_of(table: sd.Table, recoding: Recoding) -> NDArray[np.int64]:
     """The block of each row; -1 if it is left out."""
-    return recoding.block_of[unit_of(table, recoding)]
+    return recoding.block_of[unit_of(table, recoding.problem)]
 
 
 def levels_of(table: sd.Table, recoding: Recoding) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.suitability.histogram import max_blocks
 from sudare.suitability.matching import matched_costs
 from tests.generalization.adult import adult
-from tests.suitability.cases import ASKED, Asked, costs_of, problem_of, random_plain, randoms
+from tests.suitability.cases import ASKED, Asked, costs_of, problem_of, random_plain, randoms, row_units
 from tests.suitability.plain import Plain, best_program
 
 TOLERANCE = Fraction(1, 10**12)  # a mean of floats is rounded
@@ -107,7 +107,7 @@ def test_what_a_bound_says(r: Random) -> None:
     problem = Problem.of(plain.table(), asked.requirements())
     for bound in bounds_of(plain, asked).values():
         assert len(bound.of_unit) == len(problem.units)
-        assert bound.value == pytest.approx(np.mean(bound.of_unit[problem.row_unit]), abs=1e-12)
+        assert bound.value == pytest.approx(np.mean(bound.of_unit[row_units(plain, problem)]), abs=1e-12)
         assert 0 <= bound.value <= 1
         assert bound.reason == WORDS[bound.by]
 
