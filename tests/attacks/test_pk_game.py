@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.attacks.pk_game import pk_game
+from sudare.attacks.pk_game import MAX_PERSONS, pk_game, sample_persons
+from sudare.plans.law import LawForm
+
+
+def form(**probabilities: list[Any]) -> LawForm:
+    (rows,) = probabilities.values()
+    values = [str(i) for i in range(len(rows))]
+    return LawForm.of("x", {"how": "retain", "epsilon": 1.0, "spread": 2.0, "values": values, **probabilities})
 
 
 def played(table: sd.Table, k: float, seed: int, **options: object) -> dict[str, float]:
@@ -31,13 +40,13 @@ def test_it_is_won_no_more_often_than_one_in_k(how: str, k: float) -> None:
 
 def test_without_protection_it_is_won() -> None:
     codes = {"x": np.arange(10)}
-    game = pk_game(codes, codes, {"x": {"retention": [1.0] * 10}}, limit=1.0)
+    game = pk_game(codes, codes, {"x": form(retention=[1.0] * 10)}, limit=1.0)
     assert (game.win_rate, game.low, game.high) == (1.0, 1.0, 1.0)
 
 
 def test_a_guess_among_many_counts_as_such() -> None:
     codes = {"x": np.zeros(8, dtype=int)}
-    game = pk_game(codes, codes, {"x": {"retention": [0.9, 0.9]}}, limit=1.0)
+    game = pk_game(codes, codes, {"x": form(retention=[0.9, 0.9])}, limit=1.0)
     assert game.win_rate == pytest.approx(1 / 8)
     assert "12.50% of 8 tries" in str(game)
 
@@ -47,7 +56,7 @@ def test_the_row_taken_is_the_likeliest_by_the_definition() -> None:
     rng = np.random.default_rng(5)
     matrix = rng.dirichlet(np.ones(4), size=4).T
     original, randomized = rng.integers(4, size=6), rng.integers(4, size=6)
-    game = pk_game({"x": original}, {"x": randomized}, {"x": {"matrix": matrix.tolist()}}, limit=1.0)
+    game = pk_game({"x": original}, {"x": randomized}, {"x": form(matrix=matrix.tolist())}, limit=1.0)
     wins = []
     for i in range(6):
         likelihood = [matrix[randomized[j], original[i]] for j in range(6)]

@@ -21,7 +21,7 @@ import sudare as sd
 from sudare.randomization.bins import binned
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.domains import Categories, Grid
-from sudare.randomization.laws import MOST_BITS
+from sudare.randomization.laws import MAX_BITS
 from sudare.tables.types import stored_type
 from tests.randomization.test_channel import bit_matrix
 from tests.tables.sources import Drawn, agreeing_sources, tables_of
@@ -131,7 +131,7 @@ def test_a_longer_grid_is_refused_at_once() -> None:
         sd.randomize(read([1, 2], bounds=(0, 2**40 + 1)), EPSILON_1)
 
 
-@pytest.mark.parametrize("size", [2**MOST_BITS - 1, 2**MOST_BITS])
+@pytest.mark.parametrize("size", [2**MAX_BITS - 1, 2**MAX_BITS])
 def test_bits_of_the_longest_grid_need_no_matrix(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(self: BitChannel) -> None:
         raise AssertionError("the whole matrix was made")

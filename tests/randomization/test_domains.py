@@ -11,7 +11,10 @@ import pytest
 
 import sudare as sd
 from sudare.noise.keystream import Keystream
-from sudare.randomization.plan import RandomizationPlan, learn_plan
+from sudare.randomization.domains import domain_counts
+from sudare.randomization.learn import learn_plan
+from sudare.randomization.plan import RandomizationPlan
+from tests.randomization.drawing import drawn_rows, original_codes
 
 ALMOST_ALL = sd.DifferentialPrivacy(300.0, per="record")
 """So large an epsilon that hardly anything moves."""
@@ -29,7 +32,7 @@ def plan_of(table: sd.Table, how: str = "noise", asked: Any = ALMOST_ALL) -> Ran
 
 def drawn(table: sd.Table, plan: RandomizationPlan | None = None, **options: Any) -> pl.Series:
     plan = plan or plan_of(table, **options)
-    return plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(1)))["x"]
+    return drawn_rows(plan, table, Keystream.unsafe(1))["x"]
 
 
 @pytest.mark.parametrize(
@@ -126,12 +129,12 @@ def contains(label: str, value: float) -> bool:
 @pytest.mark.parametrize("bounds", [(0, 100), (17, 90), (0, 5), (-3, 28), (0, 9)])
 def test_a_bin_is_labelled_by_what_lies_in_it(bounds: tuple[int, int]) -> None:
     values = list(range(bounds[0], bounds[1] + 1))
-    domain = plan_of(table := read(pl.Series(values), bounds), how="bins")["x"].domain
-    labels = domain.labels()
+    plan = plan_of(table := read(pl.Series(values), bounds), how="bins")
+    labels = plan["x"].domain.labels()
     assert len(set(labels)) == len(labels)
     wrong = [
         (value, labels[code])
-        for value, code in zip(values, domain.codes(table), strict=True)
+        for value, code in zip(values, original_codes(plan, table)["x"], strict=True)
         if not contains(labels[code], value)
     ]
     assert not wrong
@@ -139,9 +142,9 @@ def test_a_bin_is_labelled_by_what_lies_in_it(bounds: tuple[int, int]) -> None:
 
 def test_bins_of_numbers_that_are_not_whole() -> None:
     values = np.random.default_rng(0).uniform(-1, 1, 500)
-    domain = plan_of(table := read(pl.Series(values), (-1.0, 1)), how="bins")["x"].domain
-    for value, code in zip(values, domain.codes(table), strict=True):
-        assert contains(domain.labels()[code], value)
+    plan = plan_of(table := read(pl.Series(values), (-1.0, 1)), how="bins")
+    for value, code in zip(values, original_codes(plan, table)["x"], strict=True):
+        assert contains(plan["x"].domain.labels()[code], value)
 
 
 def test_bins_are_the_first_level_of_a_hierarchy() -> None:
@@ -153,7 +156,7 @@ def test_bins_are_the_first_level_of_a_hierarchy() -> None:
     table = sd.read(pl.DataFrame({"x": list(range(100))}), schema)
     plan = learn_plan(table, sd.PkAnonymity(2), Keystream.unsafe(0), how={"x": "bins"})
     assert len(plan["x"].domain) == 4
-    assert np.bincount(plan["x"].domain.codes(table)).tolist() == [25] * 4
+    assert domain_counts(plan["x"].domain, table).tolist() == [25] * 4
 
 
 def test_missing_values_are_a_bin_of_their_own_and_come_out_as_missing() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ import pytest
 
 import sudare as sd
 from sudare.noise.keystream import Keystream
-from sudare.plans.law import LawForm
 from sudare.randomization.estimate import Estimate, estimate, most_likely
-from sudare.randomization.plan import learn_plan
-from sudare.randomization.published import PublishedLaw
+from sudare.randomization.learn import learn_plan
+from tests.randomization.drawing import drawn_codes, drawn_rows, published
 from tests.randomization.test_optimal import age_histogram
 
 N = 2000
@@ -62,22 +60,15 @@ class Study:
             missing="refuse",
         )
         plan = learn_plan(table := sd.read(frame, schema), asked, Keystream.unsafe(0), **options)
-        original = plan.codes(table)
-        laws = plan.to_json()["attributes"]
         self.truth = np.array([true_count(frame, asked) for asked in conditions])
         answers = []
-        out = plan.decode(plan.sample(original, Keystream.unsafe(0)))
-        known = [PublishedLaw.of(out, name, LawForm.of(name, law)) for name, law in laws.items()]
         for seed in range(seeds):
-            codes = plan.sample(original, Keystream.unsafe(seed))
+            codes = drawn_codes(plan, table, Keystream.unsafe(seed))
+            out = published(plan, plan.decode(codes))
             if seed == 0:
-                assert all(
-                    np.array_equal(one.codes, codes[name]) for name, one in zip(laws, known, strict=True)
-                )
-            drawn = [
-                replace(one, codes=codes[name].astype(int)) for name, one in zip(laws, known, strict=True)
-            ]
-            found = estimate(drawn, method)
+                for law, codes_of_law in zip(out.laws, codes.values(), strict=True):
+                    assert np.array_equal(law.codes(plan.decode(codes)), codes_of_law)
+            found = estimate(out, method)
             answers.append([found.count(**asked) for asked in conditions])
         self.values = np.array([[answer.value for answer in row] for row in answers])
         self.stderrs = np.array([[answer.stderr for answer in row] for row in answers])
@@ -144,12 +135,10 @@ def test_intervals_of_the_most_likely_hold_the_truth_for_ranges_of_noisy_numbers
     schema = sd.Schema.from_roles(quasi=["x"], bounds={"x": (0, 12)})
     asked, table = sd.DifferentialPrivacy(15.0, per="record"), sd.read(pl.DataFrame({"x": points}), schema)
     plan = learn_plan(table, asked, Keystream.unsafe(0), after=after)
-    law = plan.to_json()["attributes"]["x"]
     ranges = [(0, 2), (3, 5), (4, 12), (9, 12), (4, 4)]
     held = []
     for seed in range(200):
-        out = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed)))
-        found = estimate([PublishedLaw.of(out, "x", LawForm.of("x", law))], "ml")
+        found = estimate(published(plan, drawn_rows(plan, table, Keystream.unsafe(seed))), "ml")
         answers = [found.count(x=ends) for ends in ranges]
         true = [int(((points >= low) & (points <= high)).sum()) for low, high in ranges]
         held.append([a.low <= t <= a.high for a, t in zip(answers, true, strict=True)])
@@ -232,14 +221,12 @@ def test_ages_of_adult_are_estimated_better_than_they_are_published(data_folder:
         Keystream.unsafe(0),
         **(options if kind == "optimal" else {"how": {"age": "retain"}}),
     )
-    law = plan.to_json()["attributes"]["age"]
     errors = {"published": [], "ml": [], "unbiased": []}
     for seed in range(3):
-        drawn = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed)))
-        out = PublishedLaw.of(drawn, "age", LawForm.of("age", law))
-        errors["published"].append(np.linalg.norm(out.histogram() - v))
-        errors["ml"].append(np.linalg.norm(most_likely([out], out.histogram()) - v))
-        errors["unbiased"].append(np.linalg.norm(estimate([out], "unbiased").counts - v))
+        out = published(plan, drawn_rows(plan, table, Keystream.unsafe(seed)))
+        errors["published"].append(np.linalg.norm(out.counts - v))
+        errors["ml"].append(np.linalg.norm(most_likely(out.laws, out.counts) - v))
+        errors["unbiased"].append(np.linalg.norm(estimate(out, "unbiased").counts - v))
     means = {name: round(float(np.mean(found)), 1) for name, found in errors.items()}
     print(f"\nAdult's ages, k = 10, {kind}: {means}")
     # The optimal matrix is nearly singular (it keeps the published histogram right instead): little can be got back.

@@ -15,10 +15,10 @@ from scipy import stats
 
 import sudare as sd
 from sudare.noise.keystream import Keystream
-from sudare.plans.law import LawForm
 from sudare.randomization.estimate import Estimate, estimate
-from sudare.randomization.plan import RandomizationPlan, learn_plan
-from sudare.randomization.published import PublishedLaw
+from sudare.randomization.learn import learn_plan
+from sudare.randomization.plan import RandomizationPlan
+from tests.randomization.drawing import drawn_rows, published
 from tests.randomization.test_plan import log_matrix
 
 N = 600
@@ -113,7 +113,7 @@ def test_what_is_drawn_follows_the_joint_matrix(options: dict[str, Any]) -> None
     """Chi-square of the combinations that come out, for every combination that goes in; 3 in 1000 seeds would fail."""
     table = sd.read(people(60_000), SCHEMA)
     plan = plan_of(table, sd.PkAnonymity(1000), **options)
-    out = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(3)))
+    out = drawn_rows(plan, table, Keystream.unsafe(3))
     matrix = np.exp(log_matrix(plan.to_json()["attributes"]["who"]))
     place = {pair: code for code, pair in enumerate(itertools.product(SEX, RACE))}
     before = np.array([place[pair] for pair in people(60_000).select("sex", "race").rows()])
@@ -140,7 +140,7 @@ def test_the_columns_stand_where_they_stood() -> None:
 
 def test_a_very_large_epsilon_keeps_combinations_together() -> None:
     plan = plan_of(asked=sd.DifferentialPrivacy(1e4, per="record"), how={"age": "bins"})
-    out = plan.decode(plan.sample(plan.codes(TABLE), Keystream.unsafe(1)))
+    out = drawn_rows(plan, TABLE, Keystream.unsafe(1))
     assert out.drop("age").equals(people().select("sex", "job", "race"))
     assert plan["who"].domain.labels()[1] == "f × q"
 
@@ -154,7 +154,7 @@ def test_numbers_are_joined_as_bins_and_declared_ones_as_they_are() -> None:
     )
     plan = plan_of(table := sd.read(frame, schema), joint={"who": ["group", "sex"]})
     assert plan.to_json()["attributes"]["who"]["columns"]["group"] == {"values": ["1", "2", "3", "4"]}
-    drawn = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(1)))
+    drawn = drawn_rows(plan, table, Keystream.unsafe(1))
     assert drawn["group"].dtype == pl.Int64
     plan = plan_of(joint={"who": ["age", "sex"]}, how={"age": "retain"})
     assert len(plan["who"].domain) == 2 * 100
@@ -266,18 +266,11 @@ class Study:
         )
         table = sd.read(self.frame, schema)
         plan = plan_of(table, sd.PkAnonymity(2), **options)
-        laws = plan.to_json()["attributes"]
-        used = {name: law for name, law in laws.items() if {*law.get("columns", [name])} & {*names}}
+        used = [law.name for law in plan.laws if {*law.attributes} & {*names}]
         self.found: list[Estimate] = []
         for seed in range(seeds):
-            out = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed)))
-            self.found.append(
-                estimate(
-                    [PublishedLaw.of(out, name, LawForm.of(name, law)) for name, law in used.items()],
-                    method,
-                    names,
-                )
-            )
+            out = drawn_rows(plan, table, Keystream.unsafe(seed))
+            self.found.append(estimate(published(plan, out, *used), method, names))
 
     def coverage(self, **conditions: Any) -> float:
         true = truth(self.frame, conditions)
@@ -335,19 +328,16 @@ def test_on_adult_few_combinations_gain_and_many_lose(
     domains = {name: frame[name].unique().sort().to_list() for name in names}
     table = sd.read(frame, sd.Schema.from_roles(quasi=names, domains=domains, missing="refuse"))
     shape = [len(domains[name]) for name in names]
-    codes = np.ravel_multi_index(tuple(table[name].codes for name in names), shape)
-    true = np.bincount(codes, minlength=math.prod(shape)).reshape(shape)
+    counts = table.counts(names)
+    true = np.zeros(shape)
+    true[tuple(counts.codes.T)] = counts.weights
     errors = []
     for joint in ({"both": names}, None):
         plan = plan_of(table, sd.PkAnonymity(10), joint=joint)
         found = []
         for seed in range(3):
-            out = plan.decode(plan.sample(plan.codes(table), Keystream.unsafe(seed)))
-            laws = [
-                PublishedLaw.of(out, name, LawForm.of(name, law))
-                for name, law in plan.to_json()["attributes"].items()
-            ]
-            found.append(np.linalg.norm(estimate(laws, "ml", names).counts - true))
+            out = published(plan, drawn_rows(plan, table, Keystream.unsafe(seed)))
+            found.append(np.linalg.norm(estimate(out, "ml", names).counts - true))
         errors.append(float(np.mean(found)))
     print(f"\nAdult, {names}, k = 10: off by {errors[0]:.0f} with one law, {errors[1]:.0f} with two")
     assert errors[0] < 0.6 * errors[1] if better else errors[0] > 1.1 * errors[1]

@@ -15,7 +15,9 @@ import pytest
 import sudare as sd
 from sudare.noise.keystream import Keystream
 from sudare.randomization.budget import SPLITS
-from sudare.randomization.plan import RandomizationPlan, learn_plan
+from sudare.randomization.learn import learn_plan
+from sudare.randomization.plan import RandomizationPlan
+from tests.randomization.drawing import drawn_rows, original_codes
 from tests.randomization.test_channel import bit_matrix, keeping, laplace_matrix
 
 
@@ -155,7 +157,7 @@ def test_every_plan_keeps_its_promise(split: str) -> None:
 
 def assert_within(table: sd.Table, plan: RandomizationPlan, source: Keystream, where: str) -> None:
     """What is drawn has the column's type, and lies within the domain or the bounds."""
-    drawn = plan.decode(plan.sample(plan.codes(table), source))
+    drawn = drawn_rows(plan, table, source)
     assert drawn.height == len(table)
     for law in plan.laws:
         attribute, column, out = table.schema[law.name], table[law.name], drawn[law.name]
@@ -252,7 +254,7 @@ def test_missing_numbers_get_no_noise_but_a_bin() -> None:
     plan = learn_plan(table, sd.PkAnonymity(2), Keystream.unsafe(0))
     assert plan["x"].how == "noise"  # whether some are missing or not
     with pytest.raises(sd.InputError, match="'x' has missing values, to which no noise can be added"):
-        plan.codes(table)
+        plan.places(table)
     plan = learn_plan(table, sd.PkAnonymity(2), Keystream.unsafe(0), how={"x": "bins"})
     assert plan.to_json()["attributes"]["x"]["values"][-1] == "(missing)"
 
@@ -314,7 +316,7 @@ def test_attributes_of_no_weight_get_no_budget() -> None:
 @pytest.mark.parametrize("how", ["noise", "bits", "retain", "optimal"])
 def test_a_very_large_epsilon_keeps_everything(how: str) -> None:
     plan = learn_plan(TABLE, sd.DifferentialPrivacy(1e5, per="record"), Keystream.unsafe(0), how={"age": how})
-    drawn = plan.decode(plan.sample(plan.codes(TABLE), Keystream.unsafe(1)))
+    drawn = drawn_rows(plan, TABLE, Keystream.unsafe(1))
     assert sorted(drawn["age"]) == sorted(people()["age"])
 
 
@@ -403,7 +405,7 @@ def test_bins_of_a_recipe_are_those_of_all_declared_values(
     table = read([first] * 30, missing="refuse", hierarchies=recipe, **declared)
     plan = learn_plan(table, K5, Keystream.unsafe(0), how={"x": "bins"})
     assert plan["x"].domain.labels() == labels
-    assert plan.codes(table)["x"].tolist() == [0] * 30
+    assert original_codes(plan, table)["x"].tolist() == [0] * 30
 
 
 def test_a_recipe_without_a_list_of_values_is_refused_with_what_to_add() -> None:
