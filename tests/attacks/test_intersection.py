@@ -22,6 +22,7 @@ from sudare.attacks import intersection, lookup
 from sudare.attacks.attack import attack
 from sudare.generalization.views import ViewsProblem, learn_views
 from sudare.privacy.multi_view import MultiViewDiversity
+from sudare.tables.text import text_of
 from tests.generalization.adult import adult
 from tests.generalization.cases import random_table
 from tests.generalization.plain_views import frames_of
@@ -186,7 +187,10 @@ def test_random_labels_against_the_twin(r: Random) -> None:
     assert learned.unmatched == sum(not everywhere for everywhere, *_ in each)
     alone = [(row, left) for row, (_, left, _) in enumerate(each) if len(left) == 1]
     assert (illness.given_away, illness.share) == (len(alone), len(alone) / len(each))
-    spelled = [{name: None if value is None else text_of(value) for name, value in row.items()} for row in frame.iter_rows(named=True)]
+    spelled = [
+        {name: None if value is None else text_of(value) for name, value in row.items()}
+        for row in frame.iter_rows(named=True)
+    ]
     given_away = {tuple(spelled[row].items()): next(iter(left)) for row, left in alone}
     assert len(illness.victims) == min(5, len(given_away))  # who have the same values are one example
     assert len({tuple(victim.values.items()) for victim in illness.victims}) == len(illness.victims)

@@ -9,14 +9,16 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.attacks.pk_game import MAX_PERSONS, pk_game, sample_persons
+from sudare.attacks.pk_game import pk_game
 from sudare.plans.law import LawForm
 
 
 def form(**probabilities: list[Any]) -> LawForm:
     (rows,) = probabilities.values()
     values = [str(i) for i in range(len(rows))]
-    return LawForm.of("x", {"how": "retain", "epsilon": 1.0, "spread": 2.0, "values": values, **probabilities})
+    return LawForm.of(
+        "x", {"how": "retain", "epsilon": 1.0, "spread": 2.0, "values": values, **probabilities}
+    )
 
 
 def played(table: sd.Table, k: float, seed: int, **options: object) -> dict[str, float]:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sudare.randomization.learn import learn_plan
+from tests.randomization.drawing import drawn_rows, original_codes
 
 import sudare as sd
 from sudare.noise.keystream import Keystream
 from sudare.randomization.domains import domain_counts
-from sudare.randomization.learn import learn_plan
 from sudare.randomization.plan import RandomizationPlan
-from tests.randomization.drawing import drawn_rows, original_codes
 
 ALMOST_ALL = sd.DifferentialPrivacy(300.0, per="record")
 """So large an epsilon that hardly anything moves."""

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sudare.randomization.learn import learn_plan
+from tests.randomization.drawing import drawn_codes, drawn_rows, published
 
 import sudare as sd
 from sudare.noise.keystream import Keystream
 from sudare.randomization.estimate import Estimate, estimate, most_likely
-from sudare.randomization.learn import learn_plan
-from tests.randomization.drawing import drawn_codes, drawn_rows, published
 from tests.randomization.test_optimal import age_histogram
 
 N = 2000

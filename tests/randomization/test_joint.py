@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from sudare.randomization.learn import learn_plan
+from tests.randomization.drawing import drawn_rows, published
 
 import sudare as sd
 from sudare.noise.keystream import Keystream
 from sudare.randomization.estimate import Estimate, estimate
-from sudare.randomization.learn import learn_plan
 from sudare.randomization.plan import RandomizationPlan
-from tests.randomization.drawing import drawn_rows, published
 from tests.randomization.test_plan import log_matrix
 
 N = 600

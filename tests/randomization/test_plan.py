@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from sudare.randomization.learn import learn_plan
+from tests.randomization.drawing import drawn_rows, original_codes
 
 import sudare as sd
 from sudare.noise.keystream import Keystream
 from sudare.randomization.budget import SPLITS
-from sudare.randomization.learn import learn_plan
 from sudare.randomization.plan import RandomizationPlan
-from tests.randomization.drawing import drawn_rows, original_codes
 from tests.randomization.test_channel import bit_matrix, keeping, laplace_matrix
 
 

@@ -16,6 +16,7 @@ from sudare.suitability.bounds import WORDS, Bound, best_bounds, nearest_bounds,
 from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.suitability.histogram import max_blocks
 from sudare.suitability.matching import matched_costs
+from tests import by_row
 from tests.generalization.adult import adult
 from tests.suitability.cases import ASKED, Asked, costs_of, problem_of, random_plain, randoms, row_units
 from tests.suitability.plain import Plain, best_program
@@ -220,7 +221,7 @@ def test_coil_2000(data_folder: Path) -> None:
     ]
     by_k = nearest_bounds(by_quasi, costs, [BlockMinimum(k) for k in (2, 4, 8)])
     assert printed(by_k) == ["0.0497", "0.0900", "0.1589"]
-    counts = np.bincount(table["c1"].codes)
+    counts = np.bincount(by_row.codes(table, "c1"))
     assert [max_blocks(counts, l) for l in (2, 4, 8)] == [2911, 1455, 716]
     matching = matched_costs(by_quasi, costs).sum() / (costs.whole * len(table))
     assert matching > 1.2 * by_k[0].value

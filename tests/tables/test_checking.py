@@ -81,7 +81,7 @@ def any_value(values: list) -> bool:
     ],
 )
 def test_domains_of_every_kind(values: Any, domain: list) -> None:
-    column = read(values, domain=domain)["x"]
+    column = by_row.column(read(values, domain=domain), "x")
     assert column.decode().to_list() == pl.Series(values).to_list()
     assert column.decode().dtype == pl.Series(values).dtype
     assert len(column.values) == len(domain)
