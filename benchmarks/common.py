@@ -16,13 +16,16 @@ from rich.table import Table
 
 import sudare as sd
 from sudare.generalization.minimal import learn_minimal
-from sudare.generalization.mondrian import learn_mondrian
+from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem
-from sudare.generalization.recoding import Recoding
+from sudare.plans.generalization import GeneralizationPlan, Located
 from sudare.privacy.requirement import Requirement
 
-Learn = Callable[[Problem], Recoding]
-METHODS: dict[str, Learn] = {"mondrian": learn_mondrian, "minimal": learn_minimal}
+Learn = Callable[[Problem, Sequence[Requirement]], GeneralizationPlan]
+METHODS: dict[str, Learn] = {
+    "mondrian": learn_cuts,
+    "minimal": lambda problem, requirements: learn_minimal(problem).plan(requirements),
+}
 
 QUASI = ["age", "sex", "race", "marital-status", "education", "native-country", "workclass"]
 SENSITIVE = "occupation"
@@ -67,7 +70,11 @@ def adult_table(frame: pl.DataFrame) -> sd.Table:
 
 
 def publish(table: sd.Table, requirements: list[Requirement], learn: Learn) -> pl.DataFrame:
-    return learn(Problem.of(table, requirements)).apply(table)
+    return published(table, learn(Problem.of(table, requirements), requirements).locate(table))
+
+
+def published(table: sd.Table, located: Located) -> pl.DataFrame:
+    return table.rows.rewrite(located.rewriting())
 
 
 def block_sizes(published: pl.DataFrame, quasi: list[str]) -> np.ndarray:

@@ -25,6 +25,7 @@ from benchmarks.common import (
     in_child,
     peak_gigabytes,
     publish,
+    published,
     seconds,
     show,
 )
@@ -32,6 +33,7 @@ from sudare.generalization.problem import Problem
 from sudare.privacy.requirement import Requirement
 from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
 from sudare.suitability.costs import Costs, Need
+from sudare.utility.distortion import distortion
 from sudare.utility.measures import utility_of
 
 # The requirements, and what ARX 3.9.2 reached: DIS; seconds.
@@ -75,11 +77,11 @@ def _adult(table: sd.Table, cases: Sequence[tuple[str, list[Requirement], str]])
         problem = Problem.of(table, requirements)
         nearest, best = _bounds(table, problem)
         for method, learn in METHODS.items():
-            learning = seconds(lambda p=problem, f=learn: f(p))
+            learning = seconds(lambda p=problem, r=requirements, f=learn: f(p, r))
             job = seconds(lambda r=requirements, f=learn: publish(table, r, f))
-            recoding = learn(problem)
-            sizes = block_sizes(recoding.apply(table), QUASI)
-            found = utility_of(table, recoding.row_levels(), recoding.kept, sizes)
+            located = learn(problem, requirements).locate(table)
+            sizes = block_sizes(published(table, located), QUASI)
+            found = utility_of(located.outcome(), sizes)
             lines.append(
                 [
                     words,
@@ -158,16 +160,18 @@ def measure(method: str, rows: int) -> dict[str, float]:
     start = time.perf_counter()
     problem = Problem.of(table, requirements)
     counted = time.perf_counter()
-    recoding = learn(problem)
+    plan = learn(problem, requirements)
     learned = time.perf_counter()
-    recoding.apply(table)
+    located = plan.locate(table)
+    published(table, located)
     end = time.perf_counter()
+    memory = peak_gigabytes()
     return {
         "learn": learned - counted,
         "job": end - start,
         "tuples": len(problem.units),
-        "distortion": recoding.distortion(),
-        "gigabytes": peak_gigabytes(),
+        "distortion": distortion(located.outcome()),
+        "gigabytes": memory,
     }
 
 
@@ -239,17 +243,18 @@ def _coil_lines(table: sd.Table) -> Iterator[list[str]]:
         problem = Problem.of(table, requirements)
         nearest, best = _bounds(table, problem)
         for method, learn in METHODS.items():
-            taken = seconds(lambda p=problem, f=learn: f(p), 1)
-            recoding = learn(problem)
+            taken = seconds(lambda p=problem, r=requirements, f=learn: f(p, r), 1)
+            located = learn(problem, requirements).locate(table)
+            reached = distortion(located.outcome())
             yield [
                 words,
                 method,
-                f"{recoding.distortion():.4f}",
+                f"{reached:.4f}",
                 f"{nearest.value:.4f}",
-                f"{recoding.distortion() / nearest.value:.2f}",
+                f"{reached / nearest.value:.2f}",
                 f"{best.value:.4f}",
-                f"{recoding.distortion() / best.value:.2f}",
-                f"{len(block_sizes(recoding.apply(table), problem.names)):,}",
+                f"{reached / best.value:.2f}",
+                f"{len(block_sizes(published(table, located), problem.names)):,}",
                 f"{taken:.2f}",
                 paper,
             ]

@@ -22,11 +22,23 @@ import numpy as np
 import polars as pl
 
 import sudare as sd
-from benchmarks.common import METHODS, QUASI, SENSITIVE, adult_table, block_sizes, publish, seconds, show
+from benchmarks.common import (
+    METHODS,
+    QUASI,
+    SENSITIVE,
+    adult_table,
+    block_sizes,
+    publish,
+    published,
+    seconds,
+    show,
+)
 from sudare.generalization.problem import Problem
-from sudare.generalization.recoding import Recoding
+from sudare.plans.generalization import Located
 from sudare.privacy.requirement import Requirement
+from sudare.tables.counts import Counts
 from sudare.utility.measures import utility_of
+from sudare.utility.outcome import Outcome
 
 Case = tuple[str, list[Requirement]]
 """What is required, in words and as requirements."""
@@ -140,11 +152,11 @@ def _beside_peers(table: sd.Table, folder: Path) -> None:
         requirements: list[Requirement] = [sd.KAnonymity(5)]
         # As for the peers, the clock starts with the rows in memory: here reading (into codes) is part of the job.
         job = seconds(lambda f=learn, r=requirements: publish(adult_table(frame), r, f))
-        recoding = learn(Problem.of(table, requirements))
-        ours = recoding.apply(table)
+        located = learn(Problem.of(table, requirements), requirements).locate(table)
+        ours = published(table, located)
         sizes = block_sizes(ours, QUASI)
-        found = utility_of(table, recoding.row_levels(), recoding.kept, sizes)
-        sets = _ncp_of_sets(table, recoding)
+        found = utility_of(located.outcome(), sizes)
+        sets = _ncp_of_sets(located)
         lines.append([*_peer_line(f"sudare {method}", found, sets, sizes, len(table), job), "best of 3"])
     _write_exchange(table, ours, folder)
     for name, work, nodes in (
@@ -156,8 +168,8 @@ def _beside_peers(table: sd.Table, folder: Path) -> None:
             lines.append([name, *["-"] * 8, result["why"]])
             continue
         file = folder / f"{work.__name__.removeprefix('run_')}.csv"
-        published = pl.read_csv(file, infer_schema=False)
-        found, own, sizes = _measured(published, table, nodes)
+        theirs = pl.read_csv(file, infer_schema=False)
+        found, own, sizes = _measured(theirs, table, nodes)
         sets = own if nodes is _node_of_set else None
         line = _peer_line(name, found, sets, sizes, len(table), result["seconds"])
         lines.append([*line, f"one run, pandas {result['pandas']}"])
@@ -195,17 +207,17 @@ def _peer_line(
     ]
 
 
-def _ncp_of_sets(table: sd.Table, recoding: Recoding) -> float:
+def _ncp_of_sets(located: Located) -> float:
     """NCP if the blocks published their own ranges of numbers and sets of values, as anonypy does."""
-    blocks = (
-        table.frame().with_columns(_block=recoding.block_of[recoding.problem.row_unit]).group_by("_block")
-    )
+    table, counts = located.table, located.counts
+    tuples = pl.DataFrame([table[name].decode(counts.column(name)) for name in QUASI])
+    blocks = tuples.with_columns(_block=located.block_of, _records=counts.weights).group_by("_block")
     losses = []
     for name in QUASI:
         column = pl.col(name)
         number = table[name].values.dtype.is_numeric()
         extra = column.max() - column.min() if number else column.n_unique() - 1
-        found = blocks.agg(extra=extra, size=pl.len())
+        found = blocks.agg(extra=extra, size=pl.col("_records").sum())
         cells = float((found["extra"] * found["size"]).sum())
         losses.append(cells / (len(table) * (len(table.schema[name].hierarchy.leaves) - 1)))
     return float(np.mean(losses))
@@ -249,7 +261,16 @@ def _measured(
     order = [QUASI.index(name) for name in stand_in.names("quasi")]
     sizes = block_sizes(published, QUASI)
     kept = np.arange(len(table)) < published.height
-    return utility_of(stand_in, np.stack(levels)[order].T, kept, sizes), float(np.mean(widths)), sizes
+    outcome = Outcome.of(stand_in, np.stack(levels)[order].T, kept, _rows(stand_in))
+    return utility_of(outcome, sizes), float(np.mean(widths)), sizes
+
+
+def _rows(table: sd.Table) -> Counts:
+    """The rows as they stand, one entry each."""
+    columns = [table.rows.column(name) for name in table.names("quasi")]
+    codes = np.column_stack([column.codes for column in columns]).astype(np.int32)
+    sizes = tuple(column.dictionary.size for column in columns)
+    return Counts(tuple(column.name for column in columns), codes, np.ones(len(table), dtype=np.int64), sizes)
 
 
 def _node_of_set(hierarchy: sd.Hierarchy, text: str) -> Node:

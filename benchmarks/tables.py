@@ -53,7 +53,7 @@ def measure(kind: str, path: str) -> dict[str, float]:
     memory = peak_gigabytes()
     frame = table.frame().select(names)
     text = seconds(lambda: frame.group_by(names).len())
-    coded = pl.DataFrame({name: table[name].codes for name in names})
+    coded = pl.DataFrame({name: table.rows.column(name).codes for name in names})
     codes = seconds(lambda: coded.group_by(names).len())
     assert coded.group_by(names).len().height == distinct
     return {

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import sudare as sd
 from papers.l_diversity_suitability.data import Source
 from sudare.generalization.minimal import learn_minimal
-from sudare.generalization.problem import Problem
+from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.privacy.requirement import Requirement
 from sudare.suitability.bounds import By
 from sudare.suitability.facts import Facts
@@ -71,7 +71,8 @@ def _over(upper: float, lower: float) -> float:
 def rows(source: Source, quick: bool = False) -> Iterator[Row]:
     """Measure a table, one l after the other."""
     table = source.table(quick)
-    facts = Facts(table, source.sensitive, tight=source.tight)
+    by_value = table.counts([*table.names("quasi"), source.sensitive])
+    facts = Facts(with_hierarchies(table), by_value, tight=source.tight)
     for l in source.ls:
         if l <= facts.distinct_l:
             yield _row(source.name, table, facts, l)

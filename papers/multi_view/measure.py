@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 import sudare as sd
-from benchmarks.views import QUASI, SENSITIVE, VIEWS, adult, table_of
+from benchmarks.views import QUASI, SENSITIVE, VIEWS, adult, published, table_of
 from papers.multi_view.paper import (
     ALL,
     FIRST,
@@ -28,7 +28,7 @@ from papers.multi_view.paper import (
     TABLE_4,
     TIGHT,
 )
-from sudare.generalization.views import ViewsPlan, ViewsProblem, learn_views
+from sudare.generalization.views import CutViews, ViewsProblem, learn_views
 
 OPTIONS: dict[str, dict[str, Any]] = {
     OURS: {},
@@ -53,7 +53,7 @@ class Views(NamedTuple):
     """Which share of the values a view's labels leave open, from 0 to 1, on average over attributes and records."""
 
 
-def learner(table: sd.Table, method: str, l: int) -> Callable[[], ViewsPlan]:
+def learner(table: sd.Table, method: str, l: int) -> Callable[[], CutViews]:
     """Count a table; return what learns its views."""
     requirement = sd.MultiViewDiversity(l)
     if method == TIGHT:
@@ -63,7 +63,7 @@ def learner(table: sd.Table, method: str, l: int) -> Callable[[], ViewsPlan]:
     return lambda: learn_views(problem, requirement, **OPTIONS[method])
 
 
-def made(plan: ViewsPlan, l: int) -> Views:
+def made(plan: CutViews, l: int) -> Views:
     """Measure what was learned; everybody must have l values."""
     assert sd.MultiViewDiversity(l).measure(plan.seen()).holds
     if len(plan.views) == 1:
@@ -76,20 +76,22 @@ def made(plan: ViewsPlan, l: int) -> Views:
     )
 
 
-def _parts(plan: ViewsPlan) -> Views:
+def _parts(plan: CutViews) -> Views:
     """Give each view its columns of the one table that was generalized; blocks that look the same are one."""
     (whole,) = plan.views
     sizes, covered = whole.sizes(plan.problem.people.weights), plan.covered(whole)
     found: list[Counter[tuple[str | None, ...]]] = []
     for attributes in VIEWS.values():
-        columns = [whole.labels[whole.attributes.index(name)] for name in attributes]
+        columns = [whole.view.labels[whole.view.attributes.index(name)] for name in attributes]
         found.append(Counter())
         for labels, size in zip(zip(*columns, strict=True), sizes.tolist(), strict=True):
             found[-1][labels] += size
     return Views(
         tuple(len(blocks) for blocks in found),
         tuple(sum(size**2 for size in blocks.values()) for blocks in found),
-        tuple(float(covered[[whole.attributes.index(a) for a in names]].mean()) for names in VIEWS.values()),
+        tuple(
+            float(covered[[whole.view.attributes.index(a) for a in names]].mean()) for names in VIEWS.values()
+        ),
     )
 
 
@@ -203,8 +205,9 @@ def adult_attacked(table: sd.Table, l: int) -> list[Attacked]:
     raw = {name: table.frame().select(*view, SENSITIVE) for name, view in VIEWS.items()}
     alone = {}
     for name, view in VIEWS.items():
-        plan = learn_views(ViewsProblem.of(table, {name: view}, SENSITIVE), sd.MultiViewDiversity(l))
-        alone |= plan.apply(table)
+        requirement = sd.MultiViewDiversity(l)
+        cut = learn_views(ViewsProblem.of(table, {name: view}, SENSITIVE), requirement)
+        alone |= published(table, cut.plan(requirement))
     release = sd.generalize_views(table, VIEWS, sd.MultiViewDiversity(l))
     measured = release.certificate.measured["l_multiview"]
     return [

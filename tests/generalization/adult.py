@@ -9,6 +9,7 @@ import polars as pl
 
 import sudare as sd
 from sudare.generalization.recoding import Recoding
+from tests.generalization.plain import frame_of
 
 QUASI = "age sex race marital-status education native-country workclass".split()
 
@@ -26,7 +27,7 @@ def adult(data_folder: Path) -> sd.Table:
 
 def adult_blocks(recoding: Recoding, table: sd.Table) -> list[Counter[str]]:
     """Group what is published by its quasi columns, and count the occupations."""
-    frame = recoding.apply(table)
+    frame = frame_of(table, recoding)
     assert frame.height == len(table)
     assert frame["occupation"].equals(table.frame()["occupation"])
     blocks: dict[tuple[str, ...], Counter[str]] = {}

@@ -17,11 +17,14 @@ import pytest
 import sudare as sd
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
+from sudare.plans.tuples import TuplePlan
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import TCloseness
+from sudare.tables.published import as_published
 from sudare.tables.text import text_of
+from tests import by_row
 from tests.privacy.plain import has_distinct, has_entropy, has_k, is_recursive
 
 Partition = set[frozenset[int]]
@@ -33,7 +36,8 @@ class Rule:
     def __init__(self, table: sd.Table, requirements: Sequence[Requirement]) -> None:
         self.requirements = requirements
         self.column = table["illness"] if "illness" in table.columns else None
-        self.whole = Counter(self.column.codes.tolist()) if self.column else Counter({0: len(table)})
+        own = by_row.codes(table, "illness").tolist() if self.column else [0] * len(table)
+        self.whole = Counter(own)
 
     @property
     def possible(self) -> bool:
@@ -84,12 +88,20 @@ class Rule:
 
 def check(table: sd.Table, rule: Rule, recoding: Recoding, spare: int = 0) -> None:
     """Check everything that holds of any recoding, whatever the method."""
-    frame = recoding.apply(table)
+    frame = frame_of(table, recoding, rule.requirements)
     check_blocks(frame, table, rule)
     check_rows(frame, table, recoding, spare)
-    check_levels(recoding)
+    check_levels(table, recoding)
     check_distortion(table, recoding)
-    check_plan(frame, table, recoding)
+    check_plan(table, recoding)
+
+
+def frame_of(table: sd.Table, recoding: Recoding, requirements: Sequence[Requirement] = ()) -> pl.DataFrame:
+    """What is published for each row, in the order of the rows: the engine publishes the same, in its own order."""
+    located = recoding.plan(requirements).locate(table)
+    frame = by_row.published(table, located)
+    assert table.rows.rewrite(located.rewriting()).equals(as_published(frame), null_equal=True)
+    return frame
 
 
 def check_blocks(frame: pl.DataFrame, table: sd.Table, rule: Rule) -> None:
@@ -111,41 +123,41 @@ def published_blocks(frame: pl.DataFrame, table: sd.Table) -> list[Counter[int]]
 
 def check_rows(frame: pl.DataFrame, table: sd.Table, recoding: Recoding, spare: int) -> None:
     """All rows are there, in their order, and nothing but the quasi columns is changed."""
-    original, kept = table.frame(), recoding.kept
+    original, blocks = table.frame(), by_row.block_of(table, recoding)
+    kept = blocks >= 0
     assert len(table) - frame.height <= spare
     assert kept.sum() == frame.height
     identifiers = table.names("identifier")
     assert frame.columns == [name for name in original.columns if name not in identifiers]
     untouched = [name for name in frame.columns if name not in table.names("quasi")]
     assert frame.select(untouched).equals(original.filter(kept).select(untouched))
-    levels = recoding.row_levels()
+    levels = by_row.levels_of(table, recoding)
     for a, name in enumerate(recoding.problem.names):
         paths = recoding.problem.hierarchies[a].rows()
-        own = table[name].codes
+        own = by_row.codes(table, name)
         for published, row in zip(frame[name].to_list(), np.flatnonzero(kept), strict=True):
             label = None if published is None else text_of(published)
             path = paths[own[row]]
             assert label == path[levels[row, a]] or (
                 levels[row, a] == 0 and label == str(original[name][int(row)])
             )
-    blocks = recoding.block_of[recoding.problem.row_unit]
-    quasi = [tuple(table[name].codes[row] for name in recoding.problem.names) for row in range(len(table))]
-    same: dict[tuple[Any, ...], int] = {}
-    for row, block in enumerate(blocks):  # rows that are equal, sensitive value and all, are one unit
-        s = recoding.problem.sensitive[recoding.problem.row_unit[row]]
-        assert same.setdefault((*quasi[row], int(s)), int(block)) == block
-    assert ((levels == recoding.problem.trees.height) | kept[:, None]).all()
+    located = recoding.plan([]).locate(table)
+    place = by_row.tuple_of(
+        table, located.counts
+    )  # rows that are equal, sensitive value and all, are one tuple
+    assert (located.block_of[place] == blocks).all()
+    assert (located.outcome().kept[place] == kept).all()
+    for (_, _, climbed), own_levels in zip(located.outcome().climbs(), levels.T, strict=True):
+        assert (climbed[place] == own_levels).all()  # the root, if it is left out
 
 
-def check_levels(recoding: Recoding) -> None:
+def check_levels(table: sd.Table, recoding: Recoding) -> None:
     """Levels are the lowest at which all members agree; blocks are numbered from 0 and none is empty."""
     problem = recoding.problem
     assert recoding.block_of.min() >= -1
     assert set(recoding.block_of.tolist()) - {-1} == set(range(len(recoding.levels)))
     assert recoding.levels.tolist() == plain_levels(problem, recoding.block_of)
-    sizes = Counter[int]()
-    for block in recoding.block_of[problem.row_unit].tolist():
-        sizes[block] += 1
+    sizes = Counter(by_row.block_of(table, recoding).tolist())
     assert recoding.block_sizes().tolist() == [sizes[b] for b in range(len(recoding.levels))]
 
 
@@ -154,27 +166,28 @@ def check_distortion(table: sd.Table, recoding: Recoding) -> None:
     names = recoding.problem.names
     weights = [table.schema[name].weight for name in names]
     total = 0.0
-    for kept, levels in zip(recoding.kept, recoding.row_levels().tolist(), strict=True):
+    rows = zip(by_row.block_of(table, recoding), by_row.levels_of(table, recoding).tolist(), strict=True)
+    for block, levels in rows:
         for level, weight, hierarchy in zip(levels, weights, recoding.problem.hierarchies, strict=True):
-            total += (level / hierarchy.height if kept else 1) * weight / sum(weights)
+            total += (level / hierarchy.height if block >= 0 else 1) * weight / sum(weights)
     assert recoding.distortion() == pytest.approx(total / len(table), abs=1e-12)
 
 
-def check_plan(frame: pl.DataFrame, table: sd.Table, recoding: Recoding) -> None:
-    """The plan is plain data, and its blocks are those that are published."""
-    plan = json.loads(json.dumps(recoding.to_json()))
-    names = recoding.problem.names
-    assert plan["attributes"] == names
-    assert plan["tuples"]["columns"][: len(names)] == names
-    tuples = plan["tuples"]["rows"]
-    assert sum(one[-2] for one in tuples) == len(table)
-    for b, block in enumerate(plan["blocks"]):
-        inside = [one for one in tuples if one[-1] == b]
-        assert block["size"] == sum(one[-2] for one in inside)
-        for a, hierarchy in enumerate(recoding.problem.hierarchies):
-            paths = {path[0]: path for path in hierarchy.rows()}
-            assert {paths[one[a]][block["levels"][a]] for one in inside} == {block["values"][a]}
-    assert sum(block["size"] for block in plan["blocks"]) == frame.height
+def check_plan(table: sd.Table, recoding: Recoding) -> None:
+    """The plan is plain data, that is read again as what it was, and its blocks are those that were learned."""
+    plan = recoding.plan([])
+    again = TuplePlan.read(json.loads(json.dumps(plan.to_json())), plan.tables())
+    blocks, names = by_row.block_of(table, recoding), recoding.problem.names
+    for one in (plan, again):
+        assert list(one.trees) == names
+        assert len({tuple(codes) for codes in one.tuples.tolist()}) == len(one.tuples)
+        located = one.locate(table)
+        assert (located.block_of[by_row.tuple_of(table, located.counts)] == blocks).all()
+        assert located.levels.tolist() == recoding.levels.tolist()
+        for b, levels in enumerate(one.levels.tolist()):
+            inside = one.tuples[one.block_of == b]
+            for a, tree in enumerate(one.trees.values()):
+                assert len({tree.rows()[leaf][levels[a]] for leaf in inside[:, a]}) == 1
 
 
 # -- twins of the kernels --------------------------------------------------------------------------

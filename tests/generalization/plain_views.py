@@ -15,10 +15,12 @@ import polars as pl
 
 import sudare as sd
 from sudare.generalization._views import EVEN
-from sudare.generalization.views import CANDIDATES, ViewsPlan, ViewsProblem
+from sudare.generalization.views import CANDIDATES, CutViews, ViewsProblem
 from sudare.privacy.multi_view import MultiViewDiversity
-from sudare.tables.column import Column
+from sudare.tables.dictionary import Dictionary
+from sudare.tables.published import as_published
 from sudare.tables.text import text_of
+from tests import by_row
 from tests.generalization.cases import random_column
 from tests.privacy.plain_views import Persons
 
@@ -43,7 +45,7 @@ NAMES = (
 # -- reading labels --------------------------------------------------------------------------------
 
 
-def covers(label: str | None, value: Any, column: Column) -> bool:
+def covers(label: str | None, value: Any, column: Dictionary) -> bool:
     """Tell whether a label leaves a value open: its own text, a node above it, a range or a list that it is in."""
     if value is None and label is None:
         return True
@@ -61,7 +63,7 @@ def covers(label: str | None, value: Any, column: Column) -> bool:
     return bool(low <= value <= high)
 
 
-def path_of(value: Any, column: Column) -> list[str | None]:
+def path_of(value: Any, column: Dictionary) -> list[str | None]:
     """A value's own text, and the nodes above it."""
     own = None if value is None else text_of(value)
     if column.hierarchy is None:
@@ -122,17 +124,51 @@ def partition(blocks: Sequence[Any]) -> set[frozenset[int]]:
     return {frozenset(rows) for rows in found.values()}
 
 
-def view_partitions(plan: ViewsPlan) -> list[set[frozenset[int]]]:
+def frames_of(table: sd.Table, views: CutViews) -> dict[str, pl.DataFrame]:
+    """What every view publishes for each row, in the order of the rows: the engine publishes the same, in its own order."""
+    located = views.plan(MultiViewDiversity(1)).locate(table)
+    assert located.covered.all()
+    blocks = located.block_of[by_row.tuple_of(table, located.counts)]
+    original, frames = table.frame(), {}
+    for at, (view, rewriting) in enumerate(zip(located.views, located.rewritings().values(), strict=True)):
+        columns = [
+            pl.Series(name, [labels[block] for block in blocks[:, at]], dtype=pl.String)
+            if view.covered[:, a].any()
+            else original[name]
+            for a, (name, labels) in enumerate(zip(view.attributes, view.labels, strict=True))
+        ]
+        frames[view.name] = pl.DataFrame([*columns, original[located.sensitive]])
+        assert table.rows.rewrite(rewriting).equals(as_published(frames[view.name]))
+    return frames
+
+
+def person_of(table: sd.Table, problem: ViewsProblem) -> list[int]:
+    """Which person each row is like."""
+    return problem.unit_of[by_row.tuple_of(table, problem.counts)].tolist()
+
+
+def view_partitions(table: sd.Table, views: CutViews) -> list[set[frozenset[int]]]:
     """The rows of every block of every view."""
-    return [partition(view.block_of[plan.problem.row_unit].tolist()) for view in plan.views]
+    rows = person_of(table, views.problem)
+    return [partition(cut.block_of[rows].tolist()) for cut in views.views]
 
 
-def sizes(plan: ViewsPlan) -> list[list[int]]:
-    return [sorted(len(block) for block in view) for view in view_partitions(plan)]
+def described(views: CutViews) -> dict[str, dict[Tuple, int]]:
+    """What each block of every view is published as, and how many records it has."""
+    found = {}
+    for cut in views.views:
+        sizes = cut.sizes(views.problem.people.weights).tolist()
+        found[cut.view.name] = dict(zip(zip(*cut.view.labels, strict=True), sizes, strict=True))
+        assert len(found[cut.view.name]) == len(sizes)  # no two blocks look the same
+    return found
 
 
-def discernibility(plan: ViewsPlan) -> list[int]:
-    return [sum(size * size for size in view) for view in sizes(plan)]
+def sizes(views: CutViews) -> list[list[int]]:
+    return [sorted(view.values()) for view in described(views).values()]
+
+
+def discernibility(views: CutViews) -> list[int]:
+    return [sum(size * size for size in view) for view in sizes(views)]
 
 
 # -- cuts ------------------------------------------------------------------------------------------
@@ -149,7 +185,7 @@ def cuts(table: sd.Table, name: str, rows: frozenset[int]) -> Iterator[tuple[set
     codes = [*sorted(range(len(rank)), key=lambda code: rank[code]), *([len(rank)] if column.missing else [])]
     tree = column.hierarchy
     paths: list[Tuple] = [(code, "*") for code in range(column.size)] if tree is None else tree.rows()  # type: ignore[assignment]
-    own = {row: int(column.codes[row]) for row in rows}
+    own = {row: int(by_row.codes(table, name)[row]) for row in rows}
     level = next(i for i in range(99) if len({paths[code][i:] for code in own.values()}) == 1)
     child = {code: paths[code][max(level - 1, 0) :] for code in codes}
     present = {child[code] for code in own.values()}

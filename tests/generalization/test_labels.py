@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.generalization.labels import Labels, flat, listing, rising, side_by_side
-from sudare.tables.column import Column
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from tests.generalization.cases import random_tree
 from tests.generalization.plain_views import covers, random_table
@@ -37,7 +37,7 @@ def labels_of(values: list[Any], hierarchy: Hierarchy | None = None, domain: Any
     return labels_for(sd.read(pl.DataFrame({"x": values}), schema)["x"])
 
 
-def labels_for(column: Column) -> Labels:
+def labels_for(column: Dictionary) -> Labels:
     tree = column.hierarchy or flat(column)
     return Labels(column, tree, side_by_side(tree, rising(column)))
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from random import Random
 
@@ -10,9 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
-from sudare.generalization.mondrian import cut, learn_mondrian
+from sudare.generalization.mondrian import _cut, learn_cuts, learn_mondrian
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
+from sudare.plans.cuts import CutPlan
+from sudare.tables.published import as_published
+from tests import by_row
 from tests.generalization.adult import adult, adult_blocks
 from tests.generalization.cases import random_case, random_table, randoms
 from tests.generalization.plain import (
@@ -20,6 +24,7 @@ from tests.generalization.plain import (
     check,
     check_distortion,
     check_levels,
+    frame_of,
     histogram_of,
     partition,
     plain_mondrian,
@@ -32,6 +37,23 @@ def test_never_a_wrong_claim(r: Random, strict: bool) -> None:
     case = random_case(r)
     recoding = learn_mondrian(Problem.of(case.table, case.requirements), strict=strict)
     check(case.table, case.rule, recoding)
+
+
+@given(r=randoms, strict=st.booleans())
+@settings(max_examples=80)
+def test_the_plan_of_cuts_leads_every_tuple_to_its_block(r: Random, strict: bool) -> None:
+    case = random_case(r)
+    problem = Problem.of(case.table, case.requirements)
+    recoding = learn_mondrian(problem, strict=strict)
+    plan = learn_cuts(problem, case.requirements, strict=strict)
+    again = CutPlan.read(json.loads(json.dumps(plan.to_json())), plan.tables())
+    for one in (plan, again):
+        located = one.locate(case.table)
+        blocks = located.block_of[by_row.tuple_of(case.table, located.counts)]
+        assert (blocks == by_row.block_of(case.table, recoding)).all()
+        assert (located.levels == recoding.levels).all()
+        published = case.table.rows.rewrite(located.rewriting())
+        assert published.equals(as_published(by_row.published(case.table, located)))
 
 
 @given(r=randoms, strict=st.booleans())
@@ -52,7 +74,7 @@ def test_cuts_given_blocks_as_the_plain_twin_does(r: Random, strict: bool) -> No
     within = np.array([r.choice([-1, 0, 1, 2]) for _ in problem.units])
     within[r.randrange(len(within))] = 0
     start = Recoding.of("by hand", problem, within)
-    blocks, left = partition(cut(problem, start.block_of, start.levels, strict=strict))
+    blocks, left = partition(_cut(problem, start.block_of, start.levels, strict=strict)[0])
     assert left == frozenset(np.flatnonzero(within < 0).tolist())
     given_ones = [
         (np.flatnonzero(start.block_of == b).tolist(), levels)
@@ -92,7 +114,7 @@ def test_the_order_of_the_rows_does_not_matter(r: Random, strict: bool) -> None:
     )
     assert (one.block_of == again.block_of).all()
     assert one.distortion() == again.distortion() == other.distortion()
-    assert one.apply(case.table)[order].equals(other.apply(shuffled))
+    assert frame_of(case.table, one)[order].equals(frame_of(shuffled, other))
 
 
 def test_relaxed_cuts_off_what_holds_and_keeps_the_rest_together() -> None:
@@ -100,9 +122,9 @@ def test_relaxed_cuts_off_what_holds_and_keeps_the_rest_together() -> None:
     frame = pl.DataFrame({"town": [*"aaa", *"bbb", "c", "d"]})
     table = sd.read(frame, sd.Schema.from_roles(quasi=["town"], hierarchies={"town": tree}))
     problem = Problem.of(table, [sd.KAnonymity(2)])
-    assert learn_mondrian(problem, strict=True).apply(table)["town"].to_list() == ["*"] * 8
+    assert frame_of(table, learn_mondrian(problem, strict=True))["town"].to_list() == ["*"] * 8
     # West has one record: it fails, and south (4), larger than north (3), is spared.
-    relaxed = learn_mondrian(problem).apply(table)["town"].to_list()
+    relaxed = frame_of(table, learn_mondrian(problem))["town"].to_list()
     assert relaxed == ["*"] * 3 + ["south"] * 4 + ["*"]
 
 
@@ -121,7 +143,7 @@ def test_many_units_many_blocks() -> None:
         recoding = learn_mondrian(Problem.of(table, rule.requirements), strict=strict)
         assert recoding.block_sizes().min() >= 7
         assert recoding.block_sizes().sum() == 2_000
-        check_levels(recoding)
+        check_levels(table, recoding)
         check_distortion(table, recoding)
 
 

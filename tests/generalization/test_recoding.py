@@ -16,6 +16,7 @@ from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_mondrian
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
+from sudare.plans.tuples import TuplePlan
 from tests.generalization.cases import random_table, randoms
 from tests.generalization.plain import (
     Rule,
@@ -23,6 +24,7 @@ from tests.generalization.plain import (
     check_levels,
     check_plan,
     check_rows,
+    frame_of,
     plain_levels,
 )
 
@@ -45,11 +47,11 @@ def test_any_division_into_blocks_is_recoded_as_little_as_it_can_be(r: Random) -
     }
     assert len(together) == len({old for old, _ in together}) == len({new for _, new in together})
     assert ((block_of < 0) == (recoding.block_of == -1)).all()
-    frame = recoding.apply(table)
+    frame = frame_of(table, recoding)
     check_rows(frame, table, recoding, spare=len(table) - 1)
-    check_levels(recoding)
+    check_levels(table, recoding)
     check_distortion(table, recoding)
-    check_plan(frame, table, recoding)
+    check_plan(table, recoding)
 
 
 @given(r=randoms)
@@ -77,7 +79,7 @@ def test_a_column_that_nothing_climbs_in_keeps_its_type() -> None:
     frame = pl.DataFrame({"a": [1, 1, 2, 2], "b": [0.5, 1.5, 2.5, 3.5]})
     table = sd.read(frame, sd.Schema.from_roles(quasi=["a", "b"]))
     recoding = learn_minimal(Problem.of(table, [sd.KAnonymity(2)]))
-    published = recoding.apply(table)
+    published = frame_of(table, recoding)
     assert published["a"].dtype == pl.Int64
     assert published.rows() == [(1, "[0.5, 1.5]"), (1, "[0.5, 1.5]"), (2, "[2.5, 3.5]"), (2, "[2.5, 3.5]")]
     assert recoding.distortion() == 0.25
@@ -88,19 +90,26 @@ def test_missing_values_stay_missing_below_the_root() -> None:
     frame = pl.DataFrame({"a": [None, None, 1, 2], "b": ["x", "y", "z", "z"]})
     table = sd.read(frame, sd.Schema.from_roles(quasi=["a", "b"]))
     recoding = learn_minimal(Problem.of(table, [sd.KAnonymity(2)]))
-    assert recoding.apply(table).rows() == [(None, "*"), (None, "*"), ("*", "z"), ("*", "z")]
+    assert frame_of(table, recoding).rows() == [(None, "*"), (None, "*"), ("*", "z"), ("*", "z")]
 
 
 def test_plan_of_a_small_table() -> None:
     frame = pl.DataFrame({"a": ["x", "x", "y", "y"], "b": [1, 2, 3, 3]})
     table = sd.read(frame, sd.Schema.from_roles(quasi=["a", "b"]))
-    plan = json.loads(json.dumps(learn_minimal(Problem.of(table, [sd.KAnonymity(2)])).to_json()))
-    assert plan["method"] == "minimal"
-    assert {(block["size"], *block["values"]) for block in plan["blocks"]} == {
-        (2, "y", "3"),
-        (2, "x", "[1, 2]"),
+    asked = [sd.KAnonymity(2)]
+    plan = learn_minimal(Problem.of(table, asked)).plan(asked)
+    assert (plan.method, list(plan.requirements), plan.sensitive) == ("minimal", asked, None)
+    paths = [tree.rows() for tree in plan.trees.values()]
+    tuples = [[own[leaf][0] for own, leaf in zip(paths, one, strict=True)] for one in plan.tuples.tolist()]
+    assert sorted(tuples) == [["x", "1"], ["x", "2"], ["y", "3"]]
+    labels = {
+        tuple(own[leaf][level] for own, leaf, level in zip(paths, one, plan.levels[b], strict=True))
+        for one, b in zip(plan.tuples.tolist(), plan.block_of.tolist(), strict=True)
     }
-    assert sorted(row[:2] for row in plan["tuples"]["rows"]) == [["x", "1"], ["x", "2"], ["y", "3"]]
+    assert labels == {("y", "3"), ("x", "[1, 2]")}
+    assert plan.locate(table).block_sizes().tolist() == [2, 2]
+    again = TuplePlan.read(json.loads(json.dumps(plan.to_json())), plan.tables())
+    assert again.locate(table).rewriting().tuples.tolist() == plan.tuples.tolist()
 
 
 @pytest.mark.parametrize("learn", [learn_mondrian, learn_minimal])
@@ -112,7 +121,7 @@ def test_a_deep_hierarchy_is_climbed_to_the_root(learn: Any, width: int) -> None
     recoding = learn(Problem.of(table, [sd.KAnonymity(2)]))
     assert recoding.levels.tolist() == [[width]]
     assert recoding.distortion() == 1
-    assert recoding.apply(table)["q"].n_unique() == 1
+    assert frame_of(table, recoding)["q"].n_unique() == 1
 
 
 def test_the_rule_itself_knows_a_wrong_claim() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,16 +18,21 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.generalization import _paper_views
-from sudare.generalization.views import Earlier, Method, People, Score, ViewsPlan, ViewsProblem, learn_views
+from sudare.generalization.views import CutViews, Earlier, Method, People, Score, ViewsProblem, learn_views
+from sudare.plans.views import ViewsPlan
 from sudare.privacy.multi_view import MultiViewDiversity
+from tests import by_row
 from tests.generalization.plain_views import (
     Case,
     Views,
     check_labels,
     covers,
     cuts,
+    described,
     discernibility,
+    frames_of,
     partition,
+    person_of,
     plain_cut,
     published,
     random_case,
@@ -43,7 +49,7 @@ ALL = 10**6  # candidates
 
 def learn(
     case: Case, method: Method = "simultaneous", score: Score | None = None, **options: object
-) -> ViewsPlan:
+) -> CutViews:
     problem = ViewsProblem.of(case.table, case.views, "illness")
     return learn_views(problem, case.requirement, method, score=score, **options)  # type: ignore[arg-type]
 
@@ -69,7 +75,7 @@ def test_both_views_of_the_paper_are_fine(score: Score) -> None:
 
 
 def test_the_papers_score_finds_the_papers_views() -> None:
-    frames = learn(seven(), score="paper").apply(seven().table)
+    frames = frames_of(seven().table, learn(seven(), score="paper"))
     ages, heights = frames["ages"]["age"].to_list(), frames["heights"]["height"].to_list()
     assert ages == ["[20, 21]"] * 2 + ["[22, 23]"] * 2 + ["[24, 26]"] * 3  # Table 4
     tall, middle, small = "[180, 185]", "[170, 175]", "[160, 165]"  # Table 3
@@ -84,9 +90,9 @@ def test_one_view_after_the_other_leaves_the_second_coarse() -> None:
 @pytest.mark.parametrize("order", [["ages", "heights"], ["heights", "ages"]])
 def test_the_first_view_of_the_paper_is_as_if_it_were_alone(score: Score, order: list[str]) -> None:
     case = seven()
-    both = learn(case, "sequential", score, order=order).to_json()["views"]
+    both = described(learn(case, "sequential", score, order=order))
     alone = learn(replace(case, views={order[0]: case.views[order[0]]}), "sequential", score)
-    assert both[order[0]] == alone.to_json()["views"][order[0]]
+    assert both[order[0]] == described(alone)[order[0]]
 
 
 def test_how_unlike_the_blocks_are() -> None:
@@ -161,29 +167,34 @@ def test_everybody_keeps_enough_in_what_is_published(r: Random, method: Method, 
     except sd.ParameterError:  # shares multiply where all views are parts of one table
         assert (method, case.requirement.kind == "distinct") == ("all-attributes", False)
         return
-    frames = plan.apply(case.table)
+    frames = frames_of(case.table, plan)
     check_labels(case.table, frames, case.views)
     people = published(frames, case.views)
     assert people.hold(case.requirement)
-    assert [partition(blocks) for blocks in people.blocks] == view_partitions(plan)
-    check_measured(plan, people, case.requirement)
-    check_json(plan, people)
+    assert [partition(blocks) for blocks in people.blocks] == view_partitions(case.table, plan)
+    check_measured(case.table, plan, people, case.requirement)
+    check_plan(case, plan, people)
 
 
-def check_measured(plan: ViewsPlan, people: Persons, requirement: MultiViewDiversity) -> None:
+def check_measured(table: sd.Table, plan: CutViews, people: Persons, requirement: MultiViewDiversity) -> None:
     """What the plan says everybody is left with is what the frames leave."""
     seen = plan.seen()
     assert requirement.measure(seen).holds
     left = [len(values) for values in people.candidates()]
-    assert seen.candidates[plan.problem.row_unit].tolist() == left
+    assert seen.candidates[person_of(table, plan.problem)].tolist() == left
     assert seen.distribution() == Counter(left)
 
 
-def check_json(plan: ViewsPlan, people: Persons) -> None:
-    for blocks, view in zip(people.blocks, plan.to_json()["views"].values(), strict=True):
-        found = {tuple(block["values"]): block["size"] for block in view["blocks"]}
-        assert len(found) == len(view["blocks"])
-        assert found == Counter(blocks)
+def check_plan(case: Case, views: CutViews, people: Persons) -> None:
+    """Blocks are as large as they are published, and a plan that is read again has the same."""
+    for blocks, labels in zip(people.blocks, described(views).values(), strict=True):
+        assert labels == Counter(blocks)
+    plan = views.plan(case.requirement)
+    again = ViewsPlan.read(json.loads(json.dumps(plan.to_json())), plan.tables())
+    assert list(again.requirements) == [case.requirement]
+    one, other = plan.locate(case.table), again.locate(case.table)
+    assert (one.block_of == other.block_of).all()
+    assert [view.labels for view in one.views] == [view.labels for view in other.views]
 
 
 @given(r=randoms, score=scores, method=st.sampled_from(["simultaneous", "sequential"]))
@@ -192,7 +203,7 @@ def test_no_cut_is_left_that_would_hold(r: Random, score: Score, method: Method)
     case = random_case(r, kind="distinct")
     with chosen("apart"):
         plan = learn(case, method, score, candidates=ALL)
-    people = published(plan.apply(case.table), case.views)
+    people = published(frames_of(case.table, plan), case.views)
     for i, names in enumerate(case.views.values()):
         for block in partition(people.blocks[i]):
             for name in names:
@@ -206,7 +217,7 @@ def test_no_cut_of_all_views_alike_is_left_that_would_hold(r: Random, score: Sco
     case = random_case(r, kind="distinct")
     with chosen("alike"):
         plan = learn(case, "simultaneous", score, candidates=ALL)
-    people = published(plan.apply(case.table), case.views)
+    people = published(frames_of(case.table, plan), case.views)
     for block in partition(list(zip(*people.blocks, strict=True))):
         for name in {name for view in case.views.values() for name in view}:
             for parts in cuts(case.table, name, block):
@@ -235,7 +246,7 @@ def test_cuts_as_the_plain_twin_does(r: Random, score: Score) -> None:
 def chosen(which: str) -> patch:  # type: ignore[valid-type]
     """Let the views that were cut apart, or alike, seem the narrower ones."""
     openness: Iterator[int] = iter([0, 1] if which == "apart" else [1, 0])
-    return patch.object(ViewsPlan, "openness", lambda plan, weights: next(openness))
+    return patch.object(CutViews, "openness", lambda plan, weights: next(openness))
 
 
 def holds_if_cut(
@@ -273,8 +284,11 @@ def test_the_order_of_rows_does_not_matter(r: Random, method: Method, score: Sco
     rows = r.sample(range(len(case.table)), len(case.table))
     other = replace(case, table=sd.read(case.table.frame()[rows], case.table.schema))
     first, again, second = learn(case, method, score), learn(case, method, score), learn(other, method, score)
-    assert first.to_json() == again.to_json() == second.to_json()
-    frames, shuffled = first.apply(case.table), second.apply(other.table)
+    assert described(first) == described(again) == described(second)
+    plans = [views.plan(case.requirement) for views in (first, again, second)]
+    assert plans[0].to_json() == plans[1].to_json() == plans[2].to_json()
+    assert all(plan.tables()["tuples"].equals(plans[0].tables()["tuples"]) for plan in plans)
+    frames, shuffled = frames_of(case.table, first), frames_of(other.table, second)
     assert all(frame[rows].equals(shuffled[view]) for view, frame in frames.items())
 
 
@@ -305,7 +319,7 @@ def test_the_first_of_a_sequence_is_as_if_it_were_alone(r: Random, score: Score,
     order = r.sample(list(case.views), len(case.views))
     plan = learn(case, "sequential", score, order=order)
     alone = learn(replace(case, views={order[0]: case.views[order[0]]}), "sequential", score)
-    assert plan.to_json()["views"][order[0]] == alone.to_json()["views"][order[0]]
+    assert described(plan)[order[0]] == described(alone)[order[0]]
 
 
 def test_numbers_are_cut_in_their_own_order() -> None:
@@ -313,7 +327,7 @@ def test_numbers_are_cut_in_their_own_order() -> None:
     people = pl.DataFrame({"age": [10, 20, 30, 40], "illness": list("ABAB")})
     schema = sd.Schema.from_roles(quasi=["age"], sensitive=["illness"], domains={"age": [40, 10, 30, 20]})
     case = Case(sd.read(people, schema), {"ages": ["age"]}, MultiViewDiversity(2))
-    frames = learn(case).apply(case.table)
+    frames = frames_of(case.table, learn(case))
     assert frames["ages"]["age"].to_list() == ["[10, 20]"] * 2 + ["[30, 40]"] * 2
 
 
@@ -335,7 +349,7 @@ def test_one_part_of_one_table_is_published_for_what_lies_in_it() -> None:
         quasi=["age", "height"], sensitive=["illness"], domains={"age": range(10), "height": range(10)}
     )
     case = Case(sd.read(people, schema), {"ages": ["age"], "heights": ["height"]}, MultiViewDiversity(2))
-    frames = learn(case, "all-attributes").apply(case.table)
+    frames = frames_of(case.table, learn(case, "all-attributes"))
     assert frames["ages"]["age"].to_list() == ["[0, 2]"] * 2 + ["[3, 9]"] * 2
     assert frames["heights"]["height"].unique().to_list() == ["*"]
 
@@ -376,22 +390,33 @@ def test_the_weight_of_an_attribute_matters() -> None:
 def test_new_views_do_not_give_away_what_earlier_ones_left(r: Random, method: Method, score: Score) -> None:
     case = random_case(r)
     quasi = case.table.names("quasi")
-    first = learn(case, "sequential").apply(case.table)
+    first = frames_of(case.table, learn(case, "sequential"))
     before = published(first, case.views)
     earlier = told(case.table, before, sets_only=case.requirement.kind == "distinct")
     new: Views = {f"new {i}": r.sample(quasi, r.randint(1, len(quasi))) for i in range(r.randint(1, 2))}
-    problem = ViewsProblem.of(case.table, new, "illness", [earlier])
+    problem = problem_after(case.table, new, earlier)
     try:
         plan = learn_views(problem, case.requirement, method, score=score)
     except sd.ParameterError:
         assert (method, case.requirement.kind == "distinct") == ("all-attributes", False)
         return
-    frames = plan.apply(case.table)
+    frames = frames_of(case.table, plan)
     check_labels(case.table, frames, new)
     after = published(frames, new)
     everything = Persons([*before.blocks, *after.blocks], after.sensitive, after.weights)
     assert everything.hold(case.requirement)
-    check_measured(plan, everything, case.requirement)
+    check_measured(case.table, plan, everything, case.requirement)
+
+
+def problem_after(table: sd.Table, views: Views, by_rows: Earlier) -> ViewsProblem:
+    """The problem of new views, where something is told about every row: of equal rows it must be the same."""
+    counts = table.counts([*table.names("quasi"), "illness"])
+    place = by_row.tuple_of(table, counts)
+    _, first = np.unique(place, return_index=True)
+    earlier = Earlier(by_rows.candidates[first], by_rows.weighed[first])
+    assert (earlier.candidates[place] == by_rows.candidates).all()
+    assert (earlier.weighed[place] == by_rows.weighed).all()
+    return ViewsProblem.of(table, views, "illness", counts, [earlier])
 
 
 def told(table: sd.Table, people: Persons, sets_only: bool) -> Earlier:
@@ -422,17 +447,18 @@ def test_many_values_take_several_words() -> None:
     people = pl.DataFrame({"x": [i // 50 for i in range(150)], "y": range(150), "illness": range(1000, 1150)})
     schema = sd.Schema.from_roles(quasi=["x", "y"], sensitive=["illness"])
     table = sd.read(people, schema)
-    old = published(learn(Case(table, {"x": ["x"]}, MultiViewDiversity(50))).apply(table), {"x": ["x"]})
+    first = learn(Case(table, {"x": ["x"]}, MultiViewDiversity(50)))
+    old = published(frames_of(table, first), {"x": ["x"]})
     assert [len(values) for values in old.candidates()] == [50] * 150
     bits = np.zeros((150, 3), dtype=np.uint64)
     for row, values in enumerate(old.candidates()):
         for value in values:
             bits[row, (value - 1000) // 64] |= np.uint64(1) << np.uint64((value - 1000) % 64)
-    problem = ViewsProblem.of(table, {"y": ["y"]}, "illness", [Earlier(bits, np.empty((150, 0)))])
+    problem = problem_after(table, {"y": ["y"]}, Earlier(bits, np.empty((150, 0))))
     for l, blocks in ((51, 1), (50, 3), (25, 6)):
         plan = learn_views(problem, MultiViewDiversity(l), candidates=ALL)
         assert len(sizes(plan)[0]) == blocks
-        new = published(plan.apply(table), {"y": ["y"]})
+        new = published(frames_of(table, plan), {"y": ["y"]})
         left = Persons([*old.blocks, *new.blocks], new.sensitive, new.weights).candidates()
         assert min(len(values) for values in left) >= min(l, 50)
 
@@ -454,7 +480,7 @@ def adult_problem(frame: pl.DataFrame) -> tuple[sd.Table, ViewsProblem]:
 @pytest.mark.parametrize("method", ["simultaneous", "all-attributes", "sequential"])
 def test_adult_is_recounted(data_folder: Path, method: Method) -> None:
     table, problem = adult_problem(sd.datasets.load("adult"))
-    frames = learn_views(problem, MultiViewDiversity(4), method).apply(table)
+    frames = frames_of(table, learn_views(problem, MultiViewDiversity(4), method))
     assert all(frame.height == 48_842 for frame in frames.values())
     values = [
         frame.select(pl.col("occupation").fill_null("?").unique().implode().over(ADULT[view]))["occupation"]

@@ -8,12 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.views import SENSITIVE, VIEWS, adult, table_of
+from benchmarks.views import SENSITIVE, VIEWS, adult, published, table_of
 from papers.multi_view.__main__ import Found, main
 from papers.multi_view.differences import CUT, differences, distances, ranked, unlikeness
 from papers.multi_view.measure import METHODS, learner, made, untouched
 from papers.multi_view.paper import FIRST, OURS, PAPER, PAPERS, RAW, SECOND, TIGHT
 from papers.multi_view.report import answers, clearly_lower, grids, nearest
+from sudare.privacy.multi_view import MultiViewDiversity
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_one_view_after_the_other_is_uneven_and_all_at_once_is_not(found: Found)
 def test_dm_and_open_are_those_of_the_published_views(data_folder: Path) -> None:
     table = table_of(adult().head(300))
     plan = learner(table, OURS, 3)()
-    frames, views = plan.apply(table), made(plan, 3)
+    frames, views = published(table, plan.plan(MultiViewDiversity(3))), made(plan, 3)
     for i, (name, attributes) in enumerate(VIEWS.items()):
         sizes = frames[name].group_by(attributes).len()["len"].to_list()
         assert views.blocks[i] == len(sizes)
@@ -54,7 +55,7 @@ def test_dm_and_open_are_those_of_the_published_views(data_folder: Path) -> None
 def test_tight_labels_are_the_columns_of_one_table(data_folder: Path) -> None:
     table = table_of(adult().head(300))
     plan = learner(table, TIGHT, 3)()
-    (frame,) = plan.apply(table).values()
+    (frame,) = published(table, plan.plan(MultiViewDiversity(3))).values()
     for i, attributes in enumerate(VIEWS.values()):
         sizes = frame.group_by(attributes).len()["len"].to_list()
         assert made(plan, 3).dm[i] == sum(size**2 for size in sizes)

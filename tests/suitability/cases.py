@@ -13,6 +13,7 @@ import sudare as sd
 from sudare.generalization.problem import Problem
 from sudare.privacy.requirement import Requirement
 from sudare.suitability.costs import BlockMinimum, Costs
+from tests import by_row
 from tests.privacy.plain import has_distinct, has_entropy, has_k, is_recursive
 from tests.suitability.plain import Path, Plain
 
@@ -111,7 +112,12 @@ def costs_of(plain: Plain) -> Costs:
     return Costs.of(plain.heights(), plain.weights)
 
 
-def some_row(problem: Problem) -> list[int]:
+def row_units(plain: Plain, problem: Problem) -> list[int]:
+    """Which unit of the problem each record is."""
+    return by_row.unit_of(plain.table(), problem).tolist()
+
+
+def some_row(plain: Plain, problem: Problem) -> list[int]:
     """Of each unit, one row of the table."""
-    rows = problem.row_unit.tolist()
+    rows = row_units(plain, problem)
     return [rows.index(unit) for unit in range(len(problem.units))]

@@ -13,6 +13,8 @@ from hypothesis import given, settings
 
 import sudare as sd
 from sudare.errors import InputError, ParameterError
+from sudare.tables.counts import Counts
+from tests import by_row
 from tests.suitability.cases import Asked, random_plain, randoms
 from tests.suitability.plain import Plain
 
@@ -106,16 +108,30 @@ def test_the_ratio_is_to_what_generalize_reaches(r: Random) -> None:
                 assert a.ratio[l] == (math.inf if a.bound_l[l] else None)
 
 
+def counted_rows(table: sd.Table) -> Counts:
+    """The rows as they stand, by what an assessment counts them by."""
+    return by_row.rows_of(table, [*table.names("quasi"), *table.names("sensitive")])
+
+
+def row_costs(assessment: sd.Assessment, table: sd.Table) -> list[float]:
+    """What each row costs at least."""
+    place = by_row.tuple_of(table, table.counts(counted_rows(table).names))
+    return assessment.costs[place].tolist()
+
+
 @given(r=randoms)
 @settings(max_examples=20)
 def test_what_each_row_costs_and_the_worst(r: Random) -> None:
     plain = random_plain(r, most=14)
-    a = sd.assess(plain.table(), l=[1, 2, 3], k=2, diversity="distinct")
+    table = plain.table()
+    a = sd.assess(table, l=[1, 2, 3], k=2, diversity="distinct")
     assert a.largest is not None
+    assert a.weights.sum() == len(table)
     expected = [float(plain.nearest(u, a.largest, a.largest)) for u in range(len(plain.rows))]
-    assert a.row_costs.tolist() == pytest.approx(expected, abs=1e-12)
-    order = sorted(range(len(expected)), key=lambda u: -a.row_costs[u])[:10]
-    assert a.worst["costs at least"].to_list() == [a.row_costs[u] for u in order]
+    costs, codes = row_costs(a, table), counted_rows(table).codes.tolist()
+    assert costs == pytest.approx(expected, abs=1e-12)
+    order = sorted(range(len(expected)), key=lambda u: (-costs[u], codes[u]))[:10]
+    assert a.worst["costs at least"].to_list() == [costs[u] for u in order]
     assert a.worst.drop("costs at least").equals(plain.frame().select(plain.names)[order])
 
 
@@ -258,7 +274,7 @@ def test_nothing_feasible() -> None:
     assert a.feasible == {2: False, 3: False}
     assert a.bound_l == {2: None, 3: None}
     assert (a.largest, a.best_l, a.without) == (None, {}, {})
-    assert a.row_costs.tolist() == [0] * 4
+    assert a.costs.tolist() == [0] * 4
     assert [choice.action for offered in a.choices.values() for choice in offered] == ["stop", "stop"]
     json.dumps(a.to_json())
     distinct = sd.assess(flat("abcd", "sstt").table(), l=3, k=2, diversity="distinct")
@@ -333,7 +349,9 @@ def test_the_order_of_the_rows_does_not_matter(r: Random) -> None:
     other = Plain(
         plain.paths, plain.weights, [plain.rows[i] for i in order], [plain.sensitive[i] for i in order]
     )
-    first, second = (sd.assess(p.table(), l=[2, 3], k=[2, 3]) for p in (plain, other))
+    tables = [p.table() for p in (plain, other)]
+    first, second = (sd.assess(table, l=[2, 3], k=[2, 3]) for table in tables)
     for name in ("bound_l", "bound_k", "max_blocks", "min_block_entropy", "feasible", "without"):
         assert getattr(first, name) == pytest.approx(getattr(second, name), abs=1e-12)
-    assert second.row_costs.tolist() == pytest.approx([first.row_costs[i] for i in order], abs=1e-12)
+    costs = [row_costs(a, table) for a, table in zip((first, second), tables, strict=True)]
+    assert costs[1] == pytest.approx([costs[0][i] for i in order], abs=1e-12)

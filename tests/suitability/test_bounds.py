@@ -16,8 +16,9 @@ from sudare.suitability.bounds import WORDS, Bound, best_bounds, nearest_bounds,
 from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.suitability.histogram import max_blocks
 from sudare.suitability.matching import matched_costs
+from tests import by_row
 from tests.generalization.adult import adult
-from tests.suitability.cases import ASKED, Asked, costs_of, problem_of, random_plain, randoms
+from tests.suitability.cases import ASKED, Asked, costs_of, problem_of, random_plain, randoms, row_units
 from tests.suitability.plain import Plain, best_program
 
 TOLERANCE = Fraction(1, 10**12)  # a mean of floats is rounded
@@ -107,7 +108,7 @@ def test_what_a_bound_says(r: Random) -> None:
     problem = Problem.of(plain.table(), asked.requirements())
     for bound in bounds_of(plain, asked).values():
         assert len(bound.of_unit) == len(problem.units)
-        assert bound.value == pytest.approx(np.mean(bound.of_unit[problem.row_unit]), abs=1e-12)
+        assert bound.value == pytest.approx(np.mean(bound.of_unit[row_units(plain, problem)]), abs=1e-12)
         assert 0 <= bound.value <= 1
         assert bound.reason == WORDS[bound.by]
 
@@ -220,7 +221,7 @@ def test_coil_2000(data_folder: Path) -> None:
     ]
     by_k = nearest_bounds(by_quasi, costs, [BlockMinimum(k) for k in (2, 4, 8)])
     assert printed(by_k) == ["0.0497", "0.0900", "0.1589"]
-    counts = np.bincount(table["c1"].codes)
+    counts = np.bincount(by_row.codes(table, "c1"))
     assert [max_blocks(counts, l) for l in (2, 4, 8)] == [2911, 1455, 716]
 
 

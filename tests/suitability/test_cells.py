@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from sudare.generalization.problem import Problem
 from sudare.suitability.cells import ClosedCells, can_be_listed, cell_costs, count_choices
 from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
-from tests.suitability.cases import MINIMA, costs_of, problem_of, random_plain, randoms, some_row
+from tests.suitability.cases import MINIMA, costs_of, problem_of, random_plain, randoms, row_units, some_row
 from tests.suitability.plain import Plain
 
 
@@ -22,7 +22,7 @@ def test_the_cheapest_cell_is_that_of_all_choices_of_levels(r: Random) -> None:
     assert (least <= costs.whole).all()
     for minimum, of_minimum in zip(MINIMA, least.tolist(), strict=True):
         cells = plain.cells(minimum.records, minimum.values)
-        for row, cost in zip(some_row(problem), of_minimum, strict=True):
+        for row, cost in zip(some_row(plain, problem), of_minimum, strict=True):
             own = [price for (_, members), price in cells.items() if row in members]
             assert Fraction(cost, costs.whole) == min(own, default=Fraction(1))
 
@@ -38,7 +38,7 @@ def test_cells_bound_no_less_than_the_nearest_with_any_weights(r: Random) -> Non
         assert (least >= nearest_costs(problem, costs, minima)).all()
         for minimum, of_minimum in zip(minima, least.tolist(), strict=True):
             cells = plain.cells(minimum.records, minimum.values)
-            for row, cost in zip(some_row(problem), of_minimum, strict=True):
+            for row, cost in zip(some_row(plain, problem), of_minimum, strict=True):
                 own = [price for (_, members), price in cells.items() if row in members]
                 assert Fraction(cost, costs.whole) <= min(own, default=Fraction(1))
 
@@ -52,7 +52,10 @@ def test_closed_cells_are_the_smallest_for_each_set_of_records(r: Random) -> Non
     costs, problem = costs_of(plain), problem_of(plain, by_value)
     cells = ClosedCells.of(problem, costs, minimum)
     listed = [
-        (frozenset(rows_of(problem, cells.members[low:high].tolist())), Fraction(int(cost), costs.whole))
+        (
+            frozenset(rows_of(plain, problem, cells.members[low:high].tolist())),
+            Fraction(int(cost), costs.whole),
+        )
         for low, high, cost in zip(cells.start[:-1], cells.start[1:], cells.cost, strict=True)
     ]
     assert len(listed) == len(cells) == len(set(listed))
@@ -61,9 +64,9 @@ def test_closed_cells_are_the_smallest_for_each_set_of_records(r: Random) -> Non
     assert len(listed) == len(expected)
 
 
-def rows_of(problem: Problem, units: list[int]) -> list[int]:
+def rows_of(plain: Plain, problem: Problem, units: list[int]) -> list[int]:
     assert len(set(units)) == len(units)
-    return [row for row, unit in enumerate(problem.row_unit.tolist()) if unit in units]
+    return [row for row, unit in enumerate(row_units(plain, problem)) if unit in units]
 
 
 def smallest(plain: Plain, minimum: BlockMinimum) -> dict[frozenset[int], Fraction]:
@@ -100,6 +103,6 @@ def test_tuples_that_just_fit_a_number_are_told_apart() -> None:
     least = cell_costs(problem, costs, [BlockMinimum(2), BlockMinimum(3)])
     for minimum, of_minimum in zip((2, 3), least.tolist(), strict=True):
         cells = plain.cells(minimum, 1)
-        for row, cost in zip(some_row(problem), of_minimum, strict=True):
+        for row, cost in zip(some_row(plain, problem), of_minimum, strict=True):
             own = min(price for (_, members), price in cells.items() if row in members)
             assert Fraction(cost, costs.whole) == own

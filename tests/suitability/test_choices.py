@@ -13,6 +13,7 @@ import sudare as sd
 from sudare.suitability.assess import Assessment
 from sudare.suitability.choices import OUTLIERS, WORTH, Advice
 from sudare.suitability.facts import LOW
+from tests import by_row
 from tests.suitability.plain import Plain
 
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?%?")
@@ -234,7 +235,8 @@ def test_leaving_out_an_attribute(told: Told) -> None:
 
 
 def test_leaving_out_the_farthest_records(told: Told) -> None:
-    n = len(told.plain.rows)
+    n, table = len(told.plain.rows), told.plain.table()
+    codes = by_row.rows_of(table, [*table.names("quasi"), *table.names("sensitive")]).codes.tolist()
     for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "suppress")
         if not possible or told.ratio(l) <= LOW:
@@ -242,7 +244,7 @@ def test_leaving_out_the_farthest_records(told: Told) -> None:
             continue
         left = n * 1 // 100
         costs = told.costs(l).round(9)
-        kept = sorted(sorted(range(n), key=lambda row: (-costs[row], row))[left:])
+        kept = sorted(sorted(range(n), key=lambda row: (-costs[row], codes[row]))[left:])
         rest = Plain(
             told.plain.paths,
             told.plain.weights,

@@ -34,7 +34,7 @@ def test_nearest_costs_are_those_of_the_definition(r: Random) -> None:
     costs, problem = costs_of(plain), problem_of(plain)
     least = nearest_costs(problem, costs, MINIMA)
     assert least.dtype == np.int64
-    rows = some_row(problem)
+    rows = some_row(plain, problem)
     assert exact(plain)
     for minimum, of_minimum in zip(MINIMA, least.tolist(), strict=True):
         for row, cost in zip(rows, of_minimum, strict=True):
@@ -48,7 +48,7 @@ def test_with_odd_weights_they_are_never_more_and_hardly_less(r: Random) -> None
     costs, problem = costs_of(plain), problem_of(plain)
     levels = sum(plain.heights())
     for minimum, of_minimum in zip(MINIMA, nearest_costs(problem, costs, MINIMA).tolist(), strict=True):
-        for row, cost in zip(some_row(problem), of_minimum, strict=True):
+        for row, cost in zip(some_row(plain, problem), of_minimum, strict=True):
             expected = plain.nearest(row, minimum.records, minimum.values)
             if any(plain.weights) or expected < 1:
                 lost = expected - Fraction(cost, costs.whole)
@@ -63,7 +63,7 @@ def test_without_sensitive_values_copies_are_counted_too(r: Random) -> None:
     assert problem.weights.sum() == len(plain.rows)
     minima = [BlockMinimum(k) for k in (1, 2, 3, 5, 12)]
     for minimum, of_minimum in zip(minima, nearest_costs(problem, costs, minima).tolist(), strict=True):
-        expected = [plain.nearest(row, minimum.records, 1) for row in some_row(problem)]
+        expected = [plain.nearest(row, minimum.records, 1) for row in some_row(plain, problem)]
         assert [Fraction(cost, costs.whole) for cost in of_minimum] == expected
 
 

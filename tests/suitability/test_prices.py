@@ -12,7 +12,7 @@ from sudare.suitability import _prices, prices
 from sudare.suitability.cells import ClosedCells, cell_costs
 from sudare.suitability.costs import BlockMinimum
 from sudare.suitability.prices import Prices, best_prices
-from tests.suitability.cases import costs_of, problem_of, random_plain, randoms
+from tests.suitability.cases import costs_of, problem_of, random_plain, randoms, row_units
 from tests.suitability.plain import Plain, best_program, possible_blocks, subsets
 
 FLAT = [("x", "*"), ("y", "*")]
@@ -32,7 +32,7 @@ def priced(plain: Plain, minimum: BlockMinimum) -> tuple[Prices, list[float]]:
     problem, costs = problem_of(plain, minimum.values > 1), costs_of(plain)
     start = cell_costs(problem, costs, [minimum])[0]
     proof = best_prices(problem, costs, minimum, start)
-    return proof, proof.of_unit[problem.row_unit].tolist()
+    return proof, proof.of_unit[row_units(plain, problem)].tolist()
 
 
 def check(plain: Plain, minimum: BlockMinimum) -> None:
@@ -99,10 +99,10 @@ def test_the_best_block_of_each_cell_is_found(r: Random) -> None:
     asked = np.array([r.choice([0.0, 0.25, 0.5, 1.0, r.random()]) for _ in problem.units])
     excess = _prices.excess(asked, pricing)
     start, units, times, limits = _prices.blocks(asked, pricing, np.arange(len(cells)))
-    of_record = asked[problem.row_unit].tolist()
+    of_record = asked[row_units(plain, problem)].tolist()
     for g, above in enumerate(excess.tolist()):
         members = cells.members[cells.start[g] : cells.start[g + 1]].tolist()
-        rows = [row for row, unit in enumerate(problem.row_unit.tolist()) if unit in members]
+        rows = [row for row, unit in enumerate(row_units(plain, problem)) if unit in members]
         cost = float(pricing.cost[g])
         blocks = [[rows[i] for i in block] for block in subsets(len(rows))]
         best = max(
@@ -121,7 +121,7 @@ def test_the_best_block_of_each_cell_is_found(r: Random) -> None:
         assert sum(taken.values()) >= minimum.records
         assert limits[g] == pytest.approx(cost * sum(taken.values()))
         assert len({int(problem.sensitive[u]) for u, t in taken.items() if t}) >= minimum.values
-    lowered = _prices.lowered(asked, pricing)[problem.row_unit].tolist()
+    lowered = _prices.lowered(asked, pricing)[row_units(plain, problem)].tolist()
     for block, limit in possible_blocks(plain, minimum).items():
         assert sum(Fraction(lowered[row]) for row in block) <= limit
     assert all(0 <= low <= high for low, high in zip(lowered, of_record, strict=True))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
+from sudare.generalization.problem import with_hierarchies
 from sudare.suitability.bounds import best_bounds
 from sudare.suitability.cells import cell_costs
 from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
@@ -18,10 +19,15 @@ from sudare.suitability.search import searched_costs
 from tests.suitability.cases import random_plain
 
 
+def facts_of(table: sd.Table) -> Facts:
+    by_value = table.counts([*table.names("quasi"), *table.names("sensitive")])
+    return Facts(with_hierarchies(table), by_value)
+
+
 @given(r=st.randoms(use_true_random=False))
 @settings(max_examples=60)
 def test_what_is_found_is_what_the_list_has(r: Random) -> None:
-    facts = Facts(random_plain(r, most=8).table(), "illness")
+    facts = facts_of(random_plain(r, most=8).table())
     problem = facts.problem
     for minimum in (
         BlockMinimum(2),
@@ -49,7 +55,7 @@ def survey() -> Facts:
     schema = sd.Schema.from_roles(
         quasi=["age", "sex", "region", "education"], sensitive=["diagnosis"], hierarchies=hierarchies
     )
-    return Facts(sd.read(people, schema), "diagnosis")
+    return facts_of(sd.read(people, schema))
 
 
 @pytest.mark.parametrize("steps", [1, 10, 100])
@@ -72,7 +78,7 @@ def test_a_wide_table_is_searched() -> None:
         .select("diagnosis")
         .with_columns(**{name: rng.choice(["a", "b", "c"], 60) for name in names})
     )
-    facts = Facts(sd.read(frame, sd.Schema.from_roles(quasi=names, sensitive=["diagnosis"])), "diagnosis")
+    facts = facts_of(sd.read(frame, sd.Schema.from_roles(quasi=names, sensitive=["diagnosis"])))
     minimum = BlockMinimum(4)
     (plain,) = best_bounds(facts.by_quasi, facts.costs, [minimum])
     (tight,) = best_bounds(facts.by_quasi, facts.costs, [minimum], tight=True)

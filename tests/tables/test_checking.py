@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare import Hierarchy, InputError, Schema, Table
+from tests import by_row
 
 
 def read(values: Any, **attribute: Any) -> Table:
@@ -41,10 +42,10 @@ def fault_of(reading: Callable[[], Table]) -> str:
 
 
 def test_the_declared_order_of_a_domain_gives_the_codes() -> None:
-    column = read(["low", None, "high"], domain=["low", "middle", "high"])["x"]
+    column = by_row.column(read(["low", None, "high"], domain=["low", "middle", "high"]), "x")
     assert column.values.to_list() == ["low", "middle", "high"]
     assert column.codes.tolist() == [0, 3, 2]
-    assert column.size == 4
+    assert column.dictionary.size == 4
     assert column.decode().to_list() == ["low", None, "high"]
 
 
@@ -53,10 +54,10 @@ def test_the_declared_order_of_a_domain_gives_the_codes() -> None:
 def test_a_domain_changes_codes_and_not_values(data: st.DataObject) -> None:
     domain = data.draw(st.lists(st.integers(0, 400), min_size=1, unique=True))
     values = data.draw(st.lists(st.none() | st.sampled_from(domain), min_size=1).filter(any_value))
-    column = read(pl.Series(values, dtype=pl.Int64), domain=domain)["x"]
+    column = by_row.column(read(pl.Series(values, dtype=pl.Int64), domain=domain), "x")
     assert column.decode().to_list() == values
     assert column.values.to_list() == domain
-    assert column.size == len(domain) + (None in values)
+    assert column.dictionary.size == len(domain) + (None in values)
     assert [domain[code] if code < len(domain) else None for code in column.codes] == values
 
 
@@ -80,7 +81,7 @@ def any_value(values: list) -> bool:
     ],
 )
 def test_domains_of_every_kind(values: Any, domain: list) -> None:
-    column = read(values, domain=domain)["x"]
+    column = by_row.column(read(values, domain=domain), "x")
     assert column.decode().to_list() == pl.Series(values).to_list()
     assert column.decode().dtype == pl.Series(values).dtype
     assert len(column.values) == len(domain)
@@ -160,25 +161,31 @@ def test_values_that_cannot_be_compared_with_the_bounds(values: list) -> None:
 CITIES = Hierarchy.from_rows([["Paris", "France", "*"], ["Lyon", "France", "*"], ["Oslo", "Norway", "*"]])
 
 
+def published(table: Table, level: int) -> list[str | None]:
+    hierarchy = table["x"].hierarchy
+    assert hierarchy is not None
+    return hierarchy.publish(by_row.codes(table, "x"), level=level)
+
+
 def test_the_leaves_of_the_hierarchy_are_the_codes_of_the_column() -> None:
-    column = read(["Oslo", "Lyon", "Oslo"], hierarchy=CITIES)["x"]
-    assert column.values.to_list() == ["Lyon", "Oslo"]
-    assert column.hierarchy.leaves == ("Lyon", "Oslo")
-    assert column.hierarchy.publish(column.codes, level=1) == ["Norway", "France", "Norway"]
-    assert column.hierarchy.height == 2
+    table = read(["Oslo", "Lyon", "Oslo"], hierarchy=CITIES)
+    assert table["x"].values.to_list() == ["Lyon", "Oslo"]
+    assert table["x"].hierarchy.leaves == ("Lyon", "Oslo")
+    assert published(table, level=1) == ["Norway", "France", "Norway"]
+    assert table["x"].hierarchy.height == 2
 
 
 def test_missing_values_have_a_leaf_of_their_own() -> None:
-    column = read(["Oslo", None, "Lyon"], hierarchy=CITIES)["x"]
-    assert column.hierarchy.leaves == ("Lyon", "Oslo", None)
-    assert column.hierarchy.publish(column.codes, level=1) == ["Norway", None, "France"]
-    assert column.hierarchy.meet(2, [0, 1]).tolist() == [2, 2]
+    table = read(["Oslo", None, "Lyon"], hierarchy=CITIES)
+    assert table["x"].hierarchy.leaves == ("Lyon", "Oslo", None)
+    assert published(table, level=1) == ["Norway", None, "France"]
+    assert table["x"].hierarchy.meet(2, [0, 1]).tolist() == [2, 2]
 
 
 def test_a_domain_and_a_hierarchy_have_the_same_codes() -> None:
-    column = read(["Lyon", None], domain=["Oslo", "Lyon", "Paris"], hierarchy=CITIES)["x"]
-    assert column.hierarchy.leaves == ("Oslo", "Lyon", "Paris", None)
-    assert column.hierarchy.publish(column.codes, level=0) == ["Lyon", None]
+    table = read(["Lyon", None], domain=["Oslo", "Lyon", "Paris"], hierarchy=CITIES)
+    assert table["x"].hierarchy.leaves == ("Oslo", "Lyon", "Paris", None)
+    assert published(table, level=0) == ["Lyon", None]
 
 
 def test_values_that_the_hierarchy_does_not_have_are_named() -> None:
@@ -197,8 +204,8 @@ def test_a_value_of_the_domain_that_no_row_has_and_the_hierarchy_does_not_have()
 def test_numbers_find_their_leaves_in_any_spelling() -> None:
     groups = Hierarchy.groups({"1": "low", "2": "low", "3": "high"})
     for values in ([1, 3], [1.0, 3.0], ["1", "3"]):
-        column = read(values, hierarchy=groups)["x"]
-        assert column.hierarchy.publish(column.codes, level=1) == ["low", "high"]
+        table = read(values, hierarchy=groups)
+        assert published(table, level=1) == ["low", "high"]
 
 
 def test_a_recipe_that_cannot_be_built_names_the_column() -> None:

@@ -93,10 +93,10 @@ def check(original: pl.Series) -> None:
     column = Column.encode(original)
     assert identical(column.decode(), original)
     assert column.missing == (original.null_count() > 0)
-    assert column.size == len(column.values) + column.missing
+    assert column.dictionary.size == len(column.values) + column.missing
     assert column.values.null_count() == 0
     assert (column.codes == len(column.values)).tolist() == original.is_null().to_list()
-    assert set(column.codes.tolist()) == set(range(column.size))
+    assert set(column.codes.tolist()) == set(range(column.dictionary.size))
     assert column.codes.dtype == smallest(len(column.values) + 1)
     assert all(a < b for a, b in pairwise(order(column.values)))
 
@@ -208,7 +208,7 @@ def test_a_series_in_several_chunks() -> None:
 
 def test_decoding_other_codes() -> None:
     column = Column.encode(pl.Series("x", ["b", None, "a"]))
-    assert column.decode(np.array([0, 0, 2, 1])).to_list() == ["a", "a", None, "b"]
+    assert column.dictionary.decode(np.array([0, 0, 2, 1])).to_list() == ["a", "a", None, "b"]
 
 
 def test_rows_with() -> None:

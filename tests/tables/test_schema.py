@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare import Attribute, CsvFormat, Hierarchy, InputError, Role, Schema
 from sudare.tables.recipes import FileRecipe, IntervalsRecipe, MaskRecipe
+from tests import by_row
 
 # -- from roles ------------------------------------------------------------------------------------
 
@@ -416,8 +417,10 @@ def test_a_hierarchy_survives_toml_with_its_labels(tmp_path: Path) -> None:
 )
 def test_every_kind_of_recipe_is_built_from_the_data(recipe: Any, values: list, published: list[str]) -> None:
     schema = Schema.from_dict({"attributes": {"x": {"role": "quasi", "hierarchy": recipe}}})
-    column = sd.read(pl.DataFrame({"x": values}), schema)["x"]
-    assert column.hierarchy.publish(column.codes, level=1) == published
+    table = sd.read(pl.DataFrame({"x": values}), schema)
+    hierarchy = table["x"].hierarchy
+    assert hierarchy is not None
+    assert hierarchy.publish(by_row.codes(table, "x"), level=1) == published
 
 
 def test_a_schema_may_name_its_source(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import polars as pl
 from hypothesis import strategies as st
 
 import sudare as sd
+from sudare.utility.outcome import Outcome
+from tests import by_row
 
 AGES = range(12)
 TOWNS = {"Ayr": "north", "Bath": "south", "Cork": "west", "Deal": "south", "Wick": "north"}
@@ -30,6 +32,10 @@ class Generalized:
     table: sd.Table
     levels: np.ndarray
     kept: np.ndarray
+
+    @property
+    def outcome(self) -> Outcome:
+        return by_row.outcome(self.table, self.levels, self.kept)
 
 
 def table_of(rows: list[tuple[int | None, str | None, str | None]]) -> sd.Table:
@@ -67,7 +73,7 @@ def heights(table: sd.Table) -> tuple[int, ...]:
 
 def leaves_of(table: sd.Table, name: str) -> list[object]:
     """All leaves of an attribute: those of the schema, and None if a row has it."""
-    values = table[name].decode().to_list()
+    values = by_row.values(table, name)
     leaves = {"age": list(AGES), "town": list(TOWNS)}.get(name) or sorted(
         {v for v in values if v is not None}
     )

@@ -8,8 +8,9 @@ import pytest
 
 import sudare as sd
 from sudare.errors import MissingExtraError
-from sudare.utility.cells import climbs
 from sudare.utility.classifier import _indicators, classifier_scores
+from sudare.utility.outcome import Outcome
+from tests import by_row
 from tests.utility.generalized import table_of
 
 
@@ -27,24 +28,28 @@ def towns(rows: int = 400) -> sd.Table:
     return sd.read(frame, schema)
 
 
+def outcome(table: sd.Table, level: int) -> Outcome:
+    """All towns climbed to one level; records are counted by their illness and region, too."""
+    return Outcome.of(table, [level], counts=table.counts(["town", "ill", "region"]))
+
+
 def test_indicators_are_known_from_the_published_level_up() -> None:
     table = table_of([(0, "Ayr", "f"), (4, "Bath", "m")])
-    _, (_, tree, climbed), _ = climbs(table, [[0, 0, 0], [0, 1, 0]])
-    found = _indicators([(tree, table["town"].codes, climbed)], np.array([True, True])).toarray()
+    _, (_, tree, climbed), _ = by_row.outcome(table, [[0, 0, 0], [0, 1, 0]]).climbs()
+    towns = by_row.codes(table, "town")
+    found = _indicators([(tree, towns, climbed)], np.array([True, True])).toarray()
     # Ayr is known as Ayr and north; Bath only as south (nodes: Ayr, Bath, ...; north, south, ...).
     assert found.sum(axis=1).tolist() == [2, 1]
-    assert np.flatnonzero(found[1]).tolist() == [
-        tree.nodes[0].max() + 1 + tree.nodes[1][table["town"].codes[1]]
-    ]
+    assert np.flatnonzero(found[1]).tolist() == [tree.nodes[0].max() + 1 + tree.nodes[1][towns[1]]]
 
 
 @pytest.mark.usefixtures("scikit_learn")
 def test_what_is_generalized_away_cannot_be_learned() -> None:
     table = towns()
-    as_it_was, regions = classifier_scores(table, [0]), classifier_scores(table, [1])
+    as_it_was, regions = classifier_scores(outcome(table, 0)), classifier_scores(outcome(table, 1))
     assert as_it_was.original == as_it_was.published == regions.original == 1.0
     assert regions.published < 0.65
-    assert classifier_scores(table, [1], target="region").published == 1.0
+    assert classifier_scores(outcome(table, 1), target="region").published == 1.0
     assert regions.tested == 120
     assert str(as_it_was).startswith(
         "'ill' of 120 held-out records: 100.0% right after learning from the original"
@@ -54,8 +59,8 @@ def test_what_is_generalized_away_cannot_be_learned() -> None:
 @pytest.mark.usefixtures("scikit_learn")
 def test_suppressed_records_teach_nothing() -> None:
     table = towns()
-    ill = table["ill"].decode() == "true"
-    scores = classifier_scores(table, [0], ill.to_numpy())  # only ill people are published
+    ill = [value == "true" for value in by_row.values(table, "ill")]
+    scores = classifier_scores(by_row.outcome(table, [0], ill, "ill"))  # only ill people are published
     assert scores.original == 1.0
     assert scores.published == pytest.approx(1 - scores.guess) or scores.published == scores.guess
 
@@ -64,18 +69,18 @@ def test_suppressed_records_teach_nothing() -> None:
 def test_what_cannot_be_is_refused() -> None:
     table = towns()
     with pytest.raises(sd.ParameterError, match="Got 'town', which is quasi, instead"):
-        classifier_scores(table, [0], target="town")
+        classifier_scores(outcome(table, 0), target="town")
     with pytest.raises(sd.ParameterError, match="'held_out' parameter"):
-        classifier_scores(table, [0], held_out=1.0)
+        classifier_scores(outcome(table, 0), held_out=1.0)
     with pytest.raises(sd.InputError, match="too few published records"):
-        classifier_scores(table, [0], np.zeros(400, dtype=bool))
+        classifier_scores(by_row.outcome(table, [0], np.zeros(400, dtype=bool), "ill"))
     plain = sd.read(pl.DataFrame({"age": [1, 2]}), sd.Schema.from_roles(quasi=["age"]))
     with pytest.raises(sd.ParameterError, match="the schema has 0 sensitive ones"):
-        classifier_scores(plain, [0])
+        classifier_scores(Outcome.of(plain, [0]))
 
 
 def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.delitem(sys.modules, "sklearn.linear_model", raising=False)
     with pytest.raises(MissingExtraError, match=r"pip install 'sudare\[classifier\]'"):
-        classifier_scores(towns(), [0])
+        classifier_scores(outcome(towns(), 0))

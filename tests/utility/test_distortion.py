@@ -7,6 +7,8 @@ import pytest
 import sudare as sd
 from sudare.utility.blocks import discernibility
 from sudare.utility.distortion import distortion_by_attribute, weighted_mean
+from sudare.utility.outcome import Outcome
+from tests import by_row
 
 
 @pytest.fixture
@@ -18,12 +20,12 @@ def table() -> sd.Table:
 
 
 def test_cost_is_the_share_of_the_height_climbed(table: sd.Table) -> None:
-    assert distortion_by_attribute(table, [1, 1]) == {"zip": pytest.approx(1 / 3), "sex": 1.0}
+    assert distortion_by_attribute(Outcome.of(table, [1, 1])) == {"zip": pytest.approx(1 / 3), "sex": 1.0}
 
 
 def test_a_suppressed_record_costs_one_in_every_cell(table: sd.Table) -> None:
     kept = np.arange(10) > 0
-    assert distortion_by_attribute(table, [0, 0], kept) == {"zip": 0.1, "sex": 0.1}
+    assert distortion_by_attribute(by_row.outcome(table, [0, 0], kept)) == {"zip": 0.1, "sex": 0.1}
 
 
 def test_weights_count(table: sd.Table) -> None:

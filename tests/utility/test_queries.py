@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.utility import queries
+from sudare.utility.outcome import Outcome
 from sudare.utility.queries import query_error
+from tests import by_row
 from tests.utility.generalized import Generalized, generalized, leaves_of, table_of, under
 
 NAMES = ("age", "town", "sex")
@@ -19,7 +21,7 @@ NAMES = ("age", "town", "sex")
 
 @given(generalized())
 def test_unchanged_table_has_no_error(case: Generalized) -> None:
-    assert query_error(case.table, [0, 0, 0], queries=20).mean == pytest.approx(0, abs=1e-12)
+    assert query_error(Outcome.of(case.table, [0, 0, 0]), queries=20).mean == pytest.approx(0, abs=1e-12)
 
 
 @given(generalized(), st.integers(0, 99))
@@ -27,7 +29,7 @@ def test_same_as_cell_by_cell(case: Generalized, seed: int) -> None:
     """The queries that were drawn, answered again one cell at a time."""
     asked = recorded(case, seed)
     table, rows = case.table, len(case.table)
-    values = {name: table[name].decode().to_list() for name in NAMES}
+    values = {name: by_row.values(table, name) for name in NAMES}
     errors = []
     for query in asked:
         true = sum(all(values[name][row] in inside for name, inside in query.items()) for row in range(rows))
@@ -39,7 +41,7 @@ def test_same_as_cell_by_cell(case: Generalized, seed: int) -> None:
                 share *= len(node & inside) / len(node)
             estimate += share
         errors.append(abs(estimate - true) / max(true, 0.001 * rows))
-    found = query_error(case.table, case.levels, case.kept, queries=10, seed=seed)
+    found = query_error(case.outcome, queries=10, seed=seed)
     assert found.queries == len(asked) == 10
     assert (found.mean, found.median) == pytest.approx((np.mean(errors), np.median(errors)))
 
@@ -57,7 +59,7 @@ def recorded(case: Generalized, seed: int) -> list[dict[str, set[object]]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(queries._Attribute, "ask", spy)
-        query_error(case.table, case.levels, case.kept, queries=10, seed=seed)
+        query_error(case.outcome, queries=10, seed=seed)
     found: list[dict[str, set[object]]] = []
     sizes = _sizes(case, seed)
     parts = iter(asked)
@@ -77,14 +79,19 @@ def _sizes(case: Generalized, seed: int) -> list[int]:
     ]
 
 
+def attribute_of(outcome: Outcome, asked: str) -> queries._Attribute:
+    table, codes = outcome.table, outcome.counts.column(asked)
+    return next(
+        queries._Attribute.of(table[name], table.schema[name], tree, codes, climbed, outcome.kept)
+        for name, tree, climbed in outcome.climbs()
+        if name == asked
+    )
+
+
 def test_by_hand() -> None:
     """One record, Bath, published as south (Bath, Deal): half of it is Bath."""
     table = table_of([(0, "Bath", "f")])
-    town = next(
-        queries._Attribute.of(table[name], table.schema[name], tree, climbed, np.array([True]))
-        for name, tree, climbed in queries.climbs(table, [0, 1, 0])
-        if name == "town"
-    )
+    town = attribute_of(Outcome.of(table, [0, 1, 0]), "town")
     shares = town.shares(np.array([False, True, False, False, False]))  # Bath, of Ayr, Bath, Cork, Deal, Wick
     assert shares[town.nodes[0]] == 0.5
 
@@ -92,14 +99,16 @@ def test_by_hand() -> None:
 def test_all_suppressed_answers_zero() -> None:
     """Every count is answered 0: off by 100%, or by nothing where the true count is 0."""
     table = table_of([(1, "Ayr", "f"), (2, "Bath", "m")])
-    found = query_error(table, [0, 0, 0], np.array([False, False]), queries=200)
+    found = query_error(Outcome.of(table, [0, 0, 0], [False, False]), queries=200)
     assert found.median in (0, 1)
     assert 0 < found.mean < 1
 
 
 def test_same_seed_same_queries() -> None:
     table = table_of([(i % 12, "Ayr", "fm"[i % 2]) for i in range(30)])
-    one, same, other = (query_error(table, [3, 1, 1], queries=50, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (
+        query_error(Outcome.of(table, [3, 1, 1]), queries=50, seed=seed) for seed in (1, 1, 2)
+    )
     assert one == same != other
 
 
@@ -109,8 +118,7 @@ def test_intervals_follow_the_values_not_their_text() -> None:
     hierarchy = sd.Hierarchy.intervals([*reversed(ages)], width=6)
     schema = sd.Schema.from_roles(quasi=["age"], hierarchies={"age": hierarchy})
     table = sd.read(pl.DataFrame({"age": ages[::2]}), schema)
-    ((_, tree, climbed),) = queries.climbs(table, [0])
-    found = queries._Attribute.of(table["age"], table.schema["age"], tree, climbed, np.ones(6, dtype=bool))
+    found = attribute_of(Outcome.of(table, [0]), "age")
     assert found.ordered
     assert [hierarchy.leaves[leaf] for leaf in found.values] == [str(age) for age in ages]
 
@@ -119,17 +127,14 @@ def test_dates_and_their_missing_values() -> None:
     days = [dt.date(2024, 1, 1) + dt.timedelta(days=17 * i) for i in range(20)]
     schema = sd.Schema.from_roles(quasi=["born"], hierarchies={"born": sd.Hierarchy.dates(days)})
     table = sd.read(pl.DataFrame({"born": [*days[:10], None]}), schema)
-    assert query_error(table, [0], queries=50).mean == 0
-    assert query_error(table, [5], queries=50).mean > 0
+    assert query_error(Outcome.of(table, [0]), queries=50).mean == 0
+    assert query_error(Outcome.of(table, [5]), queries=50).mean > 0
 
 
 def test_a_declared_order_is_not_the_order_of_numbers() -> None:
     schema = sd.Schema.from_roles(quasi=["rooms"], domains={"rooms": [3, 1, 2]})
     table = sd.read(pl.DataFrame({"rooms": [1, 2]}), schema)
-    ((_, tree, climbed),) = queries.climbs(table, [0])
-    found = queries._Attribute.of(
-        table["rooms"], table.schema["rooms"], tree, climbed, np.ones(2, dtype=bool)
-    )
+    found = attribute_of(Outcome.of(table, [0]), "rooms")
     assert found.values.tolist() == [1, 2, 0]
 
 
@@ -137,18 +142,18 @@ def test_times_are_ordered() -> None:
     times = [dt.datetime(2024, 1, 1, hour) for hour in range(4)]
     schema = sd.Schema.from_roles(quasi=["at"], hierarchies={"at": sd.Hierarchy.dates(times)})
     table = sd.read(pl.DataFrame({"at": times}), schema)
-    assert query_error(table, [1], queries=50).mean == 0
+    assert query_error(Outcome.of(table, [1]), queries=50).mean == 0
 
 
 def test_leaves_without_a_place_in_the_order_are_left_aside() -> None:
     hierarchy = sd.Hierarchy.from_rows([["1", "*"], ["2", "*"], ["unknown", "*"]])
     schema = sd.Schema.from_roles(quasi=["age"], hierarchies={"age": hierarchy})
     table = sd.read(pl.DataFrame({"age": [1, 2]}), schema)
-    assert query_error(table, [1], queries=50).mean == 0  # each of the two is as likely
+    assert query_error(Outcome.of(table, [1]), queries=50).mean == 0  # each of the two is as likely
 
 
 def test_no_quasi_attribute_is_refused() -> None:
     with pytest.raises(sd.InputError, match="no quasi attribute"):
-        query_error(sd.read(pl.DataFrame({"age": [1]})), np.empty((1, 0), dtype=int))
+        query_error(by_row.outcome(sd.read(pl.DataFrame({"age": [1]})), np.empty((1, 0), dtype=int)))
     with pytest.raises(sd.ParameterError, match="'queries' parameter"):
-        query_error(table_of([(0, "Ayr", "f")]), [0, 0, 0], queries=0)
+        query_error(Outcome.of(table_of([(0, "Ayr", "f")]), [0, 0, 0]), queries=0)

@@ -71,7 +71,8 @@ class Memory:
         """Leave out all rows with one of these tuples of some columns."""
         counts, tuple_of = count_index(*self._coded(names))
         stays = np.ones(len(counts), dtype=bool)
-        stays[places_of(tuples, counts)] = False
+        places = places_of(tuples, counts)
+        stays[places[places >= 0]] = False
         kept = stays[tuple_of]
         return Memory({name: self._excerpt(name, kept) for name in self._columns}, int(kept.sum()))
 
@@ -107,7 +108,8 @@ class Memory:
         """Return what is published instead of the rows, in the order of what is published."""
         counts, tuple_of = count_index(*self._coded(rewriting.keys))
         listed = np.full(len(counts), -1, dtype=np.int64)
-        listed[places_of(rewriting.tuples, counts)] = np.arange(len(rewriting.tuples))
+        places = places_of(rewriting.tuples, counts)
+        listed[places[places >= 0]] = np.flatnonzero(places >= 0)
         place = listed[tuple_of]
         kept = None if (listed >= 0).all() else place >= 0
         place = place if kept is None else place[kept]

@@ -85,11 +85,13 @@ def read(source: Any, schema: Schema | str | Path | None = None, *, csv: CsvForm
     _check_columns(frame.columns, frame.height, schema, origin)
     missing_values = (schema and schema.missing_values) or ()
     reading = _Reading(schema, origin, frame.height)
+    shared = not isinstance(source, str | Path)
     for series in frame:
         _refuse_cells(series, origin)
-        reading.take(
-            series, partial(_encode, series, reading[series.name], missing_values, origin), missing_values
-        )
+        # What is coded later must be what it was when it was read, though somebody writes to the frame meanwhile.
+        own = _copied(series) if shared and reading.can_wait(series.name) else series
+        encode = partial(_encode, own, reading[series.name], missing_values, origin)
+        reading.take(own, encode, missing_values)
     return reading.table()
 
 
@@ -107,7 +109,7 @@ class _Reading:
     def take(self, series: pl.Series, encode: Encode, missing_values: Sequence[str]) -> None:
         """Code a column and check it; one of which the schema says nothing but its role is coded when it is needed."""
         name, attribute = series.name, self[series.name]
-        if self._can_wait(attribute):
+        if self.can_wait(name):
             if _is_all_missing(series, missing_values):
                 self.faults.append(all_missing(name, self.origin))
             self.columns[name] = lambda: encode()[0]
@@ -118,7 +120,9 @@ class _Reading:
         self.columns[name], faults = checked(column, attribute, missing, wrong, self.origin)
         self.faults += faults
 
-    def _can_wait(self, attribute: Attribute) -> bool:
+    def can_wait(self, name: str) -> bool:
+        """Tell whether nothing is said of a column but its role, so that it need not be coded to be checked."""
+        attribute = self[name]
         said = (attribute.type, attribute.domain, attribute.bounds, attribute.hierarchy)
         refusing = self.schema is not None and self.schema.missing == "refuse"
         return attribute.role in (Role.identifier, Role.other) and said == (None,) * 4 and not refusing
@@ -252,6 +256,10 @@ def _refuse_cells(series: pl.Series, origin: Source) -> None:
             f"{origin.where(rows[0])}, column '{series.name}': the date is not in the years 1 to 9999. "
             "Make it missing, or another date."
         )
+
+
+def _copied(series: pl.Series) -> pl.Series:
+    return series.gather(pl.int_range(len(series), eager=True))
 
 
 def _encode(

@@ -67,24 +67,45 @@ def _is_function(below: NDArray[np.int64], above: NDArray[np.int64]) -> bool:
 def matched(names: Sequence[str | None], dictionary: Dictionary) -> NDArray[np.int32]:
     """Return which of the names each code of a dictionary has; -1 where it has none.
 
-    A value is looked up by its text and, where that is not known, a number or a date by what it says in whatever type:
-    30.0 is 30, and a day its midnight. (A text is only itself: version 1.10 is not version 1.1.)
+    A value is looked up by its text and, where that is not known, by what it says in whatever type, among the names that
+    are no value's text: 30.0 is 30, and a day its midnight.
 
     >>> matched(["20", "30", None], Dictionary(pl.Series([30.0, 31.0]), missing=True)).tolist()
     [1, -1, 2]
     """
-    place = {name: i for i, name in enumerate(names)}
     texts = [text_of(value) for value in dictionary.values.to_list()]
-    known = [place.get(text, -1) for text in texts]
-    if -1 in known and dictionary.values.dtype != pl.String:
-        meanings = canonical(pl.Series(names, dtype=pl.String))
-        often = Counter(meanings)
-        meant = {
-            meaning: i for i, meaning in enumerate(meanings) if meaning is not None and often[meaning] == 1
-        }
-        own = canonical(dictionary.values)
-        known = [meant.get(meaning or "", -1) if i < 0 else i for i, meaning in zip(known, own, strict=True)]
-    return np.array([*known, place.get(None, -1)], dtype=np.int32)[: dictionary.size]
+    found = _looked_up(texts, list(names))
+    if (found < 0).any():
+        free = np.setdiff1d(np.flatnonzero([name is not None for name in names]), found)
+        meanings = canonical(pl.Series([names[i] for i in free], dtype=pl.String))
+        strangers = np.flatnonzero(found < 0)
+        places = _looked_up(canonical(dictionary.values.gather(strangers)), meanings)
+        found[strangers[places >= 0]] = free[places[places >= 0]]
+    missing = list(names).index(None) if None in names else -1
+    return np.append(found, missing).astype(np.int32)[: dictionary.size]
+
+
+def _looked_up(asked: Sequence[str | None], known: Sequence[str | None]) -> NDArray[np.int64]:
+    """Return the place of each text among known ones, of which some may be equal; -1 where there is none.
+
+    Values may have one text, such as times that differ by nanoseconds, and leaves, too. Where there are as many of both,
+    the first belongs to the first; where there are not, nobody can tell.
+    """
+    places: dict[str, list[int]] = {}
+    for i, text in enumerate(known):
+        if text is not None:
+            places.setdefault(text, []).append(i)
+    often, seen = Counter(asked), Counter[str]()
+    found = np.full(len(asked), -1, dtype=np.int64)
+    for i, text in enumerate(asked):
+        if text is None or text not in places:
+            continue
+        if len(places[text]) == 1:
+            found[i] = places[text][0]
+        elif len(places[text]) == often[text]:
+            found[i] = places[text][seen[text]]
+            seen[text] += 1
+    return found
 
 
 def extended(tree: Hierarchy, dictionary: Dictionary, attribute: Attribute) -> Hierarchy:

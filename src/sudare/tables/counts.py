@@ -136,7 +136,7 @@ def _group_sorted(arrays: list[Codes], spans: list[int], index: bool) -> Groups:
     keys = np.concatenate(list(_packed(arrays, spans)))
     order = pl.Series(keys).arg_sort().to_numpy() if index else None
     rising = keys[order] if order is not None else pl.Series(keys).sort().to_numpy()
-    starts = np.append(0, np.flatnonzero(rising[1:] != rising[:-1]) + 1)
+    starts = np.flatnonzero(np.append(True, rising[1:] != rising[:-1])[: len(rising)])
     weights = np.diff(starts, append=len(rising))
     groups = None
     if order is not None:
@@ -148,7 +148,7 @@ def _group_sorted(arrays: list[Codes], spans: list[int], index: bool) -> Groups:
 def _packed(arrays: list[Codes], spans: list[int]) -> Iterator[NDArray[np.uint64]]:
     """Pack tuples into numbers, a chunk of rows at a time; rising tuples give rising numbers."""
     rows = len(arrays[0])
-    for start in range(0, rows, CHUNK):
+    for start in range(0, max(rows, 1), CHUNK):  # of no rows there is one empty chunk
         keys = arrays[0][start : start + CHUNK].astype(np.uint64)
         for array, span in zip(arrays[1:], spans[1:], strict=True):
             keys *= np.uint64(span)

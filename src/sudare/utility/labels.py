@@ -6,6 +6,7 @@ climbed can be told where the schema alone says what the hierarchy is; else the 
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -71,7 +72,8 @@ def _cost(column: pl.Series, lengths: pl.Series, attribute: Attribute) -> float 
     shares = [_share(label, hierarchy, attribute) for label in labels]
     if any(share is None for share in shares):
         return None
-    whole: float = sum(s * n for s, n in zip(shares, counts, strict=True) if s is not None)
+    # Exact, so that it does not depend on the order in which labels were counted.
+    whole = math.fsum(s * n for s, n in zip(shares, counts, strict=True) if s is not None)
     return whole / int(lengths.sum())
 
 

@@ -57,7 +57,7 @@ def non_uniform_entropy(outcome: Outcome) -> float:
 
     >>> import polars as pl, sudare as sd
     >>> table = sd.read(pl.DataFrame({"sex": ["f", "f", "f", "m"]}), sd.Schema.from_roles(quasi=["sex"]))
-    >>> round(non_uniform_entropy(Outcome.of(table, [[0], [0], [0], [1]])), 4)  # 2 bits of 3 x 0.415 + 2
+    >>> round(non_uniform_entropy(Outcome.of(table, [[0], [1]])), 4)  # 2 bits of 3 x 0.415 + 2
     0.6163
     """
     return entropy_share(cells_of(outcome), outcome.table)
