@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +23,7 @@ from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
 from sudare.tables.databases import is_url, read_database
 from sudare.tables.parquet_files import MOST_COLUMNS, read_parquet, refuse_bomb, without_panic
-from sudare.tables.parsing import encode_text
+from sudare.tables.parsing import encode_text, typed_column
 from sudare.tables.schema import Attribute, CsvFormat, Role, Schema
 from sudare.tables.table import Source, Table
 from sudare.tables.text import listed, spelled
@@ -91,14 +92,17 @@ def read(source: Any, schema: Schema | str | Path | None = None, *, csv: CsvForm
         # What is coded later must be what it was when it was read, though somebody writes to the frame meanwhile.
         own = _copied(series) if shared and reading.can_wait(series.name) else series
         encode = partial(_encode, own, reading[series.name], missing_values, origin)
-        reading.take(own, encode, missing_values)
+        if reading.can_wait(series.name):
+            reading.leave(own, encode, missing_values)
+        else:
+            reading.take(series.name, encode, own.gather)
     return reading.table()
 
 
 class _Reading:
     """A table that is being read, column by column, with the faults of those that were read."""
 
-    def __init__(self, schema: Schema | None, origin: Source, rows: int) -> None:
+    def __init__(self, schema: Schema | None, origin: Source, rows: int = 0) -> None:
         self.schema, self.origin, self.rows = schema, origin, rows
         self.columns: dict[str, Column | Later] = {}
         self.faults: list[str] = []
@@ -106,19 +110,20 @@ class _Reading:
     def __getitem__(self, name: str) -> Attribute:
         return self.schema[name] if self.schema else OPEN
 
-    def take(self, series: pl.Series, encode: Encode, missing_values: Sequence[str]) -> None:
-        """Code a column and check it; one of which the schema says nothing but its role is coded when it is needed."""
-        name, attribute = series.name, self[series.name]
-        if self.can_wait(name):
-            if _is_all_missing(series, missing_values):
-                self.faults.append(all_missing(name, self.origin))
-            self.columns[name] = lambda: encode()[0]
-            return
+    def take(self, name: str, encode: Encode, values_at: Callable[[NDArray[np.int64]], pl.Series]) -> None:
+        """Code a column and check it; `values_at` tells what stands in some of its rows."""
+        attribute = self[name]
         column, wrong = encode()
-        self.faults += type_faults(series, wrong, attribute.type or "text", self.origin)
+        self.faults += type_faults(name, values_at, wrong, attribute.type or "text", self.origin)
         missing = self.schema.missing if self.schema else "own value"
         self.columns[name], faults = checked(column, attribute, missing, wrong, self.origin)
         self.faults += faults
+
+    def leave(self, series: pl.Series, encode: Encode, missing_values: Sequence[str]) -> None:
+        """Keep a column as it is, to be coded when it is needed."""
+        if _is_all_missing(series, missing_values):
+            self.faults.append(all_missing(series.name, self.origin))
+        self.columns[series.name] = lambda: encode()[0]
 
     def can_wait(self, name: str) -> bool:
         """Tell whether nothing is said of a column but its role, so that it need not be coded to be checked."""
@@ -160,20 +165,35 @@ def _existing(source: str | Path) -> Path:
 
 
 def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
-    frame = file.frame()
     notes = (f"not UTF-8; read as {file.format.encoding}",) if file.guessed_encoding else ()
     origin = Source(file.name, lambda row: f"line {file.line_of(row)}", file.format, notes)
-    _check_columns(frame.columns, frame.height, schema, origin)
     missing_values = schema.missing_values if schema and schema.missing_values is not None else ("",)
     decimal, trim = file.format.decimal or ".", bool(file.format.trim)
-    reading = _Reading(schema, origin, frame.height)
-    for name in frame.columns:
-        texts = frame.drop_in_place(name)  # a column's texts are not needed once it is coded
-        attribute = reading[name]
-        encode = partial(
-            encode_text, texts, attribute.type, decimal, missing_values, trim, **_how_to_parse(attribute)
-        )
-        reading.take(texts, encode, missing_values)
+    reading = _Reading(schema, origin)
+    waiting, coded = defaultdict[str, list[pl.Series]](list), defaultdict[str, list[Column]](list)
+    names: list[str] = []
+    for frame in file.slices():
+        if not names:
+            names = frame.columns
+            _check_columns(names, frame.height, schema, origin)
+        reading.rows += frame.height
+        for name in names:
+            texts = frame.drop_in_place(name)  # a column's texts are not needed once it is coded
+            if reading.can_wait(name):
+                waiting[name].append(texts)
+            else:
+                coded[name].append(Column.encode(texts))
+    for name in names:
+        how = _how_to_parse(reading[name])
+        if name in waiting:
+            series = pl.concat(waiting.pop(name))
+            encode = partial(encode_text, series, None, decimal, missing_values, trim, **how)
+            reading.leave(series, encode, missing_values)
+        else:
+            column = Column.joined(coded.pop(name))
+            type_ = reading[name].type
+            encode = partial(typed_column, column, type_, decimal, missing_values, trim, **how)
+            reading.take(name, encode, column.values_at)
     return reading.table()
 
 

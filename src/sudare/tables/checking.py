@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -68,10 +68,12 @@ def hierarchies_of(table: Table) -> dict[str, Hierarchy]:
     return {name: tree for name, tree in trees.items() if tree is not None}
 
 
-def type_faults(series: pl.Series, rows: Rows, type_: Type, source: Source) -> Iterator[str]:
-    """Say of rows that their values are not of the declared type."""
-    values = series.gather(rows[:SHOWN]).to_list()
-    return _row_faults(series.name, rows, values, [_why(value, type_) for value in values], source)
+def type_faults(
+    name: str, values_at: Callable[[Rows], pl.Series], rows: Rows, type_: Type, source: Source
+) -> Iterator[str]:
+    """Say of rows that their values, which `values_at` tells, are not of the declared type."""
+    values = values_at(rows[:SHOWN]).to_list()
+    return _row_faults(name, rows, values, [_why(value, type_) for value in values], source)
 
 
 def _why(value: Any, type_: Type) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,23 @@ class Column:
         values, codes = _distinct(series.rechunk())
         dictionary = Dictionary(values.alias(series.name), series.null_count() > 0)
         return cls(dictionary, codes.astype(smallest(len(values) + 1)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Column]) -> Column:
+        """Put the rows of several columns one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        missing = any(part.missing for part in parts)
+        every = pl.concat(
+            [part.values for part in parts] + [pl.Series([None], dtype=parts[0].values.dtype)] * missing
+        )
+        coded = cls.encode(every)
+        lost, start, codes = len(coded.values), 0, []
+        for part in parts:
+            place = np.append(coded.codes[start : start + len(part.values)], lost).astype(coded.codes.dtype)
+            codes.append(place[part.codes])
+            start += len(part.values)
+        return cls(replace(coded.dictionary, missing=missing), np.concatenate(codes))
 
     def rows_with(self, codes: list[int]) -> NDArray[np.int64]:
         """Return the rows that hold any of these codes."""
@@ -71,6 +89,10 @@ class Column:
     def missing(self) -> bool:
         """Whether any row has no value."""
         return self.dictionary.missing
+
+    def values_at(self, rows: NDArray[np.int64]) -> pl.Series:
+        """Return the values of some rows."""
+        return self.dictionary.decode(self.codes[rows])
 
     def decode(self) -> pl.Series:
         """Return the values of all rows."""

@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, Literal, cast
 
@@ -26,6 +27,8 @@ from sudare.tables.text_files import up_to
 
 SAMPLE = 2**16  # bytes looked at to find out the format
 CHUNK = 2**24
+SLICE = 2**26  # bytes parsed at a time
+LF = 10
 DELIMITERS = ",;\t|"
 UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**28, 200
 """Bytes that a gzipped file unpacks to: so many, or so many for each of its own."""
@@ -42,17 +45,33 @@ class CsvFile:
     newline: int
     guessed_encoding: bool
 
-    def frame(self) -> pl.DataFrame:
-        """Parse the file, every column as text; refuse it if any record is damaged."""
+    def slices(self) -> Iterator[pl.DataFrame]:
+        """Parse the file, every column as text, some records at a time; refuse it if any record is damaged."""
         names = self._header()
         records, odd = self._checked(len(names))
         if records < 1:
             raise InputError(f"{self.name}: the table is empty; there is no record after the header.")
+        data, newline = (self._plain(), LF) if odd else (self.data, self.newline)
+        parsed = 0
+        for start, stop in pairwise(_record_starts(data, newline, ord(self.format.quote))):
+            frame = self._parsed(data[start:stop].tobytes(), names, skip=start == 0)
+            parsed += frame.height
+            if parsed > records:  # blank lines at the end
+                frame, extra = frame[: records - parsed], frame[records - parsed :]
+                parsed = records if _is_blank(extra) else parsed
+            yield frame
+        if parsed != records:
+            raise InputError(
+                f"{self.name}: {records:,} records were found but {parsed:,} were read. "
+                "Check the quoting; export the file again with every text field quoted."
+            )
+
+    def _parsed(self, data: bytes, names: list[str], *, skip: bool) -> pl.DataFrame:
         try:
-            frame = pl.read_csv(
-                self._plain() if odd else self.source,
+            return pl.read_csv(
+                data,
                 has_header=False,
-                skip_rows=1,
+                skip_rows=int(skip),  # the header
                 separator=self._delimiter,
                 quote_char=self.format.quote,
                 schema=dict.fromkeys(names, pl.String),
@@ -62,18 +81,10 @@ class CsvFile:
             raise InputError(
                 f"{self.name}: the file cannot be parsed: {str(error).splitlines()[0]}."
             ) from None
-        extra = frame[records:]  # blank lines at the end
-        if frame.height < records or any(extra[name].null_count() < extra.height for name in names):
-            raise InputError(
-                f"{self.name}: {records:,} records were found but {frame.height:,} were read. "
-                "Check the quoting; export the file again with every text field quoted."
-            )
-        return frame[:records]
 
-    def _plain(self) -> bytes:
+    def _plain(self) -> NDArray[np.uint8]:
         out = np.empty(2 * len(self.data) + 2, dtype=np.uint8)
-        length = _kernels.plain_csv(self.data, *self._signs(), out)
-        return out[:length].tobytes()
+        return out[: _kernels.plain_csv(self.data, *self._signs(), out)]
 
     def _signs(self) -> tuple[int, int, int, bool]:
         return ord(self._delimiter), ord(self.format.quote), self.newline, bool(self.format.trim)
@@ -142,6 +153,29 @@ class CsvFile:
         start = 0 if number == 1 else int(ends[number - 2]) + 1
         stop = int(ends[number - 1]) if number <= len(ends) else len(self.data)
         return self.data[start:stop].tobytes().decode("utf-8", errors="replace").rstrip("\r")
+
+
+def _record_starts(data: NDArray[np.uint8], newline: int, quote: int) -> Iterator[int]:
+    """Yield where records start that are about SLICE bytes apart, and at last the end.
+
+    A newline ends a record unless it stands in quotes: unless an odd number of quotes stands before it.
+    """
+    yield 0
+    start, quotes = 0, 0
+    while start + SLICE < len(data):
+        at = start + SLICE
+        quotes += int(np.count_nonzero(data[start:at] == quote))
+        while at < len(data) and not (data[at] == newline and quotes % 2 == 0):
+            quotes += int(data[at] == quote)
+            at += 1
+        start = at + 1
+        if start < len(data):
+            yield start
+    yield len(data)
+
+
+def _is_blank(frame: pl.DataFrame) -> bool:
+    return all(column.null_count() == frame.height for column in frame.iter_columns())
 
 
 def open_csv(path: Path, asked: CsvFormat) -> CsvFile:

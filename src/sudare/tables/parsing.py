@@ -99,7 +99,20 @@ def encode_text(
 
     Also returns the rows whose text is not of the declared type; they are coded as missing.
     """
-    coded = Column.encode(series)
+    return typed_column(Column.encode(series), type_, decimal, missing_values, trim, zoned=zoned, clip=clip)
+
+
+def typed_column(
+    coded: Column,
+    type_: Type | None,
+    decimal: str,
+    missing_values: tuple[str, ...],
+    trim: bool,
+    *,
+    zoned: bool = False,
+    clip: bool = False,
+) -> tuple[Column, NDArray[np.int64]]:
+    """Type a coded text column, as `encode_text` does."""
     texts = coded.values.str.strip_chars(" \t") if trim else coded.values
     texts = texts.set(texts.is_in(missing_values), None)
     typed = parse(texts, type_ or infer_type(texts, decimal), decimal, zoned=zoned, clip=clip)
