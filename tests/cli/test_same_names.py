@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sudare.tables.draft import draft
 
 import sudare as sd
 from sudare.attacks.background import background
@@ -17,16 +16,17 @@ from sudare.attacks.randomized import by_law
 from sudare.attacks.reidentification import reidentification
 from sudare.attacks.skewness import skewness
 from sudare.cli.app import COMMANDS, OLD_COMMANDS, OLD_OPTIONS, imported
-from sudare.pview.mondrian import learn_mondrian
+from sudare.verbs.draft import draft
 
 # The verbs, and what else in Python a command puts together: requirements, a method's own parameters, the writing.
 BLOCKS = (sd.KAnonymity, sd.LDiversity, sd.TCloseness)
 VERBS: dict[str, list[Callable[..., Any]]] = {
+    "apply": [sd.apply, sd.Release.write],
     "assess": [sd.assess],
     "attack": [sd.attack, homogeneity, background, reidentification, skewness, intersection, by_law],
     "generalize": [sd.generalize, *BLOCKS, sd.Release.write],
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
-    "materialize": [sd.materialize, sd.DifferentialPrivacy, learn_mondrian, sd.PView.save],
+    "materialize": [sd.materialize, sd.DifferentialPrivacy, sd.methods.DPMondrian, sd.PView.write],
     "publish": [sd.publish, sd.Policy, sd.publish_view, sd.Release.write],
     "randomize": [sd.randomize, sd.PkAnonymity, sd.DifferentialPrivacy, sd.Release.write],
     "reconstruct": [sd.reconstruct],
@@ -55,13 +55,12 @@ COMMAND_LINE_ONLY = {
 
 # Parameters that the command line has no option for.
 PYTHON_ONLY = {
-    "self": "", "seen": "", "path": "an argument", "output": "an argument", "folder": "an argument", "release": "an argument",
+    "self": "", "path": "an argument", "output": "an argument", "folder": "an argument", "release": "an argument",
     "attributes": "an argument", "frames": "an argument", "parameters": "each has an option", "options": "each has an option",
-    "table": "read from SOURCE", "view": "opened from SOURCE", "schema": "read from --schema",
+    "table": "read from SOURCE", "pview": "opened from SOURCE", "schema": "read from --schema",
     "requirement": "made of options", "requirements": "made of options", "policy": "made of options",
     "plan": "law.json beside the output", "law": "law.json beside the output",
     "delta": "of a p-view; a record's law has none", "decide": "a person at the terminal", "per": "which of the two is meant, the command says",
-    "codes": "counted from the table", "sizes": "from the schema", "account": "made of --epsilon and --delta",
 }  # fmt: skip
 
 # Options with another name: what is given again and again is one mapping in Python; and on one command line several
@@ -122,7 +121,7 @@ def test_the_tables_of_differences_name_nothing_that_is_gone() -> None:
 def test_every_verb_is_a_command_and_every_command_has_its_place() -> None:
     assert set(VERBS) | set(OTHERS) == set(COMMANDS)
     verbs = {name for name in sd.__all__ if inspect.isfunction(getattr(sd, name))}
-    assert {name.replace("_", "-") for name in verbs} - set(COMMANDS) == {"read", "publish-view"}
+    assert {name.replace("_", "-") for name in verbs} - set(COMMANDS) == {"read", "publish-view", "materialize-design"}
     assert set(imported("ledger").commands) == {"show", "budget", "apart", "verify"}
 
 

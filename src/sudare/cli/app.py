@@ -24,6 +24,7 @@ COMMANDS = {
     "generalize-views": "Generalize several views so that all together tell nobody's sensitive value, verify, and write them.",
     "randomize": "Change every quasi and sensitive value at random by a known law, verify, and write the release.",
     "reconstruct": "Estimate how many records of the original had which values, with 95% intervals.",
+    "apply": "Apply a plan that was learned before to other rows of the same schema, verify, and write the release.",
     "publish": "Say whether the table suits l-diversity, decide what to do about it, and publish.",
     "materialize": "Make a p-view of a table: a differentially private stand-in that answers any range count.",
     "query": "Count with a p-view, with 95% intervals. It costs no budget, however often you ask.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, overload
 
 from sudare.engines.rewriting import Rewriting
 from sudare.errors import InputError, ParameterError
@@ -13,6 +13,7 @@ from sudare.plans.tuples import TuplePlan
 from sudare.plans.views import LocatedViews, ViewsPlan
 from sudare.privacy.requirement import one_of
 from sudare.pview.design import PViewDesign
+from sudare.pview.pview import PView
 from sudare.randomization.plan import RandomizationPlan
 from sudare.release.release import Release
 from sudare.tables.excerpt import without
@@ -21,6 +22,7 @@ from sudare.tables.table import Table
 from sudare.verbs.arguments import table_given
 from sudare.verbs.generalize import released
 from sudare.verbs.generalize_views import released_views
+from sudare.verbs.materialize import materialize_design
 from sudare.verbs.randomize import randomize_by_plan
 from sudare.verbs.true_labels import refuse_false_labels
 from sudare.verification.columns import refuse_columns
@@ -28,13 +30,24 @@ from sudare.verification.columns import refuse_columns
 Unseen = Literal["refuse", "suppress"]
 
 
-def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release:
+@overload
+def apply(plan: PViewDesign, table: Table, unseen: Unseen = "refuse") -> PView: ...  # type: ignore[overload-overlap]
+
+
+@overload
+def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release: ...
+
+
+def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release | PView:
     """Apply a plan to the rows of a table, of the same schema as that which the plan was learned from.
 
     Records are looked up by their values, whatever their order. What the plan does not cover is refused or, with
     unseen="suppress", left out. The output is verified again: if a requirement of the plan does not hold on it, or a label is
     not true of a value by what the schema says, nothing is released. A plan is trusted for what it asks for, and for no
     more: read `release.requirements` if somebody else may have written its file.
+
+    A law draws every record anew. A design of a p-view makes a new p-view, at the cost of its budget: with a ledger that
+    is to be charged before anything is measured, call `materialize_design` instead.
 
     >>> import sudare as sd
     >>> people = sd.datasets.health_survey(500).select("age", "sex", "diagnosis")
@@ -52,10 +65,7 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release:
     table_given(table, "apply")
     one_of(unseen, "unseen", "apply", ("refuse", "suppress"))
     if isinstance(plan, PViewDesign):
-        raise ParameterError(
-            "A design of a p-view makes a p-view, which costs its budget anew, and not a release of rows: "
-            "sd.materialize_design(design, table, ledger=...)."
-        )
+        return materialize_design(plan, table)
     if isinstance(plan, RandomizationPlan):
         return randomize_by_plan(table, plan)
     if not isinstance(plan, GeneralizationPlan | ViewsPlan):
