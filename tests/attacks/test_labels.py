@@ -12,6 +12,7 @@ import sudare as sd
 from sudare.attacks.labels import LabelReader
 from sudare.generalization.labels import listing
 from sudare.tables.column import Column
+from sudare.tables.dictionary import Dictionary
 
 DAYS = [dt.date(2024, 1, 1), dt.date(2024, 1, 15), dt.date(2024, 2, 1)]
 TIMES = [dt.datetime(2024, 1, 1, 8), dt.datetime(2024, 1, 1, 9, 30)]
@@ -21,12 +22,12 @@ TREE = sd.Hierarchy.from_rows(
 ROUGH = sd.Hierarchy.groups({1: "1", 2: "1", 3: "[2, 3]", 4: "*"})  # labels that look like others
 
 
-def column_of(values: list[Any], hierarchy: sd.Hierarchy | None = None, dtype: Any = None) -> Column:
+def column_of(values: list[Any], hierarchy: sd.Hierarchy | None = None, dtype: Any = None) -> Dictionary:
     schema = sd.Schema.from_roles(quasi=["x"], hierarchies={"x": hierarchy} if hierarchy else None)
     return sd.read(pl.DataFrame({"x": pl.Series(values, dtype=dtype)}), schema)["x"]
 
 
-def covered(column: Column, label: str | None) -> list[Any] | None:
+def covered(column: Dictionary, label: str | None) -> list[Any] | None:
     codes = LabelReader(column).covered(label)
     return None if codes is None else [([*column.values.to_list(), None])[code] for code in codes]
 
@@ -167,6 +168,6 @@ def test_what_has_several_readings_covers_all_of_them() -> None:
 @given(st.lists(st.one_of(st.none(), st.text('ab{},"[]()* \\\n', max_size=4)), min_size=2, unique=True))
 def test_any_text_can_be_listed(values: list[str | None]) -> None:
     column = Column.encode(pl.Series("x", values, dtype=pl.String))
-    codes = covered(column, listing(values[:-1]))
+    codes = covered(column.dictionary, listing(values[:-1]))
     assert codes is not None
     assert set(values[:-1]) <= set(codes)
