@@ -55,7 +55,7 @@ COMMAND_LINE_ONLY = {
 
 # Parameters that the command line has no option for.
 PYTHON_ONLY = {
-    "self": "", "path": "an argument", "output": "an argument", "folder": "an argument", "release": "an argument",
+    "self": "", "published": "opened from OUTPUT", "path": "an argument", "output": "an argument", "folder": "an argument", "release": "an argument",
     "attributes": "an argument", "frames": "an argument", "parameters": "each has an option", "options": "each has an option",
     "table": "read from SOURCE", "pview": "opened from SOURCE", "schema": "read from --schema",
     "requirement": "made of options", "requirements": "made of options", "policy": "made of options",
@@ -121,7 +121,11 @@ def test_the_tables_of_differences_name_nothing_that_is_gone() -> None:
 def test_every_verb_is_a_command_and_every_command_has_its_place() -> None:
     assert set(VERBS) | set(OTHERS) == set(COMMANDS)
     verbs = {name for name in sd.__all__ if inspect.isfunction(getattr(sd, name))}
-    assert {name.replace("_", "-") for name in verbs} - set(COMMANDS) == {"read", "publish-view", "materialize-design"}
+    assert {name.replace("_", "-") for name in verbs} - set(COMMANDS) == {
+        "read",
+        "publish-view",
+        "materialize-design",
+    }
     assert set(imported("ledger").commands) == {"show", "budget", "apart", "verify"}
 
 
