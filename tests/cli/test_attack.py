@@ -37,7 +37,7 @@ def test_a_folder_of_views(run: Run, views: Path) -> None:
     result = run("attack", "out", "--known", "people.csv")
     assert result.code == 0, result.err
     assert "intersection\nPeople looked up in 'out/T1.parquet', 'out/T2.parquet': 4." in result.out
-    assert "row 1 (counting from 0), age 21, town Oslo: 'HIV'" in result.out
+    assert "The first: age 21, town Oslo: 'HIV'" in result.out
 
 
 def test_files_as_json(run: Run, views: Path) -> None:

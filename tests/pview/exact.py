@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+import sudare as sd
 from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Axis, Domain
 from sudare.pview.pview import PView
 from sudare.pview.saved import Layout
-from sudare.tables.column import Column
 from tests.pview.counted import cells_of
 
 
@@ -57,7 +57,7 @@ def codes_of(axes: Sequence[Axis], rows: pl.DataFrame) -> np.ndarray[Any, Any]:
     found = []
     for axis in axes:
         if axis.values is None:
-            found.append(cells_of(axis, Column.encode(rows[axis.name])))
+            found.append(cells_of(axis, sd.read(rows.select(axis.name))))
         else:
             places = {value: i for i, value in enumerate(axis.values)}
             found.append([axis.size - 1 if v is None else places[v] for v in rows[axis.name].to_list()])

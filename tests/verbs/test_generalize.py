@@ -15,6 +15,7 @@ from sudare.errors import MissingExtraError
 from sudare.utility.classifier import classifier_scores
 from sudare.utility.queries import query_error
 from sudare.verbs import generalize
+from tests.by_row import outcome, tuple_of
 from tests.conformance import SCHEMA, people
 
 
@@ -36,7 +37,7 @@ def release(table: sd.Table, scikit_learn: None) -> sd.Release:
 
 def test_query_error_is_that_of_what_is_published(table: sd.Table) -> None:
     release = sd.generalize(table, sd.KAnonymity(9))
-    found = query_error(table, release.plan.row_levels())
+    found = query_error(release.plan.locate(table).outcome())
     assert release.holder["utility"]["query_error"] == asdict(found)
     assert found.queries == 1000
     assert found.mean > 0
@@ -44,11 +45,13 @@ def test_query_error_is_that_of_what_is_published(table: sd.Table) -> None:
 
 def test_query_error_counts_those_who_are_left_out(table: sd.Table) -> None:
     release = sd.generalize(table, sd.KAnonymity(9), suppress=0.1)
-    kept = release.kept.row_blocks["data"] >= 0
+    located = release.plan.locate(table)
+    blocks = located.block_of[tuple_of(table, located.counts)]
+    kept = blocks >= 0
     assert 0 < (~kept).sum() <= 20
-    levels = np.tile(release.plan.problem.trees.height, (len(table), 1))
-    levels[kept] = release.plan.row_levels()
-    assert release.holder["utility"]["query_error"] == asdict(query_error(table, levels, kept))
+    by_row = outcome(located.table, located.levels[np.maximum(blocks, 0)], kept)
+    error = query_error(by_row)
+    assert release.holder["utility"]["query_error"] == pytest.approx(asdict(error))
 
 
 def test_counts_are_exact_where_nothing_changes(table: sd.Table) -> None:
@@ -60,7 +63,8 @@ def test_counts_are_exact_where_nothing_changes(table: sd.Table) -> None:
 @pytest.mark.parametrize("target", ["illness", "note"])
 def test_prediction_is_that_of_what_is_published(table: sd.Table, target: str) -> None:
     release = sd.generalize(table, sd.KAnonymity(9), predict=target)
-    found = classifier_scores(table, release.plan.row_levels(), release.plan.kept, target=target)
+    located = release.plan.locate(table).with_column(target)
+    found = classifier_scores(located.outcome(), target=target)
     assert release.holder["utility"]["prediction"] == asdict(found)
     assert found.target == target
 

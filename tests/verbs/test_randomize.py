@@ -186,8 +186,8 @@ def test_the_three_modes_in_the_certificate() -> None:
     laws = sum(law["epsilon"] for law in private.plan.to_json()["attributes"].values())
     assert spent > 0
     assert private.certificate.measured["epsilon"] == pytest.approx(laws + spent)
-    assert not any("true-histogram" in caveat for caveat in private.certificate.caveats)
-    assert any("true-histogram" in caveat for caveat in true.certificate.caveats)
+    assert not any("true histogram" in caveat for caveat in private.certificate.caveats)
+    assert any("true histogram" in caveat for caveat in true.certificate.caveats)
     assert true.plan.to_json()["estimates"] == {}
     assert not any("'town'" in caveat for caveat in public.certificate.caveats)
     assert public.plan.to_json()["estimates"] == {}

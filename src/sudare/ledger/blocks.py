@@ -31,8 +31,8 @@ class BlocksForm(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    keys: Annotated[dict[str, list[str]], Field(min_length=1)]
-    """The columns that records are told apart by, with their values."""
+    keys: Annotated[list[tuple[str, list[str]]], Field(min_length=1, strict=False)]
+    """The columns that records are told apart by, in their order, with their values."""
     tuples: Annotated[int, Field(ge=1, le=MAX_TUPLES)]
     packed: str
     """For every tuple the places of its values, and its block."""
@@ -57,12 +57,18 @@ class RecordedBlocks:
         packed = base64.b64encode(zlib.compress(np.asfortranarray(numbers).tobytes(order="F"))).decode(
             "ascii"
         )
-        return {"keys": dict(self.keys), "tuples": len(numbers), "packed": packed}
+        return {
+            "keys": [[name, values] for name, values in self.keys.items()],
+            "tuples": len(numbers),
+            "packed": packed,
+        }
 
     @classmethod
     def read(cls, form: BlocksForm) -> RecordedBlocks:
         """Unpack blocks; text that packs anything else, or more, is refused before it takes memory."""
-        width = len(form.keys) + 1
+        keys, width = dict(form.keys), len(form.keys) + 1
+        if len(keys) < len(form.keys):
+            raise InputError("its blocks are of one column twice")
         size = np.dtype(NUMBER).itemsize * form.tuples * width
         unpacking = zlib.decompressobj()
         try:
@@ -72,13 +78,13 @@ class RecordedBlocks:
         if len(content) != size or not unpacking.eof or unpacking.unused_data:
             raise InputError(f"its blocks are not those of {form.tuples:,} tuples")
         numbers = np.frombuffer(content, dtype=NUMBER).reshape(width, form.tuples).T
-        sizes = np.array([len(values) for values in form.keys.values()])
+        sizes = np.array([len(values) for values in keys.values()])
         if (numbers[:, :-1] < 0).any() or (numbers[:, :-1] >= sizes).any():
             raise InputError("its tuples have values that are not listed")
         if numbers[:, -1].min() < -1 or numbers[:, -1].max() >= form.tuples:
             raise InputError("its blocks have numbers that no block has")
         return cls(
-            form.keys, np.ascontiguousarray(numbers[:, :-1], dtype=np.int32), numbers[:, -1].astype(np.int64)
+            keys, np.ascontiguousarray(numbers[:, :-1], dtype=np.int32), numbers[:, -1].astype(np.int64)
         )
 
     def own_keys(self, table: Table) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ from sudare.pview.spending import Spending
 from sudare.tables import text_files
 from sudare.tables.atomic import write_folder
 from sudare.tables.folders import handed_over
+from sudare.tables.outputs import write_parquet
 from sudare.tables.parquet_files import read_parquet
+from sudare.tables.runs import Runs
 from sudare.tables.text import listed, shown
 from sudare.tables.text_files import parse_json
 
@@ -65,7 +68,7 @@ def files_of(pview: PView) -> dict[str, Callable[[Path], None]]:
         whole = content | {"manifest_sha256": _sha256(_canonical(content))}
         path.write_text(json.dumps(whole, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
-    return {DATA: lambda path: frame.write_parquet(path), MANIFEST: write_manifest}
+    return {DATA: partial(write_parquet, Runs.of(frame)), MANIFEST: write_manifest}
 
 
 def _refuse_unopenable(about: dict[str, Any], frame: pl.DataFrame) -> None:
