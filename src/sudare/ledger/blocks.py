@@ -26,13 +26,22 @@ MAX_TUPLES = 2**28
 NUMBER = "<i4"
 
 
+class KeyForm(BaseModel):
+    """A column that records are told apart by, as it stands in a ledger's file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    name: str
+    values: list[str]
+
+
 class BlocksForm(BaseModel):
     """How blocks stand in a ledger's file."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    keys: Annotated[list[tuple[str, list[str]]], Field(min_length=1, strict=False)]
-    """The columns that records are told apart by, in their order, with their values."""
+    keys: Annotated[list[KeyForm], Field(min_length=1)]
+    """In the order of the tuples' places."""
     tuples: Annotated[int, Field(ge=1, le=MAX_TUPLES)]
     packed: str
     """For every tuple the places of its values, and its block."""
@@ -66,7 +75,7 @@ class RecordedBlocks:
     @classmethod
     def read(cls, form: BlocksForm) -> RecordedBlocks:
         """Unpack blocks; text that packs anything else, or more, is refused before it takes memory."""
-        keys, width = dict(form.keys), len(form.keys) + 1
+        keys, width = {key.name: key.values for key in form.keys}, len(form.keys) + 1
         if len(keys) < len(form.keys):
             raise InputError("its blocks are of one column twice")
         size = np.dtype(NUMBER).itemsize * form.tuples * width
