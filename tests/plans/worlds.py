@@ -115,7 +115,8 @@ class World:
         for name, kind in self.kinds.items():
             for key, value in KINDS[kind].declared.items():
                 details.setdefault(key, {})[name] = value
-        return sd.Schema.from_roles(quasi=order, sensitive=["ill"], other=["row"], **details)
+        texts = {name: "text" for name, kind in self.kinds.items() if KINDS[kind].type == pl.String}
+        return sd.Schema.from_roles(types=texts, quasi=order, sensitive=["ill"], other=["row"], **details)
 
     def frame(self, rows: Sequence[Row] | None = None) -> pl.DataFrame:
         types = {name: KINDS[kind].type for name, kind in self.kinds.items()} | {

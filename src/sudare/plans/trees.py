@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -16,52 +16,75 @@ from sudare.tables.content import canonical
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute
-from sudare.tables.text import text_of
+from sudare.tables.text import listed, text_of
 
 MAX_LEAVES = 10**7
+NODES = {"attribute": pl.Int64, "level": pl.Int64, "label": pl.String, "parent": pl.Int64, "leaf": pl.Int64}
+"""A node is known by its place among those of its attribute and level. It has a parent, if anything is under it, and is a
+leaf on level 0, if values are there."""
 
 
-def tree_to_json(tree: Hierarchy) -> dict[str, Any]:
-    """Return a tree as plain data.
+def trees_to_table(trees: Iterable[Hierarchy]) -> pl.DataFrame:
+    """Return trees as one table of nodes.
 
-    >>> tree_to_json(Hierarchy.suppress(["f", "m"]))
-    {'labels': [['f', 'm'], ['*']], 'nodes': [[0, 1], [0, 0]]}
+    >>> trees_to_table([Hierarchy.suppress(["f", "m"])]).rows()
+    [(0, 0, 'f', 0, 0), (0, 0, 'm', 0, 1), (0, 1, '*', None, None)]
     """
-    return {"labels": [list(level) for level in tree.labels], "nodes": tree.codes.tolist()}
+    levels = []
+    for attribute, tree in enumerate(trees):
+        for level, names in enumerate(tree.labels):
+            parent, leaf = np.full((2, len(names)), -1, dtype=np.int64)
+            if level < tree.height:
+                parent[tree.codes[level]] = tree.codes[level + 1]
+            if level == 0:
+                leaf[tree.codes[0]] = np.arange(tree.codes.shape[1])
+            places = [pl.Series(own).replace(-1, None) for own in (parent, leaf)]
+            columns = [attribute, level, pl.Series(names, dtype=pl.String), *places]
+            levels.append(
+                pl.select(
+                    pl.lit(own, dtype=dtype).alias(name)
+                    for own, (name, dtype) in zip(columns, NODES.items(), strict=True)
+                )
+            )
+    return pl.concat(levels)
 
 
-def tree_from_json(data: Mapping[str, Any]) -> Hierarchy:
-    """Read a tree from plain data that may be hostile; raises a ValueError if it is none."""
-    labels, nodes = data["labels"], data["nodes"]
-    if set(data) != {"labels", "nodes"} or not isinstance(labels, list) or not isinstance(nodes, list):
-        raise ValueError("a tree has labels and nodes")
-    if not 1 < len(labels) == len(nodes) <= MOST_LEVELS:
+def trees_from_table(names: Sequence[str], frame: pl.DataFrame) -> dict[str, Hierarchy]:
+    """Read trees from a table that may be hostile; raises a ValueError if they are none."""
+    if frame.columns != list(NODES) or not all(
+        dtype.is_integer() or (name == "label" and dtype == pl.String) for name, dtype in frame.schema.items()
+    ):
+        raise ValueError(f"the nodes of its trees have the columns {listed(list(NODES))}")
+    for own in frame.select(pl.exclude("label")).iter_columns():
+        if own.len() > own.null_count() and not 0 <= own.min() <= own.max() <= MAX_LEAVES:  # type: ignore[operator]
+            raise ValueError("a node of a tree has a number beyond all nodes")
+    frame = frame.cast({"attribute": pl.Int64, "level": pl.Int64, "parent": pl.Int64, "leaf": pl.Int64})
+    parts = frame.partition_by("attribute", maintain_order=True)
+    if [part["attribute"][0] for part in parts] != list(range(len(names))):
+        raise ValueError("each of its attributes has a tree")
+    return {
+        name: _tree(part.partition_by("level", maintain_order=True))
+        for name, part in zip(names, parts, strict=True)
+    }
+
+
+def _tree(levels: Sequence[pl.DataFrame]) -> Hierarchy:
+    if [own["level"][0] for own in levels] != list(range(len(levels))) or not 1 < len(levels) <= MOST_LEVELS:
         raise ValueError(f"a tree has 2 to {MOST_LEVELS} levels")
-    if not all(_is_list_of(level, (str, type(None))) for level in labels):
-        raise ValueError("the labels of a tree must be texts")
-    if not all(_is_list_of(level, (int,)) and len(level) == len(nodes[0]) for level in nodes):
-        raise ValueError("the nodes of a tree must be as many whole numbers on each level")
-    codes = np.array(nodes, dtype=np.int64)
-    if len(set(labels[0])) < len(labels[0]) or len(np.unique(codes[0])) < codes.shape[1]:
-        raise ValueError("the leaves of a tree must be different from each other")
-    if not 0 < codes.shape[1] <= MAX_LEAVES or (codes < 0).any() or len(labels[-1]) != 1:
-        raise ValueError("a tree has leaves, and one root")
-    for level, (own, names) in enumerate(zip(codes, labels, strict=True)):
-        if own.max() >= len(names):
-            raise ValueError("a node of a tree has no label")
-        if level and not _is_function(codes[level - 1], own):
-            raise ValueError("a node of a tree has two parents")
-    return Hierarchy(tuple(tuple(level) for level in labels), codes.astype(np.int32))
-
-
-def _is_list_of(given: object, kinds: tuple[type, ...]) -> bool:
-    return isinstance(given, list) and all(type(one) in kinds for one in given)
-
-
-def _is_function(below: NDArray[np.int64], above: NDArray[np.int64]) -> bool:
-    parent = np.full(int(below.max()) + 1, -1, dtype=np.int64)
-    parent[below] = above
-    return bool((parent[below] == above).all())
+    if levels[-1].height != 1 or levels[0]["label"].n_unique() < levels[0].height:
+        raise ValueError("a tree has one root, and leaves that are different from each other")
+    leaf = levels[0]["leaf"]
+    nodes = leaf.is_not_null().arg_true().to_numpy()
+    nodes = nodes[leaf.drop_nulls().arg_sort().to_numpy()]
+    if not len(nodes) or leaf.drop_nulls().sort().to_list() != list(range(len(nodes))):
+        raise ValueError("the leaves of a tree are numbered")
+    codes = [nodes.astype(np.int32)]
+    for own, above in pairwise(levels):
+        parent = own["parent"].gather(codes[-1])
+        if parent.null_count() or int(parent.max()) >= above.height:  # type: ignore[arg-type]
+            raise ValueError("a node of a tree has no parent")
+        codes.append(parent.to_numpy().astype(np.int32))
+    return Hierarchy(tuple(tuple(own["label"].to_list()) for own in levels), np.stack(codes))
 
 
 def matched(names: Sequence[str | None], dictionary: Dictionary) -> NDArray[np.int32]:
