@@ -21,7 +21,7 @@ from tests.plans.worlds import (
     holds,
 )
 
-EXAMPLES = 60
+EXAMPLES = 16
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 
 

@@ -309,11 +309,12 @@ def test_values_that_change_places_are_refused(kind: str, tmp_path: Path) -> Non
         sd.apply(sd.Plan.open(folder), table())
 
 
-def test_a_view_whose_labels_lie_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("label", ["[90, 99]", '{"\\q", 21}', "{}", '{"[90, 99]", (missing)}', None, "077"])
+def test_a_view_whose_labels_lie_is_refused(label: str | None, tmp_path: Path) -> None:
     folder = saved("views", tmp_path)
 
     def lie(data: dict[str, Any]) -> None:
-        data["views"]["ages"]["labels"][0] = ["[90, 99]"] * len(data["views"]["ages"]["labels"][0])
+        data["views"]["ages"]["labels"][0] = [label] * len(data["views"]["ages"]["labels"][0])
         data["views"]["ages"]["covered"][0][0] = 0.5
 
     edit(folder, lie)

@@ -67,12 +67,17 @@ def _parts(label: str | None) -> list[str | None]:
     if label is None or not LISTING.fullmatch(label):
         return []
     parts = PARTS.findall(label[1:])
-    return [None if part == MISSING else json.loads(part) if part.startswith('"') else part for part in parts]
+    try:
+        return [
+            None if part == MISSING else json.loads(part) if part.startswith('"') else part for part in parts
+        ]
+    except ValueError:  # quoted as no label is
+        return []
 
 
 def _masked(label: str | None, value: object, attribute: Attribute) -> bool:
     """Tell whether a label is what masking from the right leaves of a value, however wide the other values are."""
-    if label is None or not isinstance(attribute.hierarchy, MaskRecipe):
+    if label is None or not label.endswith(ROOT) or not isinstance(attribute.hierarchy, MaskRecipe):
         return False
     left = label.rstrip(ROOT)
     if not left or value is None:
