@@ -154,6 +154,62 @@ def _read_law(folder: Path) -> None:
         _or_refused(lambda counts: estimate(counts, "ml"), PublishedCounts.of(data, {name: own}))
 
 
+# -- Plans --------------------------------------------------------------------------------------------
+
+
+@cache
+def _planned() -> sd.Table:
+    frame = pl.DataFrame(
+        {
+            "age": [20 + 7 * i % 40 for i in range(60)],
+            "town": [("a", "b", "c", None)[i * i % 4] for i in range(60)],
+            "ill": ["x", "y", "z", "x", "y"] * 12,
+        }
+    )
+    return sd.read(frame, sd.Schema.from_roles(quasi=["age", "town"], sensitive=["ill"]))
+
+
+@cache
+def _plan(kind: str) -> dict[str, bytes]:
+    """Return the files of a saved plan."""
+    if kind == "views":
+        plan = sd.generalize_views(
+            _planned(), {"a": ["age"], "b": ["age", "town"]}, sd.MultiViewDiversity(2)
+        ).plan
+    else:
+        plan = sd.generalize(_planned(), [sd.KAnonymity(3), sd.LDiversity(2)], method=kind).plan
+    with tempfile.TemporaryDirectory() as folder:
+        saved_to = plan.save(Path(folder) / "plan")
+        return {file.name: file.read_bytes() for file in sorted(saved_to.iterdir())}
+
+
+def _make_plan(folder: Path, rng: random.Random) -> None:
+    """Harm one file of a plan: its bytes, what its head says, or the numbers of a table."""
+    files = dict(_plan(rng.choice(["minimal", "mondrian", "views"])))
+    name = rng.choice(list(files))
+    if name.endswith(".json"):
+        files[name] = json_bytes(mutate_tree(json.loads(files[name]), rng), rng)
+    elif rng.random() < 0.5:
+        files[name] = written(mutate_frame(pl.read_parquet(files[name]), rng), pl.DataFrame.write_parquet)
+    else:
+        files[name] = mutate_parquet(files[name], rng)
+    for own, content in files.items():
+        (folder / own).write_bytes(content)
+
+
+def _apply_plan(folder: Path) -> None:
+    plan = sd.Plan.open(folder)
+    release = sd.apply(plan, _planned(), unseen="suppress")
+    for frame in release.frames().values():
+        quasi = [name for name in frame.columns if name != "ill"]
+        for asked in release.requirements:
+            if isinstance(asked, sd.KAnonymity) and frame.group_by(quasi).len()["len"].min() < asked.k:
+                raise AssertionError("a block has fewer records than the plan asks for")
+    again = sd.Plan.open(plan.save(folder / "again"))
+    if not sd.apply(again, _planned(), unseen="suppress").frames().keys() == release.frames().keys():
+        raise AssertionError("saved again, it is another plan")
+
+
 # -- Schemas and hierarchies --------------------------------------------------------------------------
 
 SCHEMA = b"""missing = "own value"
@@ -388,6 +444,7 @@ READERS: dict[str, Reader] = {
     "view manifests": Reader(_make_manifest, _ask),
     "view data": Reader(_make_data, _ask),
     "laws": Reader(_make_law, _read_law),
+    "plans": Reader(_make_plan, _apply_plan),
     "schemas": Reader(_make_schema, _read_schema),
     "hierarchies": Reader(_make_hierarchy, _read_hierarchy),
     "matrices and priors": Reader(_make_matrix, _read_matrix),

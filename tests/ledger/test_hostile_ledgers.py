@@ -22,7 +22,7 @@ import pytest
 import sudare as sd
 from sudare.cli.ledger import show
 from sudare.ledger import chain, history, sqlite_file
-from sudare.ledger.entries import MAX_RECEIVERS, packed
+from sudare.ledger.entries import MAX_RECEIVERS
 from tests.ledger.test_ledger import SCHEMA, people
 
 Bodies = list[tuple[str, Any]]
@@ -55,7 +55,7 @@ def later(table: sd.Table) -> dict[str, Any]:
     release = sd.generalize_views(table, {"c": ["height"]}, sd.MultiViewDiversity(2))
     return history.record(
         table, "out", "x", release.certificate, release.kept.input_salt, neighbours="replace",
-        frames=release.frames(), row_blocks=release.kept.row_blocks, requirements=release.requirements,
+        columns={name: frame.columns for name, frame in release.frames().items()}, blocks=release.kept.blocks, requirements=release.requirements,
     )  # fmt: skip
 
 
@@ -222,25 +222,59 @@ def test_an_entry_that_is_too_large_is_refused(
         chain.Chain(tmp_path / "new.db").append("release", {"x": "x" * 200_000})
 
 
-@pytest.mark.parametrize(
-    ("blocks", "message"),
-    [
-        (base64.b64encode(zlib.compress(bytes(10**8))).decode(), "not those of 24 rows"),
-        (packed(np.zeros(23, dtype=np.int64)), "not those of 24 rows"),
-        (packed(np.full(24, -2)), "numbers that no block has"),
-        (packed(np.full(24, 24)), "numbers that no block has"),
-        (packed(np.zeros(24, dtype=np.int64))[:-8], "blocks"),
-        ("!" * 8, "cannot be unpacked"),
-        ("é", "cannot be unpacked"),
-        (base64.b64encode(b"no zlib").decode(), "cannot be unpacked"),
-        (base64.b64encode(zlib.compress(bytes(96)) + b"more").decode(), "not those of 24 rows"),
-    ],
-)
+def numbers_in(form: dict[str, Any]) -> np.ndarray:
+    """What is packed: for every tuple the places of its values, and its block."""
+    content = zlib.decompress(base64.b64decode(form["packed"]))
+    return np.frombuffer(content, dtype="<i4").reshape(len(form["keys"]) + 1, -1).T.copy()
+
+
+def packed(numbers: np.ndarray) -> str:
+    return base64.b64encode(zlib.compress(numbers.T.astype("<i4").tobytes())).decode()
+
+
+def with_number(form: dict[str, Any], column: int, number: int) -> str:
+    numbers = numbers_in(form)
+    numbers[0, column] = number
+    return packed(numbers)
+
+
+HOSTILE_BLOCKS: list[tuple[Callable[[dict[str, Any]], dict[str, Any]], str]] = [
+    (lambda form: {"packed": base64.b64encode(zlib.compress(bytes(10**8))).decode()}, "not those of"),
+    (lambda form: {"packed": packed(numbers_in(form)[:-1])}, "not those of"),
+    (lambda form: {"tuples": form["tuples"] + 1}, "not those of"),
+    (lambda form: {"packed": with_number(form, -1, -2)}, "numbers that no block has"),
+    (lambda form: {"packed": with_number(form, -1, form["tuples"])}, "numbers that no block has"),
+    (lambda form: {"packed": with_number(form, 0, -1)}, "values that are not listed"),
+    (lambda form: {"packed": with_number(form, 0, 10**6)}, "values that are not listed"),
+    (lambda form: {"packed": form["packed"][:-8]}, "blocks"),
+    (lambda form: {"packed": "!" * 8}, "cannot be unpacked"),
+    (lambda form: {"packed": "é"}, "cannot be unpacked"),
+    (lambda form: {"packed": base64.b64encode(b"no zlib").decode()}, "cannot be unpacked"),
+    (
+        lambda form: {"packed": base64.b64encode(base64.b64decode(form["packed"]) + b"more").decode()},
+        "not those of",
+    ),
+    (lambda form: {"keys": [form["keys"][0]] * len(form["keys"])}, "one column twice"),
+    (lambda form: {"keys": [{"name": "nobody", "values": ["x"] * 99}, *form["keys"][1:]]}, "does not have"),
+    (
+        lambda form: {"keys": [{**key, "values": [f"{v}?" for v in key["values"]]} for key in form["keys"]]},
+        "of other records",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), HOSTILE_BLOCKS)
 def test_blocks_are_checked_before_they_are_used(
-    honest: Path, table: sd.Table, later: dict[str, Any], tmp_path: Path, blocks: str, message: str
+    honest: Path,
+    table: sd.Table,
+    later: dict[str, Any],
+    tmp_path: Path,
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+    message: str,
 ) -> None:
     bodies = copy.deepcopy(bodies_of(honest))
-    bodies[2][1]["views"]["a"]["blocks"] = blocks
+    form = bodies[2][1]["views"]["a"]["blocks"]
+    form |= change(form)
     ledger = sd.Ledger(forge(honest, tmp_path / "forged.db", bodies))
     with pytest.raises(
         sd.LedgerError, match=rf"^Release 3 in the ledger was not written by Sudare: .*{message}"

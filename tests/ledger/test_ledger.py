@@ -17,9 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
+from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.entries import exact
 from sudare.ledger.history import record
 from sudare.ledger.receivers import groups_around, sets_of
+from tests.by_row import tuple_of
 from tests.release.killing import at_once, forker
 
 SCHEMA = sd.Schema.from_roles(
@@ -52,6 +54,12 @@ def ledger(tmp_path: Path) -> sd.Ledger:
     return sd.Ledger(tmp_path / "releases.db")
 
 
+def row_blocks(blocks: RecordedBlocks, table: sd.Table) -> np.ndarray:
+    """The block of each row of a table; -1 where it is left out."""
+    counts = table.counts(blocks.own_keys(table))
+    return blocks.located(table, counts)[tuple_of(table, counts)]
+
+
 def left(table: sd.Table, releases: list[sd.Release]) -> int:
     """Count by hand how many values all views of all releases leave to the worst person."""
     ill = table.frame()["ill"].to_list()
@@ -59,7 +67,8 @@ def left(table: sd.Table, releases: list[sd.Release]) -> int:
     for person in range(len(table)):
         values = set(ill)
         for release in releases:
-            for blocks in release.kept.row_blocks.values():
+            for own in release.kept.blocks.values():
+                blocks = row_blocks(own, table)
                 if blocks[person] >= 0:
                     values &= {ill[other] for other in np.flatnonzero(blocks == blocks[person])}
         least = min(least, len(values))
@@ -264,7 +273,7 @@ class TestReceivers:
         first = sd.generalize_views(table, {"v": ["age"]}, sd.MultiViewDiversity(2, kind))  # type: ignore[arg-type]
         body = record(
             table, "out", None, first.certificate, first.kept.input_salt, neighbours="replace",
-            frames=first.frames(), row_blocks=first.kept.row_blocks, requirements=first.requirements,
+            columns={"v": first.frames()["v"].columns}, blocks=first.kept.blocks, requirements=first.requirements,
         )  # fmt: skip
         for i in range(24):
             ledger.declare_apart([f"a{i}", f"b{i}"])

@@ -14,7 +14,7 @@ import pytest
 
 import sudare as sd
 from sudare.ledger.receivers import groups_around
-from tests.ledger.test_ledger import people
+from tests.ledger.test_ledger import people, row_blocks
 
 SCHEMA = sd.Schema.from_roles(
     quasi=["age", "height", "town"],
@@ -233,7 +233,7 @@ def test_a_table_that_grew_under_its_declared_name_shares_the_budget(
 
 
 def test_promises_are_kept_for_the_same_rows_in_another_order(ledger: sd.Ledger, tmp_path: Path) -> None:
-    """Blocks are recorded by row: they must find their rows again."""
+    """Blocks are recorded by values: they must be found again in another order and format."""
     table = sd.read(people(), SCHEMA)
     first = sd.generalize_views(table, {"a": ["age"]}, sd.MultiViewDiversity(2))
     first.write(tmp_path / "a", ledger=ledger)
@@ -247,7 +247,7 @@ def test_promises_are_kept_for_the_same_rows_in_another_order(ledger: sd.Ledger,
     second = sd.generalize_views(again, {"b": ["height"]}, sd.MultiViewDiversity(2), ledger=ledger)
     second.write(tmp_path / "b", ledger=ledger)
     ill = again.frame()["ill"].to_list()
-    blocks = first.kept.row_blocks["a"][order.to_numpy()], second.kept.row_blocks["b"]
+    blocks = row_blocks(first.kept.blocks["a"], again), row_blocks(second.kept.blocks["b"], again)
     for row in range(60):
         left = [{ill[i] for i in range(60) if one[i] == one[row]} for one in blocks]
         assert len(left[0] & left[1]) >= 2

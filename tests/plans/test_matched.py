@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -12,21 +13,24 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare.plans.trees import matched
 from sudare.plans.tuples import TuplePlan
-from sudare.tables.column import Column
-from sudare.tables.dictionary import Dictionary
+from sudare.tables.table import Source
 from sudare.tables.text import text_of
 
 
-def places(names: list[str | None], values: pl.Series | list) -> list[int]:
-    return matched(names, Column.encode(pl.Series(values)).dictionary).tolist()
+def places(names: list[str | None], values: pl.Series | list, source: str = "frame") -> list[int]:
+    table = sd.read(pl.DataFrame({"x": pl.Series(values)}))
+    if source == "csv":
+        table = replace(table, source=Source("people.csv", csv=sd.CsvFormat()))
+    return matched(names, table, "x").tolist()
 
 
 def test_values_are_looked_up_by_what_they_say_whatever_their_type() -> None:
     assert places(["20", "30"], [30, 20, 31]) == [0, 1, -1]
     assert places(["20", "30"], [30.0, 20.0]) == [0, 1]
-    assert places(["20", "30"], ["30", "3e1"]) == [1, -1]  # the text 30 is there itself
-    assert places(["20", "30"], ["3e1"]) == [1]
-    assert places(["2024-01-31"], ["2024-01-31 00:00"]) == [0]
+    assert places(["20", "30"], ["30", "3e1"], "csv") == [1, -1]  # the text 30 is there itself
+    assert places(["20", "30"], ["3e1"], "csv") == [1]
+    assert places(["2024-01-31"], ["2024-01-31 00:00"], "csv") == [0]
+    assert places(["20", "30"], ["3e1"]) == [-1]  # of a source with types, a text is only itself
 
 
 def test_a_missing_value_has_its_own_name() -> None:
@@ -52,8 +56,9 @@ def test_leaves_of_one_text_go_by_their_order_if_there_are_as_many() -> None:
 
 @given(st.lists(st.sampled_from(["30", "30.0", "3e1", "x", "", "1", "true", "007"]), unique=True, min_size=1))
 def test_a_table_finds_itself(values: list[str]) -> None:
-    dictionary = Dictionary(pl.Series(values), missing=True)
-    assert matched([*values, None], dictionary).tolist() == list(range(len(values) + 1))
+    values = sorted(values)
+    for source in ("frame", "csv"):
+        assert places([*values, None], [*values, None], source) == list(range(len(values) + 1))
 
 
 @pytest.mark.parametrize("method", ["minimal", "mondrian"])

@@ -115,7 +115,11 @@ class World:
         for name, kind in self.kinds.items():
             for key, value in KINDS[kind].declared.items():
                 details.setdefault(key, {})[name] = value
-        return sd.Schema.from_roles(quasi=order, sensitive=["ill"], other=["row"], **details)
+        declared: dict[Any, Any] = {pl.String: "text", pl.Date: "date"}  # whatever a source makes of them
+        types = {
+            n: declared[KINDS[kind].type] for n, kind in self.kinds.items() if KINDS[kind].type in declared
+        }
+        return sd.Schema.from_roles(types=types, quasi=order, sensitive=["ill"], other=["row"], **details)
 
     def frame(self, rows: Sequence[Row] | None = None) -> pl.DataFrame:
         types = {name: KINDS[kind].type for name, kind in self.kinds.items()} | {

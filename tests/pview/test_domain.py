@@ -164,7 +164,7 @@ class TestRows:
         drawn = found.decode(cells, np.random.default_rng(0))
         assert drawn.dtype == table["x"].values.dtype
         again, read = axis(drawn.to_list(), missing=True, **attribute)
-        assert cells_of(again, read["x"]) == cells.tolist()
+        assert cells_of(again, read) == cells.tolist()
 
     @pytest.mark.parametrize(
         ("values", "attribute"),

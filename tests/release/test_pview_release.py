@@ -120,7 +120,7 @@ def test_what_fails_leaves_nothing_behind(
     def fail(*_: Any) -> str:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(pview_release, "write_view_report", fail)
+    monkeypatch.setattr(pview_release, "write_pview_report", fail)
     with pytest.raises(OSError, match="disk is full"):
         pview.write(tmp_path / "out", ledger=ledger)
     assert names(tmp_path) == {"ledger.db"}
@@ -245,7 +245,7 @@ def test_it_is_refused_before_pages_are_drawn(
     table: sd.Table, ledger: sd.Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pview = sd.materialize(table, sd.DifferentialPrivacy(2.0), "independent")
-    monkeypatch.setattr(pview_release, "write_view_page", lambda _: pytest.fail("a page was drawn"))
+    monkeypatch.setattr(pview_release, "write_pview_page", lambda _: pytest.fail("a page was drawn"))
     with pytest.raises(sd.LedgerError):
         pview.write(tmp_path / "out", ledger=ledger)
 

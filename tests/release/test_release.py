@@ -11,6 +11,7 @@ import pytest
 
 import sudare as sd
 from sudare.release.certify import HandedOver
+from sudare.tables.runs import Runs
 from sudare.verification.certificate import Certificate, InputHash
 from tests.conformance import SCHEMA, people
 
@@ -30,10 +31,13 @@ def test_write_makes_a_folder_to_hand_over_and_one_to_keep(release: sd.Release, 
     assert sorted(path.name for path in folder.iterdir()) == ["hand-over", "keep"]
     out, kept = folder / "hand-over", folder / "keep"
     assert {file.name for file in out.iterdir()} == {"certificate.json", "data.csv", "data.parquet"}
-    assert {file.name for file in kept.iterdir()} == {"holder.json", "plan.json", "report.html"}
+    assert {file.name for file in kept.iterdir()} == {
+        "holder.json", "levels.parquet", "plan.json", "report.html", "trees.parquet", "tuples.parquet"
+    }  # fmt: skip
     assert pl.read_parquet(out / "data.parquet").equals(release.frame())
     assert pl.read_csv(out / "data.csv", schema=release.frame().schema).equals(release.frame())
-    assert json.loads((kept / "plan.json").read_text()) == release.plan.to_json()
+    again = sd.apply(sd.Plan.open(folder), sd.read(people().reverse(), SCHEMA))
+    assert again.frame().equals(release.frame())
     assert json.loads((kept / "holder.json").read_text()) == release.holder
     assert (kept / "report.html").read_text() == release.report
 
@@ -101,7 +105,7 @@ def test_an_existing_release_is_replaced_only_with_force(release: sd.Release, tm
 
 def test_a_release_that_fails_verification_is_not_written(release: sd.Release, tmp_path: Path) -> None:
     one_more = pl.concat([release.frame(), release.frame()[:1].with_columns(town=pl.lit("x"))])
-    tampered = replace(release, handed_over=HandedOver({"data": one_more.sort(one_more.columns)}))
+    tampered = replace(release, handed_over=HandedOver({"data": Runs.of(one_more.sort(one_more.columns))}))
     ledger = sd.Ledger(tmp_path / "ledger.db")
     with pytest.raises(sd.RequirementError, match=r"claims k = \d+, but the output has 1"):
         tampered.write(tmp_path / "out", ledger=ledger)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -74,31 +75,24 @@ class Memory:
         places = places_of(tuples, counts)
         stays[places[places >= 0]] = False
         kept = stays[tuple_of]
-        return Memory({name: self._excerpt(name, kept) for name in self._columns}, int(kept.sum()))
+        later = {name: partial(self._excerpt, name, kept) for name in self._columns}
+        return Memory(later, int(kept.sum()))
 
-    def _excerpt(self, name: str, kept: NDArray[np.bool_]) -> Later:
-        def excerpt() -> Column:
-            column = self.column(name)
-            codes = column.codes[kept]
-            missing = bool((codes == len(column.values)).any())
-            return Column(replace(column.dictionary, missing=missing), codes)
-
-        return excerpt
+    def _excerpt(self, name: str, kept: NDArray[np.bool_]) -> Column:
+        column = self.column(name)
+        codes = column.codes[kept]
+        missing = bool((codes == len(column.values)).any())
+        return Column(replace(column.dictionary, missing=missing), codes)
 
     def retyped(self, types: Mapping[str, Callable[[pl.Series], pl.Series]]) -> Memory:
         """Return the same rows, with the distinct values that some columns still have in other types."""
+        later = {name: partial(self._retyped, name, as_type) for name, as_type in types.items()}
+        return Memory({**self._columns, **later}, self._rows)
 
-        def later(name: str, as_type: Callable[[pl.Series], pl.Series]) -> Later:
-            def retype() -> Column:
-                column = self.column(name)
-                left = column.take(column.codes, name)
-                return left.with_values(as_type(left.values))
-
-            return retype
-
-        return Memory(
-            {**self._columns, **{name: later(name, own) for name, own in types.items()}}, self._rows
-        )
+    def _retyped(self, name: str, as_type: Callable[[pl.Series], pl.Series]) -> Column:
+        column = self.column(name)
+        left = column.take(column.codes, name)
+        return left.with_values(as_type(left.values))
 
     def codes(self, name: str) -> Codes:
         """Return the code of every row of a column."""

@@ -123,7 +123,7 @@ class _Reading:
         """Keep a column as it is, to be coded when it is needed."""
         if _is_all_missing(series, missing_values):
             self.faults.append(all_missing(series.name, self.origin))
-        self.columns[series.name] = lambda: encode()[0]
+        self.columns[series.name] = partial(_coded_by, encode)
 
     def can_wait(self, name: str) -> bool:
         """Tell whether nothing is said of a column but its role, so that it need not be coded to be checked."""
@@ -139,6 +139,10 @@ class _Reading:
         known = self.schema or Schema(attributes=dict.fromkeys(self.columns, OPEN))
         table = Table(Memory(self.columns, self.rows), known, self.origin)
         return replace(table, hierarchies=hierarchies_of(table))
+
+
+def _coded_by(encode: Encode) -> Column:
+    return encode()[0]
 
 
 def _is_all_missing(series: pl.Series, missing_values: Sequence[str]) -> bool:

@@ -67,7 +67,7 @@ class RecordedBlocks:
             "ascii"
         )
         return {
-            "keys": [[name, values] for name, values in self.keys.items()],
+            "keys": [{"name": name, "values": values} for name, values in self.keys.items()],
             "tuples": len(numbers),
             "packed": packed,
         }

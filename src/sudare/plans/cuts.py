@@ -19,7 +19,7 @@ from sudare.plans.generalization import (
     Ints,
     Located,
     Trees,
-    parts_from_json,
+    read_parts,
     smallest_types,
     whole_numbers,
 )
@@ -38,7 +38,7 @@ class CutPlan(GeneralizationPlan):
     """A tree of cuts. Part 0 is the whole domain; a part is cut by one attribute on one level, or it is a block."""
 
     kind: ClassVar[str] = "cuts"
-    table_names: ClassVar[tuple[str, ...]] = ("parts", "branches", "blocks")
+    table_names: ClassVar[tuple[str, ...]] = ("trees", "parts", "branches", "blocks")
 
     method: str
     requirements: Sequence[Requirement]
@@ -87,7 +87,7 @@ class CutPlan(GeneralizationPlan):
         return super().to_json()
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Return the parts, the branches and the blocks. -1 is written as 0, and all others one higher."""
+        """Return the trees, the parts, the branches and the blocks. -1 is written as 0, and all others one higher."""
         parts = {"attribute": self.attribute + 1, "level": self.level, "block": self.block + 1}
         names = ["part", "node", "becomes"]
         branches = pl.DataFrame(self.branches + np.array([0, 1, 0]), schema=names)
@@ -97,14 +97,14 @@ class CutPlan(GeneralizationPlan):
             | {f"leaf {a}": self.corners[:, a] for a in width}
         )
         tables = {"parts": pl.DataFrame(parts), "branches": branches, "blocks": blocks}
-        return {name: smallest_types(table) for name, table in tables.items()}
+        return super().tables() | {name: smallest_types(table) for name, table in tables.items()}
 
     @classmethod
     def read(cls, data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Self:
         """Make a plan from what was written."""
-        if set(data) != {"method", "promises", "trees"}:
+        if set(data) != {"method", "promises", "attributes"}:
             raise ValueError("its keys are not those of a plan of cuts")
-        method, requirements, trees = parts_from_json(data)
+        method, requirements, trees = read_parts(data, tables)
         width, heights = range(len(trees)), [tree.height for tree in trees.values()]
         leaves = [tree.codes.shape[1] for tree in trees.values()]
         blocks = whole_numbers(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
 from sudare.plans.plan import TablePlan, method_from_json
-from sudare.plans.trees import extended, tree_from_json, tree_to_json
+from sudare.plans.trees import extended, trees_from_table, trees_to_table
 from sudare.privacy.promises import promise_from_json, promise_to_json
 from sudare.privacy.requirement import Requirement
 from sudare.tables.counts import Counts, places_of
@@ -122,7 +122,7 @@ class GeneralizationPlan(TablePlan):
                 f"{table.source.name}: the plan is for the quasi attributes {listed(list(self.trees))}, and the schema has "
                 f"{listed(quasi)}. Apply it to tables of one schema."
             )
-        trees = {name: extended(tree, table[name], table.schema[name]) for name, tree in self.trees.items()}
+        trees = {name: extended(tree, table, name) for name, tree in self.trees.items()}
         return replace(table, hierarchies={**table.hierarchies, **trees})
 
     @abstractmethod
@@ -134,19 +134,27 @@ class GeneralizationPlan(TablePlan):
         return {
             "method": self.method,
             "promises": [promise_to_json(promise) for promise in self.requirements],
-            "trees": {name: tree_to_json(tree) for name, tree in self.trees.items()},
+            "attributes": list(self.trees),
         }
 
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return the trees."""
+        return {"trees": smallest_types(trees_to_table(self.trees.values()))}
 
-def parts_from_json(data: Mapping[str, Any]) -> tuple[str, list[Requirement], dict[str, Hierarchy]]:
+
+def read_parts(
+    data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]
+) -> tuple[str, list[Requirement], dict[str, Hierarchy]]:
     """Read what both kinds of plans have: the method, the requirements and the trees."""
-    promises, trees = data["promises"], data["trees"]
-    if not (isinstance(promises, list) and promises and isinstance(trees, dict) and trees):
-        raise ValueError("a plan has promises and trees")
+    promises, names = data["promises"], data["attributes"]
+    if not (isinstance(promises, list) and promises and isinstance(names, list) and names):
+        raise ValueError("a plan has promises and attributes")
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError("its attributes must be different names")
     return (
         method_from_json(data["method"]),
         [_requirement(promise_from_json(one)) for one in promises],
-        {name: tree_from_json(tree) for name, tree in trees.items()},
+        trees_from_table(names, tables["trees"]),
     )
 
 
@@ -179,4 +187,6 @@ def refuse_repeated(frame: pl.DataFrame, names: Sequence[str]) -> None:
 
 def smallest_types(frame: pl.DataFrame) -> pl.DataFrame:
     """Return whole numbers in the smallest types that hold them."""
-    return frame.with_columns(column.shrink_dtype() for column in frame.iter_columns())
+    return frame.with_columns(
+        column.shrink_dtype() for column in frame.iter_columns() if column.dtype.is_integer()
+    )

@@ -3,6 +3,10 @@ other rows of the same schema.
 
 On disk it is a folder: `plan.json` says what it is, and Parquet files beside it hold its large tables. It tells about the
 table it was learned from, and stays with the holder.
+
+Whoever can write a plan's file chooses what is asked for, how rows are grouped and which of them are covered; nothing else is
+believed. Requirements are counted again on the output, labels are read again by the schema, and attributes keep the roles
+of the schema, whatever the file says.
 """
 
 from __future__ import annotations

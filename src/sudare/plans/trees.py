@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -13,69 +13,99 @@ from numpy.typing import NDArray
 from sudare.errors import SudareError
 from sudare.tables.builders import MOST_LEVELS
 from sudare.tables.content import canonical
-from sudare.tables.dictionary import Dictionary
+from sudare.tables.excerpt import is_untyped
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Attribute
-from sudare.tables.text import text_of
+from sudare.tables.table import Table
+from sudare.tables.text import listed, text_of
 
 MAX_LEAVES = 10**7
+NODES = {"attribute": pl.Int64, "level": pl.Int64, "label": pl.String, "parent": pl.Int64, "leaf": pl.Int64}
+"""A node is known by its place among those of its attribute and level. It has a parent, if anything is under it, and is a
+leaf on level 0, if values are there."""
 
 
-def tree_to_json(tree: Hierarchy) -> dict[str, Any]:
-    """Return a tree as plain data.
+def trees_to_table(trees: Iterable[Hierarchy]) -> pl.DataFrame:
+    """Return trees as one table of nodes.
 
-    >>> tree_to_json(Hierarchy.suppress(["f", "m"]))
-    {'labels': [['f', 'm'], ['*']], 'nodes': [[0, 1], [0, 0]]}
+    >>> trees_to_table([Hierarchy.suppress(["f", "m"])]).rows()
+    [(0, 0, 'f', 0, 0), (0, 0, 'm', 0, 1), (0, 1, '*', None, None)]
     """
-    return {"labels": [list(level) for level in tree.labels], "nodes": tree.codes.tolist()}
+    levels = []
+    for attribute, tree in enumerate(trees):
+        for level, names in enumerate(tree.labels):
+            parent, leaf = np.full((2, len(names)), -1, dtype=np.int64)
+            if level < tree.height:
+                parent[tree.codes[level]] = tree.codes[level + 1]
+            if level == 0:
+                leaf[tree.codes[0]] = np.arange(tree.codes.shape[1])
+            places = [pl.Series(own).replace(-1, None) for own in (parent, leaf)]
+            columns = [attribute, level, pl.Series(names, dtype=pl.String), *places]
+            levels.append(
+                pl.select(
+                    pl.lit(own, dtype=dtype).alias(name)
+                    for own, (name, dtype) in zip(columns, NODES.items(), strict=True)
+                )
+            )
+    return pl.concat(levels)
 
 
-def tree_from_json(data: Mapping[str, Any]) -> Hierarchy:
-    """Read a tree from plain data that may be hostile; raises a ValueError if it is none."""
-    labels, nodes = data["labels"], data["nodes"]
-    if set(data) != {"labels", "nodes"} or not isinstance(labels, list) or not isinstance(nodes, list):
-        raise ValueError("a tree has labels and nodes")
-    if not 1 < len(labels) == len(nodes) <= MOST_LEVELS:
+def trees_from_table(names: Sequence[str], frame: pl.DataFrame) -> dict[str, Hierarchy]:
+    """Read trees from a table that may be hostile; raises a ValueError if they are none."""
+    if frame.columns != list(NODES) or not all(
+        dtype.is_integer() or (name == "label" and dtype == pl.String) for name, dtype in frame.schema.items()
+    ):
+        raise ValueError(f"the nodes of its trees have the columns {listed(list(NODES))}")
+    for own in frame.select(pl.exclude("label")).iter_columns():
+        if own.len() > own.null_count() and not 0 <= own.min() <= own.max() <= MAX_LEAVES:  # type: ignore[operator]
+            raise ValueError("a node of a tree has a number beyond all nodes")
+    frame = frame.cast({"attribute": pl.Int64, "level": pl.Int64, "parent": pl.Int64, "leaf": pl.Int64})
+    parts = frame.partition_by("attribute", maintain_order=True)
+    if [part["attribute"][0] for part in parts] != list(range(len(names))):
+        raise ValueError("each of its attributes has a tree")
+    return {
+        name: _tree(part.partition_by("level", maintain_order=True))
+        for name, part in zip(names, parts, strict=True)
+    }
+
+
+def _tree(levels: Sequence[pl.DataFrame]) -> Hierarchy:
+    if [own["level"][0] for own in levels] != list(range(len(levels))) or not 1 < len(levels) <= MOST_LEVELS:
         raise ValueError(f"a tree has 2 to {MOST_LEVELS} levels")
-    if not all(_is_list_of(level, (str, type(None))) for level in labels):
-        raise ValueError("the labels of a tree must be texts")
-    if not all(_is_list_of(level, (int,)) and len(level) == len(nodes[0]) for level in nodes):
-        raise ValueError("the nodes of a tree must be as many whole numbers on each level")
-    codes = np.array(nodes, dtype=np.int64)
-    if len(set(labels[0])) < len(labels[0]) or len(np.unique(codes[0])) < codes.shape[1]:
-        raise ValueError("the leaves of a tree must be different from each other")
-    if not 0 < codes.shape[1] <= MAX_LEAVES or (codes < 0).any() or len(labels[-1]) != 1:
-        raise ValueError("a tree has leaves, and one root")
-    for level, (own, names) in enumerate(zip(codes, labels, strict=True)):
-        if own.max() >= len(names):
-            raise ValueError("a node of a tree has no label")
-        if level and not _is_function(codes[level - 1], own):
-            raise ValueError("a node of a tree has two parents")
-    return Hierarchy(tuple(tuple(level) for level in labels), codes.astype(np.int32))
+    if levels[-1].height != 1 or levels[0]["label"].n_unique() < levels[0].height:
+        raise ValueError("a tree has one root, and leaves that are different from each other")
+    leaf = levels[0]["leaf"]
+    nodes = leaf.is_not_null().arg_true().to_numpy()
+    nodes = nodes[leaf.drop_nulls().arg_sort().to_numpy()]
+    if not len(nodes) or leaf.drop_nulls().sort().to_list() != list(range(len(nodes))):
+        raise ValueError("the leaves of a tree are numbered")
+    codes = [nodes.astype(np.int32)]
+    for own, above in pairwise(levels):
+        parent = own["parent"].gather(codes[-1])
+        if parent.null_count() or int(parent.max()) >= above.height:  # type: ignore[arg-type]
+            raise ValueError("a node of a tree has no parent")
+        codes.append(parent.to_numpy().astype(np.int32))
+    return Hierarchy(tuple(tuple(own["label"].to_list()) for own in levels), np.stack(codes))
 
 
-def _is_list_of(given: object, kinds: tuple[type, ...]) -> bool:
-    return isinstance(given, list) and all(type(one) in kinds for one in given)
+def matched(names: Sequence[str | None], table: Table, name: str) -> NDArray[np.int32]:
+    """Return which of the names each code of a table's column has; -1 where it has none.
 
+    A value is looked up by its text. Where that is not known, a number or a date is looked up by what it says in whatever
+    type, among the names that are no value's text: 30.0 is 30, and a day its midnight. So is a text of a source without types,
+    whose column may be one of numbers without some other value; any other text is only itself: version 1.10 is not 1.1.
 
-def _is_function(below: NDArray[np.int64], above: NDArray[np.int64]) -> bool:
-    parent = np.full(int(below.max()) + 1, -1, dtype=np.int64)
-    parent[below] = above
-    return bool((parent[below] == above).all())
-
-
-def matched(names: Sequence[str | None], dictionary: Dictionary) -> NDArray[np.int32]:
-    """Return which of the names each code of a dictionary has; -1 where it has none.
-
-    A value is looked up by its text and, where that is not known, by what it says in whatever type, among the names that
-    are no value's text: 30.0 is 30, and a day its midnight.
-
-    >>> matched(["20", "30", None], Dictionary(pl.Series([30.0, 31.0]), missing=True)).tolist()
+    >>> import sudare as sd
+    >>> matched(["20", "30", None], sd.read(pl.DataFrame({"age": [30.0, None, 31.0]})), "age").tolist()
     [1, -1, 2]
     """
+    dictionary = table[name]
     texts = [text_of(value) for value in dictionary.values.to_list()]
     found = _looked_up(texts, list(names))
-    if (found < 0).any():
+    by_meaning = dictionary.values.dtype != pl.String or (
+        is_untyped(table.source) and table.schema[name].type is None
+    )
+    if (found < 0).any() and by_meaning:
         free = np.setdiff1d(np.flatnonzero([name is not None for name in names]), found)
         meanings = canonical(pl.Series([names[i] for i in free], dtype=pl.String))
         strangers = np.flatnonzero(found < 0)
@@ -108,17 +138,19 @@ def _looked_up(asked: Sequence[str | None], known: Sequence[str | None]) -> NDAr
     return found
 
 
-def extended(tree: Hierarchy, dictionary: Dictionary, attribute: Attribute) -> Hierarchy:
-    """Return a plan's tree with the codes of a table's dictionary as its leaves. Nodes keep their numbers.
+def extended(tree: Hierarchy, table: Table, name: str) -> Hierarchy:
+    """Return a plan's tree with the codes of a table's column as its leaves. Nodes keep their numbers.
 
     A value that the plan has not seen is where the schema's recipe puts it or, among numbers and dates, under the nodes
     that the values next to it on both sides share. On levels where it has no such place, it is a node of its own.
 
     >>> ages = Hierarchy.intervals([20, 25, 31], width=10)
-    >>> extended(ages, Dictionary(pl.Series([21, 25]), missing=False), Attribute(role="quasi")).rows()
+    >>> import sudare as sd
+    >>> extended(ages, sd.read(pl.DataFrame({"age": [21, 25]})), "age").rows()
     [('21', '[20, 30)', '*'), ('25', '[20, 30)', '*')]
     """
-    leaves = matched(tree.leaves, dictionary)[: len(dictionary.values)]
+    dictionary, attribute = table[name], table.schema[name]
+    leaves = matched(tree.leaves, table, name)[: len(dictionary.values)]
     strangers = np.flatnonzero(leaves < 0)
     places = _by_recipe(tree, dictionary.values.gather(strangers), attribute)
     if places is None:

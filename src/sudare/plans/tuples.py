@@ -16,7 +16,7 @@ from sudare.plans.generalization import (
     Ints,
     Located,
     Trees,
-    parts_from_json,
+    read_parts,
     refuse_repeated,
     smallest_types,
     whole_numbers,
@@ -33,7 +33,7 @@ class TuplePlan(GeneralizationPlan):
     """Which block each known tuple is in. What is not listed has none."""
 
     kind: ClassVar[str] = "tuples"
-    table_names: ClassVar[tuple[str, ...]] = ("tuples", "levels")
+    table_names: ClassVar[tuple[str, ...]] = ("trees", "tuples", "levels")
 
     method: str
     requirements: Sequence[Requirement]
@@ -71,7 +71,7 @@ class TuplePlan(GeneralizationPlan):
     def _leaves(self, table: Table, name: str) -> NDArray[np.int32]:
         """Return the plan's leaf of each code of a column; -1 where the plan has not seen the value."""
         names = self.sensitive_values if name == self.sensitive else self.trees[name].leaves
-        return matched(names, table[name])
+        return matched(names, table, name)
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the tuples, as plain data."""
@@ -82,18 +82,18 @@ class TuplePlan(GeneralizationPlan):
         }
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Return the tuples with their blocks, and the levels of the blocks."""
+        """Return the trees, the tuples with their blocks, and the levels of the blocks."""
         names = [*map(str, range(self.tuples.shape[1]))]
         tuples = pl.DataFrame(self.tuples, schema=names).with_columns(block=pl.Series(self.block_of))
         levels = pl.DataFrame(self.levels, schema=[*map(str, range(self.levels.shape[1]))])
-        return {"tuples": smallest_types(tuples), "levels": smallest_types(levels)}
+        return {**super().tables(), "tuples": smallest_types(tuples), "levels": smallest_types(levels)}
 
     @classmethod
     def read(cls, data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Self:
         """Make a plan from what was written."""
-        if set(data) != {"method", "promises", "trees", "sensitive", "sensitive_values"}:
+        if set(data) != {"method", "promises", "attributes", "sensitive", "sensitive_values"}:
             raise ValueError("its keys are not those of a plan of tuples")
-        method, requirements, trees = parts_from_json(data)
+        method, requirements, trees = read_parts(data, tables)
         sensitive, values = data["sensitive"], data["sensitive_values"]
         if (
             not isinstance(sensitive, str | None)

@@ -120,7 +120,7 @@ class ViewsPlan(TablePlan):
         counts = table.counts(list(self.keys))
         leaves = np.empty_like(counts.codes)
         for at, (name, names) in enumerate(self.keys.items()):
-            leaves[:, at] = matched(names, table[name])[counts.codes[:, at]]
+            leaves[:, at] = matched(names, table, name)[counts.codes[:, at]]
         known = Counts(counts.names, self.tuples, np.ones(len(self.tuples), dtype=np.int64), counts.sizes)
         places = places_of(leaves, known)
         block_of = np.where((places >= 0)[:, None], self.block_of[places], -1)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sudare.tables.checking import hierarchies_of
 from sudare.tables.parsing import infer_type, parse
 from sudare.tables.schema import Attribute, Role
-from sudare.tables.table import Table
+from sudare.tables.table import Source, Table
 
 UNTYPED = (".jsonl", ".ndjson")
 WHOLE = 2.0**53  # up to it, floats tell all whole numbers apart
@@ -29,11 +29,16 @@ def without(table: Table, names: Sequence[str], tuples: NDArray[np.int32]) -> Ta
     >>> without(table, ["height"], np.array([[2]])).frame()["height"].dtype
     Int64
     """
-    untyped = table.source.csv is not None or Path(table.source.name).suffix.lower() in UNTYPED
+    untyped = is_untyped(table.source)
     types = {name: _type_for(table.schema[name], untyped) for name in table.columns}
     rows = table.rows.without(names, tuples).retyped({name: own for name, own in types.items() if own})
     rest = Table(rows, table.schema, table.source)
     return replace(rest, hierarchies=hierarchies_of(rest))
+
+
+def is_untyped(source: Source) -> bool:
+    """Tell whether a source has texts alone, which are read as what all of a column look like."""
+    return source.csv is not None or Path(source.name).suffix.lower() in UNTYPED
 
 
 def _type_for(attribute: Attribute, untyped: bool) -> Callable[[pl.Series], pl.Series] | None:

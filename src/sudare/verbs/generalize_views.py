@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +21,7 @@ from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.combination import Told, named, standing
 from sudare.ledger.history import Recorded
 from sudare.ledger.ledger import Ledger
-from sudare.plans.views import LocatedViews, ViewsPlan
+from sudare.plans.views import NAME, RESERVED, LocatedViews, ViewsPlan
 from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy, refuse_other_requirements
 from sudare.privacy.requirement import number, one_of, whole_number
 from sudare.release.certify import Declared, HandedOver, certify
@@ -44,7 +43,6 @@ from sudare.verification.columns import refuse_columns
 
 METHODS = ("simultaneous", "all-attributes", "sequential")
 SCORES = ("narrow", "mondrian", "paper")
-RESERVED = ("plan", "certificate", "report", "law", "holder")
 PERSON_BY_PERSON = (
     "Sets and counts of values are followed person by person. Who knows other people's values, or solves for all people "
     "at once, may rule out more."
@@ -122,7 +120,7 @@ def _checked_views(table: Table, views: Mapping[str, Sequence[str]]) -> dict[str
     if not views:
         raise ParameterError("generalize_views needs at least one view, such as {'T1': ['age', 'sex']}.")
     for name, attributes in views.items():
-        if not re.fullmatch(r"[\w-]+", name) or name in RESERVED:
+        if not NAME.fullmatch(name) or name in RESERVED:
             raise ParameterError(
                 f"A view is written to files of its name: use letters, digits, - and _. Got '{name}' instead."
             )

@@ -7,10 +7,12 @@ from the schema of the table that the plan is applied to, and not from the plan'
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+import json
 
-from sudare.attacks.labels import LabelReader
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sudare.attacks.labels import LISTING, MISSING, PARTS, LabelReader
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
 from sudare.tables.builders import ROOT
@@ -45,17 +47,37 @@ def _first_false(
     starts = np.flatnonzero(np.diff(label_of, prepend=-1))
     for label, own in zip(label_of[starts].tolist(), np.split(code_of, starts[1:]), strict=True):
         text = labels.values[label]
-        covered = reader.covered(text)
-        for code in np.setdiff1d(own, [] if covered is None else covered).tolist():
+        for code in _beyond(own, reader, text):
             value = dictionary.decode([code])[0]
-            if not _masked(text, value, attribute):
+            readings = [part for part in _parts(text) if not _beyond([code], reader, part)]
+            if not (readings or any(_masked(part, value, attribute) for part in [text, *_parts(text)])):
                 return value, text
     return None
 
 
+def _beyond(codes: ArrayLike, reader: LabelReader, label: str | None) -> list[int]:
+    """Return which of the codes a label does not cover."""
+    covered = reader.covered(label)
+    beyond: list[int] = np.setdiff1d(codes, [] if covered is None else covered).tolist()
+    return beyond
+
+
+def _parts(label: str | None) -> list[str | None]:
+    """Return what a label lists. Of a list, one part is enough, even if nobody is left who has the others."""
+    if label is None or not LISTING.fullmatch(label):
+        return []
+    parts = PARTS.findall(label[1:])
+    try:
+        return [
+            None if part == MISSING else json.loads(part) if part.startswith('"') else part for part in parts
+        ]
+    except ValueError:  # quoted as no label is
+        return []
+
+
 def _masked(label: str | None, value: object, attribute: Attribute) -> bool:
     """Tell whether a label is what masking from the right leaves of a value, however wide the other values are."""
-    if label is None or not isinstance(attribute.hierarchy, MaskRecipe):
+    if label is None or not label.endswith(ROOT) or not isinstance(attribute.hierarchy, MaskRecipe):
         return False
     left = label.rstrip(ROOT)
     if not left or value is None:
