@@ -72,7 +72,7 @@ def main(quick: bool = False) -> None:
 def published(table: sd.Table, plan: ViewsPlan) -> dict[str, pl.DataFrame]:
     """Return what every view publishes."""
     rewritings = plan.locate(table).rewritings()
-    return {name: table.rows.rewrite(rewriting) for name, rewriting in rewritings.items()}
+    return {name: table.rows.rewrite(rewriting).frame() for name, rewriting in rewritings.items()}
 
 
 @dataclass(frozen=True)

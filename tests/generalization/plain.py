@@ -100,7 +100,7 @@ def frame_of(table: sd.Table, recoding: Recoding, requirements: Sequence[Require
     """What is published for each row, in the order of the rows: the engine publishes the same, in its own order."""
     located = recoding.plan(requirements).locate(table)
     frame = by_row.published(table, located)
-    assert table.rows.rewrite(located.rewriting()).equals(as_published(frame), null_equal=True)
+    assert table.rows.rewrite(located.rewriting()).frame().equals(as_published(frame), null_equal=True)
     return frame
 
 
@@ -141,7 +141,7 @@ def check_rows(frame: pl.DataFrame, table: sd.Table, recoding: Recoding, spare: 
             assert label == path[levels[row, a]] or (
                 levels[row, a] == 0 and label == str(original[name][int(row)])
             )
-    located = recoding.plan([]).locate(table)
+    located = recoding.plan([sd.KAnonymity(1)]).locate(table)
     place = by_row.tuple_of(
         table, located.counts
     )  # rows that are equal, sensitive value and all, are one tuple
@@ -175,7 +175,7 @@ def check_distortion(table: sd.Table, recoding: Recoding) -> None:
 
 def check_plan(table: sd.Table, recoding: Recoding) -> None:
     """The plan is plain data, that is read again as what it was, and its blocks are those that were learned."""
-    plan = recoding.plan([])
+    plan = recoding.plan([sd.KAnonymity(1)])
     again = TuplePlan.read(json.loads(json.dumps(plan.to_json())), plan.tables())
     blocks, names = by_row.block_of(table, recoding), recoding.problem.names
     for one in (plan, again):

@@ -138,7 +138,7 @@ def frames_of(table: sd.Table, views: CutViews) -> dict[str, pl.DataFrame]:
             for a, (name, labels) in enumerate(zip(view.attributes, view.labels, strict=True))
         ]
         frames[view.name] = pl.DataFrame([*columns, original[located.sensitive]])
-        assert table.rows.rewrite(rewriting).equals(as_published(frames[view.name]))
+        assert table.rows.rewrite(rewriting).frame().equals(as_published(frames[view.name]))
     return frames
 
 
@@ -270,7 +270,7 @@ def random_case(r: Random, *, n: int = 24, most: int = 4, kinds: Sequence[str] =
     """A table, views of it, and a requirement that the table as a whole meets."""
     table = random_table(r, r.randint(1, n), kinds)
     quasi = table.names("quasi")
-    views = {f"view {i}": r.sample(quasi, r.randint(1, len(quasi))) for i in range(r.randint(1, most))}
+    views = {f"view-{i}": r.sample(quasi, r.randint(1, len(quasi))) for i in range(r.randint(1, most))}
     kind = asked.get("kind") or r.choice(["distinct", "distinct", "entropy", "posterior"])
     whole = Persons([[0] * len(table)], table.frame()["illness"].to_list(), [1] * len(table))
     ls = [1, 2, 3, 4, 5] if kind == "distinct" else [1, 1.5, 2, 2.5, 3, 4]

@@ -13,7 +13,8 @@ import polars as pl
 import sudare as sd
 from sudare.privacy.promises import Promise
 from sudare.release.certify import Declared, HandedOver, certify
-from sudare.tables.spreadsheets import guarded
+from sudare.tables.outputs import write_csv, write_parquet
+from sudare.tables.runs import Runs
 from sudare.verification.certificate import Certificate, InputHash
 
 SCHEMA = sd.Schema.from_roles(
@@ -39,14 +40,23 @@ def write(
     frames = {"data": PEOPLE} if frames is None else frames
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
-        frame.write_parquet(folder / f"{name}.parquet")
-        guarded(frame).write_csv(folder / f"{name}.csv")
+        write_parquet(Runs.of(frame), folder / f"{name}.parquet")
+        write_csv(Runs.of(frame), folder / f"{name}.csv")
     if law is not None:
         (folder / "law.json").write_text(json.dumps(law))
     declared = Declared(promises, "minimal", schema, "no noise")
     commitment, _ = InputHash.commit("people.csv", "00" * 32)
-    certified(folder, certify(HandedOver(frames, law), declared, commitment))
+    certified(
+        folder,
+        certify(
+            HandedOver({name: Runs.of(frame) for name, frame in frames.items()}, law), declared, commitment
+        ),
+    )
     return folder
+
+
+def _handed_over(frames: Mapping[str, pl.DataFrame], law: Mapping[str, Any] | None) -> HandedOver:
+    return HandedOver({name: Runs.of(frame) for name, frame in frames.items()}, law)
 
 
 def certified(folder: Path, certificate: Certificate) -> None:

@@ -31,7 +31,15 @@ from tests.release.killing import at_each_step, die_at, forker, survives
 
 OUT = "hand-over"
 FILES = {f"{OUT}/{name}" for name in ("certificate.json", "data.csv", "data.parquet")} | {
-    f"keep/{name}" for name in ("plan.json", "report.html", "holder.json")
+    f"keep/{name}"
+    for name in (
+        "plan.json",
+        "trees.parquet",
+        "tuples.parquet",
+        "levels.parquet",
+        "report.html",
+        "holder.json",
+    )
 }
 TARGET, LEDGER = "release", "ledger.sqlite"
 MODULES = (release, atomic, ledger, shutil)  # shutil removes

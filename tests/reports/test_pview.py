@@ -16,6 +16,7 @@ from sudare.reports import pview as pview_report
 from sudare.reports.pview import write_pview_report
 from sudare.reports.pview_groups import Groups, dependence, errors_of, strongest
 from sudare.utility.intervals import REACH
+from tests.pview.counted import cells_of
 from tests.reports.pages import SVG, outside_requests, pictures, stage, text_of_well_formed
 from tests.reports.pview_cases import people, pview_of, survey
 
@@ -163,8 +164,8 @@ def test_errors_are_as_counted_row_by_row() -> None:
     truth = truth_of(table, pview)
     ones = measure_errors(truth, pview)[0]
     off, inside = [], []
-    for place, (name, axis) in enumerate(zip(pview.domain.names, pview.domain.axes, strict=True)):
-        codes = axis.codes(table[name])
+    for place, axis in enumerate(pview.domain.axes):
+        codes = np.array(cells_of(axis, table))
         for cell in range(axis.size):
             low, high = np.zeros((1, 4), np.int64), np.array([pview.domain.sizes]) - 1
             low[0, place] = high[0, place] = cell

@@ -92,7 +92,7 @@ def test_the_person_nearest_to_being_given_away_is_shown_with_what_is_left() -> 
     probabilities = [float(share) for share in re.findall(r"(\d+\.\d)%", left)]
     assert len(probabilities) == 2
     assert sum(probabilities) == pytest.approx(100, abs=0.2)
-    worst = max(release.plan.seen().posterior)  # type: ignore[attr-defined]
+    worst = release.holder["attacks"]["output"]["intersection"]["by_attribute"]["illness"]["posterior"]
     assert probabilities[0] == pytest.approx(100 * worst, abs=0.1)
 
 
