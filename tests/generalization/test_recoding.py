@@ -41,7 +41,7 @@ def test_any_division_into_blocks_is_recoded_as_little_as_it_can_be(r: Random) -
     table = random_table(r, r.randint(1, 20))
     problem = Problem.of(table, [sd.KAnonymity(1)])
     block_of = random_blocks(r, len(problem.units))
-    recoding = Recoding.of("by hand", problem, block_of)
+    recoding = Recoding.of("by-hand", problem, block_of)
     together = {
         (int(old), int(new)) for old, new in zip(block_of, recoding.block_of, strict=True) if old >= 0
     }
