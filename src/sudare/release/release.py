@@ -41,8 +41,13 @@ class Kept:
     """Writes the report, given the holder's record."""
     table: Table | None = None
     """What it was made from; a ledger compares it with earlier releases."""
-    blocks: Mapping[str, RecordedBlocks] = field(default_factory=dict)
-    """The block that records are published in, by view, where there are blocks."""
+    name_blocks: Callable[[], Mapping[str, RecordedBlocks]] = dict
+    """Names the block that records are published in, by view, where there are blocks; a ledger asks for it."""
+
+    @property
+    def blocks(self) -> Mapping[str, RecordedBlocks]:
+        """The block that records are published in, by view, where there are blocks."""
+        return self.name_blocks()
 
 
 @dataclass(frozen=True, eq=False)

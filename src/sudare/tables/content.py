@@ -35,6 +35,7 @@ from sudare.tables.parsing import INTEGER, parse
 LANES = 4
 CHUNK = 1_000_000  # rows hashed at a time
 ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+STARTS_AS_NUMBER = r"^[+-]?\.?[0-9]"
 Words = NDArray[np.uint64]
 
 
@@ -155,18 +156,19 @@ def _shortest(times: pl.Series) -> pl.Series:
 
 def _texts(texts: pl.Series) -> list[str | None]:
     """Read texts as what they say, one by one: a column may hold numbers and words."""
-    found: list[Any] = [f"t{text}" if text else None for text in texts.to_list()]
+    meanings: list[Any] = [f"t{text}" if text else None for text in texts.to_list()]
     truth = texts.str.to_lowercase().replace_strict({"true": "n1", "false": "n0"}, default=None)
-    readings = (
-        truth.to_list(),
-        _moments(parse(texts, "date")),
-        _moments(parse(texts, "datetime")),
-        _moments(_zoned(texts)),
-        _numbers(texts),
-    )
+    readings = [truth.to_list()]
+    if texts.str.contains(STARTS_AS_NUMBER).any():  # else none of them is a number, a date or a time
+        readings += [
+            _moments(parse(texts, "date")),
+            _moments(parse(texts, "datetime")),
+            _moments(_zoned(texts)),
+            _numbers(texts),
+        ]
     for reading in readings:
-        found = [own if other is None else other for own, other in zip(found, reading, strict=True)]
-    return found
+        meanings = [own if other is None else other for own, other in zip(meanings, reading, strict=True)]
+    return meanings
 
 
 def _numbers(texts: pl.Series) -> list[str | None]:

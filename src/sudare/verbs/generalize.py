@@ -112,9 +112,13 @@ def released(
         record=partial(_record, whole, plan, certificate, predict, decision),
         report=partial(_report, whole.table, handed_over, declared, certificate),
         table=table,
-        blocks={"data": RecordedBlocks.of(table, whole.counts, whole.block_of)},
+        name_blocks=partial(_named_blocks, table, whole),
     )
     return Release(handed_over, declared, certificate, holds)
+
+
+def _named_blocks(table: Table, whole: Located) -> dict[str, RecordedBlocks]:
+    return {"data": RecordedBlocks.of(table, whole.counts, whole.block_of)}
 
 
 def _record(

@@ -271,12 +271,16 @@ def released_views(
         record=partial(_record, whole, data, {requirement.name: least}, _made_against(_flat(earlier))),
         report=partial(_report, table, data, located, earlier, certificate),
         table=table,
-        blocks={
-            view.name: RecordedBlocks.of(table, whole.counts, whole.block_of[:, at])
-            for at, view in enumerate(plan.views)
-        },
+        name_blocks=partial(_named_blocks, table, whole),
     )
     return Release(handed_over, declared, certificate, kept)
+
+
+def _named_blocks(table: Table, whole: LocatedViews) -> dict[str, RecordedBlocks]:
+    return {
+        view.name: RecordedBlocks.of(table, whole.counts, whole.block_of[:, at])
+        for at, view in enumerate(whole.views)
+    }
 
 
 def _report(
