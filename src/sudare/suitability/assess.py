@@ -24,7 +24,7 @@ from sudare.suitability.facts import Facts
 from sudare.suitability.histogram import max_blocks
 from sudare.tables.policy import Diversity
 from sudare.tables.schema import Role
-from sudare.tables.table import Table
+from sudare.tables.table import Table, table_given
 from sudare.tables.text import text_of
 
 WORST = 10  # records that are shown
@@ -123,6 +123,7 @@ def assess(
     >>> found.feasible[2], found.bound_l[2] <= sd.generalize(table, sd.LDiversity(2)).certificate.utility["distortion"]
     (True, True)
     """
+    table_given(table, "assess")
     one_of(diversity, "diversity", "assess", ("distinct", "entropy"))
     one_of(device, "device", "assess", ("cpu", "gpu"))
     if device == "gpu":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from sudare.errors import InputError
+from sudare.errors import InputError, ParameterError
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
@@ -150,3 +150,16 @@ class Table:
 
     def __repr__(self) -> str:
         return f"Table({self.source.name}: {len(self):,} rows x {len(self.columns)} columns)"
+
+
+def table_given(table: object, verb: str) -> None:
+    """Refuse what is no table.
+
+    >>> table_given([1, 2], "generalize")
+    Traceback (most recent call last):
+    sudare.errors.ParameterError: generalize needs a table that was read: sd.read(...). Got list instead.
+    """
+    if not isinstance(table, Table):
+        raise ParameterError(
+            f"{verb} needs a table that was read: sd.read(...). Got {type(table).__name__} instead."
+        )

@@ -18,8 +18,7 @@ from sudare.randomization.plan import RandomizationPlan
 from sudare.release.release import Release
 from sudare.tables.excerpt import without
 from sudare.tables.schema import Role
-from sudare.tables.table import Table
-from sudare.verbs.arguments import table_given
+from sudare.tables.table import Table, table_given
 from sudare.verbs.generalize import released
 from sudare.verbs.generalize_views import released_views
 from sudare.verbs.materialize import materialize_design

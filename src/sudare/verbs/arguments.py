@@ -9,20 +9,6 @@ from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import TCloseness
-from sudare.tables.table import Table
-
-
-def table_given(table: object, verb: str) -> None:
-    """Refuse what is no table.
-
-    >>> table_given([1, 2], "generalize")
-    Traceback (most recent call last):
-    sudare.errors.ParameterError: generalize needs a table that was read: sd.read(...). Got list instead.
-    """
-    if not isinstance(table, Table):
-        raise ParameterError(
-            f"{verb} needs a table that was read: sd.read(...). Got {type(table).__name__} instead."
-        )
 
 
 def requirements_given(requirements: object, verb: str) -> list[Requirement]:

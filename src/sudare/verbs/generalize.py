@@ -22,11 +22,11 @@ from sudare.suitability.bounds import best_bounds, within_reach
 from sudare.suitability.costs import Costs, Need
 from sudare.tables.excerpt import without
 from sudare.tables.schema import Role
-from sudare.tables.table import Table
+from sudare.tables.table import Table, table_given
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
 from sudare.utility.measures import utility_of
 from sudare.utility.queries import query_error
-from sudare.verbs.arguments import requirements_given, table_given
+from sudare.verbs.arguments import requirements_given
 from sudare.verification.certificate import Certificate, InputHash
 from sudare.verification.columns import refuse_columns
 

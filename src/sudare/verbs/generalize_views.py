@@ -31,11 +31,10 @@ from sudare.tables.counts import Counts, places_of
 from sudare.tables.excerpt import without
 from sudare.tables.runs import Runs
 from sudare.tables.schema import Role
-from sudare.tables.table import Table
+from sudare.tables.table import Table, table_given
 from sudare.tables.text import listed
 from sudare.utility.measures import utility_of
 from sudare.utility.outcome import Outcome
-from sudare.verbs.arguments import table_given
 from sudare.verbs.generalize import NO_NOISE
 from sudare.verification import recount_views
 from sudare.verification.certificate import Certificate, InputHash

@@ -18,9 +18,8 @@ from sudare.pview.pview import Model, PView
 from sudare.release.certify import Declared, certify_view
 from sudare.release.pview_release import KeptOfPView
 from sudare.tables.schema import Role, Schema
-from sudare.tables.table import Table
+from sudare.tables.table import Table, table_given
 from sudare.tables.undeclared import refuse_undeclared
-from sudare.verbs.arguments import table_given
 from sudare.verification.certificate import InputHash
 from sudare.verification.recount_budget import refuse_overspent
 

@@ -15,9 +15,8 @@ from sudare.suitability.assess import Assessment, assess
 from sudare.suitability.choices import Choice
 from sudare.tables.policy import Compromise, Policy
 from sudare.tables.schema import Role
-from sudare.tables.table import Table
+from sudare.tables.table import Table, table_given
 from sudare.tables.text import listed
-from sudare.verbs.arguments import table_given
 from sudare.verbs.generalize import generalized
 
 Decide = Callable[[Assessment, list[Choice]], Choice]

@@ -27,8 +27,7 @@ from sudare.reports.randomization import write_randomization_report
 from sudare.tables.published import in_order
 from sudare.tables.runs import Runs
 from sudare.tables.schema import Role
-from sudare.tables.table import Table
-from sudare.verbs.arguments import table_given
+from sudare.tables.table import Table, table_given
 from sudare.verification.certificate import InputHash
 from sudare.verification.columns import refuse_columns
 
