@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import audits, generalization, pairs, pram, pviews, sampling, tables, views
+from benchmarks import audits, generalization, pairs, plans, pram, pviews, sampling, tables, views
 from sudare.randomization.pram import Pram, optimal_pram
 from sudare.verbs.materialize import METHODS
 
@@ -18,6 +18,14 @@ def test_tables_quick(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "Reading 20,000 rows" in printed
     assert "Counting 20,000 rows" in printed
+
+
+@pytest.mark.slow
+def test_plans_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plans.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "Plans of Adult, 2,000 rows" in printed
+    assert "20,000 rows x 8 columns" in printed
 
 
 def test_generalization_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
