@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sudare.plans import law
+from sudare.plans import law, plan
 from sudare.pview import saved
 from sudare.suitability import facts
 from sudare.tables import builders, csv_files, parquet_files, schema, text_files
@@ -30,6 +30,7 @@ def test_the_page_of_limits_names_them_all() -> None:
         f"{builders.MOST_MASKED:,}",
         f"{builders.MOST_QUANTILES:,} and {builders.MOST_FANOUT:,}",
         f"{parquet_files.VALUES_FLOOR:,}, or {parquet_files.VALUES_PER_BYTE} per byte of the file",
+        f"{parquet_files.VALUES_FLOOR:,}, or {parquet_files.SLICED_VALUES_PER_BYTE:,} per byte of the file",
         f"{parquet_files.UNPACKED_FLOOR:,}, or {parquet_files.UNPACKED_PER_BYTE} per byte of the file",
         f"{csv_files.UNPACKED_FLOOR:,}, or {csv_files.UNPACKED_PER_BYTE} per byte of the file",
         f"{parquet_files.MOST_COLUMNS:,}",
@@ -43,5 +44,6 @@ def test_the_page_of_limits_names_them_all() -> None:
         f"{law.MOST_MATRIX:,}",
         f"{law.MOST_FLIPPED:,}",
         f"{law.MOST_STEPS:,}",
+        f"{plan.MAX_ROWS:,}",
         f"{facts.MAX_LEFT_OUT:,}",
     ]

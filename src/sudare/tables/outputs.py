@@ -13,7 +13,7 @@ from typing import BinaryIO
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.tables.parquet_files import outline_of, read_parquet, read_parquet_slices
+from sudare.tables.parquet_files import SLICED_VALUES_PER_BYTE, outline_of, read_parquet, read_parquet_slices
 from sudare.tables.runs import SLICE, Runs
 from sudare.tables.spreadsheets import guarded, unguarded
 
@@ -31,7 +31,7 @@ def column_names(path: Path) -> list[str]:
     """Return the names of the columns as they stand in the file, a name that is there twice also twice."""
     try:
         if not is_csv(path):
-            return list(outline_of(path, str(path)).names)
+            return list(outline_of(path, str(path), SLICED_VALUES_PER_BYTE).names)
         with path.open(encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file, strict=True), [])
     except BROKEN as error:

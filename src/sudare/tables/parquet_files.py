@@ -23,6 +23,8 @@ from sudare.tables.text import shown
 
 VALUES_FLOOR, VALUES_PER_BYTE = 10**8, 100
 """Rows x columns of a table: so many, or so many for each byte of the file."""
+SLICED_VALUES_PER_BYTE = 5_000
+"""The same for a file that is read some rows at a time: rows in their order, as we publish them, pack very well."""
 UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**28, 100
 """Bytes that a file unpacks to: so many, or so many for each of its own."""
 MOST_ROWS = 2**32
@@ -38,14 +40,16 @@ Buffer = bytes | mmap.mmap
 Fields = dict[int, Any]  # of a Thrift struct, by number
 
 
-def refuse_bomb(size: int, rows: int, columns: int, unpacked: int) -> None:
+def refuse_bomb(
+    size: int, rows: int, columns: int, unpacked: int, values_per_byte: int = VALUES_PER_BYTE
+) -> None:
     """Raise a ValueError where a table file of so many bytes would become far more than it holds.
 
     >>> refuse_bomb(size=50_000, rows=10, columns=8, unpacked=1_600_000_000)
     Traceback (most recent call last):
     ValueError: it unpacks to 1,600,000,000 bytes, where 268,435,456 are the most for its size
     """
-    if rows * columns > (most := max(VALUES_FLOOR, VALUES_PER_BYTE * size)):
+    if rows * columns > (most := max(VALUES_FLOOR, values_per_byte * size)):
         raise ValueError(
             f"it has {rows:,} rows of {columns:,} columns, where {most:,} values are the most for its size"
         )
@@ -78,17 +82,17 @@ def read_parquet(
 
 def read_parquet_slices(path: Path, rows: int) -> Iterator[pl.DataFrame]:
     """Read a Parquet file as `read_parquet` does, so many rows at a time; at least one slice, if an empty one."""
-    total = outline_of(path, str(path)).rows
+    total = outline_of(path, str(path), SLICED_VALUES_PER_BYTE).rows
     scan = pl.scan_parquet(path, glob=False, hive_partitioning=False, use_statistics=False)
     for start in range(0, max(total, 1), rows):
         yield without_panic(scan.slice(start, rows).collect, str(path))
 
 
-def outline_of(source: Path | bytes, where: str) -> Outline:
+def outline_of(source: Path | bytes, where: str, values_per_byte: int = VALUES_PER_BYTE) -> Outline:
     """Return the columns and the size of a Parquet file, if all that it says of itself agrees."""
     with _opened(source, where) as content:
         try:
-            return Outline.of(content)
+            return Outline.of(content, values_per_byte)
         except (ValueError, LookupError, TypeError, AttributeError) as error:  # of another form
             reason = str(error) if type(error) is ValueError else "its footer is damaged"
             raise InputError(f"{where}: the file cannot be read: {reason}.") from None
@@ -128,7 +132,7 @@ class Outline:
     """Bytes of all pages, unpacked."""
 
     @classmethod
-    def of(cls, content: Buffer) -> Outline:
+    def of(cls, content: Buffer, values_per_byte: int = VALUES_PER_BYTE) -> Outline:
         """Read a file's footer and the heads of its pages; raise a ValueError where they do not agree."""
         if content[:4] != MAGIC or content[-4:] != MAGIC or len(content) < 12:
             raise ValueError("it does not end as a Parquet file does")
@@ -139,11 +143,11 @@ class Outline:
         footer = _Thrift(content, end - length, end).struct()
         names, rows, groups = _names(footer[2]), footer[3], footer[4]
         _whole(rows, MOST_ROWS)
-        refuse_bomb(len(content), rows, len(names), 0)
+        refuse_bomb(len(content), rows, len(names), 0, values_per_byte)
         unpacked = sum(_group(content, end - length, group, len(names)) for group in groups)
         if sum(group[3] for group in groups) != rows:
             raise ValueError("its parts have other rows than its footer says")
-        refuse_bomb(len(content), rows, len(names), unpacked)
+        refuse_bomb(len(content), rows, len(names), unpacked, values_per_byte)
         return cls(names, rows, unpacked)
 
 
