@@ -34,6 +34,7 @@ from sudare.verification.claims import (
     refuse_texts,
     refuse_without_quasi,
 )
+from sudare.verification.columns import refuse_columns
 from sudare.verification.files import (
     PublishedTable,
     files_in,
@@ -164,8 +165,10 @@ def _verify_folder(
     if promised is None and schema is None:
         return replace(claimed, notes=tuple(notes))
     claimed.refuse_if_broken()
-    if schema is not None:
-        tables = _read(files, schema)
+    if schema is not None:  # the rows were read; what they may be called is another question
+        for copies in tables.values():
+            for table in copies:
+                refuse_columns(table.frame.columns, schema, table.where)
     return _verification(tables, promised or own_promises, schema or own, _given(plan) or law, notes)
 
 
