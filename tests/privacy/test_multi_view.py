@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy, refuse_other_requirements
+from sudare.privacy.multi_view import MultiViewDiversity, RemainingValues, refuse_other_requirements
 from sudare.tables.counts import count
 from tests.privacy.plain_views import Persons, entropy
 
 
-def seen_by(people: Persons) -> ViewedBy:
+def seen_by(people: Persons) -> RemainingValues:
     views = [np.array(view) for view in people.blocks]
-    return ViewedBy.of(views, np.array(people.sensitive), np.array(people.weights))
+    return RemainingValues.of(views, np.array(people.sensitive), np.array(people.weights))
 
 
 @st.composite
@@ -162,7 +162,7 @@ def test_whoever_is_in_no_view_may_have_any_value() -> None:
 def test_earlier_views_are_as_good_as_present_ones(people: Persons, views: int) -> None:
     before = seen_by(Persons(people.blocks[:views], people.sensitive, people.weights))
     later = [np.array(view) for view in people.blocks[views:]]
-    found = ViewedBy.of(
+    found = RemainingValues.of(
         later, np.array(people.sensitive), np.array(people.weights), before.sets, before.weighed
     )
     assert found.candidates.tolist() == [len(values) for values in people.candidates()]

@@ -16,7 +16,7 @@ from numba.extending import overload
 
 if TYPE_CHECKING:
     from sudare.privacy.limits import Limits, More
-    from sudare.privacy.tree import Tree
+    from sudare.privacy.tree import NumberedTree
 
 Array = np.ndarray[Any, Any]
 
@@ -105,7 +105,7 @@ def recursive_l(histogram: Array, c: float) -> int:  # pragma: no cover
 
 @njit(cache=True, nogil=True)
 def distance_to(
-    kind: int, histogram: Array, size: int, shares: Array, tree: Tree
+    kind: int, histogram: Array, size: int, shares: Array, tree: NumberedTree
 ) -> float:  # pragma: no cover
     """Return the earth mover's distance of a block's sensitive values from the table's."""
     total = 0.0
@@ -156,7 +156,7 @@ def recursive_ls(start: Array, count: Array, c: float) -> Array:  # pragma: no c
 
 @njit(cache=True, nogil=True)
 def distances(
-    kind: int, start: Array, value: Array, count: Array, sizes: Array, shares: Array, tree: Tree
+    kind: int, start: Array, value: Array, count: Array, sizes: Array, shares: Array, tree: NumberedTree
 ) -> Array:  # pragma: no cover
     """Return the distance of every block from the table."""
     out = np.empty(sizes.size)

@@ -132,7 +132,7 @@ class Rounding(NamedTuple):
     high: str
 
 
-class Noise(NamedTuple):
+class LaplaceNoise(NamedTuple):
     """Laplace noise, in the unit of its attribute."""
 
     scale: float
@@ -166,7 +166,7 @@ class LawSection(NamedTuple):
     joined: str
     """The attributes that it changes together, if it does."""
     rounding: Rounding | None
-    noise: Noise | None
+    noise: LaplaceNoise | None
     retention: Retention | None
     made_for: Literal["", "private estimate", "true histogram", "public histogram"]
     """The histogram that an optimal law distorts least."""
@@ -214,12 +214,12 @@ def _unit(grid: Grid) -> str:
     return "" if not grid.dtype.is_temporal() else " days" if grid.dtype == pl.Date else " seconds"
 
 
-def _noise(law: Law) -> Noise | None:
+def _noise(law: Law) -> LaplaceNoise | None:
     if not (isinstance(law.domain, Grid) and isinstance(law.channel, LaplaceChannel)):
         return None
     steps = float(law.channel.scale)
     scale = steps * law.domain.step
-    return Noise(scale, steps / law.domain.steps, math.log(2) * scale)
+    return LaplaceNoise(scale, steps / law.domain.steps, math.log(2) * scale)
 
 
 def _retention(law: Law) -> Retention | None:
