@@ -440,7 +440,7 @@ def test_a_quote_that_never_ends_in_the_header(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("1,2\n3\n4,5\n", "line 3: 1 field, but the header has 2: '3'. Mend the record"),
+        ("1,2\n3\n4,5\n", "line 3: 1 field, but the header has 2: '3'. Fix the record"),
         ("1,2\n3,4,5\n", "line 3: 3 fields, but the header has 2: '3,4,5'"),
         ("1,2\n3,4,5", "line 3: 3 fields, but the header has 2: '3,4,5'"),
         ("1,2\n3", "line 3: 1 field, but the header has 2: '3'"),

@@ -24,7 +24,8 @@ EQUAL, ORDERED, HIERARCHICAL = 0, 1, 2
 
 # Sums of logarithms and of shares are right to about 15 digits. Ties are decided 3 digits above that:
 # a block of exactly l equally frequent values has entropy l-diversity, however its logarithms were rounded.
-SLACK = 1e-12
+TOLERANCE = 1e-12
+SLACK = TOLERANCE  # the name by which requirement.py still imports it
 
 
 @njit(cache=True, nogil=True)
@@ -51,7 +52,7 @@ def _compile_more(histogram: Any, size: Any, more: Any) -> Callable[..., bool]:
 
 @njit(cache=True, nogil=True)
 def _meets_more(histogram: Array, size: int, more: More) -> bool:  # pragma: no cover
-    if more.log_l > 0 and entropy(histogram, size) < more.log_l - SLACK:
+    if more.log_l > 0 and entropy(histogram, size) < more.log_l - TOLERANCE:
         return False
     for i in range(more.c.size):
         if recursive_l(histogram, more.c[i]) < more.l[i]:
@@ -59,7 +60,7 @@ def _meets_more(histogram: Array, size: int, more: More) -> bool:  # pragma: no 
     for kind in range(more.t.size):
         if more.t[kind] < 1:  # no distance is larger
             distance = distance_to(kind, histogram, size, more.shares, more.tree)
-            if distance > more.t[kind] + SLACK:
+            if distance > more.t[kind] + TOLERANCE:
                 return False
     return True
 
@@ -98,7 +99,7 @@ def recursive_l(histogram: Array, c: float) -> int:  # pragma: no cover
     tail = 0
     for i in range(m):
         tail += rising[i]
-        if rising[m - 1] < c * tail * (1 - SLACK):
+        if rising[m - 1] < c * tail * (1 - TOLERANCE):
             return m - i  # rising[i] is r_(m - i), and zeros in front stand for values that do not occur
     return 0
 

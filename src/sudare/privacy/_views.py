@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from sudare.kernels import popcount
-from sudare.privacy._kernels import SLACK
+from sudare.privacy._kernels import TOLERANCE
 
 if TYPE_CHECKING:
     from sudare.privacy.multi_view import Need
@@ -94,6 +94,6 @@ def posterior_holds(likely: Array, counts: Array, need: Need) -> bool:  # pragma
             whole += x
             most = max(most, x)
             logs += x * np.log(x)
-    if most > whole * (need.largest + SLACK):
+    if most > whole * (need.largest + TOLERANCE):
         return False
-    return bool(np.log(whole) - logs / whole >= need.entropy - SLACK)
+    return bool(np.log(whole) - logs / whole >= need.entropy - TOLERANCE)

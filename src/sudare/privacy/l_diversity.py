@@ -97,7 +97,7 @@ class LDiversity:
 
     @property
     def _least(self) -> float:
-        return math.log(self.l) - _kernels.SLACK if self.kind == "entropy" else self.l
+        return math.log(self.l) - _kernels.TOLERANCE if self.kind == "entropy" else self.l
 
     def check(self, blocks: Blocks) -> None:
         """The blocks must have been counted with the sensitive attribute."""

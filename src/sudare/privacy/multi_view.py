@@ -155,10 +155,10 @@ class MultiViewDiversity:
         worst = int(seen.entropy.argmin() if self.kind == "entropy" else seen.posterior.argmax())
         if self.kind == "entropy":
             entropy = float(seen.entropy[worst])
-            holds = entropy >= math.log(self.l) - _kernels.SLACK
+            holds = entropy >= math.log(self.l) - _kernels.TOLERANCE
             return MultiViewMeasure(self.name, settled(math.exp(entropy)), holds, worst)
         largest = float(seen.posterior[worst])
-        holds = largest <= 1 / self.l + _kernels.SLACK
+        holds = largest <= 1 / self.l + _kernels.TOLERANCE
         return MultiViewMeasure(self.name, settled(1 / largest), holds, worst)
 
     def need(self, totals: Ints) -> Need:

@@ -86,7 +86,7 @@ class TCloseness:
 
     @property
     def _most(self) -> float:
-        return self.t + _kernels.SLACK
+        return self.t + _kernels.TOLERANCE
 
     def check(self, blocks: Blocks) -> None:
         """The blocks must have been counted with the sensitive attribute, and with its hierarchy if asked."""

@@ -13,7 +13,7 @@ FOR_TOTAL = Fraction(1, SHARES)
 # So many deviations of a table's noise the records must be, or tables tell too little for their price: of each table of
 # a tree, and of all of them together.
 LEAST_CLEAR, LEAST_TOGETHER = 90.0, 1300.0
-MOST_BINS = 40
+MAX_BINS = 40
 
 
 @dataclass(frozen=True)
@@ -46,4 +46,4 @@ def allocate(account: Account, attributes: int, total: float) -> Allocation:
     ones, rest = Fraction(parts, SHARES), Fraction(SHARES - 1 - parts, SHARES)
     pairs = min(max(int(tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree), every)
     bins = int(1.4 * clear(pairs, rest * 7 / 8) ** (1 / 3))
-    return Allocation(pairs, min(max(bins, 2), MOST_BINS), ones, rest / 8 / pairs, rest * 7 / 8 / pairs)
+    return Allocation(pairs, min(max(bins, 2), MAX_BINS), ones, rest / 8 / pairs, rest * 7 / 8 / pairs)

@@ -19,7 +19,7 @@ from sudare.tables.text import listed
 
 MARK = "A differentially private view, published by Sudare."
 LONGEST_NAME = 63  # bytes, in PostgreSQL
-MOST_PARAMETERS = 100  # of a function, in PostgreSQL
+MAX_PARAMETERS = 100  # of a function, in PostgreSQL
 
 TYPES: dict[Any, str] = {
     pl.Int8: "smallint", pl.UInt8: "smallint", pl.Int16: "smallint", pl.UInt16: "integer", pl.Int32: "integer",
@@ -114,9 +114,9 @@ def _check_limits(tables: PViewTables, where: str) -> None:
             raise InputError(
                 f"{where}: the name '{name}' is longer than the {LONGEST_NAME} bytes that PostgreSQL keeps. Shorten it."
             )
-    if len(parameters) > MOST_PARAMETERS:
+    if len(parameters) > MAX_PARAMETERS:
         raise InputError(
-            f"{where}: the function would have {len(parameters)} parameters, and PostgreSQL takes {MOST_PARAMETERS}. "
+            f"{where}: the function would have {len(parameters)} parameters, and PostgreSQL takes {MAX_PARAMETERS}. "
             "Publish to DuckDB, or a p-view of fewer attributes."
         )
 

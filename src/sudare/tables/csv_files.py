@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.tables import _kernels
-from sudare.tables.parquet_files import MOST_COLUMNS
+from sudare.tables.parquet_files import MAX_COLUMNS
 from sudare.tables.schema import CsvFormat
 from sudare.tables.text import shown
 from sudare.tables.text_files import up_to
@@ -105,9 +105,9 @@ class CsvFile:
             names = [name.strip() for name in names]
         if not names or names == [""]:
             raise InputError(f"{self.name}: the file is empty; it needs a header line with the column names.")
-        if len(names) > MOST_COLUMNS:
+        if len(names) > MAX_COLUMNS:
             raise InputError(
-                f"{self.name}, line 1: the header names {len(names):,} columns. {MOST_COLUMNS:,} are the most."
+                f"{self.name}, line 1: the header names {len(names):,} columns. {MAX_COLUMNS:,} are the most."
             )
         for i, name in enumerate(names):
             if name == "":
@@ -140,7 +140,7 @@ class CsvFile:
             raise InputError(f"{where}: the line is empty, and records follow it. Remove it.")
         plural = "" if found == 1 else "s"
         raise InputError(
-            f"{where}: {found} field{plural}, but the header has {fields}: {shown(text)}. Mend the record."
+            f"{where}: {found} field{plural}, but the header has {fields}: {shown(text)}. Fix the record."
         )
 
     def line_of(self, row: int) -> int:

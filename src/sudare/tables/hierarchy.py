@@ -241,10 +241,10 @@ def _check(paths: list[Row], lines: Sequence[str]) -> None:
             "Hierarchy: it has no values. Give one row per value: the value, its parent, ..., the root."
         )
     depth = len(paths[0])
-    if depth > builders.MOST_LEVELS or len(paths) > builders.MOST_VALUES:
+    if depth > builders.MAX_LEVELS or len(paths) > builders.MAX_VALUES:
         raise InputError(
-            f"Hierarchy: {len(paths):,} values with {depth:,} levels are too many. It may have {builders.MOST_VALUES:,} values and "
-            f"{builders.MOST_LEVELS:,} levels."
+            f"Hierarchy: {len(paths):,} values with {depth:,} levels are too many. It may have {builders.MAX_VALUES:,} values and "
+            f"{builders.MAX_LEVELS:,} levels."
         )
     parent: dict[tuple[int, str], tuple[str, str]] = {}
     for path, line in zip(paths, lines, strict=True):

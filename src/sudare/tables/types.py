@@ -22,7 +22,7 @@ STORED: dict[Kind, pl.DataType] = {
     "truth value": pl.Boolean(),
 }
 ZONED = pl.Datetime("us", "UTC")
-MOST_VALUES = 100_000  # that a domain lists, or that are listed of bounds
+MAX_VALUES = 100_000  # that a domain lists, or that are listed of bounds
 LARGEST = 2**63 - 1
 
 KINDS: dict[Kind, str] = {
@@ -63,14 +63,14 @@ def declared_values(name: str, attribute: Attribute) -> pl.Series:
     [2.0, 1.0]
     """
     domain, dtype = attribute.domain or (), stored_type(attribute)
-    if len(domain) > MOST_VALUES:
+    if len(domain) > MAX_VALUES:
         raise InputError(
-            f"'{name}': its domain lists {len(domain):,} values, more than {MOST_VALUES:,}. Group them, or declare bounds."
+            f"'{name}': its domain lists {len(domain):,} values, more than {MAX_VALUES:,}. Group them, or declare bounds."
         )
     values = None if dtype is None else written_as(domain, dtype)
     if values is None:
         raise InputError(
-            f"'{name}': its domain has a value that is not {KINDS[attribute.kind or 'text']}, as its type says. Mend one of "
+            f"'{name}': its domain has a value that is not {KINDS[attribute.kind or 'text']}, as its type says. Fix one of "
             "them in the schema."
         )
     return values.alias(name)
@@ -106,7 +106,7 @@ def misfit(bounds: tuple[Bound, Bound], dtype: pl.DataType) -> str | None:
     dates = isinstance(bounds[0], dt.date)
     if not (isinstance(dtype, pl.Date | pl.Datetime) if dates else dtype.is_numeric()):
         kind = "dates" if dates else "numbers"
-        return f"its bounds are {kind}, but its values are {dtype}. Give it another type, or mend the bounds."
+        return f"its bounds are {kind}, but its values are {dtype}. Give it another type, or fix the bounds."
     zoned = any(_has_zone(end) for end in bounds)
     if zoned and isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
         return "its bounds have a time zone, but its values have none. Give both one, or neither."
@@ -125,7 +125,7 @@ def other_kind(found: pl.DataType, wanted: pl.DataType) -> str:
             f"the {some} have a time zone, but the {other} none. Give it bounds such as 2024-01-01T00:00:00Z, or take "
             "the time zone off the values."
         )
-    return f"the schema says {KINDS[kind]}, but the values are {found}. Mend one of them."
+    return f"the schema says {KINDS[kind]}, but the values are {found}. Fix one of them."
 
 
 def cast(values: pl.Series, dtype: pl.DataType, *, clip: bool = False) -> pl.Series | None:
