@@ -153,7 +153,7 @@ def test_a_large_file_with_line_ends_inside_quotes(path: Path) -> None:
     assert [[field or "" for field in row] for row in frame.rows()] == rows
 
 
-# -- the format is found out -----------------------------------------------------------------------
+# -- the format is detected -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("delimiter", DELIMITERS)

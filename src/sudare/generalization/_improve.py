@@ -172,12 +172,12 @@ def _gather(g: Given, s: State) -> bool:  # pragma: no cover
     If even all of them together do not, those that were left out come back; tells whether they did.
     """
     pool = s.by_cost[s.by_cost.size - 1]
-    found = False
+    any_unplaced = False
     for u in range(g.weights.size):
         if s.block_of[u] == -1:
-            found = True
+            any_unplaced = True
             _put(u, pool, g, s)
-    if not found:
+    if not any_unplaced:
         return False
     rank = s.by_cost.size - 2
     while rank >= 0 and not _holds(pool, g, s):

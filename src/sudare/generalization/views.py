@@ -314,5 +314,5 @@ def _present(block_of: NDArray[np.int64], places: NDArray[np.int32], size: int) 
     """Return the distinct places in each block, rising."""
     pairs = np.unique(block_of * size + places)
     starts = np.flatnonzero(np.diff(pairs // size, prepend=-1)).tolist()
-    found = (pairs % size).tolist()
-    return [tuple(found[i:j]) for i, j in pairwise([*starts, len(found)])]
+    distinct = (pairs % size).tolist()
+    return [tuple(distinct[i:j]) for i, j in pairwise([*starts, len(distinct)])]

@@ -68,11 +68,11 @@ def _meets_more(histogram: Array, size: int, more: More) -> bool:  # pragma: no 
 @njit(cache=True, nogil=True)
 def has_distinct(histogram: Array, l: int) -> bool:  # pragma: no cover
     """Tell whether at least l values occur."""
-    found = 0
+    distinct = 0
     for i in range(histogram.size):
         if histogram[i] > 0:
-            found += 1
-            if found >= l:
+            distinct += 1
+            if distinct >= l:
                 return True
     return False
 

@@ -19,10 +19,10 @@ Array = np.ndarray[Any, Any]
 @njit(cache=True, nogil=True)
 def has_values(one: Array, other: Array, l: int) -> bool:  # pragma: no cover
     """Tell whether two sets of values have l of them in common."""
-    found = 0
+    common = 0
     for w in range(one.size):
-        found += popcount(one[w] & other[w])
-        if found >= l:
+        common += popcount(one[w] & other[w])
+        if common >= l:
             return True
     return False
 
@@ -51,11 +51,11 @@ def keep_common(left: Array, sets: Array, block_of: Array) -> None:  # pragma: n
 @njit(cache=True, nogil=True)
 def set_sizes(left: Array) -> Array:  # pragma: no cover
     """Count everybody's values."""
-    found = np.zeros(left.shape[0], dtype=np.int64)
+    sizes = np.zeros(left.shape[0], dtype=np.int64)
     for u in range(left.shape[0]):
         for w in range(left.shape[1]):
-            found[u] += popcount(left[u, w])
-    return found
+            sizes[u] += popcount(left[u, w])
+    return sizes
 
 
 @njit(cache=True, nogil=True)

@@ -70,8 +70,8 @@ class RemainingValues:
         posterior of s is proportional to N(s) times the product of these shares over all views. `fixed` and `shares`
         are what earlier releases leave: the values, one bit each, and the products of their shares.
 
-        >>> found = RemainingValues.of([np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])], np.array([0, 1, 0, 1]), np.ones(4, int))
-        >>> found.candidates.tolist(), found.posterior.tolist()
+        >>> remaining = RemainingValues.of([np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])], np.array([0, 1, 0, 1]), np.ones(4, int))
+        >>> remaining.candidates.tolist(), remaining.posterior.tolist()
         ([1, 2, 2, 2], [1.0, 0.6666666666666666, 0.6666666666666666, 0.6666666666666666])
         """
         totals = np.bincount(sensitive, weights).astype(np.int64)
@@ -103,7 +103,7 @@ class RemainingValues:
 
 @dataclass(frozen=True)
 class MultiViewMeasure:
-    """What a requirement found: the value that holds, whether it is enough, and the first of the worst persons."""
+    """What a requirement measured: the value that holds, whether it is enough, and the first of the worst persons."""
 
     name: str
     value: float
@@ -176,12 +176,12 @@ class MultiViewDiversity:
         everybody = np.zeros(len(totals), dtype=np.int64)
         present = np.flatnonzero(totals)
         seen = RemainingValues.of([everybody[present]], present, totals[present])
-        found = self.measure(seen)
-        if not found.holds:
+        measured = self.measure(seen)
+        if not measured.holds:
             reason = {
-                "distinct": f"the table has only {found.value:,} distinct "
-                f"{'value' if found.value == 1 else 'values'} of '{sensitive}'",
-                "entropy": f"the table's own entropy is log {math.floor(100 * found.value) / 100:g}",
+                "distinct": f"the table has only {measured.value:,} distinct "
+                f"{'value' if measured.value == 1 else 'values'} of '{sensitive}'",
+                "entropy": f"the table's own entropy is log {math.floor(100 * measured.value) / 100:g}",
                 "posterior": f"{seen.posterior.max():.1%} of the records have the most frequent value of '{sensitive}'",
             }[self.kind]
             raise RequirementError(f"{self} is impossible: {reason}. Ask for less.")

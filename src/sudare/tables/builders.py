@@ -41,14 +41,14 @@ Row = tuple[str, ...]
 
 def read_csv_paths(path: Path, delimiter: str) -> tuple[list[Row], list[str]]:
     """Read ARX's format; return the rows and where each stands."""
-    found = [(line, tuple(row)) for line, row in read_csv_rows(path, WHAT, delimiter, MAX_LEVELS) if row]
-    if len(found) > FILE_VALUES:
-        raise InputError(f"{path}: the hierarchy has {len(found):,} values. It may have {FILE_VALUES:,}.")
-    if not found:
+    lines = [(line, tuple(row)) for line, row in read_csv_rows(path, WHAT, delimiter, MAX_LEVELS) if row]
+    if len(lines) > FILE_VALUES:
+        raise InputError(f"{path}: the hierarchy has {len(lines):,} values. It may have {FILE_VALUES:,}.")
+    if not lines:
         raise InputError(
             f"{path}: the hierarchy has no values. Give one line per value: the value, its parent, ..., the root."
         )
-    return [row for _, row in found], [f"{path.name}, line {line}" for line, _ in found]
+    return [row for _, row in lines], [f"{path.name}, line {line}" for line, _ in lines]
 
 
 def read_tree(path: Path) -> Mapping[str, Any]:

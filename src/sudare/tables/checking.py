@@ -142,10 +142,10 @@ def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple
 def _places(values: pl.Series, domain: Sequence[Any]) -> Rows:
     """Return where each value stands in a domain, by its text; -1 where it does not."""
     place = {text: i for i, value in enumerate(domain) for text in spellings(value)}
-    found = (
+    places = (
         next((place[text] for text in spellings(value) if text in place), -1) for value in values.to_list()
     )
-    return np.fromiter(found, dtype=np.int64, count=len(values))
+    return np.fromiter(places, dtype=np.int64, count=len(values))
 
 
 # -- for those who count or randomize by what the schema declares --------------------------------------

@@ -159,10 +159,10 @@ def _statement(table: str | None, query: str | None, tables: dict[str, str], nam
 def _read_sqlite(url: DatabaseUrl, table: str | None, query: str | None) -> pl.DataFrame:
     try:
         with closing(sqlite3.connect(f"{_file(url).absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            found = connection.execute(
+            listing = connection.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY 1"
             )
-            tables = {name: quoted(name) for (name,) in found}
+            tables = {name: quoted(name) for (name,) in listing}
             return _fetched(connection.execute(_statement(table, query, tables, url.name)), url.name)
     except sqlite3.Error as error:
         raise url.refusal("SQLite", error, query) from None
@@ -172,10 +172,10 @@ def _read_duckdb(url: DatabaseUrl, table: str | None, query: str | None) -> pl.D
     duckdb = load_extra("duckdb", "Reading DuckDB")
     try:
         with duckdb.connect(str(_file(url)), read_only=True) as connection:
-            found = connection.execute(
+            listing = connection.execute(
                 "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1"
             ).fetchall()
-            tables = {name: quoted(name) for (name,) in found}
+            tables = {name: quoted(name) for (name,) in listing}
             statement = _statement(table, query, tables, url.name)
             rows = connection.sql(statement)
             if rows is None:

@@ -194,11 +194,11 @@ class Hierarchy:
     def find(self, values: pl.Series) -> NDArray[np.int32]:
         """Return the leaf of each value, matched by its text; -1 where the hierarchy has none."""
         leaf_of = self._leaf_of
-        found = (
+        leaves = (
             next((leaf_of[text] for text in spellings(value) if text in leaf_of), -1)
             for value in values.to_list()
         )
-        return np.fromiter(found, dtype=np.int32, count=len(values))
+        return np.fromiter(leaves, dtype=np.int32, count=len(values))
 
     def take(self, leaves: ArrayLike) -> Hierarchy:
         """Keep only these leaves, in this order; the height stays."""

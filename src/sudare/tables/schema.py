@@ -154,7 +154,7 @@ class Attribute(_Part):
 
 
 class CsvFormat(_Part):
-    """How a CSV file is written. What is None is found out from the file itself.
+    """How a CSV file is written. What is None is detected from the file itself.
 
     >>> CsvFormat(delimiter=";", decimal=",").encoding is None
     True

@@ -129,12 +129,12 @@ def parse_json(content: bytes, where: str) -> Any:
 
     def parse() -> Any:
         text = content.decode("utf-8-sig")
-        found = json.loads(
+        value = json.loads(
             text, object_pairs_hook=_object, parse_int=_whole, parse_float=_finite, parse_constant=_finite
         )
         if b"\\u" in content:
-            json.dumps(found, ensure_ascii=False).encode()  # refuses half of a surrogate pair
-        return found
+            json.dumps(value, ensure_ascii=False).encode()  # refuses half of a surrogate pair
+        return value
 
     return _parsed(parse, "JSON", where)
 
@@ -147,8 +147,8 @@ def parse_toml(content: bytes, where: str) -> dict[str, Any]:
         raise InputError(f"{where}: a key has more than {MAX_DEPTH} parts. Write it with fewer.")
     if DIGITS.search(bare):
         raise InputError(f"{where}: a number has more than {MAX_DIGITS} digits. Write fewer.")
-    found: dict[str, Any] = _parsed(lambda: tomllib.loads(content.decode("utf-8-sig")), "TOML", where)
-    return found
+    document: dict[str, Any] = _parsed(lambda: tomllib.loads(content.decode("utf-8-sig")), "TOML", where)
+    return document
 
 
 def nesting(content: bytes) -> int:
@@ -181,11 +181,11 @@ def _parsed(parse: Callable[[], Any], language: str, where: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the key {shown(twice)} stands twice")
-    return found
+    return members
 
 
 def _whole(text: str) -> int:
