@@ -28,7 +28,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.spending import Kind, Share, Spending, Unit
 
 FINE = 2**30  # parts of an epsilon or a rho
-LEAST_DEVIATION = 1e-9
+MIN_DEVIATION = 1e-9
 MIN_EPSILON, MAX_EPSILON = 1e-6, 1e6
 ROUNDING = 2.0**-30  # by which the rounding of losses may raise the epsilon of a choice
 
@@ -117,7 +117,7 @@ class Account:
         """Return the standard deviation of that noise; never 0, as others divide by it."""
         if self._is_laplace(part):
             a = math.exp(-float(1 / self._scale(part)))
-            return max(math.sqrt(2 * a) / (1 - a), LEAST_DEVIATION)
+            return max(math.sqrt(2 * a) / (1 - a), MIN_DEVIATION)
         return math.sqrt(math.ceil(1 / (2 * part)))
 
     def _is_laplace(self, part: Fraction) -> bool:

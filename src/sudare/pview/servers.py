@@ -18,7 +18,7 @@ from sudare.tables.databases import DatabaseUrl, load_extra, postgres_arguments,
 from sudare.tables.text import listed
 
 MARK = "A differentially private view, published by Sudare."
-LONGEST_NAME = 63  # bytes, in PostgreSQL
+MAX_NAME_BYTES = 63  # bytes, in PostgreSQL
 MAX_PARAMETERS = 100  # of a function, in PostgreSQL
 
 TYPES: dict[Any, str] = {
@@ -110,9 +110,9 @@ def _to_postgres(tables: PViewTables, url: DatabaseUrl, *, force: bool) -> None:
 def _check_limits(tables: PViewTables, where: str) -> None:
     parameters = [name for _, own in tables.parameters for name in own]
     for name in (*tables.names.values(), *tables.rows.columns, *parameters):
-        if len(name.encode()) > LONGEST_NAME:
+        if len(name.encode()) > MAX_NAME_BYTES:
             raise InputError(
-                f"{where}: the name '{name}' is longer than the {LONGEST_NAME} bytes that PostgreSQL keeps. Shorten it."
+                f"{where}: the name '{name}' is longer than the {MAX_NAME_BYTES} bytes that PostgreSQL keeps. Shorten it."
             )
     if len(parameters) > MAX_PARAMETERS:
         raise InputError(

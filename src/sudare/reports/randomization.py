@@ -36,7 +36,7 @@ from sudare.verification.certificate import Certificate
 
 MAX_LAWS = 100  # that are pictured, each with an estimate of its histogram
 TELLS_NOTHING = 1e-6  # a spread with which the output tells next to nothing
-ALIKE = 1e-9  # probabilities that differ by less are equal
+TOLERANCE = 1e-9  # probabilities that differ by less are equal
 
 Kind = Literal["tells nothing", "noise", "bits", "matrix", "retention"]
 
@@ -154,7 +154,7 @@ class Retention(NamedTuple):
     @property
     def alike(self) -> bool:
         """Whether all values are kept equally often."""
-        return self.highest - self.lowest < ALIKE
+        return self.highest - self.lowest < TOLERANCE
 
 
 class LawSection(NamedTuple):
@@ -228,7 +228,7 @@ def _retention(law: Law) -> Retention | None:
         return None
     kept = law.channel.retention if isinstance(law.channel, Pram) else np.diag(law.channel.matrix)
     lowest, highest = float(kept.min()), float(kept.max())
-    if highest - lowest < ALIKE:
+    if highest - lowest < TOLERANCE:
         return Retention(["every value"], [lowest], len(kept), lowest, highest)
     chosen = np.arange(len(kept))
     if len(kept) > MAX_SHOWN:

@@ -19,7 +19,7 @@ from sudare.tables.text import texts_of
 MAX_SHOWN = 40  # values that a picture shows one by one
 MAX_BINS = 10  # of a number or date: noise leaves no finer ones
 MAX_ESTIMATED = 500  # categories that are estimated for a picture
-HARDLY = 0.5  # of all records: an interval as wide says hardly anything
+MIN_USELESS_WIDTH = 0.5  # of all records: an interval as wide says hardly anything
 
 Floats = NDArray[np.float64]
 
@@ -107,7 +107,7 @@ def compared_histogram(domain: LawDomain, table: Table, published: PublishedCoun
         output[shown].tolist(),
         chosen,
         len(labels),
-        chosen is not None and _median_width(chosen) >= HARDLY * published.counts.sum(),
+        chosen is not None and _median_width(chosen) >= MIN_USELESS_WIDTH * published.counts.sum(),
     )
 
 

@@ -25,7 +25,7 @@ MAX_EXAMPLES = 5  # blocks that are shown of each view
 MAX_NAMED = 6  # sensitive values that are named of a block
 MAX_SINGLE_SIZES = 20  # so many numbers of values have a bar each
 SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100, 250)  # else they are taken together from these on
-NEARLY = 1.05  # costs within this factor are called the same
+SAME_COST_FACTOR = 1.05  # costs within this factor are called the same
 
 
 def write_views_report(
@@ -192,7 +192,7 @@ def balance(utility: Record) -> tuple[CostsByView, CostsByView]:
 def _cost(by_view: dict[str, float]) -> CostsByView:
     costliest, cheapest = max(by_view, key=by_view.__getitem__), min(by_view, key=by_view.__getitem__)
     high, low = by_view[costliest], by_view[cheapest]
-    if high == low or high < NEARLY * low:
+    if high == low or high < SAME_COST_FACTOR * low:
         return CostsByView(by_view, costliest, cheapest, 1.0)
     return CostsByView(by_view, costliest, cheapest, high / low if low else None)
 

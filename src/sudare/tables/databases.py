@@ -19,7 +19,7 @@ from sudare.errors import InputError, MissingExtraError
 from sudare.tables.text import listed
 
 FETCH = 100_000  # rows taken from a cursor at a time
-LEAST_SECRET = 3  # signs; shorter ones are in every message
+MIN_SECRET_LENGTH = 3  # signs; shorter ones are in every message
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class DatabaseUrl:
         words = next(iter(str(error).strip().splitlines()), type(error).__name__)
         literals = re.findall(r"'((?:[^']|'')+)'", query or "")
         for secret in sorted({self.password, *self.options.values(), *literals}, key=len, reverse=True):
-            if len(secret) >= LEAST_SECRET:
+            if len(secret) >= MIN_SECRET_LENGTH:
                 words = words.replace(secret, "***")
         return InputError(f"{self.name}: {who} refused: {words.removesuffix('.')}.")
 
