@@ -71,12 +71,12 @@ def test_least_error_is_least_among_all_splits_in_parts() -> None:
     attributes = [number("age"), category("sex", 2), category("town", 30)]
     for spread in (2.0, 6.0, 15.0):
         parts = split_spread(spread, attributes, "least-error")
-        found = sum(share.weight * share.error(part) for share, part in zip(attributes, parts, strict=True))
+        least = sum(share.weight * share.error(part) for share, part in zip(attributes, parts, strict=True))
         for i, j in product(range(41), repeat=2):
             if i + j <= 40:
                 tried = [spread * i / 40, spread * j / 40, spread * (40 - i - j) / 40]
                 other = sum(share.weight * share.error(p) for share, p in zip(attributes, tried, strict=True))
-                assert found <= other + 1e-12
+                assert least <= other + 1e-12
 
 
 def test_expected_error_of_noise_is_that_of_a_value_anywhere() -> None:

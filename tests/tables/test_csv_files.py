@@ -478,10 +478,10 @@ def test_the_line_of_a_record_with_a_field_too_many(
     bad = [*rows[:row], [*rows[row], "too many"], *rows[row + 1 :]]
     text = python_csv(names, bad, quoting=csv.QUOTE_ALL, lineterminator="\n")
     path.write_bytes(text.encode())
-    found = f"{len(names) + 1} fields, but the header has {len(names)}: "
+    reason = f"{len(names) + 1} fields, but the header has {len(names)}: "
     with pytest.raises(InputError) as refused:
         texts(path, names, delimiter=",")
-    assert str(refused.value).startswith(f"people.csv, line {before.count(chr(10)) + 1}: {found}")
+    assert str(refused.value).startswith(f"people.csv, line {before.count(chr(10)) + 1}: {reason}")
 
 
 @moderate

@@ -104,10 +104,10 @@ def test_a_file_that_is_too_large_or_endless(tmp_path: Path) -> None:
 
 def test_a_mask_is_what_it_was() -> None:
     values = ["4056", "4057", "401", "**", "4*5"]
-    found = sd.Hierarchy.mask(values, pad=" ")
+    masked = sd.Hierarchy.mask(values, pad=" ")
     width = 4
     rows = [(v, *(v.rjust(width)[: width - i] + "*" * i for i in range(1, width + 1))) for v in values]
-    assert found == sd.Hierarchy.from_rows(rows)
+    assert masked == sd.Hierarchy.from_rows(rows)
 
 
 def test_masks_of_long_values() -> None:

@@ -15,7 +15,7 @@ from sudare.utility.intervals import REACH
 from sudare.utility.workloads import Workload, marginals, random_ranges, relative_error, rmse
 
 QUERIES = 600  # of each kind, at most
-MIN_RECORDS = 1000  # records; of fewer, 0.1% would be less than one
+MIN_RECORDS = 1000  # of fewer, 0.1% would be less than one
 
 
 @dataclass(frozen=True)

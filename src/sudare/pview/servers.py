@@ -18,7 +18,7 @@ from sudare.tables.databases import DatabaseUrl, load_extra, postgres_arguments,
 from sudare.tables.text import listed
 
 MARK = "A differentially private view, published by Sudare."
-MAX_NAME_BYTES = 63  # bytes, in PostgreSQL
+MAX_NAME_BYTES = 63  # in PostgreSQL
 MAX_PARAMETERS = 100  # of a function, in PostgreSQL
 
 TYPES: dict[Any, str] = {
