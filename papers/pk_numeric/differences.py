@@ -10,7 +10,7 @@ import numpy as np
 import sudare as sd
 from papers.page import checked
 from papers.pk_numeric.theorems import N, factor, laplace, laplace_k, normal, normal_k
-from sudare.randomization.budget import Share, split_spread
+from sudare.randomization.budget import SplitAttribute, split_spread
 
 
 def differences() -> list[str]:
@@ -72,14 +72,14 @@ def _variance() -> Iterator[str]:
 
 def _tie() -> Iterator[str]:
     most = {n: 1 + (N - 1) * math.exp(-2 * n) for n in (1, 3)}
-    shares = [Share(f"x{i}", 1.0, lambda spread: 0.0, None) for i in range(3)]
+    attributes = [SplitAttribute(f"x{i}", 1.0, lambda spread: 0.0, None) for i in range(3)]
     spread = sd.PkAnonymity(10).spread(N)
     try:
-        split_spread(spread, shares, "paper-tie")
+        split_spread(spread, attributes, "paper-tie")
         refused = False
     except sd.RequirementError:
         refused = True
-    reached = sum(split_spread(spread, shares, "tie"))
+    reached = sum(split_spread(spread, attributes, "tie"))
     yield checked(
         refused and math.isclose(reached, spread, rel_tol=1e-6) and most[3] < 10,
         f"The tie σ = tan(π/4 (1-ρ)) stops at σ = 1, so that in a mixed table with n numbers scaled to [0, 1] no k above "

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
-from sudare.generalization.labels import Labels, flat, listing, rising, side_by_side
+from sudare.generalization.labels import LabelWriter, flat, listing, rising, side_by_side
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from tests.generalization.cases import random_tree
@@ -27,7 +27,7 @@ TOWNS = Hierarchy.from_tree(
 )
 
 
-def labels_of(values: list[Any], hierarchy: Hierarchy | None = None, domain: Any = None) -> Labels:
+def labels_of(values: list[Any], hierarchy: Hierarchy | None = None, domain: Any = None) -> LabelWriter:
     """The labels of a column that is read; places are in the order of values that the labels choose."""
     schema = sd.Schema.from_roles(
         quasi=["x"],
@@ -37,12 +37,12 @@ def labels_of(values: list[Any], hierarchy: Hierarchy | None = None, domain: Any
     return labels_for(sd.read(pl.DataFrame({"x": values}), schema)["x"])
 
 
-def labels_for(column: Dictionary) -> Labels:
+def labels_for(column: Dictionary) -> LabelWriter:
     tree = column.hierarchy or flat(column)
-    return Labels(column, tree, side_by_side(tree, rising(column)))
+    return LabelWriter(column, tree, side_by_side(tree, rising(column)))
 
 
-def label(labels: Labels, *texts: str | None) -> str | None:
+def label(labels: LabelWriter, *texts: str | None) -> str | None:
     return labels.label(tuple(sorted(labels.texts.index(text) for text in texts)))
 
 

@@ -40,15 +40,15 @@ class Persons:
         """P(s|u) is proportional to N(s) times the product over the views of n_i(s) / N(s), in fractions."""
         records = self.records()
         total = Counter(value for _, value in records)
-        found = []
+        posteriors = []
         for own in zip(*self.blocks, strict=True):
             weighed = {value: Fraction(times) for value, times in total.items()}
             for i, block in enumerate(own):
                 inside = Counter(value for others, value in records if others[i] == block)
                 weighed = {value: x * Fraction(inside[value], total[value]) for value, x in weighed.items()}
             whole = sum(weighed.values())
-            found.append({value: x / whole for value, x in weighed.items() if x})
-        return found
+            posteriors.append({value: x / whole for value, x in weighed.items() if x})
+        return posteriors
 
     def hold(self, requirement: MultiViewDiversity) -> bool:
         """Tell whether everybody keeps enough."""

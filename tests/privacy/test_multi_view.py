@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy, refuse_other_requirements
+from sudare.privacy.multi_view import MultiViewDiversity, RemainingValues, refuse_other_requirements
 from sudare.tables.counts import count
 from tests.privacy.plain_views import Persons, entropy
 
 
-def seen_by(people: Persons) -> ViewedBy:
+def seen_by(people: Persons) -> RemainingValues:
     views = [np.array(view) for view in people.blocks]
-    return ViewedBy.of(views, np.array(people.sensitive), np.array(people.weights))
+    return RemainingValues.of(views, np.array(people.sensitive), np.array(people.weights))
 
 
 @st.composite
@@ -84,9 +84,9 @@ def test_the_distribution_counts_records(people: Persons) -> None:
     expected: Counter[int] = Counter()
     for values, weight in zip(people.candidates(), people.weights, strict=True):
         expected[len(values)] += weight
-    found = seen_by(people).distribution()
-    assert found == expected
-    assert list(found) == sorted(found)
+    distribution = seen_by(people).distribution()
+    assert distribution == expected
+    assert list(distribution) == sorted(distribution)
 
 
 @given(persons())
@@ -132,19 +132,19 @@ def test_a_view_says_nothing_of_those_it_leaves_out(people: Persons, r: Random) 
     out = [r.random() < 0.3 for _ in people.sensitive]
     out[0] = False
     last = [-1 if gone else block for gone, block in zip(out, people.blocks[-1], strict=True)]
-    found = seen_by(Persons([*people.blocks, last], people.sensitive, people.weights))
+    after = seen_by(Persons([*people.blocks, last], people.sensitive, people.weights))
     before, total = seen_by(people), Counter(np.repeat(people.sensitive, people.weights).tolist())
     for u, block in enumerate(last):
         if block == -1:
-            assert found.candidates[u] == before.candidates[u]
-            assert found.posterior[u] == pytest.approx(before.posterior[u])
+            assert after.candidates[u] == before.candidates[u]
+            assert after.posterior[u] == pytest.approx(before.posterior[u])
             continue
         inside: Counter[int] = Counter()
         for other, value, weight in zip(last, people.sensitive, people.weights, strict=True):
             inside[value] += weight if other == block else 0
-        assert found.candidates[u] == len(people.candidates()[u] & {s for s in inside if inside[s]})
+        assert after.candidates[u] == len(people.candidates()[u] & {s for s in inside if inside[s]})
         weighed = {s: p * Fraction(inside[s], total[s]) for s, p in people.posteriors()[u].items()}
-        assert found.posterior[u] == pytest.approx(float(max(weighed.values()) / sum(weighed.values())))
+        assert after.posterior[u] == pytest.approx(float(max(weighed.values()) / sum(weighed.values())))
 
 
 def test_whoever_is_in_no_view_may_have_any_value() -> None:
@@ -162,12 +162,12 @@ def test_whoever_is_in_no_view_may_have_any_value() -> None:
 def test_earlier_views_are_as_good_as_present_ones(people: Persons, views: int) -> None:
     before = seen_by(Persons(people.blocks[:views], people.sensitive, people.weights))
     later = [np.array(view) for view in people.blocks[views:]]
-    found = ViewedBy.of(
+    remaining = RemainingValues.of(
         later, np.array(people.sensitive), np.array(people.weights), before.sets, before.weighed
     )
-    assert found.candidates.tolist() == [len(values) for values in people.candidates()]
-    assert found.posterior == pytest.approx(seen_by(people).posterior)
-    assert found.entropy == pytest.approx(seen_by(people).entropy, abs=1e-9)
+    assert remaining.candidates.tolist() == [len(values) for values in people.candidates()]
+    assert remaining.posterior == pytest.approx(seen_by(people).posterior)
+    assert remaining.entropy == pytest.approx(seen_by(people).entropy, abs=1e-9)
 
 
 @pytest.mark.parametrize("l", [1, 2, 3, 7, 49, 63, 64, 65, 128, 130])

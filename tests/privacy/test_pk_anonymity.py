@@ -63,8 +63,8 @@ def noisy(width: float, density: stats.rv_continuous, cells: int = 61) -> np.nda
 
 @pytest.mark.parametrize(("width", "scale"), [(1.0, 0.5), (1.0, 2.0), (30.0, 10.0)])
 def test_laplace_noise_within_bounds(width: float, scale: float) -> None:
-    found = k_of_matrix(noisy(width, stats.laplace(scale=scale)), 10_000)
-    assert found == pytest.approx(1 + 9_999 * math.exp(-2 * width / scale), rel=1e-6)
+    k = k_of_matrix(noisy(width, stats.laplace(scale=scale)), 10_000)
+    assert k == pytest.approx(1 + 9_999 * math.exp(-2 * width / scale), rel=1e-6)
 
 
 def test_laplace_noise_without_bounds_gives_k_1() -> None:

@@ -185,9 +185,7 @@ def test_a_view_that_counts_nobody(tmp_path: Path) -> None:
 
 def test_a_small_file_with_very_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = save("cloud", tmp_path)
-    columns = {
-        name: pl.repeat(0, saved.MOST_ROWS + 1, dtype=pl.UInt8, eager=True) for name in ("0", "1", "2")
-    }
+    columns = {name: pl.repeat(0, saved.MAX_ROWS + 1, dtype=pl.UInt8, eager=True) for name in ("0", "1", "2")}
     bomb = pl.DataFrame(columns).with_columns(weight=pl.lit(1.0))
     forge(folder, data=bomb)
     assert (folder / "pview.parquet").stat().st_size < 100_000
@@ -267,7 +265,10 @@ WRONG: list[tuple[tuple[Any, ...], Any]] = [
     *((("format",), value) for value in [*BROKEN, "sudare view"]),
     *((("data_sha256",), value) for value in BROKEN),
     *((("more",), value) for value in [1]),
-    *((("facts", "certificate"), value) for value in [{"deep": DEEP}, {"long": "x" * files.MOST_FACTS}]),
+    *(
+        (("facts", "certificate"), value)
+        for value in [{"deep": DEEP}, {"long": "x" * files.MAX_FACTS_LENGTH}]
+    ),
 ]
 
 

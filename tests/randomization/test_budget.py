@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from sudare.errors import RequirementError
-from sudare.randomization.budget import SPLITS, Share, split_spread
+from sudare.randomization.budget import SPLITS, SplitAttribute, split_spread
 from sudare.randomization.laws import expected_error
 from tests.randomization.test_channel import laplace_matrix
 
 
-def number(name: str, weight: float = 1.0, size: int = 101) -> Share:
-    return Share(name, weight, lambda spread: expected_error("noise", size, spread), None)
+def number(name: str, weight: float = 1.0, size: int = 101) -> SplitAttribute:
+    return SplitAttribute(name, weight, lambda spread: expected_error("noise", size, spread), None)
 
 
-def category(name: str, size: int, weight: float = 1.0) -> Share:
-    return Share(name, weight, lambda spread: expected_error("retain", size, spread), size)
+def category(name: str, size: int, weight: float = 1.0) -> SplitAttribute:
+    return SplitAttribute(name, weight, lambda spread: expected_error("retain", size, spread), size)
 
 
 SHARES = [number("age"), category("sex", 2), category("town", 30, 3.0), number("pay", 0.5)]
@@ -56,10 +56,10 @@ def test_ties_hold(split: str, reach: int) -> None:
 def test_the_papers_tie_stops_where_it_is_said_to() -> None:
     """sigma <= 1, so n numbers use a spread of 2 n at least: k up to 1 + (N - 1) e^(-2 n)."""
     for n in (1, 2, 3):
-        shares = [number(str(i)) for i in range(n)]
-        assert sum(split_spread(2 * n + 0.01, shares, "paper-tie")) == pytest.approx(2 * n + 0.01)
+        attributes = [number(str(i)) for i in range(n)]
+        assert sum(split_spread(2 * n + 0.01, attributes, "paper-tie")) == pytest.approx(2 * n + 0.01)
         with pytest.raises(RequirementError, match="Use split='tie', which reaches every k"):
-            split_spread(2 * n - 0.01, shares, "paper-tie")
+            split_spread(2 * n - 0.01, attributes, "paper-tie")
 
 
 def test_the_other_tie_reaches_every_k() -> None:
@@ -68,15 +68,15 @@ def test_the_other_tie_reaches_every_k() -> None:
 
 
 def test_least_error_is_least_among_all_splits_in_parts() -> None:
-    shares = [number("age"), category("sex", 2), category("town", 30)]
+    attributes = [number("age"), category("sex", 2), category("town", 30)]
     for spread in (2.0, 6.0, 15.0):
-        parts = split_spread(spread, shares, "least-error")
-        found = sum(share.weight * share.error(part) for share, part in zip(shares, parts, strict=True))
+        parts = split_spread(spread, attributes, "least-error")
+        least = sum(share.weight * share.error(part) for share, part in zip(attributes, parts, strict=True))
         for i, j in product(range(41), repeat=2):
             if i + j <= 40:
                 tried = [spread * i / 40, spread * j / 40, spread * (40 - i - j) / 40]
-                other = sum(share.weight * share.error(p) for share, p in zip(shares, tried, strict=True))
-                assert found <= other + 1e-12
+                other = sum(share.weight * share.error(p) for share, p in zip(attributes, tried, strict=True))
+                assert least <= other + 1e-12
 
 
 def test_expected_error_of_noise_is_that_of_a_value_anywhere() -> None:

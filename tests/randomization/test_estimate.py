@@ -68,8 +68,8 @@ class Study:
             if seed == 0:
                 for law, codes_of_law in zip(out.laws, codes.values(), strict=True):
                     assert np.array_equal(law.codes(plan.decode(codes)), codes_of_law)
-            found = estimate(out, method)
-            answers.append([found.count(**asked) for asked in conditions])
+            estimated = estimate(out, method)
+            answers.append([estimated.count(**asked) for asked in conditions])
         self.values = np.array([[answer.value for answer in row] for row in answers])
         self.stderrs = np.array([[answer.stderr for answer in row] for row in answers])
         covered = [
@@ -140,8 +140,8 @@ def test_intervals_of_the_most_likely_hold_the_truth_for_ranges_of_noisy_numbers
     ranges = [(0, 2), (3, 5), (4, 12), (9, 12), (4, 4)]
     held = []
     for seed in range(200):
-        found = estimate(published(plan, drawn_rows(plan, table, Keystream.unsafe(seed))), "ml")
-        answers = [found.count(x=ends) for ends in ranges]
+        estimated = estimate(published(plan, drawn_rows(plan, table, Keystream.unsafe(seed))), "ml")
+        answers = [estimated.count(x=ends) for ends in ranges]
         true = [int(((points >= low) & (points <= high)).sum()) for low, high in ranges]
         held.append([a.low <= t <= a.high for a, t in zip(answers, true, strict=True)])
         assert all(0 <= a.low <= a.value <= a.high <= 400 for a in answers)
@@ -151,10 +151,10 @@ def test_intervals_of_the_most_likely_hold_the_truth_for_ranges_of_noisy_numbers
 
 
 def test_the_errors_of_all_cells_are_those_of_count() -> None:
-    found = one_of("unbiased")
-    rows = found.frame().rows(named=True)
+    estimated = one_of("unbiased")
+    rows = estimated.frame().rows(named=True)
     for row in rows:
-        answer = found.count(job=row["job"], sex=row["sex"])
+        answer = estimated.count(job=row["job"], sex=row["sex"])
         assert (answer.value, answer.stderr) == pytest.approx((row["estimate"], row["stderr"]), abs=1e-6)
     assert len(rows) == 15
 
@@ -169,42 +169,42 @@ def one_of(method: Any, names: tuple[str, ...] = ("job", "sex"), **options: Any)
 
 def test_the_unbiased_estimate_is_the_inverse_of_the_whole_matrix() -> None:
     """The matrix of a pair is the Kronecker product; its inverse is applied to the published counts."""
-    found = one_of("unbiased")
+    estimated = one_of("unbiased")
     dense = [
         np.stack([law.channel.expected(column) for column in np.eye(law.channel.inputs)], 1)
-        for law in found.laws
+        for law in estimated.laws
     ]
     whole = np.linalg.inv(np.kron(*dense))
-    counts = whole @ found.published.ravel()
-    assert found.counts.ravel() == pytest.approx(counts, abs=1e-6)
-    variance = whole**2 @ np.kron(*dense) @ found.likely.ravel() - found.likely.ravel()
-    assert found.stderr.ravel() == pytest.approx(np.sqrt(np.maximum(variance, 0)), abs=1e-6)
+    counts = whole @ estimated.published.ravel()
+    assert estimated.counts.ravel() == pytest.approx(counts, abs=1e-6)
+    variance = whole**2 @ np.kron(*dense) @ estimated.likely.ravel() - estimated.likely.ravel()
+    assert estimated.stderr.ravel() == pytest.approx(np.sqrt(np.maximum(variance, 0)), abs=1e-6)
 
 
 @pytest.mark.parametrize("names", [("job",), ("job", "sex")])
 def test_the_most_likely_counts_are_counts(names: tuple[str, ...]) -> None:
-    found = one_of("ml", names)
-    assert (found.counts >= 0).all()
-    assert found.counts.sum() == pytest.approx(N)
-    assert found.count().value == pytest.approx(N)
+    estimated = one_of("ml", names)
+    assert (estimated.counts >= 0).all()
+    assert estimated.counts.sum() == pytest.approx(N)
+    assert estimated.count().value == pytest.approx(N)
 
 
 def test_the_most_likely_is_most_likely() -> None:
     """Nothing near it makes the output more likely; where the inverse has no negative count, it is the same."""
-    found = one_of("ml", ("job",))
-    channel = found.laws[0].channel
+    estimated = one_of("ml", ("job",))
+    channel = estimated.laws[0].channel
 
     def likelihood(v: np.ndarray) -> float:
-        return float(found.published @ np.log(channel.expected(v)))
+        return float(estimated.published @ np.log(channel.expected(v)))
 
     rng = np.random.default_rng(0)
-    best = likelihood(found.counts)
+    best = likelihood(estimated.counts)
     for _ in range(300):
-        near = np.maximum(found.counts + rng.normal(0, rng.choice([0.1, 1, 20]), 5), 0)
+        near = np.maximum(estimated.counts + rng.normal(0, rng.choice([0.1, 1, 20]), 5), 0)
         assert likelihood(near * N / near.sum()) <= best + 1e-6
     other = one_of("unbiased", ("job",))
     if (other.counts > 1).all():
-        assert found.counts == pytest.approx(other.counts, abs=0.5)
+        assert estimated.counts == pytest.approx(other.counts, abs=0.5)
 
 
 @pytest.mark.parametrize("kind", ["conventional", "optimal"])
@@ -229,7 +229,7 @@ def test_ages_of_adult_are_estimated_better_than_they_are_published(data_folder:
         errors["published"].append(np.linalg.norm(out.counts - v))
         errors["ml"].append(np.linalg.norm(most_likely(out.laws, out.counts) - v))
         errors["unbiased"].append(np.linalg.norm(estimate(out, "unbiased").counts - v))
-    means = {name: round(float(np.mean(found)), 1) for name, found in errors.items()}
+    means = {name: round(float(np.mean(own)), 1) for name, own in errors.items()}
     print(f"\nAdult's ages, k = 10, {kind}: {means}")
     # The optimal matrix is nearly singular (it keeps the published histogram right instead): little can be got back.
     assert means["ml"] < (0.5 if kind == "conventional" else 1.0) * means["published"]
@@ -239,19 +239,19 @@ def test_ages_of_adult_are_estimated_better_than_they_are_published(data_folder:
 
 
 def test_questions_of_all_kinds() -> None:
-    found = one_of("unbiased")
-    assert found.count(job=["p", "q"]).value == pytest.approx(
-        found.count(job="p").value + found.count(job="q").value
+    estimated = one_of("unbiased")
+    assert estimated.count(job=["p", "q"]).value == pytest.approx(
+        estimated.count(job="p").value + estimated.count(job="q").value
     )
-    assert found.count(job=list("pqrst")).value == pytest.approx(N)
-    assert found.count().stderr == pytest.approx(0, abs=1e-6)
+    assert estimated.count(job=list("pqrst")).value == pytest.approx(N)
+    assert estimated.count().stderr == pytest.approx(0, abs=1e-6)
     ages = one_of("unbiased", ("age",))
     assert ages.count(age=(0, 40)).value == pytest.approx(N)
     assert ages.count(age=20).value == pytest.approx(ages.count(age=(20, 20)).value)
     with pytest.raises(sd.InputError, match="'age' was not estimated"):
-        found.count(age=3)
+        estimated.count(age=3)
     with pytest.raises(sd.InputError, match="'job' has no value 'w'"):
-        found.count(job="w")
+        estimated.count(job="w")
 
 
 def test_a_list_of_numbers() -> None:
@@ -269,20 +269,20 @@ def reconstructed(values: list[Any], method: Any = "unbiased", **details: Any) -
 
 
 def test_how_many_are_missing() -> None:
-    found = reconstructed(["a"] * 70 + [None] * 30, domains=["a", "b"])
-    assert found.count(x=[None]).value == pytest.approx(30, abs=1)
-    assert found.count(x=None).value == pytest.approx(30, abs=1)
+    estimated = reconstructed(["a"] * 70 + [None] * 30, domains=["a", "b"])
+    assert estimated.count(x=[None]).value == pytest.approx(30, abs=1)
+    assert estimated.count(x=None).value == pytest.approx(30, abs=1)
 
 
 def test_dates_are_asked_for_by_dates() -> None:
     days = [dt.date(2020, 1, 1) + dt.timedelta(days=i) for i in range(100)]
-    found = reconstructed(days, bounds=(days[0], days[-1]))
-    assert found.count(x=(days[0], days[49])).value == pytest.approx(50, abs=20)
+    estimated = reconstructed(days, bounds=(days[0], days[-1]))
+    assert estimated.count(x=(days[0], days[49])).value == pytest.approx(50, abs=20)
 
 
 def test_whole_numbers_between_bounds_that_are_not_whole() -> None:
-    found = reconstructed(list(range(1, 11)) * 20, bounds=(0.5, 10.2))
-    assert found.count(x=3).value == pytest.approx(20, abs=8)
+    estimated = reconstructed(list(range(1, 11)) * 20, bounds=(0.5, 10.2))
+    assert estimated.count(x=3).value == pytest.approx(20, abs=8)
 
 
 def test_truth_values() -> None:
@@ -297,9 +297,9 @@ def test_numbers_that_are_not_whole(after: Any) -> None:
     values = np.random.default_rng(0).uniform(0, 1, 1000)
     table = sd.read(pl.DataFrame({"x": values}), sd.Schema.from_roles(quasi=["x"], bounds={"x": (0.0, 1.0)}))
     release = sd.randomize(table, sd.DifferentialPrivacy(20.0, per="record"), after=after, unsafe_seed=1)
-    found = sd.reconstruct(release, "x", method="unbiased").count(x=(0.25, 0.75))
-    assert abs(found.value - (abs(values - 0.5) <= 0.25).sum()) < 4 * found.stderr
-    assert found.stderr < 300
+    answer = sd.reconstruct(release, "x", method="unbiased").count(x=(0.25, 0.75))
+    assert abs(answer.value - (abs(values - 0.5) <= 0.25).sum()) < 4 * answer.stderr
+    assert answer.stderr < 300
 
 
 def test_refusals() -> None:

@@ -20,7 +20,7 @@ import sudare as sd
 from sudare.engines.engine import Engine
 from sudare.plans.tuples import TuplePlan
 from sudare.plans.views import ViewsPlan
-from sudare.privacy.multi_view import ViewedBy
+from sudare.privacy.multi_view import RemainingValues
 from sudare.release.certify import verified
 from sudare.reports.generalization import write_generalization_report
 from sudare.reports.page import render
@@ -116,7 +116,7 @@ def test_several_views_page_needs_no_rows() -> None:
     assert isinstance(release.plan, ViewsPlan)
     located = release.plan.locate(without_rows(table))
     sensitive = located.counts.column("ill").astype(np.int64)
-    seen = ViewedBy.of([*located.block_of.T], sensitive, located.counts.weights)
+    seen = RemainingValues.of([*located.block_of.T], sensitive, located.counts.weights)
     rest = (release.certificate, release.holder)
     assert (
         write_views_report(located.table, release.handed_over.frames, located, seen, *rest) == release.report

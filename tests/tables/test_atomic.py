@@ -360,11 +360,11 @@ def test_folders_that_cannot_be_synced(folder: Path, monkeypatch: pytest.MonkeyP
 
 def state(folder: Path) -> str:
     assert all(name == "release" or name.startswith(".release.") for name in names(folder.parent))
-    found = content(folder)
-    if found is None:
+    files = content(folder)
+    if files is None:
         aside = [content(path) for path in folder.parent.glob(".release.old-*")]
         return "old aside" if aside == [OLD] else "nothing"
-    return "old" if found == OLD else "new" if found == NEW else f"neither: {found}"
+    return "old" if files == OLD else "new" if files == NEW else f"neither: {files}"
 
 
 def states_after_kills(base: Path, scenario: str) -> list[str]:
@@ -401,9 +401,9 @@ IN_ORDER = {
 def test_killed_at_every_step(tmp_path: Path) -> None:
     scenarios = [name for name in IN_ORDER if name != "force" or sys.platform in atomic._CALL]
     with forker(__name__, str(tmp_path), *scenarios) as output:
-        found = json.load(output)
+        by_scenario = json.load(output)
     for scenario in scenarios:
-        states = found[scenario]
+        states = by_scenario[scenario]
         assert [state for state, _ in itertools.groupby(states)] == IN_ORDER[scenario]
         assert len(states) > 100
 

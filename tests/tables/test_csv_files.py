@@ -153,7 +153,7 @@ def test_a_large_file_with_line_ends_inside_quotes(path: Path) -> None:
     assert [[field or "" for field in row] for row in frame.rows()] == rows
 
 
-# -- the format is found out -----------------------------------------------------------------------
+# -- the format is detected -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("delimiter", DELIMITERS)
@@ -440,7 +440,7 @@ def test_a_quote_that_never_ends_in_the_header(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("1,2\n3\n4,5\n", "line 3: 1 field, but the header has 2: '3'. Mend the record"),
+        ("1,2\n3\n4,5\n", "line 3: 1 field, but the header has 2: '3'. Fix the record"),
         ("1,2\n3,4,5\n", "line 3: 3 fields, but the header has 2: '3,4,5'"),
         ("1,2\n3,4,5", "line 3: 3 fields, but the header has 2: '3,4,5'"),
         ("1,2\n3", "line 3: 1 field, but the header has 2: '3'"),
@@ -478,10 +478,10 @@ def test_the_line_of_a_record_with_a_field_too_many(
     bad = [*rows[:row], [*rows[row], "too many"], *rows[row + 1 :]]
     text = python_csv(names, bad, quoting=csv.QUOTE_ALL, lineterminator="\n")
     path.write_bytes(text.encode())
-    found = f"{len(names) + 1} fields, but the header has {len(names)}: "
+    reason = f"{len(names) + 1} fields, but the header has {len(names)}: "
     with pytest.raises(InputError) as refused:
         texts(path, names, delimiter=",")
-    assert str(refused.value).startswith(f"people.csv, line {before.count(chr(10)) + 1}: {found}")
+    assert str(refused.value).startswith(f"people.csv, line {before.count(chr(10)) + 1}: {reason}")
 
 
 @moderate

@@ -75,8 +75,8 @@ def test_the_smallest_block_is_that_of_brute_force(kind: str, data: st.DataObjec
     plain = [told_apart(value) for value in values]
     least = min(plain.count(value) for value in plain)
     assert sd.verify(frame, sd.KAnonymity(2), schema).value == least
-    found = sd.attack(frame, schema, kind="reidentification")
-    assert found.prosecutor.largest == 1 / least
+    attacked = sd.attack(frame, schema, kind="reidentification")
+    assert attacked.prosecutor.largest == 1 / least
 
 
 @pytest.mark.parametrize("kind", FEW)

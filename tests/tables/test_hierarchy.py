@@ -410,8 +410,8 @@ def limits(label: str) -> tuple[Decimal, Decimal]:
     """The limits that a printed interval has; the lower one belongs to it, the upper one does not."""
     if label == "*":
         return Decimal("-Infinity"), Decimal("Infinity")
-    if found := re.fullmatch(r"\[(\S+), (\S+)\)", label):
-        return Decimal(found[1]), Decimal(found[2])
+    if interval := re.fullmatch(r"\[(\S+), (\S+)\)", label):
+        return Decimal(interval[1]), Decimal(interval[2])
     if label.startswith("< "):
         return Decimal("-Infinity"), Decimal(label[2:])
     assert label.startswith(">= "), label

@@ -104,15 +104,15 @@ def test_a_file_that_is_too_large_or_endless(tmp_path: Path) -> None:
 
 def test_a_mask_is_what_it_was() -> None:
     values = ["4056", "4057", "401", "**", "4*5"]
-    found = sd.Hierarchy.mask(values, pad=" ")
+    masked = sd.Hierarchy.mask(values, pad=" ")
     width = 4
     rows = [(v, *(v.rjust(width)[: width - i] + "*" * i for i in range(1, width + 1))) for v in values]
-    assert found == sd.Hierarchy.from_rows(rows)
+    assert masked == sd.Hierarchy.from_rows(rows)
 
 
 def test_masks_of_long_values() -> None:
-    longest = "x" * builders.MOST_MASKED_WIDTH
-    assert sd.Hierarchy.mask([longest]).height == builders.MOST_MASKED_WIDTH
+    longest = "x" * builders.MAX_MASKED_WIDTH
+    assert sd.Hierarchy.mask([longest]).height == builders.MAX_MASKED_WIDTH
     with pytest.raises(InputError, match=r"1 values of up to 20,000 characters .* may have 999 characters"):
         sd.Hierarchy.mask(["x" * 20_000])
     with pytest.raises(InputError, match="times the square of the longest be 100,000,000"):
@@ -180,8 +180,8 @@ def test_a_schema_with_very_many_problems_tells_some_of_them(tmp_path: Path) -> 
 
 
 def test_limits_are_the_documented_ones() -> None:
-    assert (text_files.MOST_DEPTH, text_files.MOST_DIGITS) == (64, 300)
-    assert (text_files.TOML_BYTES, text_files.MOST_BYTES, text_files.CSV_BYTES) == (
+    assert (text_files.MAX_DEPTH, text_files.MAX_DIGITS) == (64, 300)
+    assert (text_files.TOML_BYTES, text_files.MAX_BYTES, text_files.CSV_BYTES) == (
         2 * 10**6,
         16 * 10**6,
         64 * 10**6,

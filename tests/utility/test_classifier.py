@@ -37,10 +37,10 @@ def test_indicators_are_known_from_the_published_level_up() -> None:
     table = table_of([(0, "Ayr", "f"), (4, "Bath", "m")])
     _, (_, tree, climbed), _ = by_row.outcome(table, [[0, 0, 0], [0, 1, 0]]).climbs()
     towns = by_row.codes(table, "town")
-    found = _indicators([(tree, towns, climbed)], np.array([True, True])).toarray()
+    indicators = _indicators([(tree, towns, climbed)], np.array([True, True])).toarray()
     # Ayr is known as Ayr and north; Bath only as south (nodes: Ayr, Bath, ...; north, south, ...).
-    assert found.sum(axis=1).tolist() == [2, 1]
-    assert np.flatnonzero(found[1]).tolist() == [tree.nodes[0].max() + 1 + tree.nodes[1][towns[1]]]
+    assert indicators.sum(axis=1).tolist() == [2, 1]
+    assert np.flatnonzero(indicators[1]).tolist() == [tree.nodes[0].max() + 1 + tree.nodes[1][towns[1]]]
 
 
 @pytest.mark.usefixtures("scikit_learn")

@@ -36,7 +36,7 @@ NAMES = ("age", "town", "sex")
 def twin(case: Generalized) -> dict[str, float]:
     """Every measure by its definition, cell by cell."""
     table, rows = case.table, len(case.table)
-    found = {"distortion": 0.0, "ncp": 0.0, "granularity": 0.0}
+    loss = {"distortion": 0.0, "ncp": 0.0, "granularity": 0.0}
     lost = most = 0.0
     for i, name in enumerate(NAMES):
         values, leaves = by_row.values(table, name), leaves_of(table, name)
@@ -44,18 +44,18 @@ def twin(case: Generalized) -> dict[str, float]:
             level = int(case.levels[row, i]) if case.kept[row] else TOPS[i]
             share = WEIGHTS[name] / sum(WEIGHTS.values()) / rows
             node = under(table, name, value, level)
-            found["distortion"] += share * level / TOPS[i]
-            found["ncp"] += share * ((len(node) - 1) / (len(leaves) - 1) if len(leaves) > 1 else 0)
-            found["granularity"] += share * len(node) / len(leaves)
+            loss["distortion"] += share * level / TOPS[i]
+            loss["ncp"] += share * ((len(node) - 1) / (len(leaves) - 1) if len(leaves) > 1 else 0)
+            loss["granularity"] += share * len(node) / len(leaves)
             own = values.count(value)
             lost -= WEIGHTS[name] * math.log2(own / sum(other in node for other in values))
             most -= WEIGHTS[name] * math.log2(own / rows)
-    return found | {"non_uniform_entropy": lost / most if most else 0.0}
+    return loss | {"non_uniform_entropy": lost / most if most else 0.0}
 
 
 def measures(case: Generalized) -> dict[str, float]:
-    found = utility_of(case.outcome, np.array([int(case.kept.sum())]))
-    return {name: found[name] for name in ("distortion", "ncp", "granularity", "non_uniform_entropy")}
+    utility = utility_of(case.outcome, np.array([int(case.kept.sum())]))
+    return {name: utility[name] for name in ("distortion", "ncp", "granularity", "non_uniform_entropy")}
 
 
 def test_tops_are_the_heights() -> None:
@@ -90,10 +90,10 @@ def test_tuples_with_weights_are_the_same_as_their_rows(case: Generalized) -> No
 
 @given(generalized())
 def test_nothing_changed_costs_nothing(case: Generalized) -> None:
-    found = measures(Generalized(case.table, 0 * case.levels, np.ones_like(case.kept)))
+    measured = measures(Generalized(case.table, 0 * case.levels, np.ones_like(case.kept)))
     domains = {name: len(leaves_of(case.table, name)) for name in NAMES}
-    assert found.pop("granularity") == pytest.approx(sum(WEIGHTS[n] / domains[n] for n in NAMES) / 4)
-    assert set(found.values()) == {0.0}
+    assert measured.pop("granularity") == pytest.approx(sum(WEIGHTS[n] / domains[n] for n in NAMES) / 4)
+    assert set(measured.values()) == {0.0}
 
 
 @given(generalized())
@@ -173,9 +173,9 @@ def test_blocks() -> None:
 def test_nothing_published() -> None:
     table = table_of([(0, "Ayr", "f"), (1, "Bath", "m")])
     nothing = Outcome.of(table, [0, 0, 0], np.zeros(2, dtype=bool))
-    found = utility_of(nothing, np.array([], dtype=np.int64))
-    assert (found["distortion"], found["blocks"], found["average_block"]) == (1.0, 0, 0.0)
-    assert found["discernibility"] == 4
+    utility = utility_of(nothing, np.array([], dtype=np.int64))
+    assert (utility["distortion"], utility["blocks"], utility["average_block"]) == (1.0, 0, 0.0)
+    assert utility["discernibility"] == 4
     with pytest.raises(sd.ParameterError, match="must add up to the 2 records kept"):
         utility_of(Outcome.of(table, [0, 0, 0]), np.array([1]))
 
@@ -214,8 +214,8 @@ def test_adult_generalized(data_folder: Path) -> None:
     levels, kept = located.levels[blocks], blocks >= 0
     assert kept.sum() == frame.height
     sizes = np.bincount(blocks[kept])
-    found = utility_of(by_row.outcome(table, levels, kept), sizes[sizes > 0])
-    assert found == {n: value for n, value in release.holder["utility"].items() if n != "query_error"}
+    utility = utility_of(by_row.outcome(table, levels, kept), sizes[sizes > 0])
+    assert utility == {n: value for n, value in release.holder["utility"].items() if n != "query_error"}
     under = {
         n: Counter((level, row[level]) for row in hierarchies[n].rows() for level in range(len(row)))
         for n in names
@@ -230,8 +230,8 @@ def test_adult_generalized(data_folder: Path) -> None:
         ):
             cost += (under[n][(level, paths[str(value)][level])] - 1) / leaves if stays else 1.0
         costs.append(cost / len(table))
-    assert found["ncp"] == pytest.approx(sum(costs) / len(costs))
-    assert 0 < found["non_uniform_entropy"] < 1
+    assert utility["ncp"] == pytest.approx(sum(costs) / len(costs))
+    assert 0 < utility["non_uniform_entropy"] < 1
 
 
 def test_discernibility_counts_suppressed_records() -> None:

@@ -41,9 +41,9 @@ def test_same_as_cell_by_cell(case: Generalized, seed: int) -> None:
                 share *= len(node & inside) / len(node)
             estimate += share
         errors.append(abs(estimate - true) / max(true, 0.001 * rows))
-    found = query_error(case.outcome, queries=10, seed=seed)
-    assert found.queries == len(asked) == 10
-    assert (found.mean, found.median) == pytest.approx((np.mean(errors), np.median(errors)))
+    error = query_error(case.outcome, queries=10, seed=seed)
+    assert error.queries == len(asked) == 10
+    assert (error.mean, error.median) == pytest.approx((np.mean(errors), np.median(errors)))
 
 
 def recorded(case: Generalized, seed: int) -> list[dict[str, set[object]]]:
@@ -60,14 +60,14 @@ def recorded(case: Generalized, seed: int) -> list[dict[str, set[object]]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(queries._Attribute, "ask", spy)
         query_error(case.outcome, queries=10, seed=seed)
-    found: list[dict[str, set[object]]] = []
+    conditions: list[dict[str, set[object]]] = []
     sizes = _sizes(case, seed)
     parts = iter(asked)
     for size in sizes:
-        found.append(dict(itertools.islice(parts, size)))
+        conditions.append(dict(itertools.islice(parts, size)))
     assert next(parts, None) is None
-    assert all(None not in inside for query in found for inside in query.values())
-    return found
+    assert all(None not in inside for query in conditions for inside in query.values())
+    return conditions
 
 
 def _sizes(case: Generalized, seed: int) -> list[int]:
@@ -99,9 +99,9 @@ def test_by_hand() -> None:
 def test_all_suppressed_answers_zero() -> None:
     """Every count is answered 0: off by 100%, or by nothing where the true count is 0."""
     table = table_of([(1, "Ayr", "f"), (2, "Bath", "m")])
-    found = query_error(Outcome.of(table, [0, 0, 0], [False, False]), queries=200)
-    assert found.median in (0, 1)
-    assert 0 < found.mean < 1
+    error = query_error(Outcome.of(table, [0, 0, 0], [False, False]), queries=200)
+    assert error.median in (0, 1)
+    assert 0 < error.mean < 1
 
 
 def test_same_seed_same_queries() -> None:
@@ -118,9 +118,9 @@ def test_intervals_follow_the_values_not_their_text() -> None:
     hierarchy = sd.Hierarchy.intervals([*reversed(ages)], width=6)
     schema = sd.Schema.from_roles(quasi=["age"], hierarchies={"age": hierarchy})
     table = sd.read(pl.DataFrame({"age": ages[::2]}), schema)
-    found = attribute_of(Outcome.of(table, [0]), "age")
-    assert found.ordered
-    assert [hierarchy.leaves[leaf] for leaf in found.values] == [str(age) for age in ages]
+    attribute = attribute_of(Outcome.of(table, [0]), "age")
+    assert attribute.ordered
+    assert [hierarchy.leaves[leaf] for leaf in attribute.values] == [str(age) for age in ages]
 
 
 def test_dates_and_their_missing_values() -> None:
@@ -134,8 +134,8 @@ def test_dates_and_their_missing_values() -> None:
 def test_a_declared_order_is_not_the_order_of_numbers() -> None:
     schema = sd.Schema.from_roles(quasi=["rooms"], domains={"rooms": [3, 1, 2]})
     table = sd.read(pl.DataFrame({"rooms": [1, 2]}), schema)
-    found = attribute_of(Outcome.of(table, [0]), "rooms")
-    assert found.values.tolist() == [1, 2, 0]
+    rooms = attribute_of(Outcome.of(table, [0]), "rooms")
+    assert rooms.values.tolist() == [1, 2, 0]
 
 
 def test_times_are_ordered() -> None:

@@ -80,22 +80,22 @@ def test_marginals_and_prefixes_are_all_there_are() -> None:
             for axes in combinations(range(4), k)
             for codes in product(*(range(SIZES[a]) for a in axes))
         }
-        found = marginals(SIZES, k)
-        assert len(found) == len(cells)
-        for low, high in zip(found.low.tolist(), found.high.tolist(), strict=True):
+        workload = marginals(SIZES, k)
+        assert len(workload) == len(cells)
+        for low, high in zip(workload.low.tolist(), workload.high.tolist(), strict=True):
             assert tuple(a if a == b else -1 for a, b in zip(low, high, strict=True)) in cells
         assert (prefixes(SIZES, k).low == 0).all()
-        assert (prefixes(SIZES, k).high == found.high).all()
+        assert (prefixes(SIZES, k).high == workload.high).all()
 
 
 def test_some_are_drawn_without_repetition_and_evenly() -> None:
-    found = marginals((50, 40, 30), 2, most=2_000, seed=5)
-    assert len(found) == 2_000
-    boxes = np.hstack([found.low, found.high])
+    workload = marginals((50, 40, 30), 2, most=2_000, seed=5)
+    assert len(workload) == 2_000
+    boxes = np.hstack([workload.low, workload.high])
     assert len(np.unique(boxes, axis=0)) == 2_000
-    first_two = (found.low[:, 2] < found.high[:, 2]).mean()
+    first_two = (workload.low[:, 2] < workload.high[:, 2]).mean()
     assert first_two == pytest.approx(2_000 / 4_700, abs=0.05)
-    assert (marginals((50, 40, 30), 2, most=2_000, seed=5).low == found.low).all()
+    assert (marginals((50, 40, 30), 2, most=2_000, seed=5).low == workload.low).all()
     assert len(marginals(SIZES, 2, most=10**6)) == len(marginals(SIZES, 2))
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
-EPS = 1e-12  # a change must save more than rounding
+TOLERANCE = 1e-12  # a change must save more than rounding
 LEFT_OUT = -2  # the block of a unit that is left out for good; -1: not placed yet
-NONE = -1  # the mark of a block whose units do not share one
+NOT_SHARED = -1  # the mark of a block whose units do not share one
 ROUGH = 1e-5  # more than single precision can be wrong by
 MEMBERS = 64  # larger blocks are not worth dissolving
 
@@ -44,7 +44,7 @@ class State(NamedTuple):
     after: Array  # of each unit
     before: Array
     rep: Array  # the first unit's leaves, of each block
-    marks: Array  # the marks that all units of each block share; NONE for the others
+    marks: Array  # the marks that all units of each block share; NOT_SHARED for the others
     level: Array
     size: Array
     cost: Array  # per record
@@ -172,12 +172,12 @@ def _gather(g: Given, s: State) -> bool:  # pragma: no cover
     If even all of them together do not, those that were left out come back; tells whether they did.
     """
     pool = s.by_cost[s.by_cost.size - 1]
-    found = False
+    any_unplaced = False
     for u in range(g.weights.size):
         if s.block_of[u] == -1:
-            found = True
+            any_unplaced = True
             _put(u, pool, g, s)
-    if not found:
+    if not any_unplaced:
         return False
     rank = s.by_cost.size - 2
     while rank >= 0 and not _holds(pool, g, s):
@@ -208,10 +208,10 @@ def _dissolve(b: int, members: Array, count: int, spare: int, g: Given, s: State
     budget, moved, out = s.size[b] * s.cost[b], 0, 0
     while moved < count:
         u = members[moved]
-        target, price = _best_block(u, b, budget - EPS, g, s)
+        target, price = _best_block(u, b, budget - TOLERANCE, g, s)
         if out + g.weights[u] <= spare and g.weights[u] < price:
             target, price = LEFT_OUT, 1.0 * g.weights[u]
-        if target == -1 or price >= budget - EPS:
+        if target == -1 or price >= budget - TOLERANCE:
             break
         _take(u, b, g, s)
         if target >= 0:
@@ -245,7 +245,7 @@ def _move(u: int, b: int, g: Given, s: State) -> bool:  # pragma: no cover
     target = -1
     if s.size[b] > 0 and _holds(b, g, s):
         _refit(b, g, s)
-        target, _ = _best_block(u, b, whole - s.size[b] * s.cost[b] - EPS, g, s)
+        target, _ = _best_block(u, b, whole - s.size[b] * s.cost[b] - TOLERANCE, g, s)
     to = target if target >= 0 else b
     _put(u, to, g, s)
     _refit(to, g, s)
@@ -268,7 +268,7 @@ def _swap(u: int, b: int, g: Given, s: State) -> bool:  # pragma: no cover
         if _holds(b, g, s) and _holds(near, g, s):
             _refit(b, g, s)
             _refit(near, g, s)
-            if s.size[b] * s.cost[b] + s.size[near] * s.cost[near] < both - EPS:
+            if s.size[b] * s.cost[b] + s.size[near] * s.cost[near] < both - TOLERANCE:
                 return True
         _exchange(v, b, u, near, g, s)  # v is at the head now, and `following` where it was
         v = following
@@ -383,5 +383,5 @@ def _refit(b: int, g: Given, s: State) -> None:  # pragma: no cover
     for a in range(g.units.shape[1]):
         s.cost[b] += s.level[b, a] * g.trees.step[a]
         for level in range(g.trees.height[a]):
-            s.marks[b, d] = g.marks[s.first[b], d] if level >= s.level[b, a] else NONE
+            s.marks[b, d] = g.marks[s.first[b], d] if level >= s.level[b, a] else NOT_SHARED
             d += 1

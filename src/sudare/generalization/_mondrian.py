@@ -77,7 +77,7 @@ def mondrian(
         for a in range(n):
             if level[a] <= 0:  # at a leaf, or (-1 - level) closed: what stayed together here
                 continue
-            found = _children(
+            child_count = _children(
                 order,
                 start,
                 stop,
@@ -91,8 +91,8 @@ def mondrian(
                 size,
                 children,
             )
-            falling = _fates(found, children, histogram, size, widest, limits, strict, fate)
-            _clear(found, children, histogram, size, widest)
+            falling = _fates(child_count, children, histogram, size, widest, limits, strict, fate)
+            _clear(child_count, children, histogram, size, widest)
             if falling * trees.step[a] > gain:
                 best, gain = a, falling * trees.step[a]
         if best < 0:
@@ -103,30 +103,30 @@ def mondrian(
             continue
         below = level[best] - 1
         parts[part_id + 1] = (best, below, -1)
-        found = _children(
+        child_count = _children(
             order, start, stop, units, weights, sensitive, best, below, trees, histogram, size, children
         )
-        _fates(found, children, histogram, size, widest, limits, strict, fate)
-        _clear(found, children, histogram, size, widest)
+        _fates(child_count, children, histogram, size, widest, limits, strict, fate)
+        _clear(child_count, children, histogram, size, widest)
         # Lay the parts out one after the other: each child that falls, then what stays together.
         room[:] = 0
         for i in range(start, stop):
             child = trees.nodes[trees.offset[best, below] + units[order[i], best]]
             room[child if fate[child] == 1 else widest] += 1
         place = start
-        for c in range(found + 1):
-            part = children[c] if c < found else widest
-            if c < found and fate[part] == 0:
+        for c in range(child_count + 1):
+            part = children[c] if c < child_count else widest
+            if c < child_count and fate[part] == 0:
                 continue
             if room[part] > 0:
                 box = level.copy()
-                box[best] = below if c < found else -1 - level[best]
+                box[best] = below if c < child_count else -1 - level[best]
                 starts.append(place)
                 stops.append(place + room[part])
                 boxes.append(box)
                 ids.append(made)
                 parts.append((-1, -1, -1))
-                branches.append((part_id, part if c < found else -1, made))
+                branches.append((part_id, part if c < child_count else -1, made))
                 made += 1
             at[part] = place
             place += room[part]
@@ -155,21 +155,21 @@ def _children(
     children: Array,
 ) -> int:  # pragma: no cover
     """Count what each child node would hold."""
-    found = 0
+    child_count = 0
     for i in range(start, stop):
         u = order[i]
         child = trees.nodes[trees.offset[a, level] + units[u, a]]
         if size[child] == 0:
-            children[found] = child
-            found += 1
+            children[child_count] = child
+            child_count += 1
         size[child] += weights[u]
         histogram[child, sensitive[u]] += weights[u]
-    return found
+    return child_count
 
 
 @njit(cache=True, nogil=True)
 def _fates(
-    found: int,
+    child_count: int,
     children: Array,
     histogram: Array,
     size: Array,
@@ -180,7 +180,7 @@ def _fates(
 ) -> int:  # pragma: no cover
     """Decide which children become parts of their own; return how many records fall to them."""
     failing = 0
-    for i in range(found):
+    for i in range(child_count):
         child = children[i]
         fate[child] = 1
         if not meets(histogram[child], size[child], limits):
@@ -192,7 +192,7 @@ def _fates(
         return 0
     while failing > 0 and not meets(histogram[pool], size[pool], limits):
         smallest = -1
-        for i in range(found):
+        for i in range(child_count):
             child = children[i]
             if fate[child] == 1 and (smallest < 0 or size[child] < size[smallest]):
                 smallest = child
@@ -202,14 +202,16 @@ def _fates(
         size[pool] += size[smallest]
         histogram[pool] += histogram[smallest]
     falling = 0
-    for i in range(found):
+    for i in range(child_count):
         falling += size[children[i]] if fate[children[i]] == 1 else 0
     return falling
 
 
 @njit(cache=True, nogil=True)
-def _clear(found: int, children: Array, histogram: Array, size: Array, pool: int) -> None:  # pragma: no cover
-    for i in range(found):
+def _clear(
+    child_count: int, children: Array, histogram: Array, size: Array, pool: int
+) -> None:  # pragma: no cover
+    for i in range(child_count):
         size[children[i]] = 0
         histogram[children[i]] = 0
     size[pool] = 0

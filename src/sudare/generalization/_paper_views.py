@@ -97,14 +97,14 @@ def _choose(
     for _ in range(SWEEPS):
         changed = False
         for v in range(views):
-            found, far = listed[v]
+            candidates, far = listed[v]
             if far.size == 0 or choice.turn[v] > turn:
                 continue
             _look(people, v, block_of, counts, np.full(3, -1), seen[v])
-            unlike = _unlikeness(people, v, found, block_of, seen, choice.turn)
+            unlike = _unlikeness(people, v, candidates, block_of, seen, choice.turn)
             worst, farthest = max(unlike.max(), 1e-300), max(far.max(), 1e-300)
             score = -choice.alpha * unlike / worst - (1 - choice.alpha) * far / farthest
-            best = found[score.argmax()]
+            best = candidates[score.argmax()]
             changed = changed or (best != cuts[v]).any()
             cuts[v] = best
             _look(people, v, block_of, counts, cuts[v], seen[v])
@@ -139,18 +139,18 @@ def _candidates(
         for a in range(choice.has.shape[1]):
             if not choice.has[v, a]:
                 continue
-            found, total = values_of(members, people, a, here)
-            top = meet(trees, a, found[0], found[-1], 0)
+            values, total = values_of(members, people, a, here)
+            top = meet(trees, a, values[0], values[-1], 0)
             before = 0
-            for i in range(found.size - 1):
-                before += here[found[i]]
-                if top > 1 and meet(trees, a, found[i], found[i + 1], 0) < top:
+            for i in range(values.size - 1):
+                before += here[values[i]]
+                if top > 1 and meet(trees, a, values[i], values[i + 1], 0) < top:
                     continue
-                if ((v * 2 * m + b) * trees.height.size + a) * leaves + found[i] in refused:
+                if ((v * 2 * m + b) * trees.height.size + a) * leaves + values[i] in refused:
                     continue
-                own.append((b, np.int64(a), np.int64(found[i])))
+                own.append((b, np.int64(a), np.int64(values[i])))
                 own_far.append(abs(before - (total - 1) / 2))
-            here[found] = 0
+            here[values] = 0
         for i in np.argsort(np.array(own_far), kind="mergesort")[: choice.candidates]:
             if i > 0:
                 cuts.append(own[i])
@@ -203,7 +203,7 @@ def _unlikeness(
         whole += people.weights[u] * (own[u] + rest[u]) ** 2
     order = np.argsort(block_of[v], kind="mergesort")
     rising = block_of[v][order]
-    found = np.empty(len(cuts))
+    distances = np.empty(len(cuts))
     parts = np.zeros((2, values), dtype=np.int64)
     for c in range(len(cuts)):
         b, a, place = cuts[c]
@@ -219,5 +219,5 @@ def _unlikeness(
                     for s in range(values):
                         apart += abs(parts[side, s] - seen[j, u, s])
             total += people.weights[u] * (apart**2 - (own[u] + rest[u]) ** 2)
-        found[c] = total
-    return found
+        distances[c] = total
+    return distances

@@ -120,16 +120,16 @@ def _candidates(
     for a in range(choice.has.shape[1]):
         if not choice.has[v, a]:
             continue
-        found, total = values_of(members, people, a, here)
-        if found.size > 1:
-            own = _scores(found, here, total, a, trees, choice)
+        values, total = values_of(members, people, a, here)
+        if values.size > 1:
+            own = _scores(values, here, total, a, trees, choice)
             best = np.argsort(-own, kind="mergesort")[: choice.candidates]
             for i in best:
                 if own[i] > 0:
                     attributes.append(a)
-                    places.append(_end(found[i], found[-1], trees, a))
+                    places.append(_end(values[i], values[-1], trees, a))
                     scores.append(own[i])
-        here[found] = 0
+        here[values] = 0
     return np.array(attributes)[1:], np.array(places)[1:], np.array(scores)[1:]
 
 
@@ -144,7 +144,7 @@ def _end(place: int, last: int, trees: Trees, a: int) -> int:  # pragma: no cove
 
 @njit(cache=True, nogil=True)
 def _scores(
-    found: Array, here: Array, total: int, a: int, trees: Trees, choice: Choice
+    values: Array, here: Array, total: int, a: int, trees: Trees, choice: Choice
 ) -> Array:  # pragma: no cover
     """Score a cut after each value but the last; 0 where none is allowed.
 
@@ -152,18 +152,18 @@ def _scores(
     neighbouring ones. A cut is worth how much narrower it makes what is published, on average over the records; of
     equal ones the more even (4 n1 n2 / n^2). Mondrian's own rule takes the widest attribute, at its median.
     """
-    first, last = found[0], found[-1]
+    first, last = values[0], values[-1]
     top = meet(trees, a, first, last, 0)
-    scores, before = np.zeros(found.size - 1), 0
-    for i in range(found.size - 1):
-        before += here[found[i]]
-        if top > 1 and meet(trees, a, found[i], found[i + 1], 0) < top:
+    scores, before = np.zeros(values.size - 1), 0
+    for i in range(values.size - 1):
+        before += here[values[i]]
+        if top > 1 and meet(trees, a, values[i], values[i + 1], 0) < top:
             continue
         after = total - before
         even = 4.0 * before * after / total / total
         left = (last - first) * 1.0
         if not choice.widest:
-            left -= (before * (found[i] - first) + after * (last - found[i + 1])) / total
+            left -= (before * (values[i] - first) + after * (last - values[i + 1])) / total
         scores[i] = choice.gain[a] * left / choice.span[a] + EVEN * even
     return scores
 
@@ -171,16 +171,16 @@ def _scores(
 @njit(cache=True, nogil=True)
 def values_of(members: Array, people: People, a: int, here: Array) -> tuple[Array, int]:  # pragma: no cover
     """Return the distinct values of an attribute in a block, rising, and fill in how many records have each."""
-    found, total = np.empty(min(members.size, here.size), dtype=np.int64), 0
+    values, total = np.empty(min(members.size, here.size), dtype=np.int64), 0
     different = 0
     for u in members:
         x = people.units[u, a]
         if here[x] == 0:
-            found[different] = x
+            values[different] = x
             different += 1
         here[x] += people.weights[u]
         total += people.weights[u]
-    return np.sort(found[:different]), total
+    return np.sort(values[:different]), total
 
 
 @njit(cache=True, nogil=True)

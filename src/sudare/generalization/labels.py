@@ -16,7 +16,7 @@ MISSING = "(missing)"
 SPECIAL = set('{},"')
 
 
-class Labels:
+class LabelWriter:
     """Writes the labels of one attribute.
 
     `hierarchy` has the attribute's values as leaves, in the order of its codes; `order` is the order of the codes in
@@ -43,7 +43,7 @@ class Labels:
 
         >>> import polars as pl
         >>> column = Dictionary(pl.Series("age", [20, 25, 30, 41]), missing=False)
-        >>> labels = Labels(column, flat(column), np.arange(4))
+        >>> labels = LabelWriter(column, flat(column), np.arange(4))
         >>> labels.label((1,)), labels.label((0, 2)), labels.label((0, 1, 2, 3))
         ('25', '[20, 30]', '*')
         """

@@ -18,7 +18,7 @@ from sudare.generalization.recoding import Recoding
 CHOICES = 20_000  # level vectors that are worth sweeping over
 PAIRS = 1_000_000_000  # pairs of units that are worth comparing
 WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
-LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
+MAX_LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
 ROUNDS = 5  # of moving and cutting in turn
 SWAPS = 2
 PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
@@ -67,7 +67,7 @@ def _drafts(problem: Problem) -> Iterator[_Draft]:
     distances = _kernels.nearest_distances(p.units, p.sensitive, p.trees, by_value)
     block_of = _grown(p, np.argsort(distances, kind="stable"), by_value)
     yield _Draft(block_of, SWAPS)
-    if p.weights[block_of < 0].sum() > LEFT_OVER * p.weights.sum():
+    if p.weights[block_of < 0].sum() > MAX_LEFT_OVER * p.weights.sum():
         # Dealt out late, frequent values are left over and swell the blocks: let them start the blocks.
         frequency = np.bincount(p.sensitive, p.weights)[p.sensitive]
         yield _Draft(_grown(p, np.lexsort((distances, -frequency)), by_value), SWAPS)

@@ -27,10 +27,10 @@ class Recoding:
     @classmethod
     def of(cls, method: str, problem: Problem, block_of: NDArray[np.int64]) -> Recoding:
         """Number the blocks anew and find the lowest level at which the records of each are alike."""
-        found, renumbered = np.unique(block_of[block_of >= 0], return_inverse=True)
+        blocks, renumbered = np.unique(block_of[block_of >= 0], return_inverse=True)
         place = np.full(len(block_of), -1, dtype=np.int64)
         place[block_of >= 0] = renumbered
-        levels = _kernels.block_levels(problem.units, place, len(found), problem.trees)
+        levels = _kernels.block_levels(problem.units, place, len(blocks), problem.trees)
         return cls(method, problem, place, levels)
 
     @property

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.generalization import _paper_views, _views
-from sudare.generalization.labels import Labels, flat, rising, side_by_side
+from sudare.generalization.labels import LabelWriter, flat, rising, side_by_side
 from sudare.generalization.problem import Trees
 from sudare.plans.views import View, ViewsPlan
-from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy
+from sudare.privacy.multi_view import MultiViewDiversity, RemainingValues
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.table import Table
@@ -83,7 +83,7 @@ class ViewsProblem:
     """Which person the records of each of these tuples are like."""
     keys: dict[str, Dictionary]
     """What the columns of the counts hold."""
-    labels: list[Labels]
+    labels: list[LabelWriter]
     trees: Trees
     share: NDArray[np.float64]
 
@@ -116,7 +116,7 @@ class ViewsProblem:
         columns = [table[name] for name in names]
         given = [column.hierarchy or flat(column) for column in columns]
         orders = [side_by_side(tree, rising(column)) for tree, column in zip(given, columns, strict=True)]
-        labels = [Labels(*parts) for parts in zip(columns, given, orders, strict=True)]
+        labels = [LabelWriter(*parts) for parts in zip(columns, given, orders, strict=True)]
         units = np.empty((len(codes), len(names)), dtype=np.int32)
         for a, order in enumerate(orders):
             units[:, a] = np.argsort(order)[codes[:, a]]
@@ -196,12 +196,12 @@ class CutViews:
             np.average(cut.view.covered, axis=0, weights=cut.sizes(self.problem.people.weights))
         )
 
-    def seen(self, group: int = 0) -> ViewedBy:
+    def seen(self, group: int = 0) -> RemainingValues:
         """Return what all views together, and one set of earlier releases, leave to everybody."""
         people = self.problem.people
         blocks = [view.block_of for view in self.views]
         shares = people.weighed[:, group] if people.weighed.size else None
-        return ViewedBy.of(blocks, people.sensitive, people.weights, people.fixed[:, group], shares)
+        return RemainingValues.of(blocks, people.sensitive, people.weights, people.fixed[:, group], shares)
 
 
 def _texts(dictionary: Dictionary) -> list[str | None]:
@@ -314,5 +314,5 @@ def _present(block_of: NDArray[np.int64], places: NDArray[np.int32], size: int) 
     """Return the distinct places in each block, rising."""
     pairs = np.unique(block_of * size + places)
     starts = np.flatnonzero(np.diff(pairs // size, prepend=-1)).tolist()
-    found = (pairs % size).tolist()
-    return [tuple(found[i:j]) for i, j in pairwise([*starts, len(found)])]
+    distinct = (pairs % size).tolist()
+    return [tuple(distinct[i:j]) for i, j in pairwise([*starts, len(distinct)])]

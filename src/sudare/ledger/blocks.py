@@ -114,10 +114,10 @@ class RecordedBlocks:
             )
             places[:, at] = by_code[counts.column(name)]
         known = Counts(tuple(own), self.tuples, np.ones(len(self.tuples), dtype=np.int64), ())
-        found = places_of(places, known)
-        if (found < 0).any():
+        matches = places_of(places, known)
+        if (matches < 0).any():
             raise InputError("its blocks are of other records than its table's")
-        return self.block_of[found]
+        return self.block_of[matches]
 
 
 def spelled_values(dictionary: Dictionary) -> list[str]:

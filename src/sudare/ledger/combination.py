@@ -22,7 +22,7 @@ from sudare.ledger.chain import Entry
 from sudare.ledger.entries import RecordedPromise
 from sudare.ledger.history import History, Recorded, promise
 from sudare.ledger.receivers import MAX_SETS, sets_of
-from sudare.privacy.multi_view import KINDS, MultiViewDiversity, ViewedBy
+from sudare.privacy.multi_view import KINDS, MultiViewDiversity, RemainingValues
 from sudare.tables.counts import Counts
 from sudare.tables.lookalikes import skeleton
 from sudare.tables.table import Table
@@ -306,11 +306,11 @@ class Told:
             counts, [[release.located(blocks, table, counts) for release, blocks in own] for own in views]
         )
 
-    def seen(self) -> list[ViewedBy]:
+    def seen(self) -> list[RemainingValues]:
         """Return what each set of releases leaves to the records of every tuple."""
         sensitive = self.counts.codes[:, -1].astype(np.int64)
         try:
-            return [ViewedBy.of(blocks, sensitive, self.counts.weights) for blocks in self.sets]
+            return [RemainingValues.of(blocks, sensitive, self.counts.weights) for blocks in self.sets]
         except ZeroDivisionError:  # the product of very many shares is no float
             raise RequirementError(
                 f"{max(map(len, self.sets)):,} views of '{self.counts.names[-1]}' are too many to follow. Give some to receivers "

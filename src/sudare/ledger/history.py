@@ -78,7 +78,9 @@ def record(
             }
             for name, published in (columns or {}).items()
         },
-        "promises": [found for one in requirements if (found := promise(one, table.schema)) is not None],
+        "promises": [
+            promised for one in requirements if (promised := promise(one, table.schema)) is not None
+        ],
         "certificate": certificate.model_dump(mode="json"),
         "certificate_sha256": certificate_sha256,
         "holder": dict(holder or {}),
@@ -109,10 +111,10 @@ def promise(requirement: object, schema: Schema) -> dict[str, Any] | None:
     if not isinstance(requirement, LDiversity | MultiViewDiversity | TCloseness):
         return None
     attribute = requirement.attribute or schema.names(Role.sensitive)[0]
-    found: dict[str, Any] = {"attribute": attribute, "text": str(requirement)}
+    promised: dict[str, Any] = {"attribute": attribute, "text": str(requirement)}
     if not isinstance(requirement, TCloseness) and requirement.kind != "recursive":
-        found |= {"measure": requirement.kind, "l": requirement.l}
-    return found
+        promised |= {"measure": requirement.kind, "l": requirement.l}
+    return promised
 
 
 # -- What the ledger tells ------------------------------------------------------------------------------
@@ -168,7 +170,7 @@ class Recorded:
             return blocks.located(table, counts)
 
     def keys_of(self, blocks: RecordedBlocks, table: Table) -> list[str]:
-        """Return the columns of a table that blocks are found by."""
+        """Return the columns of a table by which blocks are looked up."""
         with self._distrusted():
             return blocks.own_keys(table)
 

@@ -16,7 +16,7 @@ from numba.extending import overload
 
 if TYPE_CHECKING:
     from sudare.privacy.limits import Limits, More
-    from sudare.privacy.tree import Tree
+    from sudare.privacy.tree import NumberedTree
 
 Array = np.ndarray[Any, Any]
 
@@ -24,7 +24,8 @@ EQUAL, ORDERED, HIERARCHICAL = 0, 1, 2
 
 # Sums of logarithms and of shares are right to about 15 digits. Ties are decided 3 digits above that:
 # a block of exactly l equally frequent values has entropy l-diversity, however its logarithms were rounded.
-SLACK = 1e-12
+TOLERANCE = 1e-12
+SLACK = TOLERANCE  # the name by which requirement.py still imports it
 
 
 @njit(cache=True, nogil=True)
@@ -51,7 +52,7 @@ def _compile_more(histogram: Any, size: Any, more: Any) -> Callable[..., bool]:
 
 @njit(cache=True, nogil=True)
 def _meets_more(histogram: Array, size: int, more: More) -> bool:  # pragma: no cover
-    if more.log_l > 0 and entropy(histogram, size) < more.log_l - SLACK:
+    if more.log_l > 0 and entropy(histogram, size) < more.log_l - TOLERANCE:
         return False
     for i in range(more.c.size):
         if recursive_l(histogram, more.c[i]) < more.l[i]:
@@ -59,7 +60,7 @@ def _meets_more(histogram: Array, size: int, more: More) -> bool:  # pragma: no 
     for kind in range(more.t.size):
         if more.t[kind] < 1:  # no distance is larger
             distance = distance_to(kind, histogram, size, more.shares, more.tree)
-            if distance > more.t[kind] + SLACK:
+            if distance > more.t[kind] + TOLERANCE:
                 return False
     return True
 
@@ -67,11 +68,11 @@ def _meets_more(histogram: Array, size: int, more: More) -> bool:  # pragma: no 
 @njit(cache=True, nogil=True)
 def has_distinct(histogram: Array, l: int) -> bool:  # pragma: no cover
     """Tell whether at least l values occur."""
-    found = 0
+    distinct = 0
     for i in range(histogram.size):
         if histogram[i] > 0:
-            found += 1
-            if found >= l:
+            distinct += 1
+            if distinct >= l:
                 return True
     return False
 
@@ -98,14 +99,14 @@ def recursive_l(histogram: Array, c: float) -> int:  # pragma: no cover
     tail = 0
     for i in range(m):
         tail += rising[i]
-        if rising[m - 1] < c * tail * (1 - SLACK):
+        if rising[m - 1] < c * tail * (1 - TOLERANCE):
             return m - i  # rising[i] is r_(m - i), and zeros in front stand for values that do not occur
     return 0
 
 
 @njit(cache=True, nogil=True)
 def distance_to(
-    kind: int, histogram: Array, size: int, shares: Array, tree: Tree
+    kind: int, histogram: Array, size: int, shares: Array, tree: NumberedTree
 ) -> float:  # pragma: no cover
     """Return the earth mover's distance of a block's sensitive values from the table's."""
     total = 0.0
@@ -156,7 +157,7 @@ def recursive_ls(start: Array, count: Array, c: float) -> Array:  # pragma: no c
 
 @njit(cache=True, nogil=True)
 def distances(
-    kind: int, start: Array, value: Array, count: Array, sizes: Array, shares: Array, tree: Tree
+    kind: int, start: Array, value: Array, count: Array, sizes: Array, shares: Array, tree: NumberedTree
 ) -> Array:  # pragma: no cover
     """Return the distance of every block from the table."""
     out = np.empty(sizes.size)

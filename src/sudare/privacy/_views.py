@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from sudare.kernels import popcount
-from sudare.privacy._kernels import SLACK
+from sudare.privacy._kernels import TOLERANCE
 
 if TYPE_CHECKING:
     from sudare.privacy.multi_view import Need
@@ -19,10 +19,10 @@ Array = np.ndarray[Any, Any]
 @njit(cache=True, nogil=True)
 def has_values(one: Array, other: Array, l: int) -> bool:  # pragma: no cover
     """Tell whether two sets of values have l of them in common."""
-    found = 0
+    common = 0
     for w in range(one.size):
-        found += popcount(one[w] & other[w])
-        if found >= l:
+        common += popcount(one[w] & other[w])
+        if common >= l:
             return True
     return False
 
@@ -51,11 +51,11 @@ def keep_common(left: Array, sets: Array, block_of: Array) -> None:  # pragma: n
 @njit(cache=True, nogil=True)
 def set_sizes(left: Array) -> Array:  # pragma: no cover
     """Count everybody's values."""
-    found = np.zeros(left.shape[0], dtype=np.int64)
+    sizes = np.zeros(left.shape[0], dtype=np.int64)
     for u in range(left.shape[0]):
         for w in range(left.shape[1]):
-            found[u] += popcount(left[u, w])
-    return found
+            sizes[u] += popcount(left[u, w])
+    return sizes
 
 
 @njit(cache=True, nogil=True)
@@ -94,6 +94,6 @@ def posterior_holds(likely: Array, counts: Array, need: Need) -> bool:  # pragma
             whole += x
             most = max(most, x)
             logs += x * np.log(x)
-    if most > whole * (need.largest + SLACK):
+    if most > whole * (need.largest + TOLERANCE):
         return False
-    return bool(np.log(whole) - logs / whole >= need.entropy - SLACK)
+    return bool(np.log(whole) - logs / whole >= need.entropy - TOLERANCE)

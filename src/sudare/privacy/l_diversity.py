@@ -77,16 +77,16 @@ class LDiversity:
 
     def measure(self, blocks: Blocks) -> Measure:
         """Return the largest l that all blocks have."""
-        found = self._found(blocks)
-        worst = worst_block(found)
-        value = settled(math.exp(found[worst])) if self.kind == "entropy" else int(found[worst])
-        return Measure(self.name, value, not bool(found[worst] < self._least), worst)
+        diversities = self._diversities(blocks)
+        worst = worst_block(diversities)
+        value = settled(math.exp(diversities[worst])) if self.kind == "entropy" else int(diversities[worst])
+        return Measure(self.name, value, not bool(diversities[worst] < self._least), worst)
 
     def failing(self, blocks: Blocks) -> NDArray[np.bool_]:
         """A block fails if its sensitive values are not diverse enough."""
-        return np.asarray(self._found(blocks) < self._least)
+        return np.asarray(self._diversities(blocks) < self._least)
 
-    def _found(self, blocks: Blocks) -> NDArray[np.float64] | NDArray[np.int64]:
+    def _diversities(self, blocks: Blocks) -> NDArray[np.float64] | NDArray[np.int64]:
         """Return what each block has: an l, or an entropy."""
         self.check(blocks)
         if self.kind == "distinct":
@@ -97,7 +97,7 @@ class LDiversity:
 
     @property
     def _least(self) -> float:
-        return math.log(self.l) - _kernels.SLACK if self.kind == "entropy" else self.l
+        return math.log(self.l) - _kernels.TOLERANCE if self.kind == "entropy" else self.l
 
     def check(self, blocks: Blocks) -> None:
         """The blocks must have been counted with the sensitive attribute."""

@@ -16,7 +16,7 @@ from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.privacy.t_closeness import DISTANCES, TCloseness
-from sudare.privacy.tree import Tree
+from sudare.privacy.tree import NumberedTree
 from sudare.tables.text import listed
 
 __all__ = ["Limits", "More", "meets"]
@@ -33,7 +33,7 @@ class More(NamedTuple):
     t: NDArray[np.float64]
     """The largest distance of each kind (equal, ordered, hierarchical); 1 asks for nothing."""
     shares: NDArray[np.float64]
-    tree: Tree
+    tree: NumberedTree
 
 
 class Limits(NamedTuple):
@@ -84,7 +84,7 @@ class Limits(NamedTuple):
             return cls(k, distinct, None)
         c = np.array([pair[0] for pair in recursive], dtype=np.float64)
         l = np.array([pair[1] for pair in recursive], dtype=np.int64)
-        return cls(k, distinct, More(log_l, c, l, t, blocks.shares, Tree.of(blocks.hierarchy)))
+        return cls(k, distinct, More(log_l, c, l, t, blocks.shares, NumberedTree.of(blocks.hierarchy)))
 
 
 def _refuse_several_attributes(requirements: Sequence[Requirement], blocks: Blocks) -> None:

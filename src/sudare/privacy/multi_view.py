@@ -37,7 +37,7 @@ class Need(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ViewedBy:
+class RemainingValues:
     """What all views together leave to everybody: which values, and how likely each is.
 
     A person is any group of records that are in the same blocks, `weights` says of how many.
@@ -63,15 +63,15 @@ class ViewedBy:
         weights: Ints,
         fixed: NDArray[np.uint64] | None = None,
         shares: Floats | None = None,
-    ) -> ViewedBy:
+    ) -> RemainingValues:
         """Intersect the values of everybody's blocks, and multiply their shares. Block -1: the view leaves somebody out.
 
         A block in which n(s) of the N(s) records of value s are makes that value n(s) / N(s) times as likely: the
         posterior of s is proportional to N(s) times the product of these shares over all views. `fixed` and `shares`
         are what earlier releases leave: the values, one bit each, and the products of their shares.
 
-        >>> found = ViewedBy.of([np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])], np.array([0, 1, 0, 1]), np.ones(4, int))
-        >>> found.candidates.tolist(), found.posterior.tolist()
+        >>> remaining = RemainingValues.of([np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])], np.array([0, 1, 0, 1]), np.ones(4, int))
+        >>> remaining.candidates.tolist(), remaining.posterior.tolist()
         ([1, 2, 2, 2], [1.0, 0.6666666666666666, 0.6666666666666666, 0.6666666666666666])
         """
         totals = np.bincount(sensitive, weights).astype(np.int64)
@@ -103,7 +103,7 @@ class ViewedBy:
 
 @dataclass(frozen=True)
 class MultiViewMeasure:
-    """What a requirement found: the value that holds, whether it is enough, and the first of the worst persons."""
+    """What a requirement measured: the value that holds, whether it is enough, and the first of the worst persons."""
 
     name: str
     value: float
@@ -124,7 +124,7 @@ class MultiViewDiversity:
 
     >>> ages, heights = np.array([0, 0, 0, 1, 1, 2, 2]), np.array([2, 2, 1, 0, 2, 1, 0])
     >>> illness = np.array([0, 1, 0, 2, 1, 2, 0])
-    >>> seen = ViewedBy.of([ages, heights], illness, np.ones(7, int))
+    >>> seen = RemainingValues.of([ages, heights], illness, np.ones(7, int))
     >>> MultiViewDiversity(2).measure(seen)    # the fourth is given away, though each view has 2 values in every block
     MultiViewMeasure(name='l_multiview', value=1, holds=False, worst=2)
     """
@@ -146,7 +146,7 @@ class MultiViewDiversity:
         """The name under which the measured value is certified."""
         return "l_multiview" if self.kind == "distinct" else f"l_multiview_{self.kind}"
 
-    def measure(self, seen: ViewedBy) -> MultiViewMeasure:
+    def measure(self, seen: RemainingValues) -> MultiViewMeasure:
         """Return the largest l that everybody has."""
         if self.kind == "distinct":
             worst = int(seen.candidates.argmin())
@@ -155,10 +155,10 @@ class MultiViewDiversity:
         worst = int(seen.entropy.argmin() if self.kind == "entropy" else seen.posterior.argmax())
         if self.kind == "entropy":
             entropy = float(seen.entropy[worst])
-            holds = entropy >= math.log(self.l) - _kernels.SLACK
+            holds = entropy >= math.log(self.l) - _kernels.TOLERANCE
             return MultiViewMeasure(self.name, settled(math.exp(entropy)), holds, worst)
         largest = float(seen.posterior[worst])
-        holds = largest <= 1 / self.l + _kernels.SLACK
+        holds = largest <= 1 / self.l + _kernels.TOLERANCE
         return MultiViewMeasure(self.name, settled(1 / largest), holds, worst)
 
     def need(self, totals: Ints) -> Need:
@@ -175,13 +175,13 @@ class MultiViewDiversity:
         """Raise a RequirementError if not even one block for everybody would do."""
         everybody = np.zeros(len(totals), dtype=np.int64)
         present = np.flatnonzero(totals)
-        seen = ViewedBy.of([everybody[present]], present, totals[present])
-        found = self.measure(seen)
-        if not found.holds:
+        seen = RemainingValues.of([everybody[present]], present, totals[present])
+        measured = self.measure(seen)
+        if not measured.holds:
             reason = {
-                "distinct": f"the table has only {found.value:,} distinct "
-                f"{'value' if found.value == 1 else 'values'} of '{sensitive}'",
-                "entropy": f"the table's own entropy is log {math.floor(100 * found.value) / 100:g}",
+                "distinct": f"the table has only {measured.value:,} distinct "
+                f"{'value' if measured.value == 1 else 'values'} of '{sensitive}'",
+                "entropy": f"the table's own entropy is log {math.floor(100 * measured.value) / 100:g}",
                 "posterior": f"{seen.posterior.max():.1%} of the records have the most frequent value of '{sensitive}'",
             }[self.kind]
             raise RequirementError(f"{self} is impossible: {reason}. Ask for less.")

@@ -39,8 +39,8 @@ class PkAnonymity:
 
     def measure(self, spread: float, records: int) -> Measure:
         """Return the k that a spread gives, and whether it is enough."""
-        found = k_of(spread, records)
-        return Measure("pk", found, found >= self.k * (1 - 1e-12), worst=0)
+        k = k_of(spread, records)
+        return Measure("pk", k, k >= self.k * (1 - 1e-12), worst=0)
 
     def __str__(self) -> str:
         return f"Pk-anonymity with k = {self.k:g}"

@@ -19,7 +19,7 @@ from sudare.privacy.requirement import (
     one_of,
     worst_block,
 )
-from sudare.privacy.tree import Tree
+from sudare.privacy.tree import NumberedTree
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 DISTANCES = ("equal", "ordered", "hierarchical")  # in the order of the kernels' numbers
@@ -61,16 +61,16 @@ class TCloseness:
 
     def measure(self, blocks: Blocks) -> Measure:
         """Return the largest distance of any block from the table."""
-        found = self._found(blocks)
-        rounded = found.round(12)  # so that 0.375 is not shown as 0.37500000000000006
+        distances = self._distances(blocks)
+        rounded = distances.round(12)  # so that 0.375 is not shown as 0.37500000000000006
         worst = worst_block(rounded, largest=True)
-        return Measure(self.name, float(rounded[worst]), not (found > self._most).any(), worst)
+        return Measure(self.name, float(rounded[worst]), not (distances > self._most).any(), worst)
 
     def failing(self, blocks: Blocks) -> NDArray[np.bool_]:
         """A block fails if it is further than t from the table."""
-        return np.asarray(self._found(blocks) > self._most)
+        return np.asarray(self._distances(blocks) > self._most)
 
-    def _found(self, blocks: Blocks) -> NDArray[np.float64]:
+    def _distances(self, blocks: Blocks) -> NDArray[np.float64]:
         self.check(blocks)
         return np.asarray(
             _kernels.distances(
@@ -80,13 +80,13 @@ class TCloseness:
                 blocks.count,
                 blocks.sizes,
                 blocks.shares,
-                Tree.of(blocks.hierarchy),
+                NumberedTree.of(blocks.hierarchy),
             )
         )
 
     @property
     def _most(self) -> float:
-        return self.t + _kernels.SLACK
+        return self.t + _kernels.TOLERANCE
 
     def check(self, blocks: Blocks) -> None:
         """The blocks must have been counted with the sensitive attribute, and with its hierarchy if asked."""

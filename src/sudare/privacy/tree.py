@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sudare.tables.hierarchy import Hierarchy
 
 
-class Tree(NamedTuple):
+class NumberedTree(NamedTuple):
     """The nodes of a hierarchy, level by level, so that a parent always comes after its children.
 
-    >>> tree = Tree.of(Hierarchy.groups({"flu": "lungs", "asthma": "lungs", "ulcer": "stomach"}))
+    >>> tree = NumberedTree.of(Hierarchy.groups({"flu": "lungs", "asthma": "lungs", "ulcer": "stomach"}))
     >>> tree.node.tolist(), tree.parent.tolist(), tree.climb.tolist()
     ([0, 1, 2], [3, 3, 4, 5, 5, -1], [0.0, 0.0, 0.0, 0.5, 0.5, 1.0])
     """
@@ -26,7 +26,7 @@ class Tree(NamedTuple):
     """The level of each node as a share of the height."""
 
     @classmethod
-    def of(cls, hierarchy: Hierarchy | None) -> Tree:
+    def of(cls, hierarchy: Hierarchy | None) -> NumberedTree:
         """Number the nodes; without a hierarchy there are none."""
         if hierarchy is None:
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))

@@ -22,7 +22,7 @@ STEPS = 1024
 """An aggregation error is counted in steps of 1/1024, so that its noise can be a whole number."""
 FINE = np.uint64(2**30)
 """Parts of an epsilon."""
-MOST_LOSS = 1e4
+MAX_LOSS = 1e4
 """What is chosen with probability e^-10000 is as good as never chosen; a larger loss counts as this one."""
 
 
@@ -226,7 +226,7 @@ def random_cut(
     factor, best = epsilon / (2 * sensitivity(largest)), errors.min()
     losses = np.empty(n, dtype=np.uint64)
     for c in range(n):
-        losses[c] = np.uint64(np.rint(min((errors[c] - best) * factor, MOST_LOSS) * 2.0**32))
+        losses[c] = np.uint64(np.rint(min((errors[c] - best) * factor, MAX_LOSS) * 2.0**32))
     return choose(source, losses)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sudare.errors import ParameterError
 from sudare.noise.keystream import Keystream
 from sudare.noise.sampling import (
-    MOST_VARIANCE,
+    MAX_VARIANCE,
     choose,
     sample_discrete_gaussian,
     sample_discrete_laplace,
@@ -28,8 +28,8 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.spending import Kind, Share, Spending, Unit
 
 FINE = 2**30  # parts of an epsilon or a rho
-LEAST_DEVIATION = 1e-9
-LEAST_EPSILON, MOST_EPSILON = 1e-6, 1e6
+MIN_DEVIATION = 1e-9
+MIN_EPSILON, MAX_EPSILON = 1e-6, 1e6
 ROUNDING = 2.0**-30  # by which the rounding of losses may raise the epsilon of a choice
 
 
@@ -73,9 +73,9 @@ class Account:
     """What is done before anything is spent: a ledger is charged, or refuses."""
 
     def __post_init__(self) -> None:
-        if not LEAST_EPSILON <= self.promise.epsilon <= MOST_EPSILON:
+        if not MIN_EPSILON <= self.promise.epsilon <= MAX_EPSILON:
             raise ParameterError(
-                f"A p-view needs an epsilon above 0, from {LEAST_EPSILON:g} to {MOST_EPSILON:g}: with less it could tell nothing, "
+                f"A p-view needs an epsilon above 0, from {MIN_EPSILON:g} to {MAX_EPSILON:g}: with less it could tell nothing, "
                 f"and more promises nothing. Got {self.promise.epsilon:g} instead."
             )
         self.pure = self.promise.delta == 0
@@ -117,12 +117,12 @@ class Account:
         """Return the standard deviation of that noise; never 0, as others divide by it."""
         if self._is_laplace(part):
             a = math.exp(-float(1 / self._scale(part)))
-            return max(math.sqrt(2 * a) / (1 - a), LEAST_DEVIATION)
+            return max(math.sqrt(2 * a) / (1 - a), MIN_DEVIATION)
         return math.sqrt(math.ceil(1 / (2 * part)))
 
     def _is_laplace(self, part: Fraction) -> bool:
         """Laplace noise of epsilon e has rho = e^2 / 2: it stands in where a Gaussian would be too wide to draw."""
-        return self.pure or math.ceil(1 / (2 * part)) > MOST_VARIANCE
+        return self.pure or math.ceil(1 / (2 * part)) > MAX_VARIANCE
 
     def _scale(self, part: Fraction) -> Fraction:
         """Return the scale of Laplace noise, rounded up: never less noise."""

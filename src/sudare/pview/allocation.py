@@ -12,8 +12,8 @@ SHARES = 64  # the budget is given out in so many parts
 FOR_TOTAL = Fraction(1, SHARES)
 # So many deviations of a table's noise the records must be, or tables tell too little for their price: of each table of
 # a tree, and of all of them together.
-LEAST_CLEAR, LEAST_TOGETHER = 90.0, 1300.0
-MOST_BINS = 40
+MIN_DEVIATIONS_EACH, MIN_DEVIATIONS_TOGETHER = 90.0, 1300.0
+MAX_BINS = 40
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ def allocate(account: Account, attributes: int, total: float) -> Allocation:
         return max(total, 0.0) / account.deviation(share * account.whole / pairs)
 
     seen = clear(tree, Fraction(1, 2)) if tree else 0.0
-    if seen < max(LEAST_CLEAR, LEAST_TOGETHER / max(tree, 1)):
+    if seen < max(MIN_DEVIATIONS_EACH, MIN_DEVIATIONS_TOGETHER / max(tree, 1)):
         return Allocation(0, 1, 1 - FOR_TOTAL, Fraction(0), Fraction(0))
     parts = min(max(int(66 - 10 * math.log10(seen)), 16), 48)
     ones, rest = Fraction(parts, SHARES), Fraction(SHARES - 1 - parts, SHARES)
     pairs = min(max(int(tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree), every)
     bins = int(1.4 * clear(pairs, rest * 7 / 8) ** (1 / 3))
-    return Allocation(pairs, min(max(bins, 2), MOST_BINS), ones, rest / 8 / pairs, rest * 7 / 8 / pairs)
+    return Allocation(pairs, min(max(bins, 2), MAX_BINS), ones, rest / 8 / pairs, rest * 7 / 8 / pairs)

@@ -24,7 +24,7 @@ from sudare.tables.types import declared_values, misfit, stored_type
 
 ONE_BY_ONE = 1000  # whole numbers or days that are cells of their own, if no bins are declared
 BINS = 100  # otherwise
-FARTHEST = 2**53  # beyond it, floats no longer tell whole numbers apart
+MAX_WHOLE = 2**53  # beyond it, floats no longer tell whole numbers apart
 
 Floats = NDArray[np.float64]
 
@@ -291,9 +291,9 @@ def _ends(bounds: tuple[Bound, Bound], dtype: pl.DataType, name: str) -> tuple[f
             f"'{name}': its bounds are infinite, or too far apart to lay bins between. Declare narrower ones."
         )
     if _is_whole(dtype):
-        if max(abs(first), abs(last)) >= FARTHEST:
+        if max(abs(first), abs(last)) >= MAX_WHOLE:
             raise InputError(
-                f"'{name}': its bounds reach beyond {FARTHEST:,}, where whole numbers are no longer told apart. Declare "
+                f"'{name}': its bounds reach beyond {MAX_WHOLE:,}, where whole numbers are no longer told apart. Declare "
                 "narrower ones."
             )
         begin, end = float(first), float(last) + 1

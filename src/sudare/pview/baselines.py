@@ -16,7 +16,7 @@ from sudare.pview.domain import Domain
 from sudare.pview.method import Method
 from sudare.pview.models import CellsModel, ProductModel
 from sudare.pview.noisy_counts import (
-    MOST_CELLS,
+    MAX_CELLS,
     Floats,
     NoisyCells,
     NoisyProduct,
@@ -59,7 +59,7 @@ def learn_identity(counts: Counts, account: Account) -> NoisyCells:
     (2, 3)
     """
     check_counts(counts, "learn_identity")
-    table = dense(counts, MOST_CELLS, "A noisy count for every cell")
+    table = dense(counts, MAX_CELLS, "A noisy count for every cell")
     part = account.spend("cells", Fraction(1))
     noisy = table + account.noise(table.size, part).reshape(counts.sizes)
     return NoisyCells(noisy.astype(np.float64), account.deviation(part))

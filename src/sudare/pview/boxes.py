@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.pview import _boxes
-from sudare.pview.saved import MOST_ROWS, Layout, codes_of, refuse_large, refuse_unfit
+from sudare.pview.saved import MAX_ROWS, Layout, codes_of, refuse_large, refuse_unfit
 from sudare.tables.column import smallest
 from sudare.threads import in_threads, pieces
 
-MOST_CELLS = 10**8
+MAX_CELLS = 10**8
 QUERIES = 64  # that a thread answers at a time
 
 Floats = NDArray[np.float64]
@@ -67,7 +67,7 @@ class Boxes:
     def layout(sizes: Sequence[int], *, points: bool) -> Layout:
         """Return the columns that `frame` returns."""
         ends = ("",) if points else ("low_", "high_")
-        return Layout(codes_of(sizes, ends) | {"weight": pl.Float64()}, 0, MOST_ROWS)
+        return Layout(codes_of(sizes, ends) | {"weight": pl.Float64()}, 0, MAX_ROWS)
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, sizes: Sequence[int]) -> Boxes:
@@ -100,7 +100,7 @@ class Boxes:
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
         """Count by all cells of some axes, where the cells of any axes weigh as much as is given."""
         shape = tuple(self.sizes[a] for a in axes)
-        if math.prod(size + 1 for size in shape) > MOST_CELLS:
+        if math.prod(size + 1 for size in shape) > MAX_CELLS:
             raise InputError(
                 f"A table of {math.prod(shape):,} cells is too large. Ask for fewer attributes at once."
             )

@@ -23,7 +23,7 @@ HIGHER = 0.25
 """What part of the squared correlation left of pairs is taken to be left of three attributes and more."""
 SETTLED = 1.3
 """By how much the square of a range's error is larger than its noise: tables without negative cells are a little off."""
-LITTLE = 1e-9  # of a record, so that shares are defined where there is none
+TINY_COUNT = 1e-9  # of a record, so that shares are defined where there is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ class Cloud:
 
     @cached_property
     def _one_ways(self) -> list[Floats]:
-        return [self.table([a], {}) + LITTLE for a in range(len(self.boxes.sizes))]
+        return [self.table([a], {}) + TINY_COUNT for a in range(len(self.boxes.sizes))]
 
     # -- Files --------------------------------------------------------------------------------------
 
@@ -158,5 +158,5 @@ def _given(share: Floats, shares: Floats, slack: Floats, most: Floats) -> Floats
     are the same.
     """
     others = np.sqrt(most.prod(axis=1)[:, None] / most)
-    part = (share[:, None] + others * slack) / np.maximum(shares + slack, LITTLE)
+    part = (share[:, None] + others * slack) / np.maximum(shares + slack, TINY_COUNT)
     return np.asarray(np.minimum(part, 1.0))

@@ -22,7 +22,7 @@ from sudare.pview.domain import Axis, Domain
 from sudare.tables.numbers import numbers_of
 from sudare.tables.text import shown
 
-MOST_STEPS = 2000
+MAX_STEPS = 2000
 
 Sign = Literal["=", "<", "<=", ">", ">=", "between", "in", "null"]
 Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ def products_of(condition: Condition, domain: Domain) -> list[dict[int, Floats]]
     for test in dict.fromkeys(_tests(condition)):
         tests.setdefault(domain.place(test.name), []).append(test)
     classes = {axis: _classes(domain.axes[axis], own) for axis, own in tests.items()}
-    steps = iter(range(MOST_STEPS))
+    steps = iter(range(MAX_STEPS))
 
     def settle(left: Condition, axes: Sequence[int]) -> Iterator[dict[int, Floats]]:
         if next(steps, None) is None:

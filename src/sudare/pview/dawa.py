@@ -42,7 +42,7 @@ from sudare.pview.models import CellsModel
 from sudare.pview.noisy_counts import NoisyCells, check_counts, project
 from sudare.tables.counts import Counts
 
-MOST_CELLS = 2**20
+MAX_CELLS = 2**20
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def learn_dawa(counts: Counts, account: Account, *, partition_share: Fraction = 
             partition_share, "partition_share", "learn_dawa", "a number between 0 and 1, neither included"
         )
     order = along_curve(sizes)
-    row = dense(counts, MOST_CELLS, "DAWA").ravel()[order]
+    row = dense(counts, MAX_CELLS, "DAWA").ravel()[order]
     first = account.spend("partition", partition_share)
     second = account.spend("counts", 1 - partition_share)
     begins = _partition(row, account, first, second)

@@ -16,7 +16,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.domain import Domain
 from sudare.pview.method import Method
 from sudare.pview.methods import method_from_json, method_of
-from sudare.pview.saved import MOST_AXES, Form, checked
+from sudare.pview.saved import MAX_AXES, Form, checked
 from sudare.tables.folders import PLAN
 from sudare.tables.schema import Role, Schema
 from sudare.tables.table import Table
@@ -118,4 +118,4 @@ class DesignForm(Form):
     epsilon: float
     delta: float
     method: dict[str, Any]
-    domain: list[dict[str, Any]] = Field(min_length=1, max_length=MOST_AXES)
+    domain: list[dict[str, Any]] = Field(min_length=1, max_length=MAX_AXES)

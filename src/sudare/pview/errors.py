@@ -15,7 +15,7 @@ from sudare.utility.intervals import REACH
 from sudare.utility.workloads import Workload, marginals, random_ranges, relative_error, rmse
 
 QUERIES = 600  # of each kind, at most
-ROUGHLY = 1000  # records; of fewer, 0.1% would be less than one
+MIN_RECORDS = 1000  # of fewer, 0.1% would be less than one
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _measured(name: str, workload: Workload, truth: Boxes, pview: PView) -> Work
     low, high = workload.low, workload.high
     true, estimates = truth.counts(low, high), pview.counts(low, high)
     answers = np.maximum(estimates, 0.0)
-    records = max(round(truth.weights.sum()), ROUGHLY)
+    records = max(round(truth.weights.sum()), MIN_RECORDS)
     inside = np.abs(estimates - true) <= REACH * pview.errors(low, high) + 1e-9
     return WorkloadError(
         name, len(true), rmse(true, answers), relative_error(true, answers, records), float(inside.mean())

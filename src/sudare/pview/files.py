@@ -20,7 +20,7 @@ from sudare.pview.domain import Domain
 from sudare.pview.models import BlocksModel, CellsModel, ProductModel
 from sudare.pview.pview import PView
 from sudare.pview.saved import (
-    MOST_BYTES,
+    MAX_BYTES,
     Manifest,
     checked,
     refuse_other_layouts,
@@ -39,7 +39,7 @@ from sudare.tables.text_files import parse_json
 DATA, MANIFEST, PAGE = "pview.parquet", "manifest.json", "page.html"
 FORMAT, VERSION = "sudare p-view", 2
 FIRST_FORMAT = "sudare view"  # of version 1
-MOST_FACTS = 8 * 2**20
+MAX_FACTS_LENGTH = 8 * 2**20
 """Characters of what is said about how the p-view was made."""
 KINDS: dict[str, Any] = {"cloud": Cloud, "blocks": BlocksModel, "cells": CellsModel, "product": ProductModel}
 
@@ -80,8 +80,10 @@ def _refuse_unopenable(about: dict[str, Any], frame: pl.DataFrame) -> None:
 
 def _check_facts(facts: Mapping[str, Any], domain: Domain) -> None:
     """Refuse facts that are too long, or whose budget could not be added up, or was spent on attributes of others."""
-    if len(json.dumps(facts)) > MOST_FACTS:
-        raise InputError(f"The facts of the p-view are too long. They may have {MOST_FACTS:,} characters.")
+    if len(json.dumps(facts)) > MAX_FACTS_LENGTH:
+        raise InputError(
+            f"The facts of the p-view are too long. They may have {MAX_FACTS_LENGTH:,} characters."
+        )
     if not isinstance(facts.get("certificate", {}), dict):
         raise InputError("The certificate of the p-view is of no known form.")
     if "budget" in facts:
@@ -95,7 +97,7 @@ def open_pview(folder: str | Path) -> PView:
     folder = handed_over(folder)
     about = _manifest(folder)
     path = folder / DATA
-    data = _read(path, MOST_BYTES)
+    data = _read(path, MAX_BYTES)
     if _sha256(data) != about.data_sha256:
         raise _damaged(path)
     kind = KINDS[about.kind]
@@ -135,7 +137,7 @@ def _manifest(folder: Path) -> Manifest:
     return checked(Manifest, about, str(path))
 
 
-def _read(path: Path, most: int = text_files.MOST_BYTES) -> bytes:
+def _read(path: Path, most: int = text_files.MAX_BYTES) -> bytes:
     if not path.exists():
         raise InputError(
             f"There is no {path}. Give the folder of a p-view that was saved, with {DATA} and {MANIFEST}."

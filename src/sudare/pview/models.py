@@ -14,7 +14,7 @@ from pydantic import Field
 
 from sudare.errors import InputError
 from sudare.pview import _boxes, noisy_counts
-from sudare.pview.boxes import MOST_CELLS, Boxes, answer, neighbours
+from sudare.pview.boxes import MAX_CELLS, Boxes, answer, neighbours
 from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct
 from sudare.pview.saved import Form, Layout, Number, checked, refuse_large, refuse_unfit
 from sudare.utility.intervals import REACH
@@ -123,7 +123,7 @@ class CellsModel:
     def layouts(cls, sizes: tuple[int, ...]) -> list[Layout]:
         """Return the columns that `frame` returns: without buckets, and with them."""
         cells = math.prod(sizes)
-        if cells > noisy_counts.MOST_CELLS:
+        if cells > noisy_counts.MAX_CELLS:
             raise InputError(f"The domain has {cells:,} cells, too many for a count of each.")
         columns: dict[str, pl.DataType] = {"count": pl.Float64()}
         return [Layout(own, cells, cells) for own in (columns, columns | {"bucket": pl.Int32()})]
@@ -166,7 +166,7 @@ class ProductModel:
 
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
         """Count by all cells of some axes, where cells weigh as much as is given."""
-        if math.prod(len(self.product.marginals[a]) for a in axes) > MOST_CELLS:
+        if math.prod(len(self.product.marginals[a]) for a in axes) > MAX_CELLS:
             raise InputError("A table of so many cells is too large. Ask for fewer attributes at once.")
         total = self.product.total
         counts = np.asarray(total)

@@ -41,7 +41,7 @@ from sudare.pview.noisy_counts import Codes, Floats, NoisyBlocks, check_counts, 
 from sudare.tables.counts import Counts
 
 Facts = NDArray[np.int64]
-MOST_THETA = 2**62  # more than any block's
+MAX_THETA = 2**62  # more than any block's
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _bisect(counts: Counts, account: Account, theta: float, shares: Shares) -> t
                 -levels,
                 np.array(counts.sizes, dtype=np.int64),
                 shares.kappa,
-                min(math.floor(theta * _mondrian.STEPS), MOST_THETA),
+                min(math.floor(theta * _mondrian.STEPS), MAX_THETA),
                 converge,
                 cut,
             )

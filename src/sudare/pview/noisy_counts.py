@@ -15,7 +15,7 @@ from sudare.tables.counts import Counts
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
-MOST_CELLS = 10**7  # that may have a count each
+MAX_CELLS = 10**7  # that may have a count each
 
 
 @dataclass(frozen=True, eq=False)

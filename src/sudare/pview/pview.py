@@ -20,8 +20,8 @@ from sudare.pview.saved import Layout
 from sudare.pview.spending import Spending
 from sudare.utility.intervals import REACH
 
-MOST_BOXES = 512  # into which a query is taken apart for its error
-MOST_ERRORS = 2**18  # of boxes, for all rows of an answer
+MAX_BOXES = 512  # into which a query is taken apart for its error
+MAX_ERRORS = 2**18  # of boxes, for all rows of an answer
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
@@ -227,7 +227,7 @@ class PView:
         nobody knows where in them the records are: that is left to chance, and density may rise evenly from nothing.
         """
         variances = np.zeros(len(cells))
-        most = min(MOST_BOXES, MOST_ERRORS // max(len(cells), 1) + 1)
+        most = min(MAX_BOXES, MAX_ERRORS // max(len(cells), 1) + 1)
         for weights in parts:
             others = {axis: own for axis, own in weights.items() if axis not in axes}
             low, high, share = _boxes_of(others, self.domain.sizes, most)

@@ -18,7 +18,7 @@ from sudare.pview.domain import Axis
 from sudare.pview.pview import PView
 from sudare.utility.intervals import REACH
 
-MOST_ROWS = 10**6
+MAX_ROWS = 10**6
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
@@ -58,8 +58,8 @@ class Question:
 def ask(pview: PView, question: Question) -> pl.DataFrame:
     """Answer a question, one row per group that its condition does not exclude."""
     axes = [pview.domain.axes[axis] for axis in question.by]
-    if math.prod(axis.size for axis in axes) > MOST_ROWS:
-        raise InputError(f"The answer would have more than {MOST_ROWS:,} rows. Group by fewer attributes.")
+    if math.prod(axis.size for axis in axes) > MAX_ROWS:
+        raise InputError(f"The answer would have more than {MAX_ROWS:,} rows. Group by fewer attributes.")
     parts = products_of(question.where, pview.domain)
     cells, counts = _counted(pview, parts, question.by)
     chosen = np.flatnonzero(_holds(question.having, counts))

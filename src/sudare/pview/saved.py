@@ -20,18 +20,18 @@ from sudare.tables.column import smallest
 from sudare.tables.faults import first_fault
 from sudare.tables.text import listed, shown
 
-MOST_AXES = 400
-MOST_SIZE = 2**20
+MAX_AXES = 400
+MAX_DOMAIN_CELLS = 2**20
 """Cells of all attributes together, each on its own: values, or bins."""
-MOST_NAME = 1_000
+MAX_NAME_LENGTH = 1_000
 """Characters of an attribute's name."""
-MOST_ROWS = 2**22
+MAX_ROWS = 2**22
 """Points, or blocks."""
-MOST_VALUES = 10**8
+MAX_VALUES = 10**8
 """Rows x columns of the data."""
-MOST_BYTES = 2**30
+MAX_BYTES = 2**30
 """Of the data's file."""
-MOST_COUNT = 2.0**53
+MAX_COUNT = 2.0**53
 """The largest count, beyond which floats no longer tell whole numbers apart."""
 
 Floats = NDArray[np.float64]
@@ -43,9 +43,9 @@ class Form(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-Number = Annotated[float, Field(ge=-MOST_COUNT, le=MOST_COUNT)]
-Variance = Annotated[float, Field(ge=0, le=MOST_COUNT**2)]
-Name = Annotated[str, Field(max_length=MOST_NAME)]
+Number = Annotated[float, Field(ge=-MAX_COUNT, le=MAX_COUNT)]
+Variance = Annotated[float, Field(ge=0, le=MAX_COUNT**2)]
+Name = Annotated[str, Field(max_length=MAX_NAME_LENGTH)]
 
 
 class Manifest(Form):
@@ -54,7 +54,7 @@ class Manifest(Form):
     format: str
     version: int
     kind: str
-    domain: list[dict[str, Any]] = Field(min_length=1, max_length=MOST_AXES)
+    domain: list[dict[str, Any]] = Field(min_length=1, max_length=MAX_AXES)
     extras: dict[str, Any]
     facts: dict[str, Any]
     data_sha256: str = Field(pattern="^[0-9a-f]{64}$")
@@ -96,9 +96,9 @@ def codes_of(sizes: Sequence[int], ends: Sequence[str]) -> dict[str, pl.DataType
 
 def refuse_other_layouts(names: Sequence[str], rows: int, layouts: Sequence[Layout]) -> None:
     """Refuse data by its names and rows alone, before it is read."""
-    if rows * len(names) > MOST_VALUES:
+    if rows * len(names) > MAX_VALUES:
         raise InputError(
-            f"There are {rows:,} rows of {len(names):,} columns; {MOST_VALUES:,} values are the most."
+            f"There are {rows:,} rows of {len(names):,} columns; {MAX_VALUES:,} values are the most."
         )
     if not any(layout.admits(names, rows) for layout in layouts):
         wanted = layouts[-1]
@@ -120,7 +120,7 @@ def refuse_unfit(frame: pl.DataFrame, layouts: Sequence[Layout]) -> None:
             refuse_large(column.to_numpy(), f"The column '{column.name}'")
 
 
-def refuse_large(numbers: Floats, what: str, least: float = -MOST_COUNT) -> None:
+def refuse_large(numbers: Floats, what: str, least: float = -MAX_COUNT) -> None:
     """Refuse numbers that are infinite, too large to count with, or below what they can be."""
-    if not ((numbers >= least) & (numbers <= MOST_COUNT)).all():
-        raise InputError(f"{what} has a number that is not from {least:g} to {MOST_COUNT:g}.")
+    if not ((numbers >= least) & (numbers <= MAX_COUNT)).all():
+        raise InputError(f"{what} has a number that is not from {least:g} to {MAX_COUNT:g}.")

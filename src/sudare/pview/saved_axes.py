@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import Field
 
 from sudare.errors import InputError
-from sudare.pview.saved import MOST_AXES, MOST_SIZE, Form, Name, checked
+from sudare.pview.saved import MAX_AXES, MAX_DOMAIN_CELLS, Form, Name, checked
 from sudare.tables.numbers import EPOCH
 from sudare.tables.text import shown
 from sudare.tables.types import ZONED
@@ -51,10 +51,12 @@ class AxisForm(Form):
     type: str
     of: list[str] = Field(default_factory=list)
     missing: bool
-    values: list[bool | int | float | str] | None = Field(default=None, min_length=1, max_length=MOST_SIZE)
+    values: list[bool | int | float | str] | None = Field(
+        default=None, min_length=1, max_length=MAX_DOMAIN_CELLS
+    )
     low: float | None = None
     high: float | None = None
-    bins: int | None = Field(default=None, ge=1, le=MOST_SIZE)
+    bins: int | None = Field(default=None, ge=1, le=MAX_DOMAIN_CELLS)
 
     @property
     def cells(self) -> int:
@@ -72,11 +74,11 @@ class AxisForm(Form):
 
 def refuse_large_domain(axes: int, cells: int) -> None:
     """Refuse too many attributes, or too many cells of all of them together."""
-    if not 1 <= axes <= MOST_AXES:
-        raise InputError(f"A p-view has 1 to {MOST_AXES:,} attributes. Got {axes:,} instead. Drop some.")
-    if cells > MOST_SIZE:
+    if not 1 <= axes <= MAX_AXES:
+        raise InputError(f"A p-view has 1 to {MAX_AXES:,} attributes. Got {axes:,} instead. Drop some.")
+    if cells > MAX_DOMAIN_CELLS:
         raise InputError(
-            f"The attributes of the p-view have {cells:,} cells together; {MOST_SIZE:,} are the most. Declare fewer bins or values."
+            f"The attributes of the p-view have {cells:,} cells together; {MAX_DOMAIN_CELLS:,} are the most. Declare fewer bins or values."
         )
 
 

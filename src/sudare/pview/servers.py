@@ -18,8 +18,8 @@ from sudare.tables.databases import DatabaseUrl, load_extra, postgres_arguments,
 from sudare.tables.text import listed
 
 MARK = "A differentially private view, published by Sudare."
-LONGEST_NAME = 63  # bytes, in PostgreSQL
-MOST_PARAMETERS = 100  # of a function, in PostgreSQL
+MAX_NAME_BYTES = 63  # in PostgreSQL
+MAX_PARAMETERS = 100  # of a function, in PostgreSQL
 
 TYPES: dict[Any, str] = {
     pl.Int8: "smallint", pl.UInt8: "smallint", pl.Int16: "smallint", pl.UInt16: "integer", pl.Int32: "integer",
@@ -110,13 +110,13 @@ def _to_postgres(tables: PViewTables, url: DatabaseUrl, *, force: bool) -> None:
 def _check_limits(tables: PViewTables, where: str) -> None:
     parameters = [name for _, own in tables.parameters for name in own]
     for name in (*tables.names.values(), *tables.rows.columns, *parameters):
-        if len(name.encode()) > LONGEST_NAME:
+        if len(name.encode()) > MAX_NAME_BYTES:
             raise InputError(
-                f"{where}: the name '{name}' is longer than the {LONGEST_NAME} bytes that PostgreSQL keeps. Shorten it."
+                f"{where}: the name '{name}' is longer than the {MAX_NAME_BYTES} bytes that PostgreSQL keeps. Shorten it."
             )
-    if len(parameters) > MOST_PARAMETERS:
+    if len(parameters) > MAX_PARAMETERS:
         raise InputError(
-            f"{where}: the function would have {len(parameters)} parameters, and PostgreSQL takes {MOST_PARAMETERS}. "
+            f"{where}: the function would have {len(parameters)} parameters, and PostgreSQL takes {MAX_PARAMETERS}. "
             "Publish to DuckDB, or a p-view of fewer attributes."
         )
 

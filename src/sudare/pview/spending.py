@@ -19,11 +19,11 @@ Kind = Literal["total", "table", "choice", "pair", "tree", "partition", "cells",
 ATTRIBUTES: dict[Kind, int] = {"table": 1, "pair": 2}
 """Of how many attributes something is; what is not listed is of none."""
 
-MOST_DIGITS = 300
+MAX_DIGITS = 300
 """Of a share of the budget, and of the common denominator of all."""
-MOST_SHARES = 100_000
-MOST_BUDGET = 10**6
-FRACTION = re.compile(rf"[0-9]{{1,{MOST_DIGITS}}}(/[1-9][0-9]{{0,{MOST_DIGITS - 1}}})?")
+MAX_SHARES = 100_000
+MAX_BUDGET = 10**6
+FRACTION = re.compile(rf"[0-9]{{1,{MAX_DIGITS}}}(/[1-9][0-9]{{0,{MAX_DIGITS - 1}}})?")
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _refuse_unlike_denominators(shares: Sequence[Share]) -> None:
     common = 1
     for share in shares:
         common = math.lcm(common, share.amount.denominator)
-        if common > 10**MOST_DIGITS:
+        if common > 10**MAX_DIGITS:
             raise InputError(
                 "The budget of the p-view: its shares have no common denominator worth the name."
             )
@@ -122,8 +122,8 @@ def _refuse_unlike_denominators(shares: Sequence[Share]) -> None:
 
 
 def _as_fraction(text: str) -> str:
-    if not FRACTION.fullmatch(text) or Fraction(text) > MOST_BUDGET:
-        raise ValueError(f"must be a fraction from 0 to {MOST_BUDGET:,}, such as '1/64'")
+    if not FRACTION.fullmatch(text) or Fraction(text) > MAX_BUDGET:
+        raise ValueError(f"must be a fraction from 0 to {MAX_BUDGET:,}, such as '1/64'")
     return text
 
 
@@ -143,5 +143,5 @@ class SpendingForm(Form):
 
     unit: Unit
     whole: Amount
-    shares: list[ShareForm] = Field(min_length=1, max_length=MOST_SHARES)
+    shares: list[ShareForm] = Field(min_length=1, max_length=MAX_SHARES)
     remaining: Amount

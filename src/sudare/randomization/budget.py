@@ -18,7 +18,7 @@ SPLITS = ("least-error", "equal", "tie", "paper-tie")
 
 
 @dataclass(frozen=True)
-class Share:
+class SplitAttribute:
     """What is known of an attribute when the spread is split."""
 
     name: str
@@ -29,19 +29,19 @@ class Share:
     """How many categories it has; None for a number with noise."""
 
 
-def split_spread(spread: float, shares: Sequence[Share], split: Split) -> list[float]:
+def split_spread(spread: float, attributes: Sequence[SplitAttribute], split: Split) -> list[float]:
     """Divide a spread among attributes."""
     if split == "equal":
-        weights = np.array([share.weight for share in shares])
+        weights = np.array([attribute.weight for attribute in attributes])
         if not weights.any():
             weights += 1.0
         return [float(part) for part in spread * weights / weights.sum()]
     if split == "least-error":
-        return _least_error(spread, shares)
-    return _tied(spread, shares, reach=1.0 if split == "paper-tie" else 2.0)
+        return _least_error(spread, attributes)
+    return _tied(spread, attributes, reach=1.0 if split == "paper-tie" else 2.0)
 
 
-def _least_error(spread: float, shares: Sequence[Share]) -> list[float]:
+def _least_error(spread: float, attributes: Sequence[SplitAttribute]) -> list[float]:
     """Divide it so that the weighted errors sum to the least, in whole parts, by dynamic programming.
 
     (The error of a category is no convex function of its spread: a little helps a category with many values not
@@ -49,8 +49,8 @@ def _least_error(spread: float, shares: Sequence[Share]) -> list[float]:
     """
     parts = np.arange(PARTS + 1)
     best, chosen = np.zeros(PARTS + 1), []
-    for share in shares:
-        error = share.weight * np.array([share.error(spread * part / PARTS) for part in parts])
+    for attribute in attributes:
+        error = attribute.weight * np.array([attribute.error(spread * part / PARTS) for part in parts])
         total = np.full(PARTS + 1, np.inf)
         taken = np.zeros(PARTS + 1, dtype=np.int64)
         for part in parts:
@@ -67,7 +67,7 @@ def _least_error(spread: float, shares: Sequence[Share]) -> list[float]:
     return [spread * part / PARTS for part in reversed(parts_taken)]
 
 
-def _tied(spread: float, shares: Sequence[Share], reach: float) -> list[float]:
+def _tied(spread: float, attributes: Sequence[SplitAttribute], reach: float) -> list[float]:
     """Tie the retention r of all categories to the noise of all numbers, scaled to [0, 1]: scale = tan(reach pi/4 (1 - r)).
 
     The paper's tie has reach 1 and stops at scale 1: a small spread, which is a large k, is beyond it. With reach 2 every
@@ -78,16 +78,16 @@ def _tied(spread: float, shares: Sequence[Share], reach: float) -> list[float]:
         scale = math.tan(reach * math.pi / 4 * (1 - retention))
         return [
             2 / scale
-            if share.categories is None
-            else 2 * math.log((1 + (share.categories - 1) * retention) / (1 - retention))
-            for share in shares
+            if attribute.categories is None
+            else 2 * math.log((1 + (attribute.categories - 1) * retention) / (1 - retention))
+            for attribute in attributes
         ]
 
     if spread <= 0:
-        return [0.0] * len(shares)
+        return [0.0] * len(attributes)
     low, high = 1e-12, 1 - 1e-12
     if reach == 1.0 and sum(parts(low)) > spread:
-        numbers = sum(share.categories is None for share in shares)
+        numbers = sum(attribute.categories is None for attribute in attributes)
         raise RequirementError(
             f"The paper's tie of noise and retention cannot reach this k: with {numbers} numeric attributes its spread is "
             f"at least {2 * numbers}, and {spread:.4g} is asked for. Use split='tie', which reaches every k."

@@ -26,7 +26,7 @@ from sudare.tables.schema import Attribute
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml_key
-from sudare.tables.types import MOST_VALUES, declared_values, misfit, stored_type
+from sudare.tables.types import MAX_VALUES, declared_values, misfit, stored_type
 
 MAX_STEPS = 2**40
 MAX_WHOLE = 2**53  # beyond it, floats no longer tell whole numbers apart
@@ -124,9 +124,9 @@ def listed_values(name: str, attribute: Attribute) -> pl.Series | None:
     if attribute.bounds is None or dtype not in (pl.Int64, pl.Date):
         return None
     grid = Grid.of(name, attribute)
-    if len(grid) > MOST_VALUES:
+    if len(grid) > MAX_VALUES:
         raise InputError(
-            f"'{name}': between its bounds lie {len(grid):,} values, more than the {MOST_VALUES:,} that are taken one by one. "
+            f"'{name}': between its bounds lie {len(grid):,} values, more than the {MAX_VALUES:,} that are taken one by one. "
             "Declare narrower bounds, or randomize it in bins, or with noise."
         )
     return grid.decode(np.arange(len(grid)))

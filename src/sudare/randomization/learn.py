@@ -15,7 +15,7 @@ from sudare.noise.sampling import sample_discrete_laplace
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import one_of, refused
-from sudare.randomization.budget import SPLITS, Share, Split, split_spread
+from sudare.randomization.budget import SPLITS, Split, SplitAttribute, split_spread
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.choices import Groups, LawChoice, choose, names_of_bins, undeclared
 from sudare.randomization.domains import domain_counts
@@ -72,7 +72,7 @@ def learn_plan(
     fixed = {one.name: _given(one, one.method) for one in choices if isinstance(one.method, Matrix)}
     free = [one for one in choices if one.name not in fixed]
     left = _left(requirement, len(table), list(fixed.values()))
-    parts = split_spread(left, [_share(one) for one in free], split) if free else []
+    parts = split_spread(left, [_split_attribute(one) for one in free], split) if free else []
     channels: dict[str, Channel] = {**fixed}
     estimates: dict[str, float] = {}
     for choice, part in zip(free, parts, strict=True):
@@ -124,9 +124,9 @@ def _spread(requirement: PkAnonymity | DifferentialPrivacy, records: int) -> flo
     return 2 * requirement.epsilon * ROUNDING
 
 
-def _share(choice: LawChoice) -> Share:
+def _split_attribute(choice: LawChoice) -> SplitAttribute:
     size, how = len(choice.domain), choice.method.name
-    return Share(
+    return SplitAttribute(
         choice.name,
         choice.weight,
         lambda spread: expected_error(how, size, spread),

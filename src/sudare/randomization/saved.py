@@ -53,7 +53,7 @@ def plan_files(
         HEAD: json.dumps(content, indent=2, ensure_ascii=False) + "\n",
         SCHEMA: schema.to_toml(),
     }
-    for name, most in ((HEAD, text_files.MOST_BYTES), (SCHEMA, text_files.TOML_BYTES)):
+    for name, most in ((HEAD, text_files.MAX_BYTES), (SCHEMA, text_files.TOML_BYTES)):
         if len(texts[name].encode()) > most:
             raise InputError(
                 f"The {name} of this plan would have more than {most:,} bytes. Declare fewer values, or bins."

@@ -125,11 +125,11 @@ def _attacks(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:
 def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, PublishedAttribute]:
     """Describe every published column; of an order or a hierarchy what measuring distances in it needs."""
     schema = declared.schema
-    found: dict[str, PublishedAttribute] = {}
+    attributes: dict[str, PublishedAttribute] = {}
     for frame in handed_over.frames.values():
         for column in frame.rows.iter_columns():
             own, by = schema[column.name], _distances(column.name, declared)
-            found[column.name] = PublishedAttribute(
+            attributes[column.name] = PublishedAttribute(
                 role=own.role,
                 type=own.type,
                 domain=[_plain(value) for value in own.domain]
@@ -137,7 +137,7 @@ def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, Publis
                 else None,
                 hierarchy=_paths(column, schema) if "hierarchical" in by else None,
             )
-    return found
+    return attributes
 
 
 def _distances(name: str, declared: Declared) -> set[str]:

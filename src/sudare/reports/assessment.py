@@ -37,9 +37,9 @@ def write_assessment_report(assessment: Assessment) -> str:
         assessment=assessment,
         quasi=assessment.worst.columns[:-1],
         max_bars=MAX_BARS,
-        blocks=_grid({head: by_l[head] for head in ("l", "possible", BLOCKS, *LARGEST_BLOCK.values())}),
-        costs_by_l=_grid({head: by_l[head] for head in ("l", LEAST_COST, REACHED_COST, "ratio")}),
-        costs_by_k=_grid(columns_by_k(assessment)),
+        blocks=_text_table({head: by_l[head] for head in ("l", "possible", BLOCKS, *LARGEST_BLOCK.values())}),
+        costs_by_l=_text_table({head: by_l[head] for head in ("l", LEAST_COST, REACHED_COST, "ratio")}),
+        costs_by_k=_text_table(columns_by_k(assessment)),
         stronger=stronger_bounds(assessment),
         pictures=pictures(assessment),
         free=int(assessment.weights[assessment.costs == 0].sum()),
@@ -50,20 +50,20 @@ def write_assessment_report(assessment: Assessment) -> str:
 write_assessment = write_assessment_report  # the name that docs/how-to.md calls it by
 
 
-class Grid(NamedTuple):
+class TextTable(NamedTuple):
     """A table of texts under heads."""
 
     heads: list[str]
     rows: list[list[str]]
 
 
-def _grid(columns: Mapping[str, Sequence[str]]) -> Grid:
+def _text_table(columns: Mapping[str, Sequence[str]]) -> TextTable:
     """Turn columns into rows; a head that a terminal writes in lines is one line here."""
     heads = [head.replace("\n", " ") for head in columns]
-    return Grid(heads, [list(row) for row in zip(*columns.values(), strict=True)])
+    return TextTable(heads, [list(row) for row in zip(*columns.values(), strict=True)])
 
 
-def costliest_records(assessment: Assessment) -> Grid:
+def costliest_records(assessment: Assessment) -> TextTable:
     """Show the records that cost most, by the attributes that add most if there are many."""
     *quasi, cost = assessment.worst.columns
     costliest = list(added_costs(assessment))[:MAX_COLUMNS]
@@ -72,4 +72,4 @@ def costliest_records(assessment: Assessment) -> Grid:
         [f"{row[cost]:.4f}", *(shown_value(row[name]) for name in shown)]
         for row in assessment.worst.to_dicts()
     ]
-    return Grid([cost, *shown], rows)
+    return TextTable([cost, *shown], rows)

@@ -89,7 +89,7 @@ def count_blocks(boxes: Boxes | None) -> BlockCounts | None:
     )
 
 
-class ComparedHistogram(NamedTuple):
+class PViewHistogram(NamedTuple):
     """The true counts of an attribute, and the p-view's."""
 
     name: str
@@ -101,12 +101,12 @@ class ComparedHistogram(NamedTuple):
     ordered: bool
 
 
-def compared_histogram(place: int, truth: Boxes, pview: PView) -> ComparedHistogram:
+def compared_histogram(place: int, truth: Boxes, pview: PView) -> PViewHistogram:
     """Count the original and the p-view by groups of an attribute's cells."""
     groups = Groups.of(pview, place, MAX_BARS)
     true = groups.sums(truth.table([place], {})).tolist()
     axis = groups.axis
-    return ComparedHistogram(axis.name, groups.labels, true, one_way(pview, groups), axis.size, axis.ordered)
+    return PViewHistogram(axis.name, groups.labels, true, one_way(pview, groups), axis.size, axis.ordered)
 
 
 class ComparedPair(NamedTuple):

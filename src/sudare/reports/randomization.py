@@ -36,7 +36,7 @@ from sudare.verification.certificate import Certificate
 
 MAX_LAWS = 100  # that are pictured, each with an estimate of its histogram
 TELLS_NOTHING = 1e-6  # a spread with which the output tells next to nothing
-ALIKE = 1e-9  # probabilities that differ by less are equal
+TOLERANCE = 1e-9  # probabilities that differ by less are equal
 
 Kind = Literal["tells nothing", "noise", "bits", "matrix", "retention"]
 
@@ -132,7 +132,7 @@ class Rounding(NamedTuple):
     high: str
 
 
-class Noise(NamedTuple):
+class LaplaceNoise(NamedTuple):
     """Laplace noise, in the unit of its attribute."""
 
     scale: float
@@ -154,7 +154,7 @@ class Retention(NamedTuple):
     @property
     def alike(self) -> bool:
         """Whether all values are kept equally often."""
-        return self.highest - self.lowest < ALIKE
+        return self.highest - self.lowest < TOLERANCE
 
 
 class LawSection(NamedTuple):
@@ -166,7 +166,7 @@ class LawSection(NamedTuple):
     joined: str
     """The attributes that it changes together, if it does."""
     rounding: Rounding | None
-    noise: Noise | None
+    noise: LaplaceNoise | None
     retention: Retention | None
     made_for: Literal["", "private estimate", "true histogram", "public histogram"]
     """The histogram that an optimal law distorts least."""
@@ -214,12 +214,12 @@ def _unit(grid: Grid) -> str:
     return "" if not grid.dtype.is_temporal() else " days" if grid.dtype == pl.Date else " seconds"
 
 
-def _noise(law: Law) -> Noise | None:
+def _noise(law: Law) -> LaplaceNoise | None:
     if not (isinstance(law.domain, Grid) and isinstance(law.channel, LaplaceChannel)):
         return None
     steps = float(law.channel.scale)
     scale = steps * law.domain.step
-    return Noise(scale, steps / law.domain.steps, math.log(2) * scale)
+    return LaplaceNoise(scale, steps / law.domain.steps, math.log(2) * scale)
 
 
 def _retention(law: Law) -> Retention | None:
@@ -228,7 +228,7 @@ def _retention(law: Law) -> Retention | None:
         return None
     kept = law.channel.retention if isinstance(law.channel, Pram) else np.diag(law.channel.matrix)
     lowest, highest = float(kept.min()), float(kept.max())
-    if highest - lowest < ALIKE:
+    if highest - lowest < TOLERANCE:
         return Retention(["every value"], [lowest], len(kept), lowest, highest)
     chosen = np.arange(len(kept))
     if len(kept) > MAX_SHOWN:

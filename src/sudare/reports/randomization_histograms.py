@@ -19,13 +19,13 @@ from sudare.tables.text import texts_of
 MAX_SHOWN = 40  # values that a picture shows one by one
 MAX_BINS = 10  # of a number or date: noise leaves no finer ones
 MAX_ESTIMATED = 500  # categories that are estimated for a picture
-HARDLY = 0.5  # of all records: an interval as wide says hardly anything
+MIN_USELESS_WIDTH = 0.5  # of all records: an interval as wide says hardly anything
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Cells:
+class PictureCells:
     """The values of an attribute as a picture shows them: one by one, or neighbours together."""
 
     starts: NDArray[np.int64]
@@ -33,7 +33,7 @@ class Cells:
     labels: list[str]
 
     @classmethod
-    def of(cls, domain: LawDomain, max_cells: int) -> Cells:
+    def of(cls, domain: LawDomain, max_cells: int) -> PictureCells:
         """Take as many neighbours together as needed for so few cells."""
         size = len(domain)
         width = -(-size // max_cells)
@@ -70,7 +70,7 @@ class TransitionMatrix(NamedTuple):
 
 def transition_matrix(domain: LawDomain, published: PublishedLaw) -> TransitionMatrix:
     """Return what a law does to values, as it is estimated."""
-    cells = Cells.of(_as_estimated(domain, published), MAX_SHOWN)
+    cells = PictureCells.of(_as_estimated(domain, published), MAX_SHOWN)
     return TransitionMatrix(cells.matrix(published.channel), cells.labels)
 
 
@@ -93,7 +93,7 @@ def compared_histogram(domain: LawDomain, table: Table, published: PublishedCoun
     domain = _as_estimated(domain, published.laws[0])
     original, output = domain_counts(domain, table).astype(np.float64), published.counts
     if isinstance(domain, Grid):
-        cells = Cells.of(domain, MAX_BINS)
+        cells = PictureCells.of(domain, MAX_BINS)
         labels, original, output = cells.labels, cells.sums(original), cells.sums(output)
         estimates = _estimates(_coarse(published, cells))
     else:
@@ -107,7 +107,7 @@ def compared_histogram(domain: LawDomain, table: Table, published: PublishedCoun
         output[shown].tolist(),
         chosen,
         len(labels),
-        chosen is not None and _median_width(chosen) >= HARDLY * published.counts.sum(),
+        chosen is not None and _median_width(chosen) >= MIN_USELESS_WIDTH * published.counts.sum(),
     )
 
 
@@ -118,7 +118,7 @@ def _as_estimated(domain: LawDomain, published: PublishedLaw) -> LawDomain:
     return domain
 
 
-def _coarse(published: PublishedCounts, cells: Cells) -> PublishedCounts:
+def _coarse(published: PublishedCounts, cells: PictureCells) -> PublishedCounts:
     """Return the law with neighbouring values as one, as if they were equally frequent."""
     (law,) = published.laws
     if len(cells.labels) == law.channel.inputs:

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.plans.views import LocatedViews, View
-from sudare.privacy.multi_view import ViewedBy
+from sudare.privacy.multi_view import RemainingValues
 from sudare.reports.page import render
 from sudare.reports.words import shown_value, value_labels
 from sudare.tables.runs import Runs
@@ -25,14 +25,14 @@ MAX_EXAMPLES = 5  # blocks that are shown of each view
 MAX_NAMED = 6  # sensitive values that are named of a block
 MAX_SINGLE_SIZES = 20  # so many numbers of values have a bar each
 SIZES = (1, 2, 3, 4, 5, 10, 20, 50, 100, 250)  # else they are taken together from these on
-NEARLY = 1.05  # costs within this factor are called the same
+SAME_COST_FACTOR = 1.05  # costs within this factor are called the same
 
 
 def write_views_report(
     table: Table,
     frames: Mapping[str, Runs],
     located: LocatedViews,
-    seen: ViewedBy,
+    seen: RemainingValues,
     certificate: Certificate,
     holder: Record,
 ) -> str:
@@ -74,7 +74,7 @@ def write_views_report(
 # -- What an outsider reaches ------------------------------------------------------------------------
 
 
-class ValuesLeft(NamedTuple):
+class ComparedValuesLeft(NamedTuple):
     """How many people are left with how many values, if views are combined: in the raw ones, and as published."""
 
     people: int
@@ -87,7 +87,7 @@ class ValuesLeft(NamedTuple):
     """The probability of somebody's likeliest value, at most."""
 
 
-def values_left(sensitive: str, holder: Record) -> ValuesLeft:
+def values_left(sensitive: str, holder: Record) -> ComparedValuesLeft:
     """Compare what the raw views would give away with what the published ones do."""
     original = holder["attacks"]["input"]["intersection"]
     published = holder["attacks"]["output"]["intersection"]["by_attribute"][sensitive]
@@ -95,7 +95,7 @@ def values_left(sensitive: str, holder: Record) -> ValuesLeft:
         {int(size): people for size, people in side["candidates"].items()} for side in (original, published)
     )
     labels, counts = _by_number(before, after)
-    return ValuesLeft(
+    return ComparedValuesLeft(
         people=sum(before.values()),
         alone=(before.get(1, 0), after.get(1, 0)),
         labels=labels,
@@ -131,7 +131,7 @@ class Nearest(NamedTuple):
     """The values that are left, with their probabilities."""
 
 
-def nearest_person(located: LocatedViews, seen: ViewedBy, *, by_number: bool) -> Nearest:
+def nearest_person(located: LocatedViews, seen: RemainingValues, *, by_number: bool) -> Nearest:
     """Look for the person with the fewest values left, or whose likeliest value is the likeliest."""
     counts = located.counts
     values, weights = counts.column(located.sensitive), counts.weights
@@ -169,7 +169,7 @@ def named_values(texts: Sequence[str], counts: NDArray[Any], form: str = ",") ->
 # -- What it cost ------------------------------------------------------------------------------------
 
 
-class Cost(NamedTuple):
+class CostsByView(NamedTuple):
     """What every view pays, and which of them pays most."""
 
     by_view: dict[str, float]
@@ -179,7 +179,7 @@ class Cost(NamedTuple):
     """How many times the cheapest's cost the costliest has: 1 if nearly the same, None if the cheapest pays nothing."""
 
 
-def balance(utility: Record) -> tuple[Cost, Cost]:
+def balance(utility: Record) -> tuple[CostsByView, CostsByView]:
     """Say how much of the values each view leaves open, and how often two of its records are in one block."""
     left_open = {name: own["open"] for name, own in utility.items()}
     alike = {
@@ -189,12 +189,12 @@ def balance(utility: Record) -> tuple[Cost, Cost]:
     return _cost(left_open), _cost(alike)
 
 
-def _cost(by_view: dict[str, float]) -> Cost:
+def _cost(by_view: dict[str, float]) -> CostsByView:
     costliest, cheapest = max(by_view, key=by_view.__getitem__), min(by_view, key=by_view.__getitem__)
     high, low = by_view[costliest], by_view[cheapest]
-    if high == low or high < NEARLY * low:
-        return Cost(by_view, costliest, cheapest, 1.0)
-    return Cost(by_view, costliest, cheapest, high / low if low else None)
+    if high == low or high < SAME_COST_FACTOR * low:
+        return CostsByView(by_view, costliest, cheapest, 1.0)
+    return CostsByView(by_view, costliest, cheapest, high / low if low else None)
 
 
 # -- One view ----------------------------------------------------------------------------------------

@@ -39,13 +39,13 @@ def scan_csv(
 ) -> tuple[int, int, int, int, bool]:  # pragma: no cover
     """Walk over CSV bytes, record by record.
 
-    Returns (fault, line, fields found, records, odd): the first fault and the line on which its record
+    Returns (fault, line, fields of the record, records, odd): the first fault and the line on which its record
     starts; or, if `stop_at` >= 0, the line on which that record starts (counting records from 0).
     `odd` tells whether the bytes must be made plain before others read them (see `plain_csv`).
     """
     line = record_line = 1
     records = 0
-    found = 1
+    record_fields = 1
     quoted = False
     start = True  # of a field
     odd = newline == CR
@@ -72,22 +72,22 @@ def scan_csv(
                     ):
                         after += 1
                     if after < data.size and data[after] != delimiter and data[after] != newline:
-                        return AFTER_QUOTE, line, found, records, odd
+                        return AFTER_QUOTE, line, record_fields, records, odd
                     i = after - 1
             elif c == newline:
                 line += 1
         elif c == delimiter:
-            found += 1
+            record_fields += 1
             start = True
         elif c == newline:
-            if found != fields or (start and found == 1 and fields > 1):
-                return RAGGED, record_line, found, records, odd
+            if record_fields != fields or (start and record_fields == 1 and fields > 1):
+                return RAGGED, record_line, record_fields, records, odd
             records += 1
             line += 1
             record_line = line
             if records == stop_at:
                 return 0, record_line, 0, records, odd
-            found = 1
+            record_fields = 1
             start = True
         elif c == quote:
             if start:
@@ -100,10 +100,10 @@ def scan_csv(
             start = False
         i += 1
     if quoted:
-        return OPEN_QUOTE, record_line, found, records, odd
+        return OPEN_QUOTE, record_line, record_fields, records, odd
     if data.size > 0 and data[data.size - 1] != newline:
-        if found != fields:
-            return RAGGED, record_line, found, records, odd
+        if record_fields != fields:
+            return RAGGED, record_line, record_fields, records, odd
         records += 1
     return 0, line, fields, records, odd
 

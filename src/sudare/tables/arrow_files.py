@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.tables.parquet_files import MOST_ROWS, PAGE_BYTES, refuse_bomb, without_panic
+from sudare.tables.parquet_files import MAX_ROWS, PAGE_BYTES, refuse_bomb, without_panic
 
 MAGIC = b"ARROW1"
 PACKED = 256
@@ -78,7 +78,7 @@ def _check_part(content: bytes, offset: int, head: int, body: int) -> tuple[int,
     elif message.number(MESSAGE_KIND, "<B") != BATCH:
         raise ValueError
     rows = batch.number(BATCH_ROWS, "<q")
-    if not 0 <= rows <= MOST_ROWS:
+    if not 0 <= rows <= MAX_ROWS:
         raise ValueError
     packed, total = batch.has(BATCH_COMPRESSION), 0
     for at in batch.structs(BATCH_BUFFERS, size=16):

@@ -16,22 +16,23 @@ import polars as pl
 
 from sudare.errors import InputError, ParameterError
 from sudare.tables.text import shown, text_of, texts_of
-from sudare.tables.text_files import MOST_DEPTH, MOST_FIELDS, read_csv_rows, read_json, read_toml
+from sudare.tables.text_files import MAX_DEPTH, MAX_FIELDS, read_csv_rows, read_json, read_toml
 
 ROOT = "*"
 WHAT = "the hierarchy"
-MOST_LEVELS = 1_000
+MAX_LEVELS = 1_000
 """Of a hierarchy, the values and the root included."""
-MOST_VALUES = 10**7
+MOST_LEVELS = MAX_LEVELS  # the name by which plans still import it
+MAX_VALUES = 10**7
 """Of a hierarchy."""
 FILE_VALUES = 300_000
 """Of a hierarchy from a file or a tree."""
-MOST_MASKED_WIDTH = MOST_LEVELS - 1
+MAX_MASKED_WIDTH = MAX_LEVELS - 1
 """Characters of a value that is masked from the right, one level for each."""
-MOST_MASKED = 10**8
+MAX_MASKED_CHARACTERS = 10**8
 """Values times the square of their width: the characters of all that they become."""
-MOST_QUANTILES = 10_000
-MOST_FANOUT = 10**6
+MAX_QUANTILES = 10_000
+MAX_FANOUT = 10**6
 Row = tuple[str, ...]
 
 
@@ -40,14 +41,14 @@ Row = tuple[str, ...]
 
 def read_csv_paths(path: Path, delimiter: str) -> tuple[list[Row], list[str]]:
     """Read ARX's format; return the rows and where each stands."""
-    found = [(line, tuple(row)) for line, row in read_csv_rows(path, WHAT, delimiter, MOST_LEVELS) if row]
-    if len(found) > FILE_VALUES:
-        raise InputError(f"{path}: the hierarchy has {len(found):,} values. It may have {FILE_VALUES:,}.")
-    if not found:
+    lines = [(line, tuple(row)) for line, row in read_csv_rows(path, WHAT, delimiter, MAX_LEVELS) if row]
+    if len(lines) > FILE_VALUES:
+        raise InputError(f"{path}: the hierarchy has {len(lines):,} values. It may have {FILE_VALUES:,}.")
+    if not lines:
         raise InputError(
             f"{path}: the hierarchy has no values. Give one line per value: the value, its parent, ..., the root."
         )
-    return [row for _, row in found], [f"{path.name}, line {line}" for line, _ in found]
+    return [row for _, row in lines], [f"{path.name}, line {line}" for line, _ in lines]
 
 
 def read_tree(path: Path) -> Mapping[str, Any]:
@@ -66,17 +67,17 @@ def tree_rows(tree: Mapping[str, Any]) -> list[Row]:
     for row in _descend(tree, above):
         rows.append(row)
         fields += len(row)
-        if len(rows) > FILE_VALUES or fields > MOST_FIELDS:
+        if len(rows) > FILE_VALUES or fields > MAX_FIELDS:
             raise InputError(
-                f"Hierarchy: the tree is too large. It may have {FILE_VALUES:,} values, and {MOST_FIELDS:,} names on all "
+                f"Hierarchy: the tree is too large. It may have {FILE_VALUES:,} values, and {MAX_FIELDS:,} names on all "
                 "their paths."
             )
     return rows
 
 
 def _descend(node: Any, above: Row) -> Iterator[Row]:
-    if len(above) > MOST_DEPTH:  # or a tree that holds itself
-        raise InputError(f"Hierarchy: the tree is more than {MOST_DEPTH} levels deep at {shown(above[0])}.")
+    if len(above) > MAX_DEPTH:  # or a tree that holds itself
+        raise InputError(f"Hierarchy: the tree is more than {MAX_DEPTH} levels deep at {shown(above[0])}.")
     if isinstance(node, Mapping):
         for name, children in node.items():
             yield from _descend(children, (text_of(name), *above))
@@ -107,10 +108,10 @@ def masked(values: list[str], pad: str | None) -> list[tuple[str, ...]]:
         raise ParameterError(
             f"The 'pad' parameter of Hierarchy.mask must be one character. Got {pad!r} instead."
         )
-    if width > MOST_MASKED_WIDTH or len(values) * width**2 > MOST_MASKED:
+    if width > MAX_MASKED_WIDTH or len(values) * width**2 > MAX_MASKED_CHARACTERS:
         raise InputError(
             f"Hierarchy.mask: {len(values):,} values of up to {width:,} characters would make a tree too large. A value may have "
-            f"{MOST_MASKED_WIDTH:,} characters, and the number of values times the square of the longest be {MOST_MASKED:,}. "
+            f"{MAX_MASKED_WIDTH:,} characters, and the number of values times the square of the longest be {MAX_MASKED_CHARACTERS:,}. "
             "Group them instead, or suppress them."
         )
     padded = [value.rjust(width, pad) for value in values]
@@ -161,9 +162,9 @@ def interval_rows(
     """Put numbers into intervals that merge, `fanout` at a time, up to the root."""
     if sum(choice is not None for choice in (width, quantiles, cuts)) != 1:
         raise ParameterError("Hierarchy.intervals needs exactly one of width, quantiles and cuts.")
-    if not 2 <= fanout <= MOST_FANOUT:
+    if not 2 <= fanout <= MAX_FANOUT:
         raise ParameterError(
-            f"The 'fanout' parameter of Hierarchy.intervals must be from 2 to {MOST_FANOUT:,}. Got {shown(fanout)} "
+            f"The 'fanout' parameter of Hierarchy.intervals must be from 2 to {MAX_FANOUT:,}. Got {shown(fanout)} "
             "instead."
         )
     if not values.dtype.is_numeric():
@@ -229,9 +230,9 @@ def _cut_points(
                 f"The 'cuts' parameter of Hierarchy.intervals must be rising numbers. Got {list(cuts)} instead."
             )
         return np.asarray(cuts, dtype=np.float64)
-    if quantiles is None or not 2 <= quantiles <= MOST_QUANTILES:
+    if quantiles is None or not 2 <= quantiles <= MAX_QUANTILES:
         raise ParameterError(
-            f"The 'quantiles' parameter of Hierarchy.intervals must be from 2 to {MOST_QUANTILES:,}. Got "
+            f"The 'quantiles' parameter of Hierarchy.intervals must be from 2 to {MAX_QUANTILES:,}. Got "
             f"{shown(quantiles)} instead."
         )
     shares = np.arange(1, quantiles) / quantiles

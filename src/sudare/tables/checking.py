@@ -24,10 +24,10 @@ from sudare.tables.text import shown, spellings, text_of
 from sudare.tables.toml import toml_key
 from sudare.tables.types import KINDS, cast, misfit, other_kind, written_as
 
-SHOWN = 5  # faulty rows named per column
+MAX_ROWS_SHOWN = 5  # faulty rows named per column
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 PART = "has a part of a microsecond, which no declared time keeps: round it"
-WHOLE = re.compile(r"-?[0-9]+(\.0*)?$")
+WHOLE_NUMBER = re.compile(r"-?[0-9]+(\.0*)?$")
 # What to declare where values between whole numbers, or days, are neither.
 WIDER: dict[pl.DataType, tuple[Type, str]] = {
     pl.Int64(): ("number", "a whole number"),
@@ -72,14 +72,14 @@ def type_faults(
     name: str, values_at: Callable[[Rows], pl.Series], rows: Rows, type_: Type, source: Source
 ) -> Iterator[str]:
     """Say of rows that their values, which `values_at` tells, are not of the declared type."""
-    values = values_at(rows[:SHOWN]).to_list()
+    values = values_at(rows[:MAX_ROWS_SHOWN]).to_list()
     return _row_faults(name, rows, values, [_why(value, type_) for value in values], source)
 
 
 def _why(value: Any, type_: Type) -> str:
     """Say why a value is not of the declared type."""
     if type_ == "integer" and (
-        abs(value) >= 2**63 if isinstance(value, float) else WHOLE.match(text_of(value))
+        abs(value) >= 2**63 if isinstance(value, float) else WHOLE_NUMBER.match(text_of(value))
     ):
         return (
             'is beyond the whole numbers of 64 bits: declare bounds and outside = "clip", or type = "number"'
@@ -110,7 +110,7 @@ def _missing_faults(column: Column, wrong: Rows, missing: Missing, source: Sourc
 def _value_faults(column: Column, codes: list[int], fault: str, source: Source) -> Iterator[str]:
     """Say of the rows that hold a faulty value where they stand."""
     rows = column.rows_with(codes)
-    held = column.codes[rows[:SHOWN]]
+    held = column.codes[rows[:MAX_ROWS_SHOWN]]
     return _faults_of(column.dictionary, codes, rows, column.dictionary.decode(held).to_list(), fault, source)
 
 
@@ -142,10 +142,10 @@ def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple
 def _places(values: pl.Series, domain: Sequence[Any]) -> Rows:
     """Return where each value stands in a domain, by its text; -1 where it does not."""
     place = {text: i for i, value in enumerate(domain) for text in spellings(value)}
-    found = (
+    places = (
         next((place[text] for text in spellings(value) if text in place), -1) for value in values.to_list()
     )
-    return np.fromiter(found, dtype=np.int64, count=len(values))
+    return np.fromiter(places, dtype=np.int64, count=len(values))
 
 
 # -- for those who count or randomize by what the schema declares --------------------------------------

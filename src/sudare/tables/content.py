@@ -80,10 +80,10 @@ def row_hashes(columns: Mapping[str, Column]) -> Iterator[Words]:
     tables = [(_value_hashes(name, column), column.codes) for name, column in columns.items()]
     rows = len(tables[0][1])
     for start in range(0, rows, CHUNK):
-        found = np.zeros((min(CHUNK, rows - start), LANES), dtype=np.uint64)
+        sums = np.zeros((min(CHUNK, rows - start), LANES), dtype=np.uint64)
         for hashes, codes in tables:
-            found += hashes[codes[start : start + CHUNK]]
-        yield _mixed(found)
+            sums += hashes[codes[start : start + CHUNK]]
+        yield _mixed(sums)
 
 
 def _mixed(x: Words) -> Words:
@@ -99,12 +99,12 @@ def _value_hashes(name: str, column: Column) -> Words:
     start = hashlib.blake2b(len(label).to_bytes(8, "big") + label, digest_size=8 * LANES)
 
     def hashed(text: str | None) -> bytes:
-        found = start.copy()
-        found.update(b"" if text is None else text.encode("utf-8", "surrogatepass"))
-        return found.digest()
+        state = start.copy()
+        state.update(b"" if text is None else text.encode("utf-8", "surrogatepass"))
+        return state.digest()
 
-    found = b"".join(hashed(text) for text in (*canonical(column.values), None))
-    return np.frombuffer(found, dtype="<u8").astype(np.uint64).reshape(-1, LANES)
+    digests = b"".join(hashed(text) for text in (*canonical(column.values), None))
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64).reshape(-1, LANES)
 
 
 def canonical(values: pl.Series) -> list[str | None]:

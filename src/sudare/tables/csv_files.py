@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.tables import _kernels
-from sudare.tables.parquet_files import MOST_COLUMNS
+from sudare.tables.parquet_files import MAX_COLUMNS
 from sudare.tables.schema import CsvFormat
 from sudare.tables.text import shown
 from sudare.tables.text_files import up_to
 
-SAMPLE = 2**16  # bytes looked at to find out the format
+SAMPLE = 2**16  # bytes looked at to detect the format
 CHUNK = 2**24
 SLICE = 2**26  # bytes parsed at a time
 LF = 10
@@ -36,7 +36,7 @@ UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**28, 200
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A CSV file as UTF-8 bytes without blank lines at the end, with its format found out."""
+    """A CSV file as UTF-8 bytes without blank lines at the end, with its format detected."""
 
     name: str
     source: Path | bytes
@@ -62,7 +62,7 @@ class CsvFile:
             yield frame
         if parsed != records:
             raise InputError(
-                f"{self.name}: {records:,} records were found but {parsed:,} were read. "
+                f"{self.name}: {records:,} records were counted but {parsed:,} were read. "
                 "Check the quoting; export the file again with every text field quoted."
             )
 
@@ -105,9 +105,9 @@ class CsvFile:
             names = [name.strip() for name in names]
         if not names or names == [""]:
             raise InputError(f"{self.name}: the file is empty; it needs a header line with the column names.")
-        if len(names) > MOST_COLUMNS:
+        if len(names) > MAX_COLUMNS:
             raise InputError(
-                f"{self.name}, line 1: the header names {len(names):,} columns. {MOST_COLUMNS:,} are the most."
+                f"{self.name}, line 1: the header names {len(names):,} columns. {MAX_COLUMNS:,} are the most."
             )
         for i, name in enumerate(names):
             if name == "":
@@ -124,7 +124,7 @@ class CsvFile:
 
     def _checked(self, fields: int) -> tuple[int, bool]:
         """Return the number of records after the header, and whether the file must be made plain first."""
-        fault, line, found, records, odd = self._scan(fields, -1)
+        fault, line, record_fields, records, odd = self._scan(fields, -1)
         if fault == 0:
             return records - 1, odd
         where, text = f"{self.name}, line {line}", self._line(line)
@@ -138,9 +138,9 @@ class CsvFile:
             )
         if text == "":
             raise InputError(f"{where}: the line is empty, and records follow it. Remove it.")
-        plural = "" if found == 1 else "s"
+        plural = "" if record_fields == 1 else "s"
         raise InputError(
-            f"{where}: {found} field{plural}, but the header has {fields}: {shown(text)}. Mend the record."
+            f"{where}: {record_fields} field{plural}, but the header has {fields}: {shown(text)}. Fix the record."
         )
 
     def line_of(self, row: int) -> int:
@@ -179,7 +179,7 @@ def _is_blank(frame: pl.DataFrame) -> bool:
 
 
 def open_csv(path: Path, asked: CsvFormat) -> CsvFile:
-    """Open a CSV file and find out what of its format was not said."""
+    """Open a CSV file and detect what of its format was not said."""
     raw = _bytes(path)
     encoding = asked.encoding or _guess_encoding(path.name, raw)
     source, text = _as_utf8(path, raw, encoding)
@@ -189,7 +189,7 @@ def open_csv(path: Path, asked: CsvFormat) -> CsvFile:
     sample = text[: min(end, SAMPLE)].tobytes().decode("utf-8", errors="ignore")
     delimiter = asked.delimiter or _guess_delimiter(sample, asked.quote)
     records = _records(sample, CsvFormat(delimiter=delimiter, quote=asked.quote))
-    found = CsvFormat(
+    csv_format = CsvFormat(
         delimiter=delimiter,
         quote=asked.quote,
         encoding=encoding,
@@ -197,7 +197,7 @@ def open_csv(path: Path, asked: CsvFormat) -> CsvFile:
         trim=_guess_trim(records) if asked.trim is None else asked.trim,
     )
     guessed = asked.encoding is None and encoding != "utf-8"
-    return CsvFile(path.name, source, text[:end], found, _newline(sample, asked.quote), guessed)
+    return CsvFile(path.name, source, text[:end], csv_format, _newline(sample, asked.quote), guessed)
 
 
 def _bytes(path: Path) -> NDArray[np.uint8]:

@@ -19,7 +19,7 @@ from sudare.errors import InputError, MissingExtraError
 from sudare.tables.text import listed
 
 FETCH = 100_000  # rows taken from a cursor at a time
-LEAST_SECRET = 3  # signs; shorter ones are in every message
+MIN_SECRET_LENGTH = 3  # signs; shorter ones are in every message
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class DatabaseUrl:
         words = next(iter(str(error).strip().splitlines()), type(error).__name__)
         literals = re.findall(r"'((?:[^']|'')+)'", query or "")
         for secret in sorted({self.password, *self.options.values(), *literals}, key=len, reverse=True):
-            if len(secret) >= LEAST_SECRET:
+            if len(secret) >= MIN_SECRET_LENGTH:
                 words = words.replace(secret, "***")
         return InputError(f"{self.name}: {who} refused: {words.removesuffix('.')}.")
 
@@ -159,10 +159,10 @@ def _statement(table: str | None, query: str | None, tables: dict[str, str], nam
 def _read_sqlite(url: DatabaseUrl, table: str | None, query: str | None) -> pl.DataFrame:
     try:
         with closing(sqlite3.connect(f"{_file(url).absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            found = connection.execute(
+            listing = connection.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY 1"
             )
-            tables = {name: quoted(name) for (name,) in found}
+            tables = {name: quoted(name) for (name,) in listing}
             return _fetched(connection.execute(_statement(table, query, tables, url.name)), url.name)
     except sqlite3.Error as error:
         raise url.refusal("SQLite", error, query) from None
@@ -172,10 +172,10 @@ def _read_duckdb(url: DatabaseUrl, table: str | None, query: str | None) -> pl.D
     duckdb = load_extra("duckdb", "Reading DuckDB")
     try:
         with duckdb.connect(str(_file(url)), read_only=True) as connection:
-            found = connection.execute(
+            listing = connection.execute(
                 "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1"
             ).fetchall()
-            tables = {name: quoted(name) for (name,) in found}
+            tables = {name: quoted(name) for (name,) in listing}
             statement = _statement(table, query, tables, url.name)
             rows = connection.sql(statement)
             if rows is None:

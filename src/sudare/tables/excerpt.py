@@ -18,7 +18,7 @@ from sudare.tables.schema import Attribute, Role
 from sudare.tables.table import Source, Table
 
 UNTYPED = (".jsonl", ".ndjson")
-WHOLE = 2.0**53  # up to it, floats tell all whole numbers apart
+MAX_WHOLE = 2.0**53  # up to it, floats tell all whole numbers apart
 
 
 def without(table: Table, names: Sequence[str], tuples: NDArray[np.int32]) -> Table:
@@ -74,7 +74,7 @@ def plainest(series: pl.Series, *, untyped: bool = False) -> pl.Series:
     if dtype.is_integer():
         return _cast_if_same(series, pl.Int64())
     if dtype.is_float():
-        whole = bool((series.drop_nulls().abs() <= WHOLE).all())
+        whole = bool((series.drop_nulls().abs() <= MAX_WHOLE).all())
         return _cast_if_same(series.cast(pl.Float64), pl.Int64()) if whole else series.cast(pl.Float64)
     if isinstance(dtype, pl.Decimal):
         digits = max((_decimals(value) for value in series.drop_nulls().to_list()), default=0)

@@ -194,11 +194,11 @@ class Hierarchy:
     def find(self, values: pl.Series) -> NDArray[np.int32]:
         """Return the leaf of each value, matched by its text; -1 where the hierarchy has none."""
         leaf_of = self._leaf_of
-        found = (
+        leaves = (
             next((leaf_of[text] for text in spellings(value) if text in leaf_of), -1)
             for value in values.to_list()
         )
-        return np.fromiter(found, dtype=np.int32, count=len(values))
+        return np.fromiter(leaves, dtype=np.int32, count=len(values))
 
     def take(self, leaves: ArrayLike) -> Hierarchy:
         """Keep only these leaves, in this order; the height stays."""
@@ -241,10 +241,10 @@ def _check(paths: list[Row], lines: Sequence[str]) -> None:
             "Hierarchy: it has no values. Give one row per value: the value, its parent, ..., the root."
         )
     depth = len(paths[0])
-    if depth > builders.MOST_LEVELS or len(paths) > builders.MOST_VALUES:
+    if depth > builders.MAX_LEVELS or len(paths) > builders.MAX_VALUES:
         raise InputError(
-            f"Hierarchy: {len(paths):,} values with {depth:,} levels are too many. It may have {builders.MOST_VALUES:,} values and "
-            f"{builders.MOST_LEVELS:,} levels."
+            f"Hierarchy: {len(paths):,} values with {depth:,} levels are too many. It may have {builders.MAX_VALUES:,} values and "
+            f"{builders.MAX_LEVELS:,} levels."
         )
     parent: dict[tuple[int, str], tuple[str, str]] = {}
     for path, line in zip(paths, lines, strict=True):

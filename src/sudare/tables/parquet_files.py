@@ -27,13 +27,14 @@ SLICED_VALUES_PER_BYTE = 5_000
 """The same for a file that is read some rows at a time: rows in their order, as we publish them, pack very well."""
 UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**28, 100
 """Bytes that a file unpacks to: so many, or so many for each of its own."""
-MOST_ROWS = 2**32
-MOST_COLUMNS = 10_000
+MAX_ROWS = 2**32
+MAX_COLUMNS = 10_000
+MOST_COLUMNS = MAX_COLUMNS  # the name by which engines still import it
 PAGE_VALUES = 2**26
 """Values of one page of a column. Writers begin a new one after a million, if not before."""
 PAGE_BYTES = 2**28
 """Of one page, unpacked."""
-MOST_FOOTER = 64 * 2**20
+MAX_FOOTER_BYTES = 64 * 2**20
 
 MAGIC = b"PAR1"
 Buffer = bytes | mmap.mmap
@@ -138,11 +139,11 @@ class Outline:
             raise ValueError("it does not end as a Parquet file does")
         length = int.from_bytes(content[-8:-4], "little")
         end = len(content) - 8
-        if not 0 < length <= min(end - 4, MOST_FOOTER):
+        if not 0 < length <= min(end - 4, MAX_FOOTER_BYTES):
             raise ValueError("its footer reaches beyond it")
         footer = _Thrift(content, end - length, end).struct()
         names, rows, groups = _names(footer[2]), footer[3], footer[4]
-        _whole(rows, MOST_ROWS)
+        _whole(rows, MAX_ROWS)
         refuse_bomb(len(content), rows, len(names), 0, values_per_byte)
         unpacked = sum(_group(content, end - length, group, len(names)) for group in groups)
         if sum(group[3] for group in groups) != rows:
@@ -163,8 +164,8 @@ def _names(schema: Sequence[Fields]) -> tuple[str, ...]:
             raise ValueError(
                 f"column {shown(column[4].decode())} is a list. Keep one number, date or text per cell"
             )
-    if root.get(5, 0) != len(columns) or len(columns) > MOST_COLUMNS:
-        raise ValueError(f"its columns are not counted right, or more than {MOST_COLUMNS:,}")
+    if root.get(5, 0) != len(columns) or len(columns) > MAX_COLUMNS:
+        raise ValueError(f"its columns are not counted right, or more than {MAX_COLUMNS:,}")
     names = tuple(column[4].decode() for column in columns)
     if len(set(names)) < len(names):
         raise ValueError("two of its columns have one name")
@@ -173,7 +174,7 @@ def _names(schema: Sequence[Fields]) -> tuple[str, ...]:
 
 def _group(content: Buffer, end: int, group: Fields, columns: int) -> int:
     """Check the columns of a row group, and return their unpacked bytes."""
-    _whole(group[3], MOST_ROWS)
+    _whole(group[3], MAX_ROWS)
     if len(group[1]) != columns:
         raise ValueError("a part of it lacks columns")
     return sum(_chunk(content, end, chunk, group[3]) for chunk in group[1])

@@ -68,10 +68,10 @@ def parse(
 
 
 def _whole(digits: pl.Series, *, clip: bool) -> pl.Series:
-    found = digits.cast(pl.Int64, strict=False)
+    numbers = digits.cast(pl.Int64, strict=False)
     if not clip:
-        return found
-    return saturated(found, found.is_null() & digits.is_not_null(), digits.str.starts_with("-"))
+        return numbers
+    return saturated(numbers, numbers.is_null() & digits.is_not_null(), digits.str.starts_with("-"))
 
 
 def _with_seconds(texts: pl.Series) -> pl.Series:

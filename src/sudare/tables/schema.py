@@ -36,11 +36,12 @@ Type = Literal["integer", "number", "text", "date", "datetime"]
 Kind = Type | Literal["truth value"]
 Missing = Literal["own value", "refuse"]
 Outside = Literal["refuse", "clip"]
-MOST_SIGNS = 255  # of a source's name; as long as a file's
+MAX_NAME_LENGTH = 255  # of a source's name; as long as a file's
+MOST_SIGNS = MAX_NAME_LENGTH  # the name by which verbs still imports it
 SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
 KINDS = (*SHORT_FORMS, "intervals", "groups", "tree", "rows")
-MOST_ATTRIBUTES = 10_000
-MOST_PROBLEMS = 20  # that are told at once
+MAX_ATTRIBUTES = 10_000
+MAX_PROBLEMS_SHOWN = 20  # that are told at once
 Bound = int | float | dt.datetime | dt.date
 Scalar = bool | int | float | str | dt.datetime | dt.date
 # Ready-made, or a recipe that waits for the data. Told apart first, so that an error speaks of one of them.
@@ -153,7 +154,7 @@ class Attribute(_Part):
 
 
 class CsvFormat(_Part):
-    """How a CSV file is written. What is None is found out from the file itself.
+    """How a CSV file is written. What is None is detected from the file itself.
 
     >>> CsvFormat(delimiter=";", decimal=",").encoding is None
     True
@@ -188,12 +189,12 @@ class Schema(_Part):
     (0, 120)
     """
 
-    attributes: dict[str, Attribute] = Field(max_length=MOST_ATTRIBUTES)
+    attributes: dict[str, Attribute] = Field(max_length=MAX_ATTRIBUTES)
     missing: Missing = "own value"
     missing_values: tuple[str, ...] | None = None
     csv: CsvFormat = CsvFormat()
     publish: Policy | None = None
-    source: str | None = Field(default=None, min_length=1, max_length=MOST_SIGNS)
+    source: str | None = Field(default=None, min_length=1, max_length=MAX_NAME_LENGTH)
 
     @field_validator("source")
     @classmethod
@@ -260,9 +261,9 @@ class Schema(_Part):
             return cls.model_validate(data)
         except ValidationError as error:
             problems = error.errors(include_url=False)
-            told = [_explained(problem, where, text) for problem in problems[:MOST_PROBLEMS]]
-            if len(problems) > MOST_PROBLEMS:
-                told.append(f"{where}: and {len(problems) - MOST_PROBLEMS:,} problems more.")
+            told = [_explained(problem, where, text) for problem in problems[:MAX_PROBLEMS_SHOWN]]
+            if len(problems) > MAX_PROBLEMS_SHOWN:
+                told.append(f"{where}: and {len(problems) - MAX_PROBLEMS_SHOWN:,} problems more.")
             raise InputError("\n".join(told)) from None
 
     @classmethod

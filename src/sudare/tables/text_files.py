@@ -24,15 +24,16 @@ from sudare.errors import InputError
 from sudare.tables.text import shown
 
 TOML_BYTES = 2 * 10**6
-MOST_BYTES = 16 * 10**6
+MAX_BYTES = 16 * 10**6
 """Of a JSON file, and of whatever has no limit of its own."""
 CSV_BYTES = 64 * 10**6
 """Of a small CSV file: a hierarchy, a matrix, a prior."""
-MOST_FIELDS = 1_500_000
+MAX_FIELDS = 1_500_000
 """Of all lines of a small CSV file, or of all paths of a tree."""
-MOST_DEPTH = 64
+MAX_DEPTH = 64
 """How deep objects, lists and dotted keys may be nested."""
-MOST_DIGITS = 300
+MOST_DEPTH = MAX_DEPTH  # the name by which engines still import it
+MAX_DIGITS = 300
 """Of a number: what has more is beyond every float."""
 
 PIECE = 2**20
@@ -45,11 +46,11 @@ TOML_STRING = re.compile(
     rb"|'[^'\n]*+'?|\#[^\n]*+",
     re.DOTALL,
 )
-DOTTED = re.compile(rb"(?<![\w\-. \t])(?:[\w\-]*+[ \t]*+\.[ \t]*+){%d}" % MOST_DEPTH)
-DIGITS = re.compile(rb"[0-9][0-9_]{%d}" % MOST_DIGITS)
+DOTTED = re.compile(rb"(?<![\w\-. \t])(?:[\w\-]*+[ \t]*+\.[ \t]*+){%d}" % MAX_DEPTH)
+DIGITS = re.compile(rb"[0-9][0-9_]{%d}" % MAX_DIGITS)
 
 
-def read_bytes(path: Path, what: str, most: int = MOST_BYTES) -> bytes:
+def read_bytes(path: Path, what: str, most: int = MAX_BYTES) -> bytes:
     """Read a file that must not be larger than so many bytes; `what` is what it should be."""
     try:
         with path.open("rb") as file:
@@ -92,8 +93,8 @@ def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
 def read_csv_rows(path: Path, what: str, delimiter: str, most: int) -> Iterator[tuple[int, list[str]]]:
     """Read a small CSV file row by row, with the line on which each ends; no row may have more than so many fields."""
     text = _decoded(read_bytes(path, what, CSV_BYTES), path, what)
-    if text.count(delimiter) + text.count("\n") + text.count("\r") - text.count("\r\n") > MOST_FIELDS:
-        raise InputError(f"{path}: {what} is too large. It may have {MOST_FIELDS:,} fields in all.")
+    if text.count(delimiter) + text.count("\n") + text.count("\r") - text.count("\r\n") > MAX_FIELDS:
+        raise InputError(f"{path}: {what} is too large. It may have {MAX_FIELDS:,} fields in all.")
     lines = io.StringIO(text, newline="")
     pending = 0  # delimiters since the last row, counted before fields are made of them
 
@@ -128,12 +129,12 @@ def parse_json(content: bytes, where: str) -> Any:
 
     def parse() -> Any:
         text = content.decode("utf-8-sig")
-        found = json.loads(
+        value = json.loads(
             text, object_pairs_hook=_object, parse_int=_whole, parse_float=_finite, parse_constant=_finite
         )
         if b"\\u" in content:
-            json.dumps(found, ensure_ascii=False).encode()  # refuses half of a surrogate pair
-        return found
+            json.dumps(value, ensure_ascii=False).encode()  # refuses half of a surrogate pair
+        return value
 
     return _parsed(parse, "JSON", where)
 
@@ -143,11 +144,11 @@ def parse_toml(content: bytes, where: str) -> dict[str, Any]:
     bare = TOML_STRING.sub(b"s", content)
     _refuse_deep(bare, where)
     if DOTTED.search(bare):
-        raise InputError(f"{where}: a key has more than {MOST_DEPTH} parts. Write it with fewer.")
+        raise InputError(f"{where}: a key has more than {MAX_DEPTH} parts. Write it with fewer.")
     if DIGITS.search(bare):
-        raise InputError(f"{where}: a number has more than {MOST_DIGITS} digits. Write fewer.")
-    found: dict[str, Any] = _parsed(lambda: tomllib.loads(content.decode("utf-8-sig")), "TOML", where)
-    return found
+        raise InputError(f"{where}: a number has more than {MAX_DIGITS} digits. Write fewer.")
+    document: dict[str, Any] = _parsed(lambda: tomllib.loads(content.decode("utf-8-sig")), "TOML", where)
+    return document
 
 
 def nesting(content: bytes) -> int:
@@ -160,8 +161,8 @@ def nesting(content: bytes) -> int:
 
 
 def _refuse_deep(bare: bytes, where: str) -> None:
-    if _depth(bare) > MOST_DEPTH:
-        raise InputError(f"{where}: it is nested more than {MOST_DEPTH} deep. Write it flatter.")
+    if _depth(bare) > MAX_DEPTH:
+        raise InputError(f"{where}: it is nested more than {MAX_DEPTH} deep. Write it flatter.")
 
 
 def _depth(bare: bytes) -> int:
@@ -180,11 +181,11 @@ def _parsed(parse: Callable[[], Any], language: str, where: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the key {shown(twice)} stands twice")
-    return found
+    return members
 
 
 def _whole(text: str) -> int:
@@ -201,5 +202,5 @@ def _finite(text: str) -> float:
 
 
 def _refuse_long(text: str) -> None:
-    if len(text) > MOST_DIGITS:
-        raise ValueError(f"a number has {len(text):,} digits. It may have {MOST_DIGITS} at most")
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"a number has {len(text):,} digits. It may have {MAX_DIGITS} at most")

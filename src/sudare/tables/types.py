@@ -22,7 +22,7 @@ STORED: dict[Kind, pl.DataType] = {
     "truth value": pl.Boolean(),
 }
 ZONED = pl.Datetime("us", "UTC")
-MOST_VALUES = 100_000  # that a domain lists, or that are listed of bounds
+MAX_VALUES = 100_000  # that a domain lists, or that are listed of bounds
 LARGEST = 2**63 - 1
 
 KINDS: dict[Kind, str] = {
@@ -63,14 +63,14 @@ def declared_values(name: str, attribute: Attribute) -> pl.Series:
     [2.0, 1.0]
     """
     domain, dtype = attribute.domain or (), stored_type(attribute)
-    if len(domain) > MOST_VALUES:
+    if len(domain) > MAX_VALUES:
         raise InputError(
-            f"'{name}': its domain lists {len(domain):,} values, more than {MOST_VALUES:,}. Group them, or declare bounds."
+            f"'{name}': its domain lists {len(domain):,} values, more than {MAX_VALUES:,}. Group them, or declare bounds."
         )
     values = None if dtype is None else written_as(domain, dtype)
     if values is None:
         raise InputError(
-            f"'{name}': its domain has a value that is not {KINDS[attribute.kind or 'text']}, as its type says. Mend one of "
+            f"'{name}': its domain has a value that is not {KINDS[attribute.kind or 'text']}, as its type says. Fix one of "
             "them in the schema."
         )
     return values.alias(name)
@@ -106,7 +106,7 @@ def misfit(bounds: tuple[Bound, Bound], dtype: pl.DataType) -> str | None:
     dates = isinstance(bounds[0], dt.date)
     if not (isinstance(dtype, pl.Date | pl.Datetime) if dates else dtype.is_numeric()):
         kind = "dates" if dates else "numbers"
-        return f"its bounds are {kind}, but its values are {dtype}. Give it another type, or mend the bounds."
+        return f"its bounds are {kind}, but its values are {dtype}. Give it another type, or fix the bounds."
     zoned = any(_has_zone(end) for end in bounds)
     if zoned and isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
         return "its bounds have a time zone, but its values have none. Give both one, or neither."
@@ -116,16 +116,16 @@ def misfit(bounds: tuple[Bound, Bound], dtype: pl.DataType) -> str | None:
 # -- what a source has -------------------------------------------------------------------------------
 
 
-def other_kind(found: pl.DataType, wanted: pl.DataType) -> str:
+def other_kind(actual: pl.DataType, wanted: pl.DataType) -> str:
     """Say that values are of another kind than the schema says, and what to do."""
     kind = next(kind for kind, dtype in STORED.items() if type(dtype) is type(wanted))
-    if isinstance(found, pl.Datetime) and isinstance(wanted, pl.Datetime):
+    if isinstance(actual, pl.Datetime) and isinstance(wanted, pl.Datetime):
         some, other = ("values", "schema") if wanted.time_zone is None else ("schema", "values")
         return (
             f"the {some} have a time zone, but the {other} none. Give it bounds such as 2024-01-01T00:00:00Z, or take "
             "the time zone off the values."
         )
-    return f"the schema says {KINDS[kind]}, but the values are {found}. Mend one of them."
+    return f"the schema says {KINDS[kind]}, but the values are {actual}. Fix one of them."
 
 
 def cast(values: pl.Series, dtype: pl.DataType, *, clip: bool = False) -> pl.Series | None:
@@ -153,24 +153,24 @@ def _whole(values: pl.Series, *, clip: bool) -> pl.Series:
     """Return numbers as whole numbers of 64 bits, null where they are not."""
     if values.dtype.is_decimal():
         whole = pl.Series(values.name, [_integral(v) for v in values.to_list()], dtype=pl.Int128)
-        found = whole.cast(pl.Int64, strict=False)
-        beyond = whole.is_not_null() & found.is_null()
+        integers = whole.cast(pl.Int64, strict=False)
+        beyond = whole.is_not_null() & integers.is_null()
     else:
-        found = values.cast(pl.Int64, strict=False)
-        beyond = found.is_null() & values.is_not_null()
+        integers = values.cast(pl.Int64, strict=False)
+        beyond = integers.is_null() & values.is_not_null()
         if values.dtype.is_float():
-            found = found.set(found.cast(values.dtype) != values, None)
+            integers = integers.set(integers.cast(values.dtype) != values, None)
             beyond = beyond & values.is_not_nan()
-    return saturated(found, beyond, values < 0) if clip else found
+    return saturated(integers, beyond, values < 0) if clip else integers
 
 
 def _integral(value: Any) -> int | None:
     return None if value is None or value != int(value) else int(value)
 
 
-def saturated(found: pl.Series, beyond: pl.Series, negative: pl.Series) -> pl.Series:
+def saturated(integers: pl.Series, beyond: pl.Series, negative: pl.Series) -> pl.Series:
     """Put the nearest whole number of 64 bits where a number lies beyond them."""
-    return found.set(beyond & ~negative, LARGEST).set(beyond & negative, -LARGEST - 1)
+    return integers.set(beyond & ~negative, LARGEST).set(beyond & negative, -LARGEST - 1)
 
 
 def _days(values: pl.Series) -> pl.Series:
@@ -187,5 +187,5 @@ def _times(values: pl.Series, dtype: pl.DataType) -> pl.Series | None:
     if (values.dtype.time_zone is None) != (dtype != ZONED):  # type: ignore[attr-defined]
         return None
     moments = values.dt.convert_time_zone("UTC") if dtype == ZONED else values
-    found = moments.cast(dtype)
-    return found.set(found.cast(moments.dtype) != moments, None)
+    rounded = moments.cast(dtype)
+    return rounded.set(rounded.cast(moments.dtype) != moments, None)

@@ -13,7 +13,7 @@ from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
 from sudare.tables.toml import toml, toml_key
 
-FEW = 60  # values that are listed
+MAX_LISTED = 60  # values that are listed
 
 
 def type_of(dtype: pl.DataType) -> Type:
@@ -35,7 +35,7 @@ def suggestion(column: Dictionary) -> str | None:
     if type_of(values.dtype) != "text":
         low, high = text_of(values.min()), text_of(values.max())
         return f"# bounds = [{low}, {high}]   # the data's own range; declare one that is public"
-    if len(values) > FEW:
+    if len(values) > MAX_LISTED:
         return None
     return (
         f"# domain = {toml(tuple(values.to_list()))}   # the data's own values; declare those that are public"

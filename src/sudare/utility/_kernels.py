@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 def count_rows(columns: Array, low: Array, high: Array) -> Array:
     """Return how many rows lie in each box, both ends included; `columns` holds one row per attribute."""
     axes, rows = columns.shape
-    found = np.zeros(len(low), np.int64)
+    counts = np.zeros(len(low), np.int64)
     for q in range(len(low)):
         for i in range(rows):
             inside = True
@@ -22,5 +22,5 @@ def count_rows(columns: Array, low: Array, high: Array) -> Array:
                 if columns[a, i] < low[q, a] or columns[a, i] > high[q, a]:
                     inside = False
                     break
-            found[q] += inside
-    return found
+            counts[q] += inside
+    return counts

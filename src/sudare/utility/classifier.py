@@ -20,7 +20,7 @@ from sudare.utility.outcome import Outcome
 from sudare.utility.tree import Tree
 
 ITERATIONS = 200
-MOST_VALUES = 100  # of a target: every one is a class, and learning takes longer with each
+MAX_VALUES = 100  # of a target: every one is a class, and learning takes longer with each
 
 Features = tuple[Tree, NDArray[Any], NDArray[Any]]
 """An attribute's tree, and the code and level of every row."""
@@ -122,9 +122,9 @@ def refuse_unpredictable(
         raise ParameterError(
             f"The {parameter} must be a sensitive or other attribute. Got '{target}', which is {role}, instead."
         )
-    if table[target].size > MOST_VALUES:
+    if table[target].size > MAX_VALUES:
         raise ParameterError(
-            f"The {parameter} must be an attribute with {MOST_VALUES} values or fewer. "
+            f"The {parameter} must be an attribute with {MAX_VALUES} values or fewer. "
             f"Got '{target}', which has {table[target].size:,}, instead."
         )
     _model()

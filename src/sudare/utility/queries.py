@@ -103,11 +103,11 @@ class _Attribute:
         values, ordered = column.values.arg_sort().to_numpy(), _is_ordered(column)
         given = attribute.hierarchy
         if isinstance(given, Hierarchy) and column.hierarchy is not None:
-            found = _in_order(given, column.values.dtype) if ordered else np.arange(len(given.leaves))
-            if found is None:  # some leaf that no row holds has no place in the order
+            order = _in_order(given, column.values.dtype) if ordered else np.arange(len(given.leaves))
+            if order is None:  # some leaf that no row holds has no place in the order
                 whole = tree.nodes
             else:
-                values = found
+                values = order
                 leaf_of = np.append(given.find(column.values), [len(given.leaves)] * column.missing)
         offsets = np.cumsum([0, *(w.max() + 1 for w in tree.whole[:-1])])[:, None]
         nodes = (tree.nodes + offsets)[climbed[kept], codes[kept]]

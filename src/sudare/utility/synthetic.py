@@ -59,13 +59,13 @@ def synthetic_scores(
     return {name: _scores(make(), seen, wanted[0], known, wanted[1]) for name, make in models.items()}
 
 
-def mean_scores(found: Mapping[str, Scores]) -> Scores:
+def mean_scores(scores: Mapping[str, Scores]) -> Scores:
     """Return the mean over the models.
 
     >>> mean_scores({"a": Scores(0.5, 0.25), "b": Scores(1.0, 0.75)})
     Scores(auroc=0.75, auprc=0.5)
     """
-    auroc, auprc = np.mean([*found.values()], axis=0).tolist()
+    auroc, auprc = np.mean([*scores.values()], axis=0).tolist()
     return Scores(auroc, auprc)
 
 
@@ -116,10 +116,10 @@ def _numbers(values: pl.Series) -> Floats:
 
 
 def _indicators(column: pl.Series, values: pl.Series) -> Floats:
-    found = np.zeros((len(column), len(values)))
+    indicators = np.zeros((len(column), len(values)))
     for i, value in enumerate(values):
-        found[:, i] = column.eq_missing(value).to_numpy()
-    return found
+        indicators[:, i] = column.eq_missing(value).to_numpy()
+    return indicators
 
 
 def _scores(

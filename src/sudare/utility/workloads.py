@@ -142,16 +142,16 @@ def truth(codes: ArrayLike, low: ArrayLike, high: ArrayLike) -> Ints:
         raise InputError(
             "Codes and boxes need one column per attribute, and boxes as many ends as beginnings."
         )
-    found = np.full(len(low), len(rows), np.int64)
+    counts = np.full(len(low), len(rows), np.int64)
     if not len(low) or not len(rows):
-        return found
+        return counts
     sizes = np.maximum(rows.max(axis=0), high.max(axis=0)) + 1
     kinds, which = np.unique((low > 0) | (high < sizes - 1), axis=0, return_inverse=True)
     for i, kind in enumerate(kinds):
         axes, asked = np.flatnonzero(kind), np.flatnonzero(which.ravel() == i)
         if len(axes):
-            found[asked] = _inside(rows[:, axes], low[asked][:, axes], high[asked][:, axes], sizes[axes])
-    return found
+            counts[asked] = _inside(rows[:, axes], low[asked][:, axes], high[asked][:, axes], sizes[axes])
+    return counts
 
 
 def _inside(rows: NDArray[Any], low: NDArray[Any], high: NDArray[Any], sizes: NDArray[Any]) -> Ints:
@@ -160,11 +160,11 @@ def _inside(rows: NDArray[Any], low: NDArray[Any], high: NDArray[Any], sizes: ND
         return np.asarray(count_rows(np.ascontiguousarray(rows.T), low, high))
     sums = np.zeros([size + 1 for size in sizes], np.int64)
     sums[(slice(1, None),) * k] = running(table_of(rows, sizes)(range(k)))
-    found = np.zeros(len(low), np.int64)
+    counts = np.zeros(len(low), np.int64)
     for upper in product((False, True), repeat=k):
         corner = tuple(high[:, a] + 1 if up else low[:, a] for a, up in enumerate(upper))
-        found += (-1) ** (k - sum(upper)) * sums[corner]
-    return found
+        counts += (-1) ** (k - sum(upper)) * sums[corner]
+    return counts
 
 
 def table_of(codes: NDArray[Any], sizes: Sequence[int] | NDArray[Any]) -> Tables:
@@ -255,10 +255,10 @@ def average_relative_rmse(errors: Mapping[str, Mapping[Any, float]], reference: 
     """
     own = errors[reference]
     return {
-        method: float(np.mean([found[task] / own[task] for task in _shared(found, own)]))
-        for method, found in errors.items()
+        method: float(np.mean([by_task[task] / own[task] for task in _shared(by_task, own)]))
+        for method, by_task in errors.items()
     }
 
 
-def _shared(found: Mapping[Any, float], own: Mapping[Any, float]) -> Iterator[Any]:
-    return (task for task in found if task in own)
+def _shared(by_task: Mapping[Any, float], own: Mapping[Any, float]) -> Iterator[Any]:
+    return (task for task in by_task if task in own)

@@ -22,7 +22,7 @@ from sudare.ledger.combination import Told, named, standing
 from sudare.ledger.history import Recorded
 from sudare.ledger.ledger import Ledger
 from sudare.plans.views import NAME, RESERVED, LocatedViews, ViewsPlan
-from sudare.privacy.multi_view import MultiViewDiversity, ViewedBy, refuse_other_requirements
+from sudare.privacy.multi_view import MultiViewDiversity, RemainingValues, refuse_other_requirements
 from sudare.privacy.requirement import number, one_of, whole_number
 from sudare.release.certify import Declared, HandedOver, certify
 from sudare.release.release import Kept, Release
@@ -204,13 +204,13 @@ def _flat(earlier: Sequence[Sequence[Recorded]]) -> list[Recorded]:
     return list({one.seq: one for releases in earlier for one in releases}.values())
 
 
-def _earlier(seen: ViewedBy, requirement: MultiViewDiversity) -> Earlier:
+def _earlier(seen: RemainingValues, requirement: MultiViewDiversity) -> Earlier:
     weighed = seen.weighed if requirement.kind != "distinct" else np.empty((len(seen.candidates), 0))
     return Earlier(seen.sets, weighed)
 
 
 def _refuse_what_is_gone(
-    seen: ViewedBy,
+    seen: RemainingValues,
     requirement: MultiViewDiversity,
     strictest: MultiViewDiversity,
     problem: ViewsProblem,
@@ -294,7 +294,7 @@ def _report(
     together = earlier[0] if earlier else []
     told = _earlier_blocks(together, located.sensitive, located.table, counts)
     sensitive = counts.column(located.sensitive).astype(np.int64)
-    seen = ViewedBy.of([*located.block_of.T, *told], sensitive, counts.weights)
+    seen = RemainingValues.of([*located.block_of.T, *told], sensitive, counts.weights)
     return write_views_report(table, data, located, seen, certificate, holder)
 
 
@@ -403,7 +403,7 @@ def _raw(whole: LocatedViews) -> dict[str, Any]:
     for view in whole.views:
         own = counts.select(view.attributes)
         blocks.append(places_of(counts.codes[:, [counts.names.index(name) for name in view.attributes]], own))
-    seen = ViewedBy.of(blocks, counts.column(whole.sensitive).astype(np.int64), counts.weights)
+    seen = RemainingValues.of(blocks, counts.column(whole.sensitive).astype(np.int64), counts.weights)
     return {
         "candidates": {str(size): people for size, people in seen.distribution().items()},
         "posterior": float(seen.posterior.max()),

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from sudare.reports.charts.svg import FAINT, INK, bar, dot, line, text
 
 
-class Axis(NamedTuple):
+class VerticalAxis(NamedTuple):
     """A vertical axis from 0 to `top`, with a level line at every `step`, between two heights of a picture."""
 
     top: float
@@ -20,7 +20,7 @@ class Axis(NamedTuple):
     lower: float
 
     @classmethod
-    def up_to(cls, highest: float, upper: float, lower: float) -> Axis:
+    def up_to(cls, highest: float, upper: float, lower: float) -> VerticalAxis:
         """Choose round steps, so that there are at most five."""
         step = round_step(highest)
         return cls(step * max(1, math.ceil(highest / step - 1e-9)), step, upper, lower)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from sudare.reports.charts.axes import Axis, legend, whole
+from sudare.reports.charts.axes import VerticalAxis, legend, whole
 from sudare.reports.charts.svg import (
     AFTER,
     AMBER,
@@ -148,7 +148,7 @@ def grouped_bars(
     left, head, height = 60, 34, 180
     step = min(50.0 + 30.0 * len(series), 790 / max(len(labels), 1))
     width, foot = step * len(labels), head + height
-    axis = Axis.up_to(_highest(series, dots), head, foot)
+    axis = VerticalAxis.up_to(_highest(series, dots), head, foot)
     colours = {own.name: own.colour for own in series} | ({dots.name: AFTER} if dots else {})
     shapes = legend(colours, left, dots=[dots.name] if dots else [])
     shapes += axis.lines(left, width, whole)
@@ -175,7 +175,9 @@ def _highest(series: Sequence[Bars], dots: Dots | None) -> float:
     return max([highest, *(value for value in others if value <= FAR * highest)])
 
 
-def _group(x: float, step: float, bars: Sequence[tuple[Bars, float]], axis: Axis, label: str) -> list[Markup]:
+def _group(
+    x: float, step: float, bars: Sequence[tuple[Bars, float]], axis: VerticalAxis, label: str
+) -> list[Markup]:
     """Draw the bars of one label; one that leaves the picture has its number above."""
     wide, shapes = 0.76 * step / len(bars), []
     for place, (own, count) in enumerate(bars):
@@ -186,7 +188,7 @@ def _group(x: float, step: float, bars: Sequence[tuple[Bars, float]], axis: Axis
     return shapes
 
 
-def _interval(x: float, estimate: Interval, axis: Axis, label: str) -> list[Markup]:
+def _interval(x: float, estimate: Interval, axis: VerticalAxis, label: str) -> list[Markup]:
     """Draw an estimate as a dot, with its interval; one without an end bar goes on beyond the picture."""
     ends = [end for end in (estimate.low, estimate.high) if end <= axis.top]
     words = f"{label}: {whole(estimate.value)} ({whole(max(estimate.low, 0.0))} to {whole(estimate.high)})"

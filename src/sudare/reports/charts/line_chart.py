@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from sudare.reports.charts.axes import Axis, decimals
+from sudare.reports.charts.axes import VerticalAxis, decimals
 from sudare.reports.charts.svg import AFTER, dot, element, line, picture, text
 
 
@@ -26,7 +26,7 @@ def lines(series: Sequence[Line], x_name: str) -> Markup:
     width, height, left, top = 400, 190, 48, 12
     foot = top + height
     xs = sorted({x for one in series for x in one.points})
-    axis = Axis.up_to(max((y for one in series for y in one.points.values()), default=0.0), top, foot)
+    axis = VerticalAxis.up_to(max((y for one in series for y in one.points.values()), default=0.0), top, foot)
 
     def across(x: float) -> float:
         low, high = math.log(xs[0]), math.log(xs[-1])

@@ -21,7 +21,7 @@ from sudare.reports.charts.svg import (
 )
 
 LEVELS = 24  # shades that are told apart; equal neighbours are drawn as one
-FEW = 8  # values whose probabilities can be written in
+MAX_WRITTEN = 8  # values whose probabilities can be written in
 LINE = 14  # pixels from one level label to the next
 
 Floats = NDArray[np.float64]
@@ -30,13 +30,13 @@ Floats = NDArray[np.float64]
 def transition_shades(matrix: Floats, labels: Sequence[str]) -> Markup:
     """Draw how likely each value becomes which: inputs are columns, outputs rows. Few have their numbers written in."""
     count, left, head = len(labels), 150, 24
-    size = 46.0 if count <= FEW else max(9.0, 360 / count)
+    size = 46.0 if count <= MAX_WRITTEN else max(9.0, 360 / count)
     top = float(matrix.max()) or 1.0
     # Among many values, what is faint shall still be seen.
-    levels = matrix / top if count <= FEW else np.sqrt(matrix / top)
+    levels = matrix / top if count <= MAX_WRITTEN else np.sqrt(matrix / top)
     shapes = [text(left, 10, f"columns: original, rows: published; darkest: {top:.1%}", axis=True)]
     shapes += _cells(levels, left, head, size, size, AFTER)
-    if count <= FEW:
+    if count <= MAX_WRITTEN:
         shapes += _numbers(matrix, top, left, head, size)
     around, foot = _labels(labels, labels, left, head, size, size)
     return picture(left + max(count * size, 260) + 60, foot, shapes + around)
