@@ -91,7 +91,7 @@ WRONG: list[dict[str, Any]] = [
     *(NOISE | {"low": value} for value in (None, "0", 1e308, LONG)),
     *(NOISE | {"after": value} for value in (None, "fold", 1)),
     *(BITS | {"flips": value} for value in (None, 0, 1, -0.5, "x")),
-    *(BITS | {"steps": value} for value in (law.MOST_FLIPPED, 2**40)),
+    *(BITS | {"steps": value} for value in (law.MAX_FLIPPED, 2**40)),
     JOINT | {"columns": {}},
     JOINT | {"columns": {"c": {"values": ["x"] * 6}}},
     JOINT | {"columns": {str(i): {"values": [str(j) for j in range(1000)]} for i in range(100)}},

@@ -21,35 +21,35 @@ from sudare.tables.faults import first_fault
 from sudare.tables.text import shown
 from sudare.tables.text_files import read_json
 
-MOST_COLUMNS = 10_000
-MOST_VALUES = 10**6
+MAX_COLUMNS = 10_000
+MAX_VALUES = 10**6
 """Values of an attribute, or combinations of the values of several."""
-MOST_MATRIX = 1_024
+MAX_MATRIX = 1_024
 """Rows and columns of a matrix that is written out."""
-MOST_FLIPPED = 2**12
+MAX_FLIPPED = 2**12
 """Grid points whose bits are flipped."""
-MOST_STEPS = 2**40
+MAX_STEPS = 2**40
 """Of the grid of a number."""
-MOST_NUMBER = 1e300
-MOST_DIGITS = 40
+MAX_NUMBER = 1e300
+MAX_DIGITS = 40
 """Of the two numbers of a fraction."""
-MOST_SCALE = 2**60
+MAX_SCALE = 2**60
 
-SCALE = re.compile(rf"[0-9]{{1,{MOST_DIGITS}}}(/[1-9][0-9]{{0,{MOST_DIGITS - 1}}})?")
+SCALE = re.compile(rf"[0-9]{{1,{MAX_DIGITS}}}(/[1-9][0-9]{{0,{MAX_DIGITS - 1}}})?")
 
 
 def _as_scale(text: str) -> str:
-    if not SCALE.fullmatch(text) or not 0 < Fraction(text) <= MOST_SCALE:
+    if not SCALE.fullmatch(text) or not 0 < Fraction(text) <= MAX_SCALE:
         raise ValueError("must be noise of a scale above 0, a fraction such as '5/2'")
     return text
 
 
 Text = Annotated[str, Field(max_length=100_000)]
-Texts = Annotated[tuple[Text, ...], Field(strict=False, min_length=1, max_length=MOST_VALUES)]
-Amount = Annotated[float, Field(ge=0, le=MOST_NUMBER)]
-Number = Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER)]
+Texts = Annotated[tuple[Text, ...], Field(strict=False, min_length=1, max_length=MAX_VALUES)]
+Amount = Annotated[float, Field(ge=0, le=MAX_NUMBER)]
+Number = Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 Probability = Annotated[float, Field(ge=0, le=1)]
-Row = Annotated[tuple[Probability, ...], Field(strict=False, max_length=MOST_MATRIX)]
+Row = Annotated[tuple[Probability, ...], Field(strict=False, max_length=MAX_MATRIX)]
 
 
 class _Form(BaseModel):
@@ -95,12 +95,12 @@ class LawForm(_Form):
     spread: Amount
     values: Texts | None = None
     missing: Text | None = None
-    columns: dict[str, Values] | None = Field(default=None, min_length=1, max_length=MOST_COLUMNS)
+    columns: dict[str, Values] | None = Field(default=None, min_length=1, max_length=MAX_COLUMNS)
     low: Number | None = None
-    step: float | None = Field(default=None, gt=0, le=MOST_NUMBER)
-    steps: int | None = Field(default=None, ge=1, le=MOST_STEPS)
-    retention: Annotated[tuple[Probability, ...], Field(strict=False, max_length=MOST_VALUES)] | None = None
-    matrix: Annotated[tuple[Row, ...], Field(strict=False, max_length=MOST_MATRIX)] | None = None
+    step: float | None = Field(default=None, gt=0, le=MAX_NUMBER)
+    steps: int | None = Field(default=None, ge=1, le=MAX_STEPS)
+    retention: Annotated[tuple[Probability, ...], Field(strict=False, max_length=MAX_VALUES)] | None = None
+    matrix: Annotated[tuple[Row, ...], Field(strict=False, max_length=MAX_MATRIX)] | None = None
     scale: Annotated[str, AfterValidator(_as_scale)] | None = None
     after: Literal["clip", "reflect"] | None = None
     flips: float | None = Field(default=None, gt=0, lt=1)
@@ -134,17 +134,17 @@ class LawForm(_Form):
         return self
 
     def _check_size(self) -> None:
-        if self.size > (MOST_STEPS + 1 if self.scale is not None else MOST_VALUES):
-            raise ValueError(f"has {self.size:,} values or combinations; {MOST_VALUES:,} are the most")
+        if self.size > (MAX_STEPS + 1 if self.scale is not None else MAX_VALUES):
+            raise ValueError(f"has {self.size:,} values or combinations; {MAX_VALUES:,} are the most")
         if self.retention is not None and len(self.retention) != self.size:
             raise ValueError("must have a probability to be kept for each of its values")
         if self.matrix is not None and [len(row) for row in self.matrix] != [self.size] * self.size:
             raise ValueError("must have a matrix with a row and a column for each of its values")
         if self.matrix is not None and (abs(np.sum(self.matrix, axis=0) - 1) > 1e-9).any():
             raise ValueError("has a matrix with a column that is no distribution")
-        if self.flips is not None and self.size > MOST_FLIPPED:
-            raise ValueError(f"flips the bits of {self.size:,} grid points; {MOST_FLIPPED:,} are the most")
-        if self.grid is not None and not self.grid.high <= MOST_NUMBER:
+        if self.flips is not None and self.size > MAX_FLIPPED:
+            raise ValueError(f"flips the bits of {self.size:,} grid points; {MAX_FLIPPED:,} are the most")
+        if self.grid is not None and not self.grid.high <= MAX_NUMBER:
             raise ValueError("has a grid that does not end")
 
     @property
@@ -188,7 +188,7 @@ class TableLaw(_Form):
     estimates: dict[str, Amount]
     """The epsilon spent on private estimates of histograms."""
     caveats: list[str]
-    attributes: dict[str, LawForm] = Field(min_length=1, max_length=MOST_COLUMNS)
+    attributes: dict[str, LawForm] = Field(min_length=1, max_length=MAX_COLUMNS)
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> TableLaw:
@@ -228,12 +228,12 @@ class RandomizationPlanForm(_Form):
     version: Literal[1]
     kind: Literal["randomization"]
     requirement: dict[str, Any] = Field(max_length=10)
-    bins: tuple[Text, ...] = Field(strict=False, max_length=MOST_COLUMNS)
+    bins: tuple[Text, ...] = Field(strict=False, max_length=MAX_COLUMNS)
     """The attributes whose values are put into bins."""
-    true_histograms: tuple[Text, ...] = Field(strict=False, max_length=MOST_COLUMNS)
+    true_histograms: tuple[Text, ...] = Field(strict=False, max_length=MAX_COLUMNS)
     """The laws that were made from the true histogram."""
     from_another: bool
-    in_parquet: dict[str, Literal["retention", "matrix"]] = Field(max_length=MOST_COLUMNS)
+    in_parquet: dict[str, Literal["retention", "matrix"]] = Field(max_length=MAX_COLUMNS)
     """The laws whose probabilities stand in a file of their own."""
     law: dict[str, Any]
     """As `TableLaw` has it, but for these probabilities."""

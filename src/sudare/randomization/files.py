@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
-from sudare.plans.law import MOST_MATRIX
+from sudare.plans.law import MAX_MATRIX
 from sudare.privacy.requirement import one_of
 from sudare.randomization.domains import SEPARATOR, Categories, Joint
 from sudare.tables.text import listed, shown, spellings
@@ -45,8 +45,8 @@ def read_matrix(
     """
     one_of(rows, "rows", "read_matrix", ("output", "input"))
     (_, *head), *lines = _lines(path)
-    if len(head) > MOST_MATRIX:
-        raise InputError(f"{path}: the matrix is of {len(head):,} values; {MOST_MATRIX:,} are the most.")
+    if len(head) > MAX_MATRIX:
+        raise InputError(f"{path}: the matrix is of {len(head):,} values; {MAX_MATRIX:,} are the most.")
     places = _Places(name, domain)
     across = _order([_parted(text, domain) for text in head], places, path, "the first line")
     down = _order([_parted(line[0], domain) for line in lines], places, path, "the first column")
