@@ -32,7 +32,7 @@ from benchmarks.common import (
 from sudare.generalization.problem import Problem
 from sudare.privacy.requirement import Requirement
 from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
-from sudare.suitability.costs import Costs, Need
+from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.utility.distortion import distortion
 from sudare.utility.measures import utility_of
 
@@ -123,7 +123,7 @@ def _adult(table: sd.Table, cases: Sequence[tuple[str, list[Requirement], str]])
 
 def _bounds(table: sd.Table, problem: Problem) -> tuple[Bound, Bound]:
     """Return the paper's lower bound of DIS and the best that we can prove."""
-    costs, needs = Costs.in_table(table, problem), [Need.of(problem.limits)]
+    costs, needs = Costs.in_table(table, problem), [BlockMinimum.of(problem.limits)]
     return nearest_bounds(problem, costs, needs)[0], best_bounds(problem, costs, needs, tight=True)[0]
 
 

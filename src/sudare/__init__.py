@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from sudare.privacy.t_closeness import TCloseness
     from sudare.pview.design import PViewDesign
     from sudare.pview.pview import PView
-    from sudare.pview.servers import publish_view
+    from sudare.pview.servers import publish_pview
+    from sudare.pview.servers import publish_view as publish_view
     from sudare.randomization.invariant import invariant_pram as invariant_pram
     from sudare.randomization.pram import conventional_pram as conventional_pram
     from sudare.randomization.pram import optimal_pram as optimal_pram
@@ -90,7 +91,7 @@ __all__ = [
     "methods",
     "pram",
     "publish",
-    "publish_view",
+    "publish_pview",
     "randomize",
     "read",
     "reconstruct",
@@ -111,7 +112,7 @@ _MODULES = {
     "sudare.privacy.t_closeness": "TCloseness",
     "sudare.pview.design": "PViewDesign",
     "sudare.pview.pview": "PView",
-    "sudare.pview.servers": "publish_view",
+    "sudare.pview.servers": "publish_pview publish_view",
     "sudare.randomization.invariant": "invariant_pram",
     "sudare.randomization.pram": "conventional_pram optimal_pram",
     "sudare.release.release": "Release",

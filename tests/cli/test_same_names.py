@@ -27,7 +27,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "generalize": [sd.generalize, *BLOCKS, sd.Release.write],
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
     "materialize": [sd.materialize, sd.DifferentialPrivacy, sd.methods.DPMondrian, sd.PView.write],
-    "publish": [sd.publish, sd.Policy, sd.publish_view, sd.Release.write],
+    "publish": [sd.publish, sd.Policy, sd.publish_pview, sd.Release.write],
     "randomize": [sd.randomize, sd.PkAnonymity, sd.DifferentialPrivacy, sd.Release.write],
     "reconstruct": [sd.reconstruct],
     "verify": [sd.verify, *BLOCKS, sd.PkAnonymity, sd.DifferentialPrivacy],
@@ -123,7 +123,7 @@ def test_every_verb_is_a_command_and_every_command_has_its_place() -> None:
     verbs = {name for name in sd.__all__ if inspect.isfunction(getattr(sd, name))}
     assert {name.replace("_", "-") for name in verbs} - set(COMMANDS) == {
         "read",
-        "publish-view",
+        "publish-pview",
         "materialize-design",
     }
     assert set(imported("ledger").commands) == {"show", "budget", "apart", "verify"}

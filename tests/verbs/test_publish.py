@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.suitability.choices import Choice
+from sudare.suitability.choices import Advice
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_outliers_are_left_out(lonely: sd.Table) -> None:
 def test_a_person_decides(skewed: sd.Table) -> None:
     seen: list[list[str]] = []
 
-    def decide(found: sd.Assessment, offered: list[Choice]) -> Choice:
+    def decide(found: sd.Assessment, offered: list[Advice]) -> Advice:
         seen.append([choice.action for choice in offered])
         return offered[0]
 
@@ -152,7 +152,7 @@ def test_a_person_decides(skewed: sd.Table) -> None:
 
 
 def test_what_suits_asks_nobody(survey: sd.Table) -> None:
-    def never(found: sd.Assessment, offered: list[Choice]) -> Choice:
+    def never(found: sd.Assessment, offered: list[Advice]) -> Advice:
         raise AssertionError
 
     assert sd.publish(survey, sd.Policy(l=2), decide=never).holder["gap"] is not None

@@ -24,9 +24,9 @@ from sudare.cli.output import Force, Json, console, print_json, say, working
 from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.pview.pview import PView
-from sudare.pview.servers import publish_view
+from sudare.pview.servers import publish_pview
 from sudare.suitability.assess import Assessment
-from sudare.suitability.choices import Choice
+from sudare.suitability.choices import Advice
 from sudare.tables.databases import load_extra, quoted, safe_name
 from sudare.tables.policy import Compromise, Diversity, Policy
 from sudare.tables.schema import Schema
@@ -84,7 +84,7 @@ def publish(
             raise InputError(
                 "With --to a p-view is published as it is. Leave out the folder to write, and -l, -k and the like."
             )
-        _publish_view(Path(source), to, name, force=force, json=json)
+        _publish_pview(Path(source), to, name, force=force, json=json)
         return
     if output is None:
         raise InputError(
@@ -107,13 +107,13 @@ def publish(
     say_where(output)
 
 
-def _publish_view(folder: Path, to: str, name: str, *, force: bool, json: bool) -> None:
+def _publish_pview(folder: Path, to: str, name: str, *, force: bool, json: bool) -> None:
     if to.lower().startswith(("postgresql:", "postgres:")):
         load_extra("psycopg", "Writing to PostgreSQL", "postgres")
     else:
         load_extra("duckdb", "Writing to DuckDB")
     with working(f"Publishing {folder}"):
-        names = publish_view(PView.open(folder), to, name, force=force)
+        names = publish_pview(PView.open(folder), to, name, force=force)
     if json:
         print_json(names)
         return
@@ -151,7 +151,7 @@ def _checked(policy: dict[str, Any]) -> Policy:
 def _asking(progress: Progress) -> Decide:
     """Return how a person is let choose, while nothing else writes to the terminal."""
 
-    def ask(assessment: Assessment, offered: list[Choice]) -> Choice:
+    def ask(assessment: Assessment, offered: list[Advice]) -> Advice:
         progress.stop()
         say("[b]{}[/], {}:", assessment.source, assessment.attribute)
         for number, choice in enumerate(offered, start=1):

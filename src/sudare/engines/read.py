@@ -22,12 +22,12 @@ from sudare.tables.checking import all_missing, checked, hierarchies_of, type_fa
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
 from sudare.tables.databases import is_url, read_database
-from sudare.tables.parquet_files import MOST_COLUMNS, read_parquet, refuse_bomb, without_panic
+from sudare.tables.parquet_files import MAX_COLUMNS, read_parquet, refuse_bomb, without_panic
 from sudare.tables.parsing import encode_text, typed_column
 from sudare.tables.schema import Attribute, CsvFormat, Role, Schema
 from sudare.tables.table import Source, Table
 from sudare.tables.text import listed, spelled
-from sudare.tables.text_files import MOST_DEPTH, nesting
+from sudare.tables.text_files import MAX_DEPTH, nesting
 from sudare.tables.types import ZONED, cast, other_kind, stored_type
 
 NONE = np.empty(0, dtype=np.int64)
@@ -39,11 +39,11 @@ CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
 def read_json_lines(path: Path) -> pl.DataFrame:
     """Read a file with one JSON object on each line."""
     content = path.read_bytes()
-    if nesting(content) > MOST_DEPTH:
-        raise InputError(f"{path}: it is nested more than {MOST_DEPTH} deep. Write it flatter.")
+    if nesting(content) > MAX_DEPTH:
+        raise InputError(f"{path}: it is nested more than {MAX_DEPTH} deep. Write it flatter.")
     columns = pl.scan_ndjson(content, infer_schema_length=None).collect_schema()
-    if len(columns) > MOST_COLUMNS:
-        raise InputError(f"{path}: its objects have {len(columns):,} keys. {MOST_COLUMNS:,} are the most.")
+    if len(columns) > MAX_COLUMNS:
+        raise InputError(f"{path}: its objects have {len(columns):,} keys. {MAX_COLUMNS:,} are the most.")
     try:
         refuse_bomb(
             len(content), content.count(b"\n") + 1, len(columns), 0

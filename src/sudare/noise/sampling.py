@@ -28,7 +28,6 @@ MAX_SCALE = 2**56
 """At this scale, noise beyond the 64 bits of the result has a probability of e^-128."""
 ONE = np.uint64(1)
 MAX_VARIANCE = 2 * 10**8
-MOST_VARIANCE = MAX_VARIANCE  # the name by which other rooms still import it
 MAX_LOSS = 1e4
 """What is chosen with probability e^-10000 is as good as never chosen; a larger loss counts as this one."""
 

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import SudareError
-from sudare.tables.builders import MOST_LEVELS
+from sudare.tables.builders import MAX_LEVELS
 from sudare.tables.content import canonical
 from sudare.tables.excerpt import is_untyped
 from sudare.tables.hierarchy import Hierarchy
@@ -70,8 +70,8 @@ def trees_from_table(names: Sequence[str], frame: pl.DataFrame) -> dict[str, Hie
 
 
 def _tree(levels: Sequence[pl.DataFrame]) -> Hierarchy:
-    if [own["level"][0] for own in levels] != list(range(len(levels))) or not 1 < len(levels) <= MOST_LEVELS:
-        raise ValueError(f"a tree has 2 to {MOST_LEVELS} levels")
+    if [own["level"][0] for own in levels] != list(range(len(levels))) or not 1 < len(levels) <= MAX_LEVELS:
+        raise ValueError(f"a tree has 2 to {MAX_LEVELS} levels")
     if levels[-1].height != 1 or levels[0]["label"].n_unique() < levels[0].height:
         raise ValueError("a tree has one root, and leaves that are different from each other")
     leaf = levels[0]["leaf"]

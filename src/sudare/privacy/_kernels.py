@@ -25,7 +25,6 @@ EQUAL, ORDERED, HIERARCHICAL = 0, 1, 2
 # Sums of logarithms and of shares are right to about 15 digits. Ties are decided 3 digits above that:
 # a block of exactly l equally frequent values has entropy l-diversity, however its logarithms were rounded.
 TOLERANCE = 1e-12
-SLACK = TOLERANCE  # the name by which requirement.py still imports it
 
 
 @njit(cache=True, nogil=True)

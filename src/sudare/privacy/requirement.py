@@ -121,7 +121,7 @@ def worst_block(values: NDArray[np.float64] | NDArray[np.int64], *, largest: boo
 
 def settled(value: float) -> float:
     """Return the whole number that a value is, up to rounding; else the value."""
-    return float(round(value)) if abs(value - round(value)) <= _kernels.SLACK * value else value
+    return float(round(value)) if abs(value - round(value)) <= _kernels.TOLERANCE * value else value
 
 
 def whole_number(value: object, name: str, owner: str, least: int) -> int:

@@ -68,9 +68,6 @@ def publish_pview(pview: PView, to: str, name: str = "view", *, force: bool = Fa
     return tables.names
 
 
-publish_view = publish_pview  # the name by which it is known in `sudare`
-
-
 def _check_free(taken: Mapping[str, str | None], where: str, *, force: bool) -> None:
     """Refuse to replace what is there, but with `force`; and never what is not ours."""
     if taken and not force:
@@ -233,3 +230,6 @@ def _macro(tables: PViewTables) -> str:
 def _every_name(tables: PViewTables) -> list[str]:
     """Return what the tables and the view are called, and those of a p-view of the other kind before."""
     return [tables.names["view"], tables.names["domain"], f"{tables.name}_points", f"{tables.name}_blocks"]
+
+
+publish_view = publish_pview  # as it was called before p-views had their own word

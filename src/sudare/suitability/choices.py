@@ -38,9 +38,6 @@ class Advice:
     """The share of the records to leave out."""
 
 
-Choice = Advice  # the name by which other rooms still import it
-
-
 def advise(facts: Facts, l: float, diversity: Diversity) -> list[Advice]:
     """Return what can be done about l-diversity of a table, the recommended advice first."""
     name = f"{diversity} {l:g}-diversity"

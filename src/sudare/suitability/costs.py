@@ -43,9 +43,6 @@ class BlockMinimum(NamedTuple):
         return cls(max(limits.k, values), values)
 
 
-Need = BlockMinimum  # the name by which other rooms still import it
-
-
 @dataclass(frozen=True, eq=False)
 class Costs:
     """What a level of each attribute costs a record, in whole numbers, of which `whole` make a suppressed record.

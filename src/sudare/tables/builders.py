@@ -22,7 +22,6 @@ ROOT = "*"
 WHAT = "the hierarchy"
 MAX_LEVELS = 1_000
 """Of a hierarchy, the values and the root included."""
-MOST_LEVELS = MAX_LEVELS  # the name by which plans still import it
 MAX_VALUES = 10**7
 """Of a hierarchy."""
 FILE_VALUES = 300_000

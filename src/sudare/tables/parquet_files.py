@@ -29,7 +29,6 @@ UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**28, 100
 """Bytes that a file unpacks to: so many, or so many for each of its own."""
 MAX_ROWS = 2**32
 MAX_COLUMNS = 10_000
-MOST_COLUMNS = MAX_COLUMNS  # the name by which engines still import it
 PAGE_VALUES = 2**26
 """Values of one page of a column. Writers begin a new one after a million, if not before."""
 PAGE_BYTES = 2**28

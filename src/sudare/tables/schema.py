@@ -37,7 +37,6 @@ Kind = Type | Literal["truth value"]
 Missing = Literal["own value", "refuse"]
 Outside = Literal["refuse", "clip"]
 MAX_NAME_LENGTH = 255  # of a source's name; as long as a file's
-MOST_SIGNS = MAX_NAME_LENGTH  # the name by which verbs still imports it
 SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
 KINDS = (*SHORT_FORMS, "intervals", "groups", "tree", "rows")
 MAX_ATTRIBUTES = 10_000

@@ -32,7 +32,6 @@ MAX_FIELDS = 1_500_000
 """Of all lines of a small CSV file, or of all paths of a tree."""
 MAX_DEPTH = 64
 """How deep objects, lists and dotted keys may be nested."""
-MOST_DEPTH = MAX_DEPTH  # the name by which engines still import it
 MAX_DIGITS = 300
 """Of a number: what has more is beyond every float."""
 

@@ -15,7 +15,7 @@ from sudare.engines.read import read
 from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.parsing import infer_type
-from sudare.tables.schema import MOST_SIGNS, Attribute, CsvFormat, Role, Schema, attribute_lines
+from sudare.tables.schema import MAX_NAME_LENGTH, Attribute, CsvFormat, Role, Schema, attribute_lines
 from sudare.tables.table import Table
 from sudare.tables.toml import toml, toml_comment, toml_key
 from sudare.tables.undeclared import suggestion, type_of
@@ -93,7 +93,7 @@ def _named(source: Any) -> str | None:
     if not is_url(str(source)):
         return Path(Path(source).name.removesuffix(".gz")).stem
     parts = DatabaseUrl.parse(str(source))
-    return (parts.options.get("table") or Path(parts.path).stem)[:MOST_SIGNS]
+    return (parts.options.get("table") or Path(parts.path).stem)[:MAX_NAME_LENGTH]
 
 
 def _head(table: Table, unknown: list[str], guesses: dict[str, Guess], name: str | None) -> Iterator[str]:

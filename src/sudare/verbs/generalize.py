@@ -19,7 +19,7 @@ from sudare.release.certify import Declared, HandedOver, certify, verified
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
 from sudare.suitability.bounds import best_bounds, within_reach
-from sudare.suitability.costs import Costs, Need
+from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.tables.excerpt import without
 from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
@@ -175,4 +175,4 @@ def _bound(table: Table, problem: Problem) -> float | None:
     if not within_reach(problem):
         return None
     costs = Costs.in_table(table, problem)
-    return best_bounds(problem, costs, [Need.of(problem.limits)])[0].value
+    return best_bounds(problem, costs, [BlockMinimum.of(problem.limits)])[0].value

@@ -342,7 +342,7 @@ def _earlier_blocks(
 
 
 def _refuse_broken(requirement: MultiViewDiversity, least: float, worst: int, located: LocatedViews) -> None:
-    if least < requirement.l * (1 - recount_views.SLACK):
+    if least < requirement.l * (1 - recount_views.TOLERANCE):
         counts, table = located.counts, located.table
         who = {name: table[name].decode(counts.column(name)[[worst]])[0] for name in counts.names[:-1]}
         person = ", ".join(f"{name} {'(missing)' if value is None else value}" for name, value in who.items())

@@ -12,14 +12,14 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.release.release import Release
 from sudare.suitability.assess import Assessment, assess
-from sudare.suitability.choices import Choice
+from sudare.suitability.choices import Advice
 from sudare.tables.policy import Compromise, Policy
 from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
 from sudare.tables.text import listed
 from sudare.verbs.generalize import generalized
 
-Decide = Callable[[Assessment, list[Choice]], Choice]
+Decide = Callable[[Assessment, list[Advice]], Advice]
 
 
 def publish(
@@ -59,8 +59,8 @@ def publish(
 
 
 def _decided(
-    found: Assessment, offered: list[Choice], accept: Sequence[Compromise], decide: Decide | None
-) -> Choice:
+    found: Assessment, offered: list[Advice], accept: Sequence[Compromise], decide: Decide | None
+) -> Advice:
     if len(offered) == 1 and offered[0].action == "go ahead":
         return offered[0]
     for action in accept:

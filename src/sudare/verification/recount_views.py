@@ -17,7 +17,6 @@ import polars as pl
 from sudare.tables.exact import exact, texts
 
 TOLERANCE = 1e-12
-SLACK = TOLERANCE  # the name by which other rooms still import it
 MAX_COMBINATIONS = 50_000  # of blocks, one of each view, that are looked at one by one
 
 
