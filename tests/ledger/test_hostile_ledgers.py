@@ -242,7 +242,7 @@ HOSTILE_BLOCKS: list[tuple[Callable[[dict[str, Any]], dict[str, Any]], str]] = [
     (lambda form: {"packed": base64.b64encode(zlib.compress(bytes(10**8))).decode()}, "not those of"),
     (lambda form: {"packed": packed(numbers_in(form)[:-1])}, "not those of"),
     (lambda form: {"tuples": form["tuples"] + 1}, "not those of"),
-    (lambda form: {"packed": with_number(form, -1, -2)}, "numbers that no block has"),
+    (lambda form: {"packed": with_number(form, -1, -3)}, "numbers that no block has"),
     (lambda form: {"packed": with_number(form, -1, form["tuples"])}, "numbers that no block has"),
     (lambda form: {"packed": with_number(form, 0, -1)}, "values that are not listed"),
     (lambda form: {"packed": with_number(form, 0, 10**6)}, "values that are not listed"),

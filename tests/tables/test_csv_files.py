@@ -572,3 +572,31 @@ def test_missing_values_are_found_behind_blanks(folder: Path) -> None:
     names = ["age", "work", "pay"]
     table = sd.read(path, Schema.from_roles(other=names, missing_values=["?"]))
     assert table.frame()["work"].to_list() == ["State-gov", None]
+
+
+def test_slices_do_not_eat_a_mark_at_their_start(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "marks.csv"
+    path.write_bytes("c,d\naaaaaaaa,1\n\ufeffab,2\nab,3\n".encode())
+    whole = sd.read(path).frame()
+    for size in range(4, 30):
+        monkeypatch.setattr(csv_files, "SLICE", size)
+        assert sd.read(path).frame().equals(whole)
+    assert whole["c"].to_list() == ["aaaaaaaa", "\ufeffab", "ab"]
+
+
+TRICKY = [
+    'a,b\n"x\ny",1\n"p""q",2\nz,3\n',
+    'a,b\r\n"x\r\ny",1\r\n"",2\r\nz,3',
+    "a;b\n1,5;x\n2,25;y\n\n\n",
+    'a,b\nst"ray,1\n"quo,ted",2\n  pad ,3\n',
+]
+
+
+@pytest.mark.parametrize("text", TRICKY)
+def test_slices_are_parsed_as_the_whole(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    path = folder / "tricky.csv"
+    path.write_bytes(text.encode())
+    whole = sd.read(path).frame()
+    for size in (1, 3, 7, 12, 20):
+        monkeypatch.setattr(csv_files, "SLICE", size)
+        assert sd.read(path).frame().equals(whole)

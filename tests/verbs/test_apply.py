@@ -96,3 +96,19 @@ def test_labels_are_true_by_the_schema_of_the_table() -> None:
         sd.apply(learned, table(more, declared))
     with pytest.raises(sd.InputError, match="not true by the schema"):
         sd.apply(learned, table(more, sd.Schema.from_roles(quasi=["n"], sensitive=["ill"])))
+
+
+def test_labels_of_other_peoples_values_are_said_to_be_so() -> None:
+    schema = sd.Schema.from_roles(quasi=["age"], sensitive=["ill"])
+    ages = [20, 21, 22, 23, 24, 25, 26, 97]
+    first = pl.DataFrame({"age": ages, "ill": list("xyxyxyxy")})
+    second = pl.DataFrame({"age": [*ages[:-1], 26] * 5, "ill": list("xyxyxyxy") * 5})
+    plan = sd.generalize(sd.read(first, schema), sd.KAnonymity(4)).plan
+    assert any(
+        "other records" in text for text in sd.apply(plan, sd.read(second, schema)).certificate.caveats
+    )
+    declared = sd.Schema.from_roles(
+        quasi=["age"], sensitive=["ill"], hierarchies={"age": sd.Hierarchy.intervals(range(100), width=10)}
+    )
+    plan = sd.generalize(sd.read(first, declared), sd.KAnonymity(4)).plan
+    assert sd.apply(plan, sd.read(first, declared)).certificate.caveats == []

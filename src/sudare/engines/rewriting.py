@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,3 +30,15 @@ class Rewriting:
     """Distinct tuples of the keys, by the codes of their dictionaries; in rising order."""
     published: Mapping[str, Labels | None]
     """What is published of each column, in this order; None: what the row has."""
+
+    def blocks_by(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Number the tuples by what is published of some columns, all of them keys: these are the blocks that are seen."""
+        columns = [
+            self.tuples[:, self.keys.index(name)] if labels is None else labels.of_tuple
+            for name, labels in self.published.items()
+            if name in names
+        ]
+        if not columns:
+            return np.zeros(len(self.tuples), dtype=np.int64)
+        _, blocks = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
+        return np.asarray(blocks.reshape(-1), dtype=np.int64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -14,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from sudare.errors import InputError
+from sudare.errors import InputError, RequirementError
 from sudare.tables.content import canonical
-from sudare.tables.counts import Counts, places_of
+from sudare.tables.counts import Counts, count_index, places_of
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.table import Table
-from sudare.tables.text import text_of
 
 Ints = NDArray[np.int64]
 MAX_TUPLES = 2**28
 NUMBER = "<i4"
+LEFT_OUT, SEVERAL = -1, -2
+"""In place of a block."""
 
 
 class KeyForm(BaseModel):
@@ -49,7 +49,11 @@ class BlocksForm(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class RecordedBlocks:
-    """The block that the records with each tuple of values are published in (-1: they are left out)."""
+    """The block that the records with each tuple of values are published in.
+
+    LEFT_OUT: in none. SEVERAL: values that say the same, such as 30 and 30.0, or no text and none, were published apart.
+    Read again, from another format, such records can no longer be told from each other.
+    """
 
     keys: Mapping[str, list[str]]
     tuples: NDArray[np.int32]
@@ -57,8 +61,22 @@ class RecordedBlocks:
 
     @classmethod
     def of(cls, table: Table, counts: Counts, block_of: Ints) -> RecordedBlocks:
-        """Name tuples by their values."""
-        return cls({name: spelled_values(table[name]) for name in counts.names}, counts.codes, block_of)
+        """Name tuples by what their values say, whatever the format: as the digest of a table takes them."""
+        keys: dict[str, list[str]] = {}
+        columns: dict[str, NDArray[np.int32]] = {}
+        for name in counts.names:
+            every = meanings_of(table[name])
+            keys[name] = list(dict.fromkeys(every))
+            place = {meaning: i for i, meaning in enumerate(keys[name])}
+            columns[name] = np.array([place[meaning] for meaning in every], dtype=np.int32)[
+                counts.column(name)
+            ]
+        tuples, group = count_index(dict(columns), [len(values) for values in keys.values()])
+        lowest = np.full(len(tuples), np.iinfo(np.int64).max)
+        highest = np.full(len(tuples), np.iinfo(np.int64).min)
+        np.minimum.at(lowest, group, block_of)
+        np.maximum.at(highest, group, block_of)
+        return cls(keys, tuples.codes, np.where(lowest == highest, lowest, SEVERAL))
 
     def to_json(self) -> dict[str, Any]:
         """Return the blocks as plain data."""
@@ -90,7 +108,7 @@ class RecordedBlocks:
         sizes = np.array([len(values) for values in keys.values()])
         if (numbers[:, :-1] < 0).any() or (numbers[:, :-1] >= sizes).any():
             raise InputError("its tuples have values that are not listed")
-        if numbers[:, -1].min() < -1 or numbers[:, -1].max() >= form.tuples:
+        if numbers[:, -1].min() < SEVERAL or numbers[:, -1].max() >= form.tuples:
             raise InputError("its blocks have numbers that no block has")
         return cls(
             keys, np.ascontiguousarray(numbers[:, :-1], dtype=np.int32), numbers[:, -1].astype(np.int64)
@@ -109,28 +127,30 @@ class RecordedBlocks:
         places = np.empty((len(counts), len(own)), dtype=np.int32)
         for at, (name, values) in enumerate(zip(own, self.keys.values(), strict=True)):
             place = {value: i for i, value in enumerate(values)}
-            by_code = np.array(
-                [place.get(value, -1) for value in spelled_values(table[name])], dtype=np.int32
-            )
+            by_code = np.array([place.get(value, -1) for value in meanings_of(table[name])], dtype=np.int32)
             places[:, at] = by_code[counts.column(name)]
         known = Counts(tuple(own), self.tuples, np.ones(len(self.tuples), dtype=np.int64), ())
         matches = places_of(places, known)
         if (matches < 0).any():
             raise InputError("its blocks are of other records than its table's")
-        return self.block_of[matches]
+        blocks = self.block_of[matches]
+        if (blocks == SEVERAL).any():
+            values = counts.codes[int((blocks == SEVERAL).argmax())]
+            who = {name: table[name].decode(values[[at]])[0] for at, name in enumerate(counts.names)}
+            raise RequirementError(
+                "Two releases cannot be compared: records were published apart whose values say the same, such as 30 and 30.0, "
+                f"or an empty text and none. The first have {', '.join(f'{name} {value!r}' for name, value in who.items())}. Write "
+                "such values alike in the source."
+            )
+        return blocks
 
 
-def spelled_values(dictionary: Dictionary) -> list[str]:
-    """Write every code's value as the one text that it has in all formats. Texts that say the same stay apart.
+def meanings_of(dictionary: Dictionary) -> list[str]:
+    """Write what every code's value says as the one text that it has in all formats, as the digest of a table does.
 
     >>> import polars as pl
-    >>> spelled_values(Dictionary(pl.Series(["30", "30.0", "x"]), missing=True))
-    ['n30 30', 'n30 30.0', 'tx', '']
+    >>> meanings_of(Dictionary(pl.Series(["", "30", "30.0", "x"]), missing=True))
+    ['', 'n30', 'n30', 'tx', '']
     """
     meanings = [meaning or "" for meaning in canonical(dictionary.values)]
-    often = Counter(meanings)
-    texts = [
-        meaning if meaning and often[meaning] == 1 else f"{meaning} {text_of(value)}"
-        for meaning, value in zip(meanings, dictionary.values.to_list(), strict=True)
-    ]
-    return [*texts, ""] if dictionary.missing else texts
+    return [*meanings, ""] if dictionary.missing else meanings

@@ -69,7 +69,8 @@ class LocatedViews:
                 place = {label: i for i, label in enumerate(distinct.to_list())}
                 of_block = np.array([place[label] for label in labels], dtype=np.int64)
                 # An attribute of which all blocks have one value each stays what it is, in its own type.
-                published[name] = Labels(distinct, of_block[blocks]) if view.covered[:, a].any() else None
+                alone = not view.covered[:, a].any() and _one_each(blocks, tuples[:, keys.index(name)])
+                published[name] = None if alone else Labels(distinct, of_block[blocks])
             rewritings[view.name] = Rewriting(keys, tuples, {**published, self.sensitive: None})
         return rewritings
 
@@ -86,6 +87,12 @@ class LocatedViews:
                 for name, labels in rewriting.published.items()
             ]
         )
+
+
+def _one_each(blocks: Ints, codes: NDArray[np.int32]) -> bool:
+    """Tell whether every block has one value: a plan's word is not taken for it."""
+    pairs = np.unique(np.column_stack([blocks, codes]), axis=0)
+    return len(pairs) == len(np.unique(blocks))
 
 
 @dataclass(frozen=True, eq=False)

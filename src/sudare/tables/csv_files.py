@@ -158,14 +158,17 @@ class CsvFile:
 def _record_starts(data: NDArray[np.uint8], newline: int, quote: int) -> Iterator[int]:
     """Yield where records start that are about SLICE bytes apart, and at last the end.
 
-    A newline ends a record unless it stands in quotes: unless an odd number of quotes stands before it.
+    A newline ends a record unless it stands in quotes: unless an odd number of quotes stands before it. No slice starts
+    with a byte order mark, which would be taken for none of its text.
     """
     yield 0
     start, quotes = 0, 0
     while start + SLICE < len(data):
         at = start + SLICE
         quotes += int(np.count_nonzero(data[start:at] == quote))
-        while at < len(data) and not (data[at] == newline and quotes % 2 == 0):
+        while at < len(data) and not (
+            data[at] == newline and quotes % 2 == 0 and data[at + 1 : at + 4].tobytes() != codecs.BOM_UTF8
+        ):
             quotes += int(data[at] == quote)
             at += 1
         start = at + 1

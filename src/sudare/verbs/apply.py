@@ -17,6 +17,7 @@ from sudare.pview.pview import PView
 from sudare.randomization.plan import RandomizationPlan
 from sudare.release.release import Release
 from sudare.tables.excerpt import without
+from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
 from sudare.verbs.generalize import released
@@ -27,6 +28,10 @@ from sudare.verbs.true_labels import refuse_false_labels
 from sudare.verification.columns import refuse_columns
 
 Unseen = Literal["refuse", "suppress"]
+OTHERS_VALUES = (
+    "The labels are those of a plan that may have been learned from other records. Where the schema does not say what a "
+    "hierarchy is, its intervals end at values of these."
+)
 
 
 @overload
@@ -77,7 +82,16 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release | PVie
         located = plan.locate(rest)
     for rewriting in _rewritings(located):
         refuse_false_labels(rest, rewriting)
-    return released_views(table, plan) if isinstance(plan, ViewsPlan) else released(table, plan)
+    caveats = [OTHERS_VALUES] if _has_labels_of_data(table) else []
+    if isinstance(plan, ViewsPlan):
+        return released_views(table, plan, caveats=caveats)
+    return released(table, plan, caveats=caveats)
+
+
+def _has_labels_of_data(table: Table) -> bool:
+    """Tell whether the schema leaves it to the data what a hierarchy is: then labels end at somebody's values."""
+    quasi = [table.schema[name] for name in table.names(Role.quasi)]
+    return any(own.domain is None and not isinstance(own.hierarchy, Hierarchy) for own in quasi)
 
 
 def _rewritings(located: Located | LocatedViews) -> list[Rewriting]:

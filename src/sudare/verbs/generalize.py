@@ -7,11 +7,13 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from sudare.attacks.attack import attack_all
 from sudare.errors import InputError
 from sudare.generalization.methods import Method, method_of
 from sudare.generalization.problem import Problem
-from sudare.ledger.blocks import RecordedBlocks
+from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
 from sudare.plans.generalization import GeneralizationPlan, Located
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import Requirement, sensitive_attribute
@@ -94,7 +96,12 @@ def _refuse_what_cannot_be(
 
 
 def released(
-    table: Table, plan: GeneralizationPlan, *, predict: str | None = None, decision: str | None = None
+    table: Table,
+    plan: GeneralizationPlan,
+    *,
+    predict: str | None = None,
+    decision: str | None = None,
+    caveats: Sequence[str] = (),
 ) -> Release:
     """Apply a plan to the rows that it covers, certify the output, and say what the holder keeps."""
     whole = plan.locate(table)
@@ -103,7 +110,7 @@ def released(
         rest = without(table, whole.counts.names, whole.counts.codes[~whole.covered])
         located = plan.locate(rest)
     handed_over = HandedOver({"data": rest.rows.rewrite(located.rewriting())})
-    declared = Declared(list(plan.requirements), plan.method, table.schema, NO_NOISE)
+    declared = Declared(list(plan.requirements), plan.method, table.schema, NO_NOISE, list(caveats))
     commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = certify(handed_over, declared, commitment)
     holds = Kept(
@@ -118,7 +125,10 @@ def released(
 
 
 def _named_blocks(table: Table, whole: Located) -> dict[str, RecordedBlocks]:
-    return {"data": RecordedBlocks.of(table, whole.counts, whole.block_of)}
+    """Name the blocks that receivers see, which need not be those of the plan."""
+    blocks = np.full(len(whole.counts), LEFT_OUT, dtype=np.int64)
+    blocks[whole.covered] = whole.rewriting().blocks_by(table.names(Role.quasi))
+    return {"data": RecordedBlocks.of(table, whole.counts, blocks)}
 
 
 def _record(

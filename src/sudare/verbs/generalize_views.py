@@ -17,7 +17,7 @@ from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.generalization import _kernels
 from sudare.generalization.problem import Trees, hierarchy_of, with_hierarchies
 from sudare.generalization.views import Earlier, Method, Score, ViewsProblem, learn_views
-from sudare.ledger.blocks import RecordedBlocks
+from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
 from sudare.ledger.combination import Told, named, standing
 from sudare.ledger.history import Recorded
 from sudare.ledger.ledger import Ledger
@@ -246,6 +246,7 @@ def released_views(
     plan: ViewsPlan,
     strictest: MultiViewDiversity | None = None,
     earlier: Sequence[Sequence[Recorded]] = (),
+    caveats: Sequence[str] = (),
 ) -> Release:
     """Apply a plan to the rows that it covers, verify the views together, and certify them.
 
@@ -261,7 +262,7 @@ def released_views(
     least = _verified(located, rewritings, requirement, strictest or requirement, earlier)
     data = {name: rest.rows.rewrite(rewriting) for name, rewriting in rewritings.items()}
     handed_over = HandedOver(data)
-    declared = Declared([requirement], plan.method, table.schema, NO_NOISE, [PERSON_BY_PERSON])
+    declared = Declared([requirement], plan.method, table.schema, NO_NOISE, [PERSON_BY_PERSON, *caveats])
     commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = certify(handed_over, declared, commitment)
     kept = Kept(
@@ -276,10 +277,13 @@ def released_views(
 
 
 def _named_blocks(table: Table, whole: LocatedViews) -> dict[str, RecordedBlocks]:
-    return {
-        view.name: RecordedBlocks.of(table, whole.counts, whole.block_of[:, at])
-        for at, view in enumerate(whole.views)
-    }
+    """Name the blocks of every view that receivers see, which need not be those of the plan."""
+    named = {}
+    for view, rewriting in zip(whole.views, whole.rewritings().values(), strict=True):
+        blocks = np.full(len(whole.counts), LEFT_OUT, dtype=np.int64)
+        blocks[whole.covered] = rewriting.blocks_by(view.attributes)
+        named[view.name] = RecordedBlocks.of(table, whole.counts, blocks)
+    return named
 
 
 def _report(
