@@ -471,3 +471,13 @@ def test_the_ledger_keeps_the_blocks_that_are_seen(tmp_path: Path) -> None:
     located = release.plan.locate(table)  # type: ignore[attr-defined]
     rewriting = located.rewriting()
     assert len(np.unique(rewriting.blocks_by(["q1"]))) == seen
+
+
+def test_blocks_of_merged_spellings_can_be_recorded_and_read(ledger: sd.Ledger, tmp_path: Path) -> None:
+    frame = two_spellings("30", "30.0")
+    release = sd.generalize_views(sd.read(frame, SPELLED), {"a": ["q1", "q2"]}, sd.MultiViewDiversity(2))
+    for blocks in release.kept.blocks.values():
+        form = BlocksForm.model_validate(blocks.to_json())
+        again = RecordedBlocks.read(form)
+        assert again.block_of.tolist() == blocks.block_of.tolist()
+        assert again.block_of.max() < len(again.tuples)

@@ -76,7 +76,10 @@ class RecordedBlocks:
         highest = np.full(len(tuples), np.iinfo(np.int64).min)
         np.minimum.at(lowest, group, block_of)
         np.maximum.at(highest, group, block_of)
-        return cls(keys, tuples.codes, np.where(lowest == highest, lowest, SEVERAL))
+        blocks = np.where(lowest == highest, lowest, SEVERAL)
+        inside = blocks >= 0
+        blocks[inside] = np.unique(blocks[inside], return_inverse=True)[1]  # numbered anew, without gaps
+        return cls(keys, tuples.codes, blocks)
 
     def to_json(self) -> dict[str, Any]:
         """Return the blocks as plain data."""
