@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from sudare.ledger.blocks import BlocksForm, RecordedBlocks
 from sudare.ledger.receivers import groups_around
 from tests.ledger.test_ledger import people, row_blocks
 
