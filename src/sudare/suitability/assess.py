@@ -123,11 +123,11 @@ def assess(
     >>> found.feasible[2], found.bound_l[2] <= sd.generalize(table, sd.LDiversity(2)).certificate.utility["distortion"]
     (True, True)
     """
-    table_given(table, "assess")
     one_of(diversity, "diversity", "assess", ("distinct", "entropy"))
     one_of(device, "device", "assess", ("cpu", "gpu"))
     if device == "gpu":
         accelerator()  # refused at once where there is none
+    table_given(table, "assess")
     ls = [int(value) if isinstance(value, float) and value.is_integer() else value for value in _several(l)]
     ks = _several(k)
     asked = [LDiversity(value, diversity, attribute=attribute) for value in ls]  # refuses wrong values
