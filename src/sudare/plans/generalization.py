@@ -18,6 +18,7 @@ from sudare.plans.trees import extended, trees_from_table, trees_to_table
 from sudare.privacy.promises import promise_from_json, promise_to_json
 from sudare.privacy.requirement import Requirement
 from sudare.tables.counts import Counts, places_of
+from sudare.tables.excerpt import without
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
@@ -62,6 +63,10 @@ class Located:
             published[name] = _labels(self.table[name].hierarchy, codes, climbed) if climbed.any() else None
         return Rewriting(self.counts.names, tuples, published)
 
+    def covered_rows(self, table: Table) -> Table:
+        """Return a table without the rows that the plan does not cover, as if they had never been there."""
+        return covered_rows(table, self.counts, self.covered)
+
     def outcome(self) -> Outcome:
         """Return what becomes of all records, as utility is measured on it."""
         levels = self.levels[np.where(self.covered, self.block_of, 0)]
@@ -80,6 +85,11 @@ class Located:
         inside = self.covered
         sizes = np.bincount(self.block_of[inside], self.counts.weights[inside]).astype(np.int64)
         return sizes[sizes > 0]
+
+
+def covered_rows(table: Table, counts: Counts, covered: NDArray[np.bool_]) -> Table:
+    """Return the table itself if all its tuples are covered, and else what is left without the others."""
+    return table if covered.all() else without(table, counts.names, counts.codes[~covered])
 
 
 def _labels(tree: Hierarchy | None, codes: NDArray[np.int32], levels: NDArray[np.int16]) -> Labels:

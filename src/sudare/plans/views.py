@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
-from sudare.plans.generalization import Ints, refuse_repeated, smallest_types, whole_numbers
+from sudare.plans.generalization import Ints, covered_rows, refuse_repeated, smallest_types, whole_numbers
 from sudare.plans.plan import TablePlan, method_from_json
 from sudare.plans.trees import matched
 from sudare.privacy.multi_view import MultiViewDiversity
@@ -73,6 +73,10 @@ class LocatedViews:
                 published[name] = None if alone else Labels(distinct, of_block[blocks])
             rewritings[view.name] = Rewriting(keys, tuples, {**published, self.sensitive: None})
         return rewritings
+
+    def covered_rows(self, table: Table) -> Table:
+        """Return a table without the rows that the plan does not cover, as if they had never been there."""
+        return covered_rows(table, self.counts, self.covered)
 
     def frame(self, rewriting: Rewriting) -> pl.DataFrame:
         """Return what is published for every tuple that the plan covers, one row each."""

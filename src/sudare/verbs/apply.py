@@ -16,7 +16,6 @@ from sudare.pview.design import PViewDesign
 from sudare.pview.pview import PView
 from sudare.randomization.plan import RandomizationPlan
 from sudare.release.release import Release
-from sudare.tables.excerpt import without
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
@@ -75,11 +74,10 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release | PVie
     if not isinstance(plan, GeneralizationPlan | ViewsPlan):
         raise ParameterError(f"A plan of the kind '{plan.kind}' cannot be applied to rows.")
     refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
-    rest, located = table, plan.locate(table)
-    if not located.covered.all():
-        _refuse_unseen(located, unseen)
-        rest = without(table, located.counts.names, located.counts.codes[~located.covered])
-        located = plan.locate(rest)
+    whole = plan.locate(table)
+    _refuse_unseen(whole, unseen)
+    rest = whole.covered_rows(table)
+    located = whole if rest is table else plan.locate(rest)
     for rewriting in _rewritings(located):
         refuse_false_labels(rest, rewriting)
     caveats = [OTHERS_VALUES] if _has_labels_of_data(table) else []
@@ -104,7 +102,7 @@ def _refuse_unseen(located: Located | LocatedViews, unseen: Unseen) -> None:
     covered, counts, table = located.covered, located.counts, located.table
     if not covered.any():
         raise InputError(f"{table.source.name}: the plan covers none of its records. Learn a plan from them.")
-    if unseen == "refuse":
+    if unseen == "refuse" and not covered.all():
         first = int((~covered).argmax())
         values = {name: table[name].decode(counts.column(name)[[first]])[0] for name in counts.names}
         described = ", ".join(

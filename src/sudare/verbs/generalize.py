@@ -22,7 +22,6 @@ from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
 from sudare.suitability.bounds import best_bounds, within_reach
 from sudare.suitability.costs import BlockMinimum, Costs
-from sudare.tables.excerpt import without
 from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
@@ -105,10 +104,8 @@ def released(
 ) -> Release:
     """Apply a plan to the rows that it covers, certify the output, and say what the holder keeps."""
     whole = plan.locate(table)
-    rest, located = table, whole
-    if not whole.covered.all():
-        rest = without(table, whole.counts.names, whole.counts.codes[~whole.covered])
-        located = plan.locate(rest)
+    rest = whole.covered_rows(table)
+    located = whole if rest is table else plan.locate(rest)
     handed_over = HandedOver({"data": rest.rows.rewrite(located.rewriting())})
     declared = Declared(list(plan.requirements), plan.method, table.schema, NO_NOISE, list(caveats))
     commitment, salt = InputHash.commit(table.name, table.digest())
@@ -140,7 +137,7 @@ def _record(
 ) -> dict[str, Any]:
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
     table, outcome = whole.table, whole.outcome()
-    utility = _utility(whole, plan, predict)
+    utility = _utility(whole, predict)
     bound = _bound(table, Problem.of(table, plan.requirements))
     return {
         "records": {
@@ -168,7 +165,7 @@ def _report(
     return write_generalization_report(table, data, certificate, holder, verification)
 
 
-def _utility(whole: Located, plan: GeneralizationPlan, predict: str | None) -> dict[str, Any]:
+def _utility(whole: Located, predict: str | None) -> dict[str, Any]:
     """Measure what the plan leaves: cells and blocks, counting, and, if asked, predicting."""
     outcome = whole.outcome()
     utility = utility_of(outcome, whole.block_sizes())

@@ -28,7 +28,6 @@ from sudare.release.certify import Declared, HandedOver, certify
 from sudare.release.release import Kept, Release
 from sudare.reports.views import write_views_report
 from sudare.tables.counts import Counts, places_of
-from sudare.tables.excerpt import without
 from sudare.tables.runs import Runs
 from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
@@ -254,10 +253,8 @@ def released_views(
     """
     (requirement,) = plan.requirements
     whole = plan.locate(table)
-    rest, located = table, whole
-    if not whole.covered.all():
-        rest = without(table, whole.counts.names, whole.counts.codes[~whole.covered])
-        located = plan.locate(rest)
+    rest = whole.covered_rows(table)
+    located = whole if rest is table else plan.locate(rest)
     rewritings = located.rewritings()
     least = _verified(located, rewritings, requirement, strictest or requirement, earlier)
     data = {name: rest.rows.rewrite(rewriting) for name, rewriting in rewritings.items()}
