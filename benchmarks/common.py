@@ -74,7 +74,7 @@ def publish(table: sd.Table, requirements: list[Requirement], learn: Learn) -> p
 
 
 def published(table: sd.Table, located: Located) -> pl.DataFrame:
-    return table.rows.rewrite(located.rewriting()).frame()
+    return table.rows.rewrite(located.rewriting).frame()
 
 
 def block_sizes(published: pl.DataFrame, quasi: list[str]) -> np.ndarray:

@@ -71,7 +71,7 @@ def main(quick: bool = False) -> None:
 
 def published(table: sd.Table, plan: ViewsPlan) -> dict[str, pl.DataFrame]:
     """Return what every view publishes."""
-    rewritings = plan.locate(table).rewritings()
+    rewritings = plan.locate(table).rewritings
     return {name: table.rows.rewrite(rewriting).frame() for name, rewriting in rewritings.items()}
 
 

@@ -100,7 +100,7 @@ def frame_of(table: sd.Table, recoding: Recoding, requirements: Sequence[Require
     """What is published for each row, in the order of the rows: the engine publishes the same, in its own order."""
     located = recoding.plan(requirements).locate(table)
     frame = by_row.published(table, located)
-    assert table.rows.rewrite(located.rewriting()).frame().equals(as_published(frame), null_equal=True)
+    assert table.rows.rewrite(located.rewriting).frame().equals(as_published(frame), null_equal=True)
     return frame
 
 

@@ -130,7 +130,7 @@ def frames_of(table: sd.Table, views: CutViews) -> dict[str, pl.DataFrame]:
     assert located.covered.all()
     blocks = located.block_of[by_row.tuple_of(table, located.counts)]
     original, frames = table.frame(), {}
-    for at, (view, rewriting) in enumerate(zip(located.views, located.rewritings().values(), strict=True)):
+    for at, (view, rewriting) in enumerate(zip(located.views, located.rewritings.values(), strict=True)):
         columns = [
             pl.Series(name, [labels[block] for block in blocks[:, at]], dtype=pl.String)
             if view.covered[:, a].any()

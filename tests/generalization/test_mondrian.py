@@ -52,7 +52,7 @@ def test_the_plan_of_cuts_leads_every_tuple_to_its_block(r: Random, strict: bool
         blocks = located.block_of[by_row.tuple_of(case.table, located.counts)]
         assert (blocks == by_row.block_of(case.table, recoding)).all()
         assert (located.levels == recoding.levels).all()
-        published = case.table.rows.rewrite(located.rewriting()).frame()
+        published = case.table.rows.rewrite(located.rewriting).frame()
         assert published.equals(as_published(by_row.published(case.table, located)))
 
 

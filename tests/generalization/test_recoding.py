@@ -109,7 +109,7 @@ def test_plan_of_a_small_table() -> None:
     assert labels == {("y", "3"), ("x", "[1, 2]")}
     assert plan.locate(table).block_sizes().tolist() == [2, 2]
     again = TuplePlan.read(json.loads(json.dumps(plan.to_json())), plan.tables())
-    assert again.locate(table).rewriting().tuples.tolist() == plan.tuples.tolist()
+    assert again.locate(table).rewriting.tuples.tolist() == plan.tuples.tolist()
 
 
 @pytest.mark.parametrize("learn", [learn_mondrian, learn_minimal])

@@ -98,7 +98,9 @@ def test_only_the_owner_can_read_a_plan(folder: Path) -> None:
 @pytest.mark.parametrize("kind", ["tuples", "cuts"])
 def test_a_release_keeps_its_plan(kind: str, tmp_path: Path) -> None:
     own = release(kind)
-    own = replace(own, kept=replace(own.kept, report=lambda holder: ""))  # not what is tested here
+    own = replace(
+        own, kept=replace(own.kept, report=lambda certificate, holder: "")
+    )  # not what is tested here
     out = own.write(tmp_path / "out")
     assert (out / "keep").stat().st_mode & 0o777 == 0o700
     assert {file.stat().st_mode & 0o777 for file in (out / "keep").iterdir()} == {0o600}

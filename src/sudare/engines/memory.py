@@ -101,12 +101,14 @@ class Memory:
     def rewrite(self, rewriting: Rewriting) -> Runs:
         """Return what is published instead of the rows, in the order of what is published."""
         counts, tuple_of = count_index(*self._coded(rewriting.keys))
-        listed = np.full(len(counts), -1, dtype=np.int64)
-        places = places_of(rewriting.tuples, counts)
-        listed[places[places >= 0]] = np.flatnonzero(places >= 0)
-        place = listed[tuple_of]
-        kept = None if (listed >= 0).all() else place >= 0
-        place = place if kept is None else place[kept]
+        place, kept = tuple_of, None
+        if not np.array_equal(rewriting.tuples, counts.codes):
+            listed = np.full(len(counts), -1, dtype=np.int64)
+            places = places_of(rewriting.tuples, counts)
+            listed[places[places >= 0]] = np.flatnonzero(places >= 0)
+            place = listed[tuple_of]
+            kept = place >= 0
+            place = place[kept]
         values, codes = {}, {}
         for name, labels in rewriting.published.items():
             values[name], codes[name] = (

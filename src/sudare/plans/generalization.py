@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,9 @@ class Located:
         """Which tuples the plan covers."""
         return np.asarray(self.block_of >= 0)
 
+    @cached_property
     def rewriting(self) -> Rewriting:
-        """Return what becomes of the rows that the plan covers."""
+        """What becomes of the rows that the plan covers."""
         covered = self.covered
         tuples = self.counts.codes[covered]
         levels = self.levels[self.block_of[covered]]
@@ -95,20 +97,16 @@ def covered_rows(table: Table, counts: Counts, covered: NDArray[np.bool_]) -> Ta
 def _labels(tree: Hierarchy | None, codes: NDArray[np.int32], levels: NDArray[np.int16]) -> Labels:
     assert tree is not None  # with_trees gave every quasi attribute one
     first = np.append(0, np.cumsum([len(names) for names in tree.labels]))
-    values = pl.Series([label for names in tree.labels for label in names], dtype=pl.String)
+    texts = [label for names in tree.labels for label in names]
     every = first[levels] + tree.codes[levels, codes]
+    used = np.zeros(first[-1], dtype=bool)
+    used[every] = True
     # Two nodes may have one label, as a value that is a group by itself: they are published alike.
-    distinct, place = np.unique(every, return_inverse=True)
-    texts = values.gather(distinct)
-    names = texts.unique(maintain_order=True)
-    index = texts.to_frame("text").join(
-        names.to_frame("text").with_row_index("at"),
-        on="text",
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )["at"]
-    return Labels(names, index.cast(pl.Int64).to_numpy()[place])
+    place: dict[str | None, int] = {}
+    of_node = np.empty(first[-1], dtype=np.int64)
+    for node in np.flatnonzero(used).tolist():
+        of_node[node] = place.setdefault(texts[node], len(place))
+    return Labels(pl.Series(list(place), dtype=pl.String), of_node[every])
 
 
 class GeneralizationPlan(TablePlan):

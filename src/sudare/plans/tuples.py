@@ -121,9 +121,7 @@ class TuplePlan(GeneralizationPlan):
         """Raise a ValueError if the tuples of a block differ on the level that it climbs to: it has no one label."""
         for a, tree in enumerate(self.trees.values()):
             nodes = tree.codes[self.levels[self.block_of, a], self.tuples[:, a]]
-            lowest = np.full(len(self.levels), np.iinfo(np.int64).max)
-            highest = np.full(len(self.levels), -1)
-            np.minimum.at(lowest, self.block_of, nodes)
-            np.maximum.at(highest, self.block_of, nodes)
-            if (lowest < highest)[self.block_of].any():
+            any_node = np.empty(len(self.levels), dtype=nodes.dtype)
+            any_node[self.block_of] = nodes  # of each block that of one of its tuples
+            if (any_node[self.block_of] != nodes).any():
                 raise ValueError("the tuples of one of its blocks are not alike")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -56,8 +57,9 @@ class LocatedViews:
         """Which tuples the plan covers."""
         return np.asarray((self.block_of >= 0).all(axis=1))
 
+    @cached_property
     def rewritings(self) -> dict[str, Rewriting]:
-        """Return what becomes of the rows that the plan covers, in every view."""
+        """What becomes of the rows that the plan covers, in every view."""
         covered = self.covered
         keys, tuples = self.counts.names, self.counts.codes[covered]
         rewritings = {}

@@ -43,17 +43,23 @@ class Declared:
     caveats: Sequence[str] = ()
 
 
-def certify(handed_over: HandedOver, declared: Declared, commitment: InputHash) -> Certificate:
-    """Verify what is handed over, and say what it promises and what was measured on it.
+def certify(
+    handed_over: HandedOver,
+    declared: Declared,
+    commitment: InputHash,
+    verification: Verification | None = None,
+) -> Certificate:
+    """Say what is handed over, what it promises, and what was measured on it.
 
-    Raises a RequirementError if a promise does not hold on it.
+    `verification` is that of what is handed over, if it was verified before; else it is verified now, and a
+    RequirementError raised if a promise does not hold on it.
     """
     return Certificate(
         requirements=[str(promise) for promise in declared.promises],
         promises=[promise_to_json(promise) for promise in declared.promises],
         attributes=_attributes(handed_over, declared),
         missing_values=_listed(declared.schema.missing_values),
-        measured=_measured(handed_over, declared),
+        measured=_measured(handed_over, declared, verification),
         method=declared.method,
         utility=_utility(handed_over, declared.schema),
         caveats=list(declared.caveats),
@@ -100,7 +106,9 @@ def verified(handed_over: HandedOver, declared: Declared) -> Verification:
     return verification
 
 
-def _measured(handed_over: HandedOver, declared: Declared) -> dict[str, Any]:
+def _measured(
+    handed_over: HandedOver, declared: Declared, verification: Verification | None
+) -> dict[str, Any]:
     """Return what the output has of each promise.
 
     Of several views it is what was promised: they were verified together, and how much more than that they leave to
@@ -109,7 +117,7 @@ def _measured(handed_over: HandedOver, declared: Declared) -> dict[str, Any]:
     together = [p for p in declared.promises if isinstance(p, MultiViewDiversity)]
     if together:
         return {promise.name: promise.l for promise in together}
-    return dict(verified(handed_over, declared).measured)
+    return dict((verification or verified(handed_over, declared)).measured)
 
 
 def _utility(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.ledger import Ledger
 from sudare.plans.plan import Plan
 from sudare.privacy.promises import Promise
-from sudare.release.certify import Declared, HandedOver
+from sudare.release.certify import Declared, HandedOver, certify
 from sudare.release.writing import sha256_of, write_json, write_text
 from sudare.tables import folders
 from sudare.tables.atomic import write_folder
@@ -24,7 +24,8 @@ from sudare.tables.outputs import write_csv, write_parquet
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
-from sudare.verification.certificate import Certificate
+from sudare.verification.certificate import Certificate, InputHash
+from sudare.verification.findings import Verification
 from sudare.verification.verify import verify
 
 
@@ -33,14 +34,12 @@ class Kept:
     """What stays with the holder: all of it tells about the original."""
 
     plan: Plan
-    input_salt: str
-    """Opens the certificate's input hash."""
-    record: Callable[[], dict[str, Any]]
-    """Makes the holder's record."""
-    report: Callable[[dict[str, Any]], str]
-    """Writes the report, given the holder's record."""
-    table: Table | None = None
+    table: Table
     """What it was made from; a ledger compares it with earlier releases."""
+    record: Callable[[Certificate], dict[str, Any]]
+    """Makes the holder's record."""
+    report: Callable[[Certificate, dict[str, Any]], str]
+    """Writes the report, given the holder's record."""
     name_blocks: Callable[[], Mapping[str, RecordedBlocks]] = dict
     """Names the block that records are published in, by view, where there are blocks; a ledger asks for it."""
 
@@ -49,25 +48,45 @@ class Kept:
         """The block that records are published in, by view, where there are blocks."""
         return self.name_blocks()
 
+    @property
+    def input_hash(self) -> InputHash:
+        """The commitment to the input that the certificate states."""
+        return self._commitment[0]
 
-@dataclass(frozen=True, eq=False)
+    @property
+    def input_salt(self) -> str:
+        """Opens the certificate's input hash."""
+        return self._commitment[1]
+
+    @cached_property
+    def _commitment(self) -> tuple[InputHash, str]:
+        return InputHash.commit(self.table.name, self.table.digest())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """What goes out: one table, or several views; and what stays. Nothing is on disk until `write`."""
 
-    handed_over: HandedOver = field(repr=False)
-    declared: Declared = field(repr=False)
-    certificate: Certificate
-    kept: Kept = field(repr=False)
+    handed_over: HandedOver
+    declared: Declared
+    kept: Kept
+    verification: Verification | None = None
+    """Of a single table; what it has of the promises is certified. Views are verified together, when they are made."""
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What is promised, and what was measured on what is handed over. It is made when it is first asked for."""
+        return certify(self.handed_over, self.declared, self.kept.input_hash, self.verification)
 
     @cached_property
     def holder(self) -> dict[str, Any]:
         """The holder's record: what only the holder may know. It is made when it is first asked for."""
-        return self.kept.record()
+        return self.kept.record(self.certificate)
 
     @cached_property
     def report(self) -> str:
         """The report for the holder, an HTML page. It is written when it is first asked for."""
-        return self.kept.report(self.holder)
+        return self.kept.report(self.certificate, self.holder)
 
     @property
     def plan(self) -> Plan:
@@ -83,6 +102,10 @@ class Release:
     def schema(self) -> Schema:
         """The schema of the table it was made from."""
         return self.declared.schema
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name}: {runs.height:,} rows" for name, runs in self.handed_over.frames.items())
+        return f"Release({', '.join(map(str, self.requirements))} by {self.declared.method}; {sizes})"
 
     def frame(self) -> pl.DataFrame:
         """Return what is published, if it is one table."""
@@ -140,11 +163,8 @@ class Release:
         self, ledger: Ledger, certificate: Certificate, path: Path, folder: Path, receiver: str | None
     ) -> None:
         """Record the release in a ledger, which may refuse it."""
-        table = self.kept.table
-        if table is None:
-            raise InputError("This release does not know what it was made from, and cannot be recorded.")
         body = history.record(
-            table,
+            self.kept.table,
             str(folder),
             receiver,
             certificate,
@@ -156,4 +176,4 @@ class Release:
             requirements=self.requirements,
             holder=self.holder,
         )
-        ledger.record(body, table)
+        ledger.record(body, self.kept.table)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, overload
 
-from sudare.engines.rewriting import Rewriting
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.plans.cuts import CutPlan
-from sudare.plans.generalization import GeneralizationPlan, Located
+from sudare.plans.generalization import GeneralizationPlan
+from sudare.plans.placed import Where, without_uncovered
 from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
-from sudare.plans.views import LocatedViews, ViewsPlan
+from sudare.plans.views import ViewsPlan
 from sudare.privacy.requirement import one_of
 from sudare.pview.design import PViewDesign
 from sudare.pview.pview import PView
@@ -74,16 +74,24 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release | PVie
     if not isinstance(plan, GeneralizationPlan | ViewsPlan):
         raise ParameterError(f"A plan of the kind '{plan.kind}' cannot be applied to rows.")
     refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
-    whole = plan.locate(table)
-    _refuse_unseen(whole, unseen)
-    rest = whole.covered_rows(table)
-    located = whole if rest is table else plan.locate(rest)
-    for rewriting in _rewritings(located):
-        refuse_false_labels(rest, rewriting)
+    try:
+        return _applied(plan, table, unseen)
+    except RequirementError as error:
+        raise RequirementError(
+            f"{error} The plan's blocks do not suit these records: learn a plan from them."
+        ) from None
+
+
+def _applied(plan: GeneralizationPlan | ViewsPlan, table: Table, unseen: Unseen) -> Release:
     caveats = [OTHERS_VALUES] if _has_labels_of_data(table) else []
     if isinstance(plan, ViewsPlan):
-        return released_views(table, plan, caveats=caveats)
-    return released(table, plan, caveats=caveats)
+        views = without_uncovered(plan, table, _covered(plan.locate(table), unseen))
+        for rewriting in views.located.rewritings.values():
+            refuse_false_labels(views.rest, rewriting)
+        return released_views(table, plan, views, caveats=caveats)
+    placed = without_uncovered(plan, table, _covered(plan.locate(table), unseen))
+    refuse_false_labels(placed.rest, placed.located.rewriting)
+    return released(table, plan, placed, caveats=caveats)
 
 
 def _has_labels_of_data(table: Table) -> bool:
@@ -92,13 +100,8 @@ def _has_labels_of_data(table: Table) -> bool:
     return any(own.domain is None and not isinstance(own.hierarchy, Hierarchy) for own in quasi)
 
 
-def _rewritings(located: Located | LocatedViews) -> list[Rewriting]:
-    if isinstance(located, LocatedViews):
-        return list(located.rewritings().values())
-    return [located.rewriting()]
-
-
-def _refuse_unseen(located: Located | LocatedViews, unseen: Unseen) -> None:
+def _covered(located: Where, unseen: Unseen) -> Where:
+    """Refuse a table of which the plan does not cover enough."""
     covered, counts, table = located.covered, located.counts, located.table
     if not covered.any():
         raise InputError(f"{table.source.name}: the plan covers none of its records. Learn a plan from them.")
@@ -112,6 +115,7 @@ def _refuse_unseen(located: Located | LocatedViews, unseen: Unseen) -> None:
             f"{table.source.name}: the plan does not cover {int(counts.weights[~covered].sum()):,} of {counts.total:,} records; the "
             f'first has {described}. Leave them out with unseen="suppress", or learn a plan from these records.'
         )
+    return located
 
 
 __all__ = ["CutPlan", "Plan", "TuplePlan", "ViewsPlan", "apply"]

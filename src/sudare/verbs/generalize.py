@@ -15,9 +15,10 @@ from sudare.generalization.methods import Method, method_of
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
 from sudare.plans.generalization import GeneralizationPlan, Located
+from sudare.plans.placed import Placed, without_uncovered
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import Requirement, sensitive_attribute
-from sudare.release.certify import Declared, HandedOver, certify, verified
+from sudare.release.certify import Declared, HandedOver, verified
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
 from sudare.suitability.bounds import best_bounds, within_reach
@@ -28,8 +29,9 @@ from sudare.utility.classifier import classifier_scores, refuse_unpredictable
 from sudare.utility.measures import utility_of
 from sudare.utility.queries import query_error
 from sudare.verbs.arguments import requirements_given
-from sudare.verification.certificate import Certificate, InputHash
+from sudare.verification.certificate import Certificate
 from sudare.verification.columns import refuse_columns
+from sudare.verification.findings import Verification
 
 NO_NOISE = "no noise; rows stand in the order of their published values"
 
@@ -75,7 +77,8 @@ def generalized(
 ) -> Release:
     """Generalize, with what was decided before in the holder's record."""
     _refuse_what_cannot_be(table, asked, method, predict)
-    return released(table, method.learn(table, asked), predict=predict, decision=decision)
+    plan = method.learn(table, asked)
+    return released(table, plan, without_uncovered(plan, table), predict=predict, decision=decision)
 
 
 def _refuse_what_cannot_be(
@@ -97,43 +100,40 @@ def _refuse_what_cannot_be(
 def released(
     table: Table,
     plan: GeneralizationPlan,
+    placed: Placed[Located],
     *,
     predict: str | None = None,
     decision: str | None = None,
     caveats: Sequence[str] = (),
 ) -> Release:
     """Apply a plan to the rows that it covers, certify the output, and say what the holder keeps."""
-    whole = plan.locate(table)
-    rest = whole.covered_rows(table)
-    located = whole if rest is table else plan.locate(rest)
-    handed_over = HandedOver({"data": rest.rows.rewrite(located.rewriting())})
+    whole = placed.whole
+    handed_over = HandedOver({"data": placed.rest.rows.rewrite(placed.located.rewriting)})
     declared = Declared(list(plan.requirements), plan.method, table.schema, NO_NOISE, list(caveats))
-    commitment, salt = InputHash.commit(table.name, table.digest())
-    certificate = certify(handed_over, declared, commitment)
-    holds = Kept(
+    verification = verified(handed_over, declared)
+    kept = Kept(
         plan,
-        salt,
-        record=partial(_record, whole, plan, certificate, predict, decision),
-        report=partial(_report, whole.table, handed_over, declared, certificate),
-        table=table,
+        table,
+        record=partial(_record, whole, plan, predict, decision),
+        report=partial(_report, whole.table, handed_over, verification),
         name_blocks=partial(_named_blocks, table, whole),
     )
-    return Release(handed_over, declared, certificate, holds)
+    return Release(handed_over, declared, kept, verification)
 
 
 def _named_blocks(table: Table, whole: Located) -> dict[str, RecordedBlocks]:
     """Name the blocks that receivers see, which need not be those of the plan."""
     blocks = np.full(len(whole.counts), LEFT_OUT, dtype=np.int64)
-    blocks[whole.covered] = whole.rewriting().blocks_by(table.names(Role.quasi))
+    blocks[whole.covered] = whole.rewriting.blocks_by(table.names(Role.quasi))
     return {"data": RecordedBlocks.of(table, whole.counts, blocks)}
 
 
 def _record(
     whole: Located,
     plan: GeneralizationPlan,
-    certificate: Certificate,
     predict: str | None,
     decision: str | None,
+    certificate: Certificate,
 ) -> dict[str, Any]:
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
     table, outcome = whole.table, whole.outcome()
@@ -157,12 +157,11 @@ def _record(
 def _report(
     table: Table,
     handed_over: HandedOver,
-    declared: Declared,
+    verification: Verification,
     certificate: Certificate,
     holder: dict[str, Any],
 ) -> str:
-    data, verification = handed_over.frames["data"], verified(handed_over, declared)
-    return write_generalization_report(table, data, certificate, holder, verification)
+    return write_generalization_report(table, handed_over.frames["data"], certificate, holder, verification)
 
 
 def _utility(whole: Located, predict: str | None) -> dict[str, Any]:

@@ -21,10 +21,11 @@ from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
 from sudare.ledger.combination import Told, named, standing
 from sudare.ledger.history import Recorded
 from sudare.ledger.ledger import Ledger
+from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.views import NAME, RESERVED, LocatedViews, ViewsPlan
 from sudare.privacy.multi_view import MultiViewDiversity, RemainingValues, refuse_other_requirements
 from sudare.privacy.requirement import number, one_of, whole_number
-from sudare.release.certify import Declared, HandedOver, certify
+from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
 from sudare.reports.views import write_views_report
 from sudare.tables.counts import Counts, places_of
@@ -36,7 +37,7 @@ from sudare.utility.measures import utility_of
 from sudare.utility.outcome import Outcome
 from sudare.verbs.generalize import NO_NOISE
 from sudare.verification import recount_views
-from sudare.verification.certificate import Certificate, InputHash
+from sudare.verification.certificate import Certificate
 from sudare.verification.columns import refuse_columns
 
 METHODS = ("simultaneous", "all-attributes", "sequential")
@@ -108,7 +109,8 @@ def generalize_views(
         candidates=candidates,
         alpha=alpha,
     )
-    return released_views(table, views_cut.plan(requirement), strictest, earlier)
+    plan = views_cut.plan(requirement)
+    return released_views(table, plan, without_uncovered(plan, table), strictest, earlier)
 
 
 # -- What can be checked before any work ----------------------------------------------------------------
@@ -243,6 +245,7 @@ def _refuse_what_is_gone(
 def released_views(
     table: Table,
     plan: ViewsPlan,
+    placed: Placed[LocatedViews],
     strictest: MultiViewDiversity | None = None,
     earlier: Sequence[Sequence[Recorded]] = (),
     caveats: Sequence[str] = (),
@@ -252,31 +255,26 @@ def released_views(
     `strictest` is what they must have together with what `earlier` releases tell.
     """
     (requirement,) = plan.requirements
-    whole = plan.locate(table)
-    rest = whole.covered_rows(table)
-    located = whole if rest is table else plan.locate(rest)
-    rewritings = located.rewritings()
+    whole, located = placed.whole, placed.located
+    rewritings = located.rewritings
     least = _verified(located, rewritings, requirement, strictest or requirement, earlier)
-    data = {name: rest.rows.rewrite(rewriting) for name, rewriting in rewritings.items()}
+    data = {name: placed.rest.rows.rewrite(rewriting) for name, rewriting in rewritings.items()}
     handed_over = HandedOver(data)
     declared = Declared([requirement], plan.method, table.schema, NO_NOISE, [PERSON_BY_PERSON, *caveats])
-    commitment, salt = InputHash.commit(table.name, table.digest())
-    certificate = certify(handed_over, declared, commitment)
     kept = Kept(
         plan,
-        salt,
+        table,
         record=partial(_record, whole, data, {requirement.name: least}, _made_against(_flat(earlier))),
-        report=partial(_report, table, data, located, earlier, certificate),
-        table=table,
+        report=partial(_report, table, data, located, earlier),
         name_blocks=partial(_named_blocks, table, whole),
     )
-    return Release(handed_over, declared, certificate, kept)
+    return Release(handed_over, declared, kept)
 
 
 def _named_blocks(table: Table, whole: LocatedViews) -> dict[str, RecordedBlocks]:
     """Name the blocks of every view that receivers see, which need not be those of the plan."""
     named = {}
-    for view, rewriting in zip(whole.views, whole.rewritings().values(), strict=True):
+    for view, rewriting in zip(whole.views, whole.rewritings.values(), strict=True):
         blocks = np.full(len(whole.counts), LEFT_OUT, dtype=np.int64)
         blocks[whole.covered] = rewriting.blocks_by(view.attributes)
         named[view.name] = RecordedBlocks.of(table, whole.counts, blocks)
@@ -354,7 +352,11 @@ def _refuse_broken(requirement: MultiViewDiversity, least: float, worst: int, lo
 
 
 def _record(
-    whole: LocatedViews, data: Mapping[str, Runs], measured: dict[str, float], notes: list[str]
+    whole: LocatedViews,
+    data: Mapping[str, Runs],
+    measured: dict[str, float],
+    notes: list[str],
+    _certificate: Certificate,
 ) -> dict[str, Any]:
     """Measure what needs the original: what is left to everybody, what it cost, and what could be told before."""
     table, published = whole.table, next(iter(data.values())).height

@@ -21,14 +21,14 @@ from sudare.randomization.draw import draw, input_codes
 from sudare.randomization.learn import learn_plan
 from sudare.randomization.methods import After, Histogram, How, RandomizationMethod
 from sudare.randomization.plan import RandomizationPlan
-from sudare.release.certify import Declared, HandedOver, certify
+from sudare.release.certify import Declared, HandedOver, verified
 from sudare.release.release import Kept, Release
 from sudare.reports.randomization import write_randomization_report
 from sudare.tables.published import in_order
 from sudare.tables.runs import Runs
 from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
-from sudare.verification.certificate import InputHash
+from sudare.verification.certificate import Certificate
 from sudare.verification.columns import refuse_columns
 
 
@@ -108,16 +108,13 @@ def _release(table: Table, plan: RandomizationPlan, source: Keystream, unsafe_se
     handed_over = HandedOver({"data": Runs.of(data)}, law)
     randomness = f"{source.description}; rows stand in the order of their published values"
     declared = Declared([plan.requirement], "randomize", table.schema, randomness, plan.caveats)
-    commitment, salt = InputHash.commit(table.name, table.digest())
-    certificate = certify(handed_over, declared, commitment)
     kept = Kept(
         plan,
-        salt,
+        table,
         record=partial(_record, table, plan, unsafe_seed),
-        report=partial(write_randomization_report, table, data, plan, certificate),
-        table=table,
+        report=partial(write_randomization_report, table, data, plan),
     )
-    return Release(handed_over, declared, certificate, kept)
+    return Release(handed_over, declared, kept, verified(handed_over, declared))
 
 
 def _drawn(table: Table, plan: RandomizationPlan, source: Keystream) -> pl.DataFrame:
@@ -135,7 +132,9 @@ def _source(unsafe_seed: int | None) -> Keystream:
     return Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
 
 
-def _record(table: Table, plan: RandomizationPlan, unsafe_seed: int | None) -> dict[str, Any]:
+def _record(
+    table: Table, plan: RandomizationPlan, unsafe_seed: int | None, _certificate: Certificate
+) -> dict[str, Any]:
     """Measure what needs the original: let somebody who knows it look for people in what the plan draws."""
     game = _game(table, plan, _source(unsafe_seed))
     return {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sudare.attacks.labels import LISTING, MISSING, PARTS, LabelReader
 from sudare.engines.rewriting import Labels, Rewriting
@@ -47,19 +47,22 @@ def _first_false(
     starts = np.flatnonzero(np.diff(label_of, prepend=-1))
     for label, own in zip(label_of[starts].tolist(), np.split(code_of, starts[1:]), strict=True):
         text = labels.values[label]
-        for code in _beyond(own, reader, text):
+        covered = _covered(reader, text)
+        at = np.minimum(np.searchsorted(covered, own), max(len(covered) - 1, 0))
+        beyond = own[covered[at] != own] if len(covered) else own
+        for code in beyond.tolist():
             value = dictionary.decode([code])[0]
-            readings = [part for part in _parts(text) if not _beyond([code], reader, part)]
-            if not (readings or any(_masked(part, value, attribute) for part in [text, *_parts(text)])):
+            if any(code in _covered(reader, part) for part in _parts(text)):
+                continue
+            if not any(_masked(part, value, attribute) for part in [text, *_parts(text)]):
                 return value, text
     return None
 
 
-def _beyond(codes: ArrayLike, reader: LabelReader, label: str | None) -> list[int]:
-    """Return which of the codes a label does not cover."""
+def _covered(reader: LabelReader, label: str | None) -> NDArray[np.int64]:
+    """Return the codes that a label covers, in rising order; none if it says nothing that can be read."""
     covered = reader.covered(label)
-    beyond: list[int] = np.setdiff1d(codes, [] if covered is None else covered).tolist()
-    return beyond
+    return np.empty(0, dtype=np.int64) if covered is None else covered
 
 
 def _parts(label: str | None) -> list[str | None]:
