@@ -24,7 +24,7 @@ from benchmarks.common import show
 from sudare.generalization import views
 from sudare.generalization.views import ViewsProblem, learn_views
 from sudare.plans.views import ViewsPlan
-from sudare.verbs import generalize_views
+from sudare.verbs import generalize_views, views_record
 from sudare.verification import recount_views
 
 VIEWS = {
@@ -179,7 +179,7 @@ PARTS = {
     "learn": (generalize_views, "learn_views"),
     "number blocks": (recount_views, "blocks_of"),
     "verify": (recount_views, "least_left"),
-    "attack": (generalize_views, "attack"),
+    "attack": (views_record, "attack"),
     "report": (generalize_views, "write_views_report"),
 }
 
