@@ -12,8 +12,8 @@ import typer
 from sudare import datasets
 from sudare.attacks.attack import attack
 from sudare.cli.check import unique_people
-from sudare.cli.generalize import show_release
 from sudare.cli.output import Force, print_table, say, working
+from sudare.cli.show_release import show_release
 from sudare.engines.read import read
 from sudare.ledger.ledger import Ledger
 from sudare.privacy.differential_privacy import DifferentialPrivacy
