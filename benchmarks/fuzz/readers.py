@@ -306,11 +306,11 @@ def _read_matrix(folder: Path) -> None:
     path = next(folder.iterdir())
     domain = _values()
     if path.stem == "prior":
-        found = read_prior(path, "ill", domain)
-        right = bool((found >= 0).all() and np.isfinite(found).all())
+        numbers = read_prior(path, "ill", domain)
+        right = bool((numbers >= 0).all() and np.isfinite(numbers).all())
     else:
-        found = read_matrix(path, "ill", domain)
-        right = bool((abs(found.sum(axis=0) - 1) < 1e-6).all())
+        numbers = read_matrix(path, "ill", domain)
+        right = bool((abs(numbers.sum(axis=0) - 1) < 1e-6).all())
     if not right:
         raise AssertionError("these are no probabilities or counts")
 

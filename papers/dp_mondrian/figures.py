@@ -59,9 +59,9 @@ def _over_budget(budgets: dict[float, list[Row]]) -> str:
     return lines(drawn, "ε")
 
 
-def _times(found: Sequence[Timed], place: object) -> list[Line]:
-    several = dict.fromkeys(one.method for one in found)
+def _times(timings: Sequence[Timed], place: object) -> list[Line]:
+    several = dict.fromkeys(one.method for one in timings)
     return [
-        Line(method, {place(one): one.seconds for one in found if one.method == method}, COLOURS[method])  # type: ignore[operator]
+        Line(method, {place(one): one.seconds for one in timings if one.method == method}, COLOURS[method])  # type: ignore[operator]
         for method in several
     ]

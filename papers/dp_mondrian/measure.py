@@ -20,7 +20,7 @@ from papers.dp_mondrian.paper import (
     DENSE,
     EPSILON,
     METHODS,
-    MOST_CELLS,
+    MAX_CELLS,
     ORIGINAL,
     OURS,
     PAPERS,
@@ -39,7 +39,7 @@ from sudare.utility.workloads import random_ranges, ranges_rmse, rmse, table_of,
 from sudare.verbs.materialize import materialize
 
 WITH_DELTA = f"{OURS}, δ = {DELTA:g}"
-MOST_SETS = 20
+MAX_SETS = 20
 """So many sets of three attributes are drawn where there are more."""
 HELD_OUT = 0.2
 FACTS_ON = ("2-way marginals", "random 2D", "random 3D", "random 4D")
@@ -84,13 +84,13 @@ def tasks(codes: Any, sizes: Sequence[int], queries: int) -> dict[str, Task]:
 
 
 def _drawn(sets: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    if len(sets) <= MOST_SETS:
+    if len(sets) <= MAX_SETS:
         return sets
-    return [sets[i] for i in np.random.default_rng(3).choice(len(sets), MOST_SETS, replace=False)]
+    return [sets[i] for i in np.random.default_rng(3).choice(len(sets), MAX_SETS, replace=False)]
 
 
 def methods(cells: int) -> list[str]:
-    return [method for method in METHODS if method not in DENSE or cells <= MOST_CELLS]
+    return [method for method in METHODS if method not in DENSE or cells <= MAX_CELLS]
 
 
 def view_of(table: sd.Table, method: str, seed: int, epsilon: float = EPSILON) -> PView:
@@ -162,16 +162,16 @@ class Taught(NamedTuple):
 def taught(data: Data, chosen: Sequence[str], seeds: int, rows: int | None = None) -> Iterator[Taught]:
     """Learn from as many rows as the view was made of, and from these themselves."""
     assert data.target is not None
-    found: dict[str, list[tuple[float, float]]] = {method: [] for method in (*chosen, ORIGINAL)}
+    scores_of: dict[str, list[tuple[float, float]]] = {method: [] for method in (*chosen, ORIGINAL)}
     for seed in range(seeds):
         frame = data.frame().sample(fraction=1.0, shuffle=True, seed=seed).head(rows or data.frame().height)
         held = math.ceil(HELD_OUT * frame.height)
         test, train = frame.head(held), frame.slice(held)
-        for method, scores in found.items():
+        for method, scores in scores_of.items():
             shown = train if method == ORIGINAL else _synthetic(data, train, method, seed)
             models = synthetic_scores(shown, test, data.target, positive=data.positive, seed=seed)
             scores.append(mean_scores(models))
-    for method, scores in found.items():
+    for method, scores in scores_of.items():
         auroc, auprc = np.mean(scores, axis=0).tolist()
         yield Taught(data.name, method, auroc, auprc)
 

@@ -9,7 +9,7 @@ PAPERS = "dp-mondrian"
 METHODS = (OURS, PAPERS, "independent", "identity", "dawa")
 DENSE = ("identity", "dawa")
 """They keep every cell of the domain, and run where there are at most a million."""
-MOST_CELLS = 10**6
+MAX_CELLS = 10**6
 EPSILON, DELTA = 1.0, 1e-9
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 QUERIES = 3_000

@@ -22,22 +22,22 @@ OF = f"mean of {DRAWS} samples of {ROWS} rows"
 
 def figures(rows: Sequence[Row], at: int) -> dict[str, str]:
     """Return the pictures, by the name of the file; Fig. 3 at one l."""
-    found = {(row.method, row.l): row for row in rows}
+    row_of = {(row.method, row.l): row for row in rows}
     ls = sorted({row.l for row in rows})
 
     def over(i: int) -> str:
         series = [
-            Line(method, {l: float(found[method, l].dm[:, i].mean()) for l in ls}, *LINES[method])
+            Line(method, {l: float(row_of[method, l].dm[:, i].mean()) for l in ls}, *LINES[method])
             for method in METHODS
         ]
         return lines(series, "l")
 
     left = [
-        Line(method, {l: float(found[method, l].open.mean()) for l in ls}, *LINES[method])
+        Line(method, {l: float(row_of[method, l].open.mean()) for l in ls}, *LINES[method])
         for method in METHODS
     ]
     return {
-        "figure-3.svg": standalone(_bars(found, at), f"Fig. 3: DM of both views, l = {at}, {OF}"),
+        "figure-3.svg": standalone(_bars(row_of, at), f"Fig. 3: DM of both views, l = {at}, {OF}"),
         "figure-4.svg": standalone(over(0), f"Fig. 4: DM of T1*, {OF}"),
         "figure-5.svg": standalone(over(1), f"Fig. 5: DM of T2*, {OF}"),
         "open.svg": standalone(lines(left, "l"), "Share of the values left open, mean of both views"),
@@ -48,12 +48,12 @@ def _brief(said: Printed) -> str:
     return str(said) if said.low == said.high else f"{said.low / 1000:g}-{said.high / 1000:g} k"
 
 
-def _bars(found: dict[tuple[str, int], Row], at: int) -> str:
+def _bars(row_of: dict[tuple[str, int], Row], at: int) -> str:
     labels, values, texts, colours = [], [], [], []
     for method in METHODS:
         for i, view in enumerate(("T1*", "T2*")):
             labels.append(f"{SHORT[method]}, {view}")
-            values.append(float(found[method, at].dm[:, i].mean()))
+            values.append(float(row_of[method, at].dm[:, i].mean()))
             texts.append(f"{values[-1]:,.0f}")
             colours.append((AFTER, AMBER)[i])
             if method in PAPER:
