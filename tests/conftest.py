@@ -70,10 +70,10 @@ def _postgres_programs() -> Path | None:
 
     (We start pgserver's programs ourselves: as root, pgserver itself adds a user to the machine.)
     """
-    found = shutil.which("pg_ctl")
+    pg_ctl = shutil.which("pg_ctl")
     packaged = importlib.util.find_spec("pgserver")
     folders = [
-        *([Path(found).resolve().parent] if found else []),
+        *([Path(pg_ctl).resolve().parent] if pg_ctl else []),
         *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True),
         *([Path(packaged.origin).parent / "pginstall" / "bin"] if packaged and packaged.origin else []),
     ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from papers.dp_mondrian.measure import Row, Timed
 from papers.dp_mondrian.paper import METHODS, OURS, PAPERS
-from sudare.reports.charts import AFTER, AMBER, BEFORE, LIGHT, Line, lines, lying, standalone
+from sudare.reports.charts import AFTER, AMBER, BEFORE, LIGHT, Line, horizontal_bars, lines, standalone
 
 COLOURS = {OURS: AFTER, PAPERS: AMBER, "independent": BEFORE, "identity": LIGHT, "dawa": LIGHT}
 AT = "random 3D"
@@ -47,7 +47,9 @@ def figures(
 
 def _bars(rows: Sequence[Row], values: list[float], texts: list[str]) -> str:
     labels = [f"{row.data}, {row.method}" for row in rows]
-    return lying(labels, values, texts, colours=[COLOURS[row.method] for row in rows], top=max(values))
+    return horizontal_bars(
+        labels, values, texts, colours=[COLOURS[row.method] for row in rows], top=max(values)
+    )
 
 
 def _over_budget(budgets: dict[float, list[Row]]) -> str:

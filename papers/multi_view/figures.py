@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from papers.multi_view.measure import METHODS, Row
 from papers.multi_view.paper import ALL, DRAWS, FIRST, OURS, PAPER, PAPERS, ROWS, SECOND, TIGHT, Printed
-from sudare.reports.charts import AFTER, AMBER, BEFORE, LIGHT, Line, lines, lying, standalone
+from sudare.reports.charts import AFTER, AMBER, BEFORE, LIGHT, Line, horizontal_bars, lines, standalone
 
 SHORT = {OURS: "ours", PAPERS: "paper's score", ALL: "all-attributes", TIGHT: "all, tight labels", FIRST: "T1 first", SECOND: "T2 first"}  # fmt: skip
 LINES = {
@@ -61,4 +61,4 @@ def _bars(row_of: dict[tuple[str, int], Row], at: int) -> str:
                 values.append(PAPER[method][i].middle)
                 texts.append(_brief(PAPER[method][i]))
                 colours.append(BEFORE)
-    return lying(labels, values, texts, colours=colours, top=max(values))
+    return horizontal_bars(labels, values, texts, colours=colours, top=max(values))

@@ -132,7 +132,7 @@ def answers(rows: Sequence[Row], more: Sequence[Timed], whole: Sequence[Attacked
     """Say what the figures say."""
     return [
         _confirmed(rows),
-        _not_found(rows),
+        _not_confirmed(rows),
         _which_l(rows),
         _ours(rows),
         _large(more),
@@ -160,7 +160,7 @@ def _confirmed(rows: Sequence[Row]) -> str:
     )
 
 
-def _not_found(rows: Sequence[Row]) -> str:
+def _not_confirmed(rows: Sequence[Row]) -> str:
     by, ls = _by(rows), _ls(rows)
     gap = [{l: by[method, l].apart for l in ls} for method in (FIRST, SECOND)]
     low, high = ls[0], ls[-1]

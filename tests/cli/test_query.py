@@ -62,10 +62,10 @@ def test_query_json(run: Run, view: PView) -> None:
         "SELECT born, COUNT(*) FROM view WHERE sex = 'Female' GROUP BY born LIMIT 2",
         "--json",
     )
-    found = json.loads(done.out)
-    assert [row["born"] for row in found] == ["1970-01-01", "1970-01-02"]
-    assert [row["count"] for row in found] == [0, 1]
-    assert found[1]["count_high"] == pytest.approx(20.6, abs=0.1)
+    rows = json.loads(done.out)
+    assert [row["born"] for row in rows] == ["1970-01-01", "1970-01-02"]
+    assert [row["count"] for row in rows] == [0, 1]
+    assert rows[1]["count_high"] == pytest.approx(20.6, abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_publish_to_duckdb(run: Run, view: PView) -> None:
     assert done.code == 0, done.err
     assert 'SELECT "people_count"(...)' in done.out
     with duckdb.connect("people.duckdb") as connection:
-        [[found]] = connection.execute("SELECT people_count(age_high := 22, sex := 'Male')").fetchall()
-    assert found == pytest.approx(view.count(age=(18, 22), sex="Male").value)
+        [[count]] = connection.execute("SELECT people_count(age_high := 22, sex := 'Male')").fetchall()
+    assert count == pytest.approx(view.count(age=(18, 22), sex="Male").value)
     again = run("publish", "view", "--to", "people.duckdb", "--name", "people")
     assert again.code == 2
     assert "--force" in again.err

@@ -54,14 +54,14 @@ class Exact:
 
 def codes_of(axes: Sequence[Axis], rows: pl.DataFrame) -> np.ndarray[Any, Any]:
     """The cells of rows; values must stand in the order of their axis."""
-    found = []
+    columns = []
     for axis in axes:
         if axis.values is None:
-            found.append(cells_of(axis, sd.read(rows.select(axis.name))))
+            columns.append(cells_of(axis, sd.read(rows.select(axis.name))))
         else:
             places = {value: i for i, value in enumerate(axis.values)}
-            found.append([axis.size - 1 if v is None else places[v] for v in rows[axis.name].to_list()])
-    return np.array(found, dtype=np.int32).T.reshape(-1, len(axes))
+            columns.append([axis.size - 1 if v is None else places[v] for v in rows[axis.name].to_list()])
+    return np.array(columns, dtype=np.int32).T.reshape(-1, len(axes))
 
 
 def points_view(axes: Sequence[Axis], rows: pl.DataFrame, error: float = 0.0) -> PView:

@@ -40,9 +40,9 @@ def test_one_missing_age_does_not_make_numbers_of_whole_numbers(type_: Any, tmp_
     """pandas keeps whole numbers of which one is missing as floats."""
     schema = schema_of(bounds=(0, 77), type=type_)
     frames = [pd.DataFrame({"x": values}) for values in ([20, 30, 40], [20, None, 40])]
-    found = [manifest(sd.read(frame, schema), tmp_path) for frame in frames]
-    assert found[0] == found[1] == Domain.of(schema).to_json()[0]
-    assert found[0]["bins"] == (100 if type_ == "number" else 78)
+    manifests = [manifest(sd.read(frame, schema), tmp_path) for frame in frames]
+    assert manifests[0] == manifests[1] == Domain.of(schema).to_json()[0]
+    assert manifests[0]["bins"] == (100 if type_ == "number" else 78)
 
 
 @pytest.mark.parametrize("declared", [{"bounds": (0, 100.0)}, {"bounds": (0, 100), "type": "number"}])

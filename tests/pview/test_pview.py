@@ -103,12 +103,12 @@ def mixed() -> sd.PView:
 
 
 def test_an_answer_lies_in_its_interval_and_near_the_truth(view: sd.PView) -> None:
-    found = view.count(age=(20, 39), sex="Female", education=["Masters", "Doctorate"])
-    assert 0 <= found.low < found.value < found.high
+    answer = view.count(age=(20, 39), sex="Female", education=["Masters", "Doctorate"])
+    assert 0 <= answer.low < answer.value < answer.high
     true = small_frame().filter(
         pl.col("age").is_between(20, 39), pl.col("sex") == "Female", pl.col("education").is_in(SCHOOLS[2:])
     )
-    assert found.low <= true.height <= found.high
+    assert answer.low <= true.height <= answer.high
 
 
 def test_no_condition_counts_everybody(view: sd.PView) -> None:
@@ -169,9 +169,9 @@ def test_sql_says_what_count_says(view: sd.PView) -> None:
     asked = view.sql(
         "SELECT COUNT(*) FROM view WHERE age BETWEEN 25 AND 44 AND sex = 'Female' AND education IN ('High', 'Masters')"
     ).row(0, named=True)
-    found = view.count(age=(25, 44), sex="Female", education=["High", "Masters"])
+    answer = view.count(age=(25, 44), sex="Female", education=["High", "Masters"])
     assert (asked["count"], asked["count_low"], asked["count_high"]) == pytest.approx(
-        (found.value, found.low, found.high)
+        (answer.value, answer.low, answer.high)
     )
 
 
@@ -191,14 +191,14 @@ def test_boxes_of_codes_are_counts(view: sd.PView) -> None:
     low, high = random_boxes(view.domain.sizes, 25)
     counts, errors = view.counts(low, high), view.errors(low, high)
     for (a, b, c, d), (e, f, g, h), count, error in zip(low, high, counts, errors, strict=True):
-        found = view.count(
+        answer = view.count(
             age=(20 + int(a), 20 + int(e)),
             sex=["Female", "Male"][b : f + 1],
             education=SCHOOLS[c : g + 1],
             ill=["yes", "no"][d : h + 1],
         )
-        assert found.value == pytest.approx(max(count, 0.0), abs=1e-6)
-        assert found.high == pytest.approx(max(count + REACH * error, 0.0), rel=1e-4, abs=1e-6)
+        assert answer.value == pytest.approx(max(count, 0.0), abs=1e-6)
+        assert answer.high == pytest.approx(max(count + REACH * error, 0.0), rel=1e-4, abs=1e-6)
 
 
 def test_thousands_of_boxes_at_once_are_sums_of_cells(view: sd.PView) -> None:
@@ -251,13 +251,13 @@ def test_dates_times_and_truth_values_are_asked_for_as_themselves(mixed: sd.PVie
     frame = mixed_frame()
     until = DAY + dt.timedelta(1499)
     noon = dt.datetime(2024, 1, 1, 12)
-    for found, condition in (
+    for answer, condition in (
         (mixed.count(born=(DAY, until)), pl.col("born") <= until),
         (mixed.count(seen=(dt.datetime(2024, 1, 1), noon)), pl.col("seen") <= noon),
         (mixed.count(well=True), pl.col("well")),
         (mixed.count(rate=(0.1, 0.5)), pl.col("rate") <= 0.5),
     ):
-        assert found.value == pytest.approx(frame.filter(condition).height, abs=60)
+        assert answer.value == pytest.approx(frame.filter(condition).height, abs=60)
 
 
 @pytest.mark.parametrize(
@@ -380,11 +380,11 @@ def covered(
             hits.setdefault(kind, []).append((first <= true[kind] + 1e-9) & (true[kind] <= last + 1e-9))
             errors.setdefault(kind, []).append(error)
             off.setdefault(kind, []).append((np.maximum(count, 0.0) - true[kind]) ** 2)
-    found = {
+    by_kind = {
         kind: (float(np.mean(hits[kind])), float(np.mean(errors[kind]) / np.sqrt(np.mean(off[kind]))))
         for kind in hits
     }
-    return found | {"all": (float(np.mean(np.concatenate([np.ravel(h) for h in hits.values()]))), 0.0)}
+    return by_kind | {"all": (float(np.mean(np.concatenate([np.ravel(h) for h in hits.values()]))), 0.0)}
 
 
 @pytest.mark.parametrize("promise", [PURE, GAUSSIAN], ids=["pure", "gaussian"])
@@ -404,17 +404,17 @@ def test_intervals_cover_what_is_true(
     method: str, dependent: bool, attributes: int, promise: sd.DifferentialPrivacy
 ) -> None:
     codes = coded(4000, dependent=dependent)[:, :attributes]
-    found = covered(codes, promise, method, seeds=6 if method == "pairs" else 12)
-    assert found["all"][0] >= 0.92, found
-    assert all(share >= 0.85 for kind, (share, _) in found.items() if kind != "total"), found
+    by_kind = covered(codes, promise, method, seeds=6 if method == "pairs" else 12)
+    assert by_kind["all"][0] >= 0.92, by_kind
+    assert all(share >= 0.85 for kind, (share, _) in by_kind.items() if kind != "total"), by_kind
     # A range of one attribute is what the noise alone makes uncertain: there, intervals are as wide as they must be.
     if method in ("pairs", "identity", "independent"):
-        assert 0.7 < found["range of 1"][1] < 1.6, found
+        assert 0.7 < by_kind["range of 1"][1] < 1.6, by_kind
 
 
 def test_intervals_of_pairs_cover_where_attributes_do_not_depend_on_each_other() -> None:
-    found = covered(coded(4000, dependent=False), PURE, "pairs", seeds=5)
-    assert all(found[kind][0] >= 0.85 for kind in ("cell of 2", "cell of 3", "cell of 4")), found
+    by_kind = covered(coded(4000, dependent=False), PURE, "pairs", seeds=5)
+    assert all(by_kind[kind][0] >= 0.85 for kind in ("cell of 2", "cell of 3", "cell of 4")), by_kind
 
 
 def test_intervals_of_pairs_cover_nobody_who_is_missing() -> None:
@@ -433,8 +433,8 @@ def test_intervals_cover_within_bins(method: str) -> None:
     for seed in range(3):
         view = sd.materialize(table, PURE, method, unsafe_seed=seed)
         for start in rng.integers(0, 250, 40).tolist():
-            found = view.count(x=(start, start + 9))
-            hits.append(found.low <= ((values >= start) & (values <= start + 9)).sum() <= found.high)
+            answer = view.count(x=(start, start + 9))
+            hits.append(answer.low <= ((values >= start) & (values <= start + 9)).sum() <= answer.high)
     assert np.mean(hits) >= 0.85
 
 
@@ -475,9 +475,9 @@ def assert_shares_of_rows(view: sd.PView, tables: list[list[str]], n: int = 20_0
     rows = view.sample(n, seed=1).cast(pl.String)
     for names in tables:
         table = view.marginal(names)
-        found = table.join(rows.group_by(names).len(), on=names, how="left")["len"].fill_null(0).to_numpy()
+        drawn = table.join(rows.group_by(names).len(), on=names, how="left")["len"].fill_null(0).to_numpy()
         share = table["count"].clip(0.0).to_numpy() / view.total
-        off = np.abs(found / n - share)
+        off = np.abs(drawn / n - share)
         assert (off < 5 * np.sqrt(share * (1 - np.minimum(share, 1)) / n) + 1e-3).all(), (names, off.max())
 
 

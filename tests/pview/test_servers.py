@@ -68,15 +68,15 @@ Ask = Callable[..., Any]
 
 
 def parameters(question: dict[str, Any]) -> dict[str, Any]:
-    found = {}
+    named = {}
     for name, asked in question.items():
         if isinstance(asked, tuple):
-            found |= {
+            named |= {
                 f"{name}_{end}": v for end, v in zip(("low", "high"), asked, strict=True) if v is not None
             }
         else:
-            found[name] = asked
-    return found
+            named[name] = asked
+    return named
 
 
 def call(name: str, question: dict[str, Any], mark: str) -> tuple[str, list[Any]]:
@@ -103,8 +103,8 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Ask]:
 
     def ask_postgres(query: str, values: list[Any] | None = None) -> Any:
         with psycopg.connect(url) as connection:
-            found = connection.execute(query, values)
-            return found.fetchall() if found.description else []
+            cursor = connection.execute(query, values)
+            return cursor.fetchall() if cursor.description else []
 
     return url, ask_postgres
 
@@ -114,8 +114,8 @@ def test_the_function_counts_as_the_view_does(view: PView, server: tuple[str, As
     publish_view(view, to, "people")
     mark = "?" if to.startswith("duckdb") else "%s"
     for question in QUESTIONS:
-        [[found]] = ask(*call("people", question, mark))
-        assert found == pytest.approx(view.where(question).value, rel=1e-9, abs=1e-9), question
+        [[count]] = ask(*call("people", question, mark))
+        assert count == pytest.approx(view.where(question).value, rel=1e-9, abs=1e-9), question
 
 
 def test_the_view_is_weighted_rows(server: tuple[str, Ask]) -> None:
@@ -125,11 +125,11 @@ def test_the_view_is_weighted_rows(server: tuple[str, Ask]) -> None:
     assert names == {
         "view": "people", "rows": "people_points", "domain": "people_domain", "function": "people_count",
     }  # fmt: skip
-    [[found]] = ask(
+    [[weight]] = ask(
         'SELECT sum(weight_) FROM people WHERE age BETWEEN 20 AND 39 AND "marital-status" IS NULL'
     )
     asked = 'SELECT COUNT(*) FROM view WHERE age BETWEEN 20 AND 39 AND "marital-status" IS NULL'
-    assert found == pytest.approx(view.sql(asked)["count"][0])
+    assert weight == pytest.approx(view.sql(asked)["count"][0])
     [[empty, lost]] = ask(
         "SELECT sum(weight_) FILTER (WHERE \"marital-status\" = ''), sum(weight_) FILTER (WHERE d IS NULL) FROM people"
     )
@@ -288,8 +288,8 @@ def test_a_large_view_is_published_and_asked_quickly(server: tuple[str, Ask]) ->
     start = time.perf_counter()
     publish_view(view, to, "people_large", force=True)
     published = time.perf_counter()
-    [[found]] = ask("SELECT people_large_count(a0_low => 20, a0_high => 39, a7_low => 5, a9_high => 60)")
+    [[count]] = ask("SELECT people_large_count(a0_low => 20, a0_high => 39, a7_low => 5, a9_high => 60)")
     print(
         f"{to[:8]} published in {published - start:.2f} s, asked in {time.perf_counter() - published:.3f} s"
     )
-    assert found == pytest.approx(view.count(a0=(20, 39), a7=(5, None), a9=(None, 60)).value)
+    assert count == pytest.approx(view.count(a0=(20, 39), a7=(5, None), a9=(None, 60)).value)

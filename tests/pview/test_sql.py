@@ -179,11 +179,11 @@ def test_bins_are_taken_in_part(binned: PView, where: str, count: float) -> None
 
 
 def test_groups_by_bins_have_labels_in_their_order(binned: PView) -> None:
-    found = binned.sql(
+    answer = binned.sql(
         "SELECT pay, COUNT(*) FROM view WHERE pay < 25 OR pay IS NULL GROUP BY pay ORDER BY pay DESC"
     )
-    assert found["pay"].to_list() == [None, "[20.0, 30.0)", "[10.0, 20.0)", "[0.0, 10.0)"]
-    assert found["count"].to_list() == [1, 0, 100, 0]
+    assert answer["pay"].to_list() == [None, "[20.0, 30.0)", "[10.0, 20.0)", "[0.0, 10.0)"]
+    assert answer["count"].to_list() == [1, 0, 100, 0]
     assert binned.sql("SELECT age, COUNT(*) FROM view GROUP BY age")["age"].to_list() == [
         "[18, 21)", "[21, 23)", "[23, 26)", "[26, 28)",
     ]  # fmt: skip
@@ -210,8 +210,8 @@ def test_intervals_are_those_of_the_view(binned: PView) -> None:
 def test_the_error_of_disjoint_parts_adds_up(binned: PView) -> None:
     view = PView(binned.domain, Wide(binned.model.boxes))  # type: ignore[arg-type]
     # 5 of 11 cells of pay, all 4 of age; and 2 of age with the other 6.
-    found = view.sql("SELECT COUNT(*) FROM view WHERE pay < 50 OR age < 23")
-    reach = (found["count_high"] - found["count"])[0]
+    answer = view.sql("SELECT COUNT(*) FROM view WHERE pay < 50 OR age < 23")
+    reach = (answer["count_high"] - answer["count"])[0]
     assert reach == pytest.approx(1.96 * np.sqrt(5 * 4 + 2 * 6), abs=0.01)
 
 
@@ -274,10 +274,10 @@ def test_groups_that_are_excluded_are_left_out(view: PView) -> None:
 
 def test_the_answer_has_the_columns_asked_for(view: PView) -> None:
     query = 'SELECT COUNT(*) AS "how many", born AS day, well FROM view GROUP BY well, born, "marital-status"'
-    found = view.sql(query)
-    assert found.columns == ["how many", "day", "well", "count_low", "count_high"]
-    assert found.schema["day"] == pl.Date
-    assert found.height == 4 * 5 * 3
+    answer = view.sql(query)
+    assert answer.columns == ["how many", "day", "well", "count_low", "count_high"]
+    assert answer.schema["day"] == pl.Date
+    assert answer.height == 4 * 5 * 3
 
 
 def test_names_without_quotes_may_be_written_large(view: PView) -> None:

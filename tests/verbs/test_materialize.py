@@ -46,9 +46,9 @@ def table() -> sd.Table:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> sd.Ledger:
-    found = sd.Ledger(tmp_path / "releases.db")
-    found.set_budget(SOURCE, 1, "1e-5", "add or remove")
-    return found
+    ledger = sd.Ledger(tmp_path / "releases.db")
+    ledger.set_budget(SOURCE, 1, "1e-5", "add or remove")
+    return ledger
 
 
 def cells(view: sd.PView) -> np.ndarray:
@@ -132,8 +132,8 @@ def test_what_is_outside_is_clipped_if_the_schema_says_so(
     }
     bins = declared.get(frame["x"].dtype, {})
     table = read(frame, x={"bounds": bounds, "outside": "clip"} | bins)
-    found = sd.materialize(table, sd.DifferentialPrivacy(1e6), "identity").marginal("x")
-    assert dict(found.filter(pl.col("count") > 0).rows()) == counted
+    marginal = sd.materialize(table, sd.DifferentialPrivacy(1e6), "identity").marginal("x")
+    assert dict(marginal.filter(pl.col("count") > 0).rows()) == counted
 
 
 def test_clipping_makes_nan_missing_which_may_be_refused() -> None:
@@ -323,12 +323,12 @@ def test_more_epsilon_means_less_noise(table: sd.Table, method: str) -> None:
         assert off(0.05, delta) > 3 * off(5.0, delta)
 
 
-def numbers_in(found: Any) -> Iterator[float]:
-    if isinstance(found, dict | list):
-        for part in found.values() if isinstance(found, dict) else found:
+def numbers_in(tree: Any) -> Iterator[float]:
+    if isinstance(tree, dict | list):
+        for part in tree.values() if isinstance(tree, dict) else tree:
             yield from numbers_in(part)
-    elif isinstance(found, int | float) or (isinstance(found, str) and found.isdigit()):
-        yield float(found)
+    elif isinstance(tree, int | float) or (isinstance(tree, str) and tree.isdigit()):
+        yield float(tree)
 
 
 @PROMISES
@@ -571,9 +571,9 @@ ODD = {
 def assert_sound(view: sd.PView) -> None:
     """Check what any view keeps to."""
     assert_adds_up(view)
-    found = view.count()
-    assert 0 <= found.low <= found.value <= found.high < np.inf
-    assert found.value == pytest.approx(max(view.total, 0.0), rel=1e-9, abs=1e-6)
+    answer = view.count()
+    assert 0 <= answer.low <= answer.value <= answer.high < np.inf
+    assert answer.value == pytest.approx(max(view.total, 0.0), rel=1e-9, abs=1e-6)
     table = cells(view)
     assert np.isfinite(table).all()
     assert table.sum() == pytest.approx(view.total, rel=1e-9, abs=1e-6)
@@ -730,11 +730,11 @@ def test_any_table_gives_a_sound_view(
     view = sd.materialize(table, promise, method, unsafe_seed=data.draw(st.integers(0, 999)))
     assert_sound(view)
     asked = {name: data.draw(st.sampled_from(options)) for name, options in conditions.items()}
-    found = view.count(**asked)
-    assert 0 <= found.low <= found.value <= found.high
+    answer = view.count(**asked)
+    assert 0 <= answer.low <= answer.value <= answer.high
     # Identity's cells may be below 0, and then a part may be more than the whole.
     most = cells(view).clip(min=0.0).sum() if method == "identity" else view.total
-    assert found.value <= most * (1 + 1e-9) + 1e-6
+    assert answer.value <= most * (1 + 1e-9) + 1e-6
     if view.total > 0:
         rows = view.sample(30)
         assert rows.schema == table.frame().schema
