@@ -114,7 +114,7 @@ def _server(folder: Path, programs: Path, user: pwd.struct_passwd) -> Iterator[s
 
 
 @pytest.fixture
-def views_url(postgres_url: str) -> str:
+def pviews_url(postgres_url: str) -> str:
     """An empty database of its own: other tests list what is in theirs."""
     psycopg = pytest.importorskip("psycopg")
     url = postgres_url.replace("/postgres?", "/views?")

@@ -13,7 +13,7 @@ from benchmarks.fuzz.readers import READERS
 def test_fuzz_quick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     readers = list(READERS)
     findings = fuzz.main(quick=True, arguments=[*readers, "--cases", str(tmp_path)])
-    assert "view manifests" in capsys.readouterr().out
+    assert "p-view manifests" in capsys.readouterr().out
     assert list(findings) == readers
     for one in findings.values():
         assert one.outcomes.total() == fuzz.QUICK

@@ -40,7 +40,7 @@ def figures(
             "Fig. 5, right: seconds",
         ),
         "figure-6.svg": standalone(
-            _bars(rows, times, [f"{one:.2f} s" for one in times]), "Fig. 6: seconds for a view, ε = 1"
+            _bars(rows, times, [f"{one:.2f} s" for one in times]), "Fig. 6: seconds for a p-view, ε = 1"
         ),
     }
 

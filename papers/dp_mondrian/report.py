@@ -179,7 +179,7 @@ def _figure_6(rows: Sequence[Row]) -> Grid:
     tables = list(dict.fromkeys(row.data for row in rows))
     by = {(row.data, row.method): f"{min(row.seconds):.2f}" for row in rows}
     lines = [[name, *(by.get((name, method), "-") for method in METHODS)] for name in tables]
-    return Grid("Fig. 6: seconds for a view (the best seed)", ["table", *METHODS], lines)
+    return Grid("Fig. 6: seconds for a p-view (the best seed)", ["table", *METHODS], lines)
 
 
 def _table_5(sizes: Sizes, rows: Sequence[Row]) -> Grid:
@@ -188,7 +188,7 @@ def _table_5(sizes: Sizes, rows: Sequence[Row]) -> Grid:
         [name, in_words(4 * cells), *(TABLE_5[name][:1] if name in TABLE_5 else ["-"]), by[name, PAPERS], *(TABLE_5[name][1:] if name in TABLE_5 else ["-"]), by.get((name, OURS), "-")]
         for name, (_, _, cells, _) in sizes.items()
     ]  # fmt: skip
-    return Grid("Table 5: size of all cells at 4 bytes each, and of a saved view", ["table", "all cells", "paper's", PAPERS, "paper's", OURS], lines)  # fmt: skip
+    return Grid("Table 5: size of all cells at 4 bytes each, and of a saved p-view", ["table", "all cells", "paper's", PAPERS, "paper's", OURS], lines)  # fmt: skip
 
 
 def in_words(size: float) -> str:

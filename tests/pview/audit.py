@@ -1,6 +1,6 @@
 """A lower bound on the epsilon that a mechanism really has, from many runs on two neighbouring tables.
 
-The runs of each table are looked at in several ways (views); a view is an array with one label per run. Half of the
+The runs of each table are looked at in several ways (p-views); a p-view is an array with one label per run. Half of the
 runs serve to find events that tell the tables apart: the labels whose likelihood ratio is largest, as many as tell most.
 The other half, which had no part in that, bounds the probability of every event from below for one table and from
 above for the other (Clopper & Pearson 1934), so that with the confidence asked for all the bounds hold together.
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 Labels = NDArray[np.int64]
-EVENTS = 4  # per view and direction
+EVENTS = 4  # per p-view and direction
 
 
 def audit(
     first: Sequence[Labels], second: Sequence[Labels], *, delta: float = 0.0, confidence: float = 0.9999
 ) -> float:
-    """Return an epsilon which the mechanism's is not below, with that confidence; the views of both tables in order."""
+    """Return an epsilon which the mechanism's is not below, with that confidence; the p-views of both tables in order."""
     hits = []  # (runs in the event, all runs) for both tables
     for mine, other in zip(first, second, strict=True):
         for a, b in ((mine, other), (other, mine)):
