@@ -56,6 +56,9 @@ def test_where_gives_one_answer(reconstruct: Run) -> None:
     assert (answer["low"], answer["high"]) == pytest.approx((expected.low, expected.high))
     said = reconstruct("--where", "sex=Female", "--where", "age=20..21").out
     assert said.strip() == f"sex=Female and age=20..21: {expected}"
+    either = sd.reconstruct("out", "sex").count(sex=["Female", "Male"])
+    said = reconstruct("--where", "sex=Female", "--where", "sex=Male").out
+    assert said.strip() == f"sex=Female or Male: {either}"
     both = json.loads(reconstruct("--where", "sex=Female", "--where", "sex=Male", "--json").out)
     assert both["value"] == pytest.approx(500)
 
