@@ -12,7 +12,7 @@ import pytest
 from papers.dp_mondrian.__main__ import QUICK, SPARSE, Reproduction, main, positives
 from papers.dp_mondrian.data import DATA, PHONEME, SMALL, uniform
 from papers.dp_mondrian.differences import aggregation_error, differences
-from papers.dp_mondrian.measure import flat_dawa, methods, tasks, view_of
+from papers.dp_mondrian.measure import flat_dawa, methods, tasks, pview_of
 from papers.dp_mondrian.paper import METHODS, ORIGINAL, OURS, PAPERS, TABLE_3, in_bytes
 from papers.dp_mondrian.report import answers, arr, in_words
 from sudare.pview.domain import Domain
@@ -53,7 +53,7 @@ def test_tables_are_the_papers(data_folder: Path) -> None:
 
 def test_workloads_find_no_error_in_the_truth(data_folder: Path) -> None:
     class Exact:
-        """A view that errs nowhere."""
+        """A p-view that errs nowhere."""
 
         def __init__(self, codes: np.ndarray, sizes: tuple[int, ...]) -> None:
             self.table_of, self.model = np.zeros(sizes), self
@@ -81,10 +81,10 @@ def test_workloads_find_no_error_in_the_truth(data_folder: Path) -> None:
 def test_cells_in_one_row_keep_their_places(data_folder: Path) -> None:
     table = PHONEME.table()
     domain = Domain.of(table.schema)
-    view = flat_dawa(table, 1, 1_000.0)
+    pview = flat_dawa(table, 1, 1_000.0)
     counts = np.zeros(domain.sizes)
     np.add.at(counts, tuple(rows_of(domain, table).T), 1)
-    assert np.abs(view.model.table([0, 1], {}) - counts.sum(axis=(2, 3, 4, 5))).max() < 20
+    assert np.abs(pview.model.table([0, 1], {}) - counts.sum(axis=(2, 3, 4, 5))).max() < 20
     assert methods(domain.cells) == list(METHODS)
     assert methods(10**7) == SPARSE
 
@@ -93,7 +93,7 @@ def test_synthetic_rows_are_drawn_from_the_cells_that_they_should() -> None:
     table = uniform(2_000, 5, 50)
     assert table.frame().n_unique() == 50
     assert Domain.of(table.schema).cells == 10**10
-    assert view_of(table, PAPERS, 1).total == pytest.approx(2_000, rel=0.1)
+    assert pview_of(table, PAPERS, 1).total == pytest.approx(2_000, rel=0.1)
 
 
 def test_aggregation_error_is_its_definition() -> None:
