@@ -12,7 +12,7 @@ import pytest
 from papers.dp_mondrian.__main__ import QUICK, SPARSE, Reproduction, main, positives
 from papers.dp_mondrian.data import DATA, PHONEME, SMALL, uniform
 from papers.dp_mondrian.differences import aggregation_error, differences
-from papers.dp_mondrian.measure import flat_dawa, methods, tasks, pview_of
+from papers.dp_mondrian.measure import flat_dawa, methods, pview_of, tasks
 from papers.dp_mondrian.paper import METHODS, ORIGINAL, OURS, PAPERS, TABLE_3, in_bytes
 from papers.dp_mondrian.report import answers, arr, in_words
 from sudare.pview.domain import Domain
