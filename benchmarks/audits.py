@@ -1,7 +1,7 @@
 """Whether p-views keep their promise: the epsilon that an outsider can prove from many p-views of two neighbouring tables.
 
 `python -m benchmarks.audits [--quick]`. Whole methods are run, and only what a p-view tells is looked at: all of its range
-counts, its blocks or buckets, and on what its budget was spent. What is found is a lower bound (see
+counts, its blocks or buckets, and on what its budget was spent. What they measure is a lower bound (see
 `tests.pview.audit`): it may be far below the promise, but never above it. The quick form has too few runs to find much.
 With NUMBA_NUM_THREADS=1 it takes less time: on tables so small, threads only wait for each other.
 """
@@ -73,14 +73,14 @@ def main(quick: bool = False) -> None:
         for method in METHODS
         for promise in (PURE, GAUSSIAN)
     ]
-    headers = ["method", "noise", "declared ε", "δ", "found ε", "runs on\neach table", "ms\nper run", "forms\nseen"]  # fmt: skip
+    headers = ["method", "noise", "declared ε", "δ", "measured ε", "runs on\neach table", "ms\nper run", "forms\nseen"]  # fmt: skip
     show("Audits of whole methods on two neighbouring tables", headers, [line.cells() for line in lines])
     broken = [line for line in lines if line.epsilon > line.promise.epsilon]
-    assert not broken, f"more was found than was declared: {broken}"
+    assert not broken, f"more was measured than was declared: {broken}"
 
 
 class Line(NamedTuple):
-    """What was found."""
+    """What an audit measured."""
 
     method: str
     promise: sd.DifferentialPrivacy
@@ -165,7 +165,7 @@ class Score(NamedTuple):
 def _telling(first: Seen, second: Seen) -> Score:
     """Return the direction that tells the tables apart best (Fisher 1936).
 
-    It is found from the half of the runs that serves the audit to find events, and has no part in the bounds.
+    It is computed from the half of the runs that serves the audit to find events, and has no part in the bounds.
     """
     a, b = first.counts[::2], second.counts[::2]
     direction = np.linalg.pinv(np.cov(a.T) + np.cov(b.T)) @ (b.mean(axis=0) - a.mean(axis=0))

@@ -81,18 +81,18 @@ def _adult(table: sd.Table, cases: Sequence[tuple[str, list[Requirement], str]])
             job = seconds(lambda r=requirements, f=learn: publish(table, r, f))
             located = learn(problem, requirements).locate(table)
             sizes = block_sizes(published(table, located), QUASI)
-            found = utility_of(located.outcome(), sizes)
+            utility = utility_of(located.outcome(), sizes)
             lines.append(
                 [
                     words,
                     method,
-                    f"{found['distortion']:.4f}",
+                    f"{utility['distortion']:.4f}",
                     f"{nearest.value:.4f}",
-                    f"{found['distortion'] / nearest.value:.2f}",
+                    f"{utility['distortion'] / nearest.value:.2f}",
                     f"{best.value:.4f}",
-                    f"{found['distortion'] / best.value:.2f}",
-                    f"{found['ncp']:.4f}",
-                    f"{found['discernibility']:,}",
+                    f"{utility['distortion'] / best.value:.2f}",
+                    f"{utility['ncp']:.4f}",
+                    f"{utility['discernibility']:,}",
                     f"{len(sizes):,}",
                     f"{learning:.3f}",
                     f"{job:.3f}",
@@ -180,20 +180,20 @@ def _scale(sizes: Sequence[int]) -> None:
     for method in METHODS:
         first: float | None = None
         for rows in sizes:
-            found = in_child("benchmarks.generalization", "--measure", method, rows)
-            cost = found["job"] / (rows * math.log2(rows))
+            measured = in_child("benchmarks.generalization", "--measure", method, rows)
+            cost = measured["job"] / (rows * math.log2(rows))
             first = first or cost
             lines.append(
                 [
                     method,
                     f"{rows:,}",
-                    f"{found['tuples']:,}",
-                    f"{found['distortion']:.4f}",
-                    f"{found['learn']:.2f}",
-                    f"{found['job']:.2f}",
+                    f"{measured['tuples']:,}",
+                    f"{measured['distortion']:.4f}",
+                    f"{measured['learn']:.2f}",
+                    f"{measured['job']:.2f}",
                     f"{cost * 1e9:.0f}",
                     f"{cost / first:.2f}",
-                    f"{found['gigabytes']:.2f} GB",
+                    f"{measured['gigabytes']:.2f} GB",
                 ]
             )
     title = (

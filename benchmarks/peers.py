@@ -117,9 +117,9 @@ def run_pycanon(folder: str) -> dict:
     taken = []
     for _ in range(3):
         start = time.perf_counter()
-        found = {name: int(measures[name]()) for name in asked}
+        measured = {name: int(measures[name]()) for name in asked}
         taken.append(time.perf_counter() - start)
-    return {"found": found, "seconds": min(taken)}
+    return {"measured": measured, "seconds": min(taken)}
 
 
 def in_peer(work: Callable[..., dict], folder: Path, *more: str) -> dict[str, Any]:
@@ -155,9 +155,9 @@ def _beside_peers(table: sd.Table, folder: Path) -> None:
         located = learn(Problem.of(table, requirements), requirements).locate(table)
         ours = published(table, located)
         sizes = block_sizes(ours, QUASI)
-        found = utility_of(located.outcome(), sizes)
+        utility = utility_of(located.outcome(), sizes)
         sets = _ncp_of_sets(located)
-        lines.append([*_peer_line(f"sudare {method}", found, sets, sizes, len(table), job), "best of 3"])
+        lines.append([*_peer_line(f"sudare {method}", utility, sets, sizes, len(table), job), "best of 3"])
     _write_exchange(table, ours, folder)
     for name, work, nodes in (
         ("anonypy Mondrian", run_anonypy, _node_of_set),
@@ -169,9 +169,9 @@ def _beside_peers(table: sd.Table, folder: Path) -> None:
             continue
         file = folder / f"{work.__name__.removeprefix('run_')}.csv"
         theirs = pl.read_csv(file, infer_schema=False)
-        found, own, sizes = _measured(theirs, table, nodes)
+        utility, own, sizes = _measured(theirs, table, nodes)
         sets = own if nodes is _node_of_set else None
-        line = _peer_line(name, found, sets, sizes, len(table), result["seconds"])
+        line = _peer_line(name, utility, sets, sizes, len(table), result["seconds"])
         lines.append([*line, f"one run, pandas {result['pandas']}"])
     headers = [
         "k=5 on Adult",
@@ -192,14 +192,14 @@ def _beside_peers(table: sd.Table, folder: Path) -> None:
 
 
 def _peer_line(
-    name: str, found: dict[str, Any], sets: float | None, sizes: np.ndarray, rows: int, job: float
+    name: str, utility: dict[str, Any], sets: float | None, sizes: np.ndarray, rows: int, job: float
 ) -> list[str]:
     return [
         name,
-        f"{found['distortion']:.4f}",
-        f"{found['ncp']:.4f}",
+        f"{utility['distortion']:.4f}",
+        f"{utility['ncp']:.4f}",
         "-" if sets is None else f"{sets:.4f}",
-        f"{found['discernibility']:,}",
+        f"{utility['discernibility']:,}",
         f"{len(sizes):,}",
         f"{sizes.min()}",
         f"{rows - sizes.sum():,}",
@@ -217,8 +217,8 @@ def _ncp_of_sets(located: Located) -> float:
         column = pl.col(name)
         number = table[name].values.dtype.is_numeric()
         extra = column.max() - column.min() if number else column.n_unique() - 1
-        found = blocks.agg(extra=extra, size=pl.col("_records").sum())
-        cells = float((found["extra"] * found["size"]).sum())
+        by_block = blocks.agg(extra=extra, size=pl.col("_records").sum())
+        cells = float((by_block["extra"] * by_block["size"]).sum())
         losses.append(cells / (len(table) * (len(table.schema[name].hierarchy.leaves) - 1)))
     return float(np.mean(losses))
 
@@ -280,10 +280,10 @@ def _node_of_set(hierarchy: sd.Hierarchy, text: str) -> Node:
         values = [str(number) for number in range(int(low), int(high or low) + 1)]
     else:
         values = text.split(",")
-    found = hierarchy.find(pl.Series(values))
-    if (found < 0).any():
+    leaves = hierarchy.find(pl.Series(values))
+    if (leaves < 0).any():
         raise ValueError(f"{text!r} is not made of values of the hierarchy.")
-    return int(found[0]), int(hierarchy.meet(found[0], found).max()), len(values)
+    return int(leaves[0]), int(hierarchy.meet(leaves[0], leaves).max()), len(values)
 
 
 def _node_of_label(hierarchy: sd.Hierarchy, text: str) -> Node:
@@ -308,12 +308,12 @@ def _second_opinion(table: sd.Table, cases: Sequence[Case], folder: Path) -> Non
             lines.append([*line, "-", "-", theirs["why"]])
             continue
         # pycanon cuts the l of entropy l-diversity down to a whole number, and 2.9999999999999996 to 2.
-        agrees = theirs["found"] == {name: math.floor(value) for name, value in certified.items()}
+        agrees = theirs["measured"] == {name: math.floor(value) for name, value in certified.items()}
         verdict = "yes" if agrees else "NO"
         if not agrees and "l_entropy" in certified:
             exact = _entropy_holds(release.data, int(certified["l_entropy"]))
             verdict += f"; exact integers: l is {'not ' * (not exact)}{int(certified['l_entropy'])}"
-        lines.append([*line, _values(theirs["found"]), f"{theirs['seconds']:.3f}", verdict])
+        lines.append([*line, _values(theirs["measured"]), f"{theirs['seconds']:.3f}", verdict])
     headers = ["required", "our certificate", "sd.verify, s", "pycanon", "pycanon, s", "agrees"]
     show("A second opinion: pycanon recounts what minimal publishes of Adult; best of 3", headers, lines)
 

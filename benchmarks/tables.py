@@ -99,15 +99,15 @@ def _reading(rows: int, csv: Path, parquet: Path) -> None:
 def _counting(rows: int, parquet: Path) -> None:
     lines = []
     for kind in CHOICES:
-        found = in_child("benchmarks.tables", "--measure", kind, parquet)
+        measured = in_child("benchmarks.tables", "--measure", kind, parquet)
         lines.append(
             [
                 kind,
-                f"{found['distinct']:,}",
-                f"{found['seconds']:.3f} s",
-                f"{found['seconds'] / found['polars']:.2f}",
-                f"{found['seconds'] / found['polars on codes']:.2f}",
-                f"{found['gigabytes']:.2f} GB",
+                f"{measured['distinct']:,}",
+                f"{measured['seconds']:.3f} s",
+                f"{measured['seconds'] / measured['polars']:.2f}",
+                f"{measured['seconds'] / measured['polars on codes']:.2f}",
+                f"{measured['gigabytes']:.2f} GB",
             ]
         )
     headers = [

@@ -24,7 +24,7 @@ from benchmarks.common import show
 from sudare.generalization import views
 from sudare.generalization.views import ViewsProblem, learn_views
 from sudare.plans.views import ViewsPlan
-from sudare.verbs import generalize_views
+from sudare.verbs import generalize_views, views_record
 from sudare.verification import recount_views
 
 VIEWS = {
@@ -120,27 +120,27 @@ def steps(table: sd.Table) -> Steps:
 
 def steps_of(table: sd.Table) -> Steps:
     """Return the fastest of some runs."""
-    return min((steps(table) for _ in range(REPEATS)), key=lambda found: found.job)
+    return min((steps(table) for _ in range(REPEATS)), key=lambda run: run.job)
 
 
 @contextmanager
 def clocked(module: ModuleType, name: str) -> Iterator[list[float]]:
     """Collect the seconds of every call of a module's function."""
-    found: list[float] = []
+    timings: list[float] = []
     work = getattr(module, name)
 
     def timed(*arguments: object, **options: object) -> object:
         start = time.perf_counter()
         result = work(*arguments, **options)
-        found.append(time.perf_counter() - start)
+        timings.append(time.perf_counter() - start)
         return result
 
     with patch.object(module, name, timed):
-        yield found
+        yield timings
 
 
-def _growth(found: Sequence[Steps], itself: Steps) -> None:
-    first = found[0].learn / found[0].rows / math.log2(found[0].rows)
+def _growth(runs: Sequence[Steps], itself: Steps) -> None:
+    first = runs[0].learn / runs[0].rows / math.log2(runs[0].rows)
     lines = [
         [
             f"{one.rows:,}{' (Adult)' if one is itself else ''}",
@@ -151,7 +151,7 @@ def _growth(found: Sequence[Steps], itself: Steps) -> None:
             f"{1e9 * one.learn / one.rows / math.log2(one.rows):.0f}",
             f"{one.learn / one.rows / math.log2(one.rows) / first:.2f}",
         ]
-        for one in (*found, itself)
+        for one in (*runs, itself)
     ]
     headers = [
         "rows N",
@@ -179,7 +179,7 @@ PARTS = {
     "learn": (generalize_views, "learn_views"),
     "number blocks": (recount_views, "blocks_of"),
     "verify": (recount_views, "least_left"),
-    "attack": (generalize_views, "attack"),
+    "attack": (views_record, "attack"),
     "report": (generalize_views, "write_views_report"),
 }
 
@@ -200,15 +200,15 @@ def _where(tables: Sequence[tuple[str, sd.Table]]) -> None:
     lines = []
     for name, table in tables:
         runs = REPEATS if len(table) < LARGE else 1
-        found = min((release(table) for _ in range(runs)), key=lambda parts: parts["whole"])
-        rest = 2 * found["whole"] - sum(found.values())
+        fastest = min((release(table) for _ in range(runs)), key=lambda parts: parts["whole"])
+        rest = 2 * fastest["whole"] - sum(fastest.values())
         lines.append(
             [
                 name,
                 f"{len(table):,}",
-                *(f"{found[part]:.3f}" for part in PARTS),
+                *(f"{fastest[part]:.3f}" for part in PARTS),
                 f"{rest:.3f}",
-                f"{found['whole']:.3f}",
+                f"{fastest['whole']:.3f}",
             ]
         )
     headers = ["table", "rows", *(f"{part}, s" for part in PARTS), "the rest, s", "whole, s"]

@@ -55,7 +55,7 @@ def publish(
     claims: Sequence[str],
     pictures: Mapping[str, str],
 ) -> None:
-    """Print what was found, write the pictures, and put all of it onto the folder's page."""
+    """Print what was measured, write the pictures, and put all of it onto the folder's page."""
     print(*said, *claims, sep="\n\n")
     for name, picture in pictures.items():
         (folder / name).write_text(picture.rstrip("\n") + "\n")

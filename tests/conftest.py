@@ -70,10 +70,10 @@ def _postgres_programs() -> Path | None:
 
     (We start pgserver's programs ourselves: as root, pgserver itself adds a user to the machine.)
     """
-    found = shutil.which("pg_ctl")
+    pg_ctl = shutil.which("pg_ctl")
     packaged = importlib.util.find_spec("pgserver")
     folders = [
-        *([Path(found).resolve().parent] if found else []),
+        *([Path(pg_ctl).resolve().parent] if pg_ctl else []),
         *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True),
         *([Path(packaged.origin).parent / "pginstall" / "bin"] if packaged and packaged.origin else []),
     ]
@@ -114,7 +114,7 @@ def _server(folder: Path, programs: Path, user: pwd.struct_passwd) -> Iterator[s
 
 
 @pytest.fixture
-def views_url(postgres_url: str) -> str:
+def pviews_url(postgres_url: str) -> str:
     """An empty database of its own: other tests list what is in theirs."""
     psycopg = pytest.importorskip("psycopg")
     url = postgres_url.replace("/postgres?", "/views?")

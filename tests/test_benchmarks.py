@@ -86,8 +86,8 @@ def test_audits_quick(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.skipif(pram.clarabel is None, reason="Clarabel is not installed")
 def test_all_pairs_and_the_search_agree() -> None:
     v = pram.histogram(20)
-    found = Pram(np.clip(pram.with_clarabel(v, 2.0), 0, 1))
+    peers = Pram(np.clip(pram.with_clarabel(v, 2.0), 0, 1))
     ours = optimal_pram(v, epsilon=2.0)
-    assert found.epsilon <= 2.0 + 1e-4
+    assert peers.epsilon <= 2.0 + 1e-4
     assert ours.epsilon <= 2.0 + 1e-9
-    assert ours.bias(v) == pytest.approx(found.bias(v), rel=1e-4)
+    assert ours.bias(v) == pytest.approx(peers.bias(v), rel=1e-4)

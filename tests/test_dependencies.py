@@ -14,18 +14,20 @@ BEHIND = {"pyarrow": "duckdb's and polars' way of handing over tables"}
 
 def imported() -> set[str]:
     """The top-level modules that the sources name in an import, or as a text that is imported."""
-    found: set[str] = set()
+    modules: set[str] = set()
     for file in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Import):
-                found |= {name.name.split(".")[0] for name in node.names}
+                modules |= {name.name.split(".")[0] for name in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
-                found.add(node.module.split(".")[0])
+                modules.add(node.module.split(".")[0])
             elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
-                found |= {one.value.split(".")[0] for one in ast.walk(node) if isinstance(one, ast.Constant)}
+                modules |= {
+                    one.value.split(".")[0] for one in ast.walk(node) if isinstance(one, ast.Constant)
+                }
             elif isinstance(node, ast.Call) and "load_extra" in ast.unparse(node.func):
-                found |= {one.value.split(".")[0] for one in node.args if isinstance(one, ast.Constant)}
-    return found
+                modules |= {one.value.split(".")[0] for one in node.args if isinstance(one, ast.Constant)}
+    return modules
 
 
 def test_everything_that_is_installed_is_imported() -> None:

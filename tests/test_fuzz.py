@@ -12,9 +12,9 @@ from benchmarks.fuzz.readers import READERS
 
 def test_fuzz_quick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     readers = list(READERS)
-    found = fuzz.main(quick=True, arguments=[*readers, "--cases", str(tmp_path)])
-    assert "view manifests" in capsys.readouterr().out
-    assert list(found) == readers
-    for one in found.values():
+    findings = fuzz.main(quick=True, arguments=[*readers, "--cases", str(tmp_path)])
+    assert "p-view manifests" in capsys.readouterr().out
+    assert list(findings) == readers
+    for one in findings.values():
         assert one.outcomes.total() == fuzz.QUICK
         assert not one.wrong, "\n".join(one.wrong)

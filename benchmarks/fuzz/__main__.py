@@ -55,8 +55,8 @@ class Worker:
                     "kilobytes": 0,
                 }
         if line := process.stdout.readline():
-            found: dict[str, object] = json.loads(line)
-            return found
+            answer: dict[str, object] = json.loads(line)
+            return answer
         self.stop()
         return {"outcome": "dies", "error": f"status {process.returncode}", "seconds": 0.0, "kilobytes": 0}
 
@@ -82,7 +82,7 @@ class Worker:
 
 def fuzz(readers: list[str], inputs: int, seed: int, cases: Path) -> dict[str, Findings]:
     """Let every reader read so many inputs; what ends wrong is made again in a folder of cases."""
-    found = {reader: Findings() for reader in readers}
+    findings = {reader: Findings() for reader in readers}
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         worker = Worker(Path(folder))
         for reader in readers:
@@ -90,9 +90,9 @@ def fuzz(readers: list[str], inputs: int, seed: int, cases: Path) -> dict[str, F
             for number in range(seed, seed + inputs):
                 answer = worker.ask(reader, number, STARTING if fresh else 2 * SECONDS)
                 fresh = worker._process is None
-                _note(found[reader], reader, number, answer, cases)
+                _note(findings[reader], reader, number, answer, cases)
         worker.stop()
-    return found
+    return findings
 
 
 def _note(findings: Findings, reader: str, number: int, answer: dict[str, object], cases: Path) -> None:
@@ -118,17 +118,17 @@ def main(quick: bool = False, arguments: list[str] | None = None) -> dict[str, F
     parser.add_argument("--cases", type=Path, default=Path(tempfile.gettempdir()) / "sudare-fuzz")
     given = parser.parse_args(arguments)
     inputs = given.inputs or (QUICK if quick or given.quick else INPUTS)
-    found = fuzz(given.readers, inputs, given.seed, given.cases)
+    findings = fuzz(given.readers, inputs, given.seed, given.cases)
     print(f"{'':22} inputs   read  refused  wrong  slowest (s)  most memory (MB)")
-    for reader, one in found.items():
+    for reader, one in findings.items():
         total, read, refused = one.outcomes.total(), one.outcomes["read"], one.outcomes["refused"]
         print(
             f"{reader:22} {total:6,} {read:6,}  {refused:7,} {total - read - refused:6,}  {one.slowest:11.2f}  {one.largest:16.0f}"
         )
-    for one in found.values():
+    for one in findings.values():
         for wrong in one.wrong[:20]:
             print(wrong)
-    return found
+    return findings
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import polars as pl
 
 from benchmarks.fuzz import thrift
 
-MOST_TEXT = 10**5  # characters before a change, which may make each two thousand
+MAX_CHARACTERS = 10**5  # characters before a change, which may make each two thousand
 DEEP = "@deep@"  # replaced by nesting that no encoder would write
 ODD: Sequence[Any] = (
     None, True, False, 0, 1, -1, 2, 255, 256, 2**31, -(2**31) - 1, 2**40, 2**63, -(2**63) - 1, 10**30, 0.5, -0.5, 1e-320, 1e300,
@@ -25,23 +25,23 @@ ODD: Sequence[Any] = (
 
 def mutate_bytes(content: bytes, rng: random.Random) -> bytes:
     """Flip, set, cut out, repeat or insert bytes, a few times."""
-    found = bytearray(content)
+    mutated = bytearray(content)
     for _ in range(rng.choice([1, 1, 1, 2, 3, 8, 30])):
-        at = rng.randrange(len(found) + 1)
-        end = min(len(found), at + rng.choice([1, 1, 2, 4, 16, 100]))
+        at = rng.randrange(len(mutated) + 1)
+        end = min(len(mutated), at + rng.choice([1, 1, 2, 4, 16, 100]))
         match rng.randrange(6):
-            case 0 if at < len(found):
-                found[at] ^= 1 << rng.randrange(8)
+            case 0 if at < len(mutated):
+                mutated[at] ^= 1 << rng.randrange(8)
             case 1:
-                found[at:end] = bytes(
-                    rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)]) for _ in found[at:end]
+                mutated[at:end] = bytes(
+                    rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)]) for _ in mutated[at:end]
                 )
             case 2:
-                del found[at:end]
+                del mutated[at:end]
             case 3:
-                found[at:at] = found[at:end] * rng.choice([1, 2, 50])
+                mutated[at:at] = mutated[at:end] * rng.choice([1, 2, 50])
             case 4:
-                found[at:at] = rng.choice(
+                mutated[at:at] = rng.choice(
                     [
                         b"\0",
                         b"\xff\xfe",
@@ -57,8 +57,8 @@ def mutate_bytes(content: bytes, rng: random.Random) -> bytes:
                     ]
                 )
             case _ if rng.random() < 0.3:
-                del found[at:]
-    return bytes(found)
+                del mutated[at:]
+    return bytes(mutated)
 
 
 def mutate_text(content: bytes, rng: random.Random) -> bytes:
@@ -67,7 +67,7 @@ def mutate_text(content: bytes, rng: random.Random) -> bytes:
         return mutate_bytes(content, rng)
     lines = content.split(b"\n")
     for _ in range(rng.choice([1, 1, 2, 4])):
-        if sum(map(len, lines)) > MOST_TEXT:
+        if sum(map(len, lines)) > MAX_CHARACTERS:
             break
         at = rng.randrange(len(lines))
         words = lines[at].split(b" ")
@@ -80,7 +80,7 @@ def mutate_text(content: bytes, rng: random.Random) -> bytes:
                 words[rng.randrange(len(words))] = _plain(rng.choice(ODD), rng)
                 lines[at] = b" ".join(words)
             case 3:
-                lines[at] = (lines[at] * rng.choice([2, 30, 3000]))[: 10 * MOST_TEXT]
+                lines[at] = (lines[at] * rng.choice([2, 30, 3000]))[: 10 * MAX_CHARACTERS]
             case 4:
                 lines[at] += _plain(rng.choice(ODD), rng)
             case 5:
@@ -102,9 +102,9 @@ def _plain(value: Any, rng: random.Random) -> bytes:
 
 def mutate_tree(tree: Any, rng: random.Random) -> Any:
     """Change values of a tree of plain data: to another type, an odd value, one key more or less."""
-    found = copy.deepcopy(tree)
+    mutated = copy.deepcopy(tree)
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
-        places = list(_places(found))
+        places = list(_places(mutated))
         holder, key = rng.choice(places)
         match rng.randrange(8):
             case 0:
@@ -123,9 +123,9 @@ def mutate_tree(tree: Any, rng: random.Random) -> Any:
                 )
             case _:
                 holder[key] = copy.deepcopy(rng.choice(ODD))
-        if not list(_places(found)):
+        if not list(_places(mutated)):
             break
-    return found
+    return mutated
 
 
 def _places(node: Any) -> Any:

@@ -31,7 +31,7 @@ from benchmarks.fuzz.mutations import (
     mutate_tree,
     written,
 )
-from benchmarks.fuzz.views import VIEWS, saved
+from benchmarks.fuzz.pviews import PVIEWS, saved
 from sudare.ledger import chain
 from sudare.plans.law import TableLaw
 from sudare.randomization.estimate import estimate
@@ -54,7 +54,7 @@ class Reader:
 
 
 def _forged(folder: Path, manifest: Any, data: bytes, rng: random.Random) -> None:
-    """Write a view with hashes that fit."""
+    """Write a p-view with hashes that fit."""
     (folder / "pview.parquet").write_bytes(data)
     if isinstance(manifest, dict):
         manifest.pop("manifest_sha256", None)
@@ -73,38 +73,38 @@ def _forged(folder: Path, manifest: Any, data: bytes, rng: random.Random) -> Non
 
 
 def _make_manifest(folder: Path, rng: random.Random) -> None:
-    manifest, data = saved(rng.choice(list(VIEWS)))
+    manifest, data = saved(rng.choice(list(PVIEWS)))
     _forged(folder, mutate_tree(manifest, rng), data, rng)
 
 
 def _make_data(folder: Path, rng: random.Random) -> None:
-    manifest, data = saved(rng.choice(list(VIEWS)))
+    manifest, data = saved(rng.choice(list(PVIEWS)))
     _forged(folder, json.loads(json.dumps(manifest)), mutate_parquet(data, rng), rng)
 
 
 def _ask(folder: Path) -> None:
-    view = sd.PView.open(folder)
-    names = view.domain.names
-    answers = [view.count(), *(_or_refused(view.where, {name: None}) for name in names[:3])]
+    pview = sd.PView.open(folder)
+    names = pview.domain.names
+    answers = [pview.count(), *(_or_refused(pview.where, {name: None}) for name in names[:3])]
     if not all(
         math.isfinite(x) for answer in answers if answer for x in (answer.low, answer.value, answer.high)
     ):
         raise AssertionError("an answer is not finite")
-    if not abs(view.marginal(names[0])["count"].sum() - view.total) <= 1e-6 * max(abs(view.total), 1e6):
+    if not abs(pview.marginal(names[0])["count"].sum() - pview.total) <= 1e-6 * max(abs(pview.total), 1e6):
         raise AssertionError("a marginal does not sum to the total")
     for query in (
         "SELECT COUNT(*) FROM view",
         f'SELECT COUNT(*) FROM view GROUP BY "{names[-1].replace(chr(34), chr(34) * 2)}"',
     ):
-        _or_refused(view.sql, query)
-    _or_refused(lambda n: view.sample(n, seed=1), 20)
-    again = sd.PView.open(view.save(folder / "again"))
-    if not again.model.frame().equals(view.model.frame()):
-        raise AssertionError("saved again, it is another view")
+        _or_refused(pview.sql, query)
+    _or_refused(lambda n: pview.sample(n, seed=1), 20)
+    again = sd.PView.open(pview.save(folder / "again"))
+    if not again.model.frame().equals(pview.model.frame()):
+        raise AssertionError("saved again, it is another p-view")
 
 
 def _or_refused(ask: Callable[[Any], Any], question: Any) -> Any:
-    """Ask something that a view may have a reason to refuse."""
+    """Ask something that a p-view may have a reason to refuse."""
     try:
         return ask(question)
     except sd.SudareError:
@@ -306,11 +306,11 @@ def _read_matrix(folder: Path) -> None:
     path = next(folder.iterdir())
     domain = _values()
     if path.stem == "prior":
-        found = read_prior(path, "ill", domain)
-        right = bool((found >= 0).all() and np.isfinite(found).all())
+        numbers = read_prior(path, "ill", domain)
+        right = bool((numbers >= 0).all() and np.isfinite(numbers).all())
     else:
-        found = read_matrix(path, "ill", domain)
-        right = bool((abs(found.sum(axis=0) - 1) < 1e-6).all())
+        numbers = read_matrix(path, "ill", domain)
+        right = bool((abs(numbers.sum(axis=0) - 1) < 1e-6).all())
     if not right:
         raise AssertionError("these are no probabilities or counts")
 
@@ -395,7 +395,7 @@ def _read_certificate(folder: Path) -> None:
 
 @cache
 def _entries() -> list[tuple[str, Any]]:
-    """Return what a ledger says of a view and of a table, and of who keeps apart what they get."""
+    """Return what a ledger says of a p-view and of a table, and of who keeps apart what they get."""
     schema = sd.Schema.from_roles(
         quasi=["age"], sensitive=["ill"], bounds={"age": (0, 99)}, domains={"ill": ["a", "b"]}
     )
@@ -441,8 +441,8 @@ def _read_ledger(folder: Path) -> None:
 
 
 READERS: dict[str, Reader] = {
-    "view manifests": Reader(_make_manifest, _ask),
-    "view data": Reader(_make_data, _ask),
+    "p-view manifests": Reader(_make_manifest, _ask),
+    "p-view data": Reader(_make_data, _ask),
     "laws": Reader(_make_law, _read_law),
     "plans": Reader(_make_plan, _apply_plan),
     "schemas": Reader(_make_schema, _read_schema),

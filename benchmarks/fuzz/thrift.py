@@ -86,13 +86,13 @@ def _numbers(node: Any) -> Any:
 
 
 def _get(holder: list[Any], at: int) -> int:
-    found = holder[at]
-    return int(found[2] if isinstance(found, tuple) else found)
+    held = holder[at]
+    return int(held[2] if isinstance(held, tuple) else held)
 
 
 def _set(holder: list[Any], at: int, value: int) -> None:
-    found = holder[at]
-    holder[at] = (found[0], found[1], value) if isinstance(found, tuple) else value
+    held = holder[at]
+    holder[at] = (held[0], held[1], value) if isinstance(held, tuple) else value
 
 
 def read_struct(content: bytes, at: int) -> tuple[Fields, int]:
@@ -146,11 +146,11 @@ def _unsigned(content: bytes, at: int) -> tuple[int, int]:
 
 def write_struct(fields: Fields) -> bytes:
     """Write a struct."""
-    found = bytearray()
+    written = bytearray()
     for number, kind, value in fields:  # every field with its whole number: longer, and read alike
         own = (1 if value else 2) if kind in (1, 2) else kind
-        found += bytes([own]) + _packed(number << 1) + (b"" if kind in (1, 2) else _write(kind, value))
-    return bytes(found) + b"\0"
+        written += bytes([own]) + _packed(number << 1) + (b"" if kind in (1, 2) else _write(kind, value))
+    return bytes(written) + b"\0"
 
 
 def _write(kind: int, value: Any) -> bytes:
@@ -170,8 +170,8 @@ def _write(kind: int, value: Any) -> bytes:
 
 
 def _packed(value: int) -> bytes:
-    found = bytearray()
+    groups = bytearray()
     while value >= 0x80:
-        found.append(value & 0x7F | 0x80)
+        groups.append(value & 0x7F | 0x80)
         value >>= 7
-    return bytes([*found, value])
+    return bytes([*groups, value])

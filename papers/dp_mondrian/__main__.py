@@ -69,7 +69,7 @@ QUICK = Scale(
 )
 
 
-class Found(NamedTuple):
+class Reproduction(NamedTuple):
     rows: list[Row]
     scores: list[Taught]
     domains: list[Timed]
@@ -78,7 +78,7 @@ class Found(NamedTuple):
     pictures: dict[str, str]
 
 
-def main(quick: bool = False) -> Found:
+def main(quick: bool = False) -> Reproduction:
     """Measure everything and print it; a full run also rewrites the results and the figures."""
     scale = QUICK if quick else Scale()
     tables = {data.name: data.table(_some(data, scale.rows)) for data in scale.data}
@@ -131,7 +131,7 @@ def main(quick: bool = False) -> Found:
             differences(),
             pictures,
         )
-    return Found(rows, scores, grown, filled, shown, pictures)
+    return Reproduction(rows, scores, grown, filled, shown, pictures)
 
 
 def _some(data: Data, rows: int | None) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from sudare.pview.domain import Domain
 TREE, BETA, GAMMA = 0.9, 1.2, 0.9
 """The paper's ε_r/ε, β and γ."""
 BYTES = 4  # a cell of the table of all cells
-MOST = 3  # records in a cell of the small blocks
+MAX_IN_CELL = 3  # records in a cell of the small blocks
 Block = tuple[int, ...]
 
 
@@ -35,7 +35,7 @@ def aggregation_error(block: Sequence[int]) -> float:
 
 
 def blocks(cells: int) -> Iterator[Block]:
-    return product(range(MOST + 1), repeat=cells)
+    return product(range(MAX_IN_CELL + 1), repeat=cells)
 
 
 def added(block: Block) -> Iterator[Block]:
@@ -91,10 +91,10 @@ def _sensitivities() -> list[str]:
     )
     return [
         checked(
-            all(math.isclose(found, 2 * (1 - 1 / n)) for n, found in add.items())
-            and all(found > add[n] + 0.1 for n, found in replace.items()),
+            all(math.isclose(change, 2 * (1 - 1 / n)) for n, change in add.items())
+            and all(change > add[n] + 0.1 for n, change in replace.items()),
             "Definition 1 counts records that are replaced, Theorem 3's Δ_AE = 2 (1 - 1/|B|) holds where one is added or removed: in all blocks of "
-            f"{sizes[0]} to {sizes[-1]} cells with up to {MOST} records each it is exact, and replacing one changes AE by up to {replace[5]:.1f}. Ours adds or removes.",
+            f"{sizes[0]} to {sizes[-1]} cells with up to {MAX_IN_CELL} records each it is exact, and replacing one changes AE by up to {replace[5]:.1f}. Ours adds or removes.",
         ),
         checked(
             math.isclose(cuts, 2 * (1 - 1 / 4)),
@@ -155,7 +155,7 @@ def _more_after() -> list[str]:
         checked(
             not any(_grows(b, at) for b in blocks(4) for at in range(1, 4)),
             f"A cut can raise the error that it should lower: {worse} has AE {aggregation_error(worse):.2f}, its parts {worse[:at]} and {worse[at:]} have "
-            f"{-score(worse, at):.2f} together. (In blocks of four cells with up to {MOST} records each none does.)",
+            f"{-score(worse, at):.2f} together. (In blocks of four cells with up to {MAX_IN_CELL} records each none does.)",
         )
     ]
 

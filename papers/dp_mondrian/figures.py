@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from papers.dp_mondrian.measure import Row, Timed
 from papers.dp_mondrian.paper import METHODS, OURS, PAPERS
-from sudare.reports.charts import AFTER, AMBER, BEFORE, LIGHT, Line, lines, lying, standalone
+from sudare.reports.charts import AFTER, AMBER, BEFORE, LIGHT, Line, horizontal_bars, lines, standalone
 
 COLOURS = {OURS: AFTER, PAPERS: AMBER, "independent": BEFORE, "identity": LIGHT, "dawa": LIGHT}
 AT = "random 3D"
@@ -40,14 +40,16 @@ def figures(
             "Fig. 5, right: seconds",
         ),
         "figure-6.svg": standalone(
-            _bars(rows, times, [f"{one:.2f} s" for one in times]), "Fig. 6: seconds for a view, ε = 1"
+            _bars(rows, times, [f"{one:.2f} s" for one in times]), "Fig. 6: seconds for a p-view, ε = 1"
         ),
     }
 
 
 def _bars(rows: Sequence[Row], values: list[float], texts: list[str]) -> str:
     labels = [f"{row.data}, {row.method}" for row in rows]
-    return lying(labels, values, texts, colours=[COLOURS[row.method] for row in rows], top=max(values))
+    return horizontal_bars(
+        labels, values, texts, colours=[COLOURS[row.method] for row in rows], top=max(values)
+    )
 
 
 def _over_budget(budgets: dict[float, list[Row]]) -> str:
@@ -59,9 +61,9 @@ def _over_budget(budgets: dict[float, list[Row]]) -> str:
     return lines(drawn, "ε")
 
 
-def _times(found: Sequence[Timed], place: object) -> list[Line]:
-    several = dict.fromkeys(one.method for one in found)
+def _times(timings: Sequence[Timed], place: object) -> list[Line]:
+    several = dict.fromkeys(one.method for one in timings)
     return [
-        Line(method, {place(one): one.seconds for one in found if one.method == method}, COLOURS[method])  # type: ignore[operator]
+        Line(method, {place(one): one.seconds for one in timings if one.method == method}, COLOURS[method])  # type: ignore[operator]
         for method in several
     ]

@@ -1,4 +1,4 @@
-"""Views of every table by every method: how far their counts are off, what their rows teach, their time and size."""
+"""P-views of every table by every method: how far their counts are off, what their rows teach, their time and size."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from papers.dp_mondrian.paper import (
     DELTA,
     DENSE,
     EPSILON,
+    MAX_CELLS,
     METHODS,
-    MOST_CELLS,
     ORIGINAL,
     OURS,
     PAPERS,
@@ -39,7 +39,7 @@ from sudare.utility.workloads import random_ranges, ranges_rmse, rmse, table_of,
 from sudare.verbs.materialize import materialize
 
 WITH_DELTA = f"{OURS}, δ = {DELTA:g}"
-MOST_SETS = 20
+MAX_SETS = 20
 """So many sets of three attributes are drawn where there are more."""
 HELD_OUT = 0.2
 FACTS_ON = ("2-way marginals", "random 2D", "random 3D", "random 4D")
@@ -48,7 +48,7 @@ Task = Callable[[PView], float]
 
 
 class Row(NamedTuple):
-    """One method on one table: every seed's RMSE by workload, the seconds of each view, and the bytes of the last one saved."""
+    """One method on one table: every seed's RMSE by workload, the seconds of each p-view, and the bytes of the last one saved."""
 
     data: str
     method: str
@@ -61,20 +61,20 @@ class Row(NamedTuple):
 
 
 def tasks(codes: Any, sizes: Sequence[int], queries: int) -> dict[str, Task]:
-    """Return the paper's eight workloads, each as what measures a view's RMSE."""
+    """Return the paper's eight workloads, each as what measures a p-view's RMSE."""
     true, axes = table_of(codes, sizes), range(len(sizes))
     pairs, threes = list(combinations(axes, 2)), _drawn(list(combinations(axes, 3)))
 
     def of_tables(several: Sequence[Sequence[int]], prefix: bool) -> Task:
-        return lambda view: tables_rmse(true, lambda own: view.model.table(own, {}), several, prefix=prefix)
+        return lambda pview: tables_rmse(true, lambda own: pview.model.table(own, {}), several, prefix=prefix)
 
     def of_ranges(k: int) -> Task:
         workload = random_ranges(sizes, k, queries, seed=k)
         exact = truth(codes, workload.low, workload.high)
-        return lambda view: rmse(exact, view.counts(workload.low, workload.high))
+        return lambda pview: rmse(exact, pview.counts(workload.low, workload.high))
 
     return {
-        "1D ranges": lambda view: ranges_rmse(true, lambda own: view.model.table(own, {}), axes),
+        "1D ranges": lambda pview: ranges_rmse(true, lambda own: pview.model.table(own, {}), axes),
         "2-way marginals": of_tables(pairs, False),
         "3-way marginals": of_tables(threes, False),
         "prefix-2D": of_tables(pairs, True),
@@ -84,16 +84,16 @@ def tasks(codes: Any, sizes: Sequence[int], queries: int) -> dict[str, Task]:
 
 
 def _drawn(sets: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    if len(sets) <= MOST_SETS:
+    if len(sets) <= MAX_SETS:
         return sets
-    return [sets[i] for i in np.random.default_rng(3).choice(len(sets), MOST_SETS, replace=False)]
+    return [sets[i] for i in np.random.default_rng(3).choice(len(sets), MAX_SETS, replace=False)]
 
 
 def methods(cells: int) -> list[str]:
-    return [method for method in METHODS if method not in DENSE or cells <= MOST_CELLS]
+    return [method for method in METHODS if method not in DENSE or cells <= MAX_CELLS]
 
 
-def view_of(table: sd.Table, method: str, seed: int, epsilon: float = EPSILON) -> PView:
+def pview_of(table: sd.Table, method: str, seed: int, epsilon: float = EPSILON) -> PView:
     if method == "dawa":
         return flat_dawa(table, seed, epsilon)
     delta = DELTA if method == WITH_DELTA else 0.0
@@ -131,19 +131,19 @@ def sweep(
     for method in chosen:
         errors: dict[str, list[float]] = {workload: [] for workload in asked}
         seconds = []
-        view_of(table, method, seeds)  # compiles
+        pview_of(table, method, seeds)  # compiles
         for seed in range(seeds):
             start = time.perf_counter()
-            view = view_of(table, method, seed, epsilon)
+            pview = pview_of(table, method, seed, epsilon)
             seconds.append(time.perf_counter() - start)
             for workload, measure in asked.items():
-                errors[workload].append(measure(view))
-        yield Row(name, method, errors, seconds, saved_bytes(view))
+                errors[workload].append(measure(pview))
+        yield Row(name, method, errors, seconds, saved_bytes(pview))
 
 
-def saved_bytes(view: PView) -> int:
+def saved_bytes(pview: PView) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        saved = view.save(Path(folder) / "view")
+        saved = pview.save(Path(folder) / "pview")
         return sum(file.stat().st_size for file in saved.rglob("*") if file.is_file())
 
 
@@ -151,7 +151,7 @@ def saved_bytes(view: PView) -> int:
 
 
 class Taught(NamedTuple):
-    """AUROC and AUPRC on held-out rows after learning from a view's rows, means over classifiers and seeds."""
+    """AUROC and AUPRC on held-out rows after learning from a p-view's rows, means over classifiers and seeds."""
 
     data: str
     method: str
@@ -160,31 +160,31 @@ class Taught(NamedTuple):
 
 
 def taught(data: Data, chosen: Sequence[str], seeds: int, rows: int | None = None) -> Iterator[Taught]:
-    """Learn from as many rows as the view was made of, and from these themselves."""
+    """Learn from as many rows as the p-view was made of, and from these themselves."""
     assert data.target is not None
-    found: dict[str, list[tuple[float, float]]] = {method: [] for method in (*chosen, ORIGINAL)}
+    scores_of: dict[str, list[tuple[float, float]]] = {method: [] for method in (*chosen, ORIGINAL)}
     for seed in range(seeds):
         frame = data.frame().sample(fraction=1.0, shuffle=True, seed=seed).head(rows or data.frame().height)
         held = math.ceil(HELD_OUT * frame.height)
         test, train = frame.head(held), frame.slice(held)
-        for method, scores in found.items():
+        for method, scores in scores_of.items():
             shown = train if method == ORIGINAL else _synthetic(data, train, method, seed)
             models = synthetic_scores(shown, test, data.target, positive=data.positive, seed=seed)
             scores.append(mean_scores(models))
-    for method, scores in found.items():
+    for method, scores in scores_of.items():
         auroc, auprc = np.mean(scores, axis=0).tolist()
         yield Taught(data.name, method, auroc, auprc)
 
 
 def _synthetic(data: Data, train: pl.DataFrame, method: str, seed: int) -> pl.DataFrame:
-    return view_of(data.table(train), method, seed).sample(train.height, seed=seed)
+    return pview_of(data.table(train), method, seed).sample(train.height, seed=seed)
 
 
 # -- Fig. 5 ----------------------------------------------------------------------------------------------
 
 
 class Timed(NamedTuple):
-    """Seconds for a view of synthetic rows: over a domain of so many cells, of which so many are occupied."""
+    """Seconds for a p-view of synthetic rows: over a domain of so many cells, of which so many are occupied."""
 
     method: str
     records: int
@@ -195,12 +195,12 @@ class Timed(NamedTuple):
 
 def timed(method: str, records: int, attributes: int, occupied: int | None = None, runs: int = 2) -> Timed:
     """Return the best of some runs, after one that compiles."""
-    view_of(uniform(1_000, attributes), method, 0)
+    pview_of(uniform(1_000, attributes), method, 0)
     table = uniform(records, attributes, occupied)
     taken = []
     for seed in range(runs):
         start = time.perf_counter()
-        view_of(table, method, seed)
+        pview_of(table, method, seed)
         taken.append(time.perf_counter() - start)
     distinct = table.frame().n_unique()
     return Timed(method, records, 100.0**attributes, distinct, min(taken))

@@ -9,7 +9,7 @@ PAPERS = "dp-mondrian"
 METHODS = (OURS, PAPERS, "independent", "identity", "dawa")
 DENSE = ("identity", "dawa")
 """They keep every cell of the domain, and run where there are at most a million."""
-MOST_CELLS = 10**6
+MAX_CELLS = 10**6
 EPSILON, DELTA = 1.0, 1e-9
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 4.0)
 QUERIES = 3_000
@@ -49,7 +49,7 @@ TABLE_4: dict[str, dict[str, tuple[float, float]]] = {
 """AUROC and AUPRC, means over classifiers."""
 
 TABLE_5 = {"Adult": ("30.99 EB", "27.52 MB"), "Electricity": ("1.11 TB", "11.24 MB"), "Phoneme": ("781.34 KB", "722.40 KB")}  # fmt: skip
-"""The size of all cells, and of the paper's view."""
+"""The size of all cells, and of the paper's p-view."""
 UNITS = {"KB": 2**10, "MB": 2**20, "TB": 2**40, "EB": 2**60}
 
 

@@ -75,9 +75,9 @@ def _facts(rows: Sequence[Row]) -> Grid:
 
 
 def _spread(row: Row, workload: str) -> str:
-    found = row.errors[workload]
-    mean = f"{np.mean(found):,.1f}" if np.mean(found) < 100 else f"{np.mean(found):,.0f}"
-    return f"{mean} ± {np.std(found, ddof=1):,.1f}" if len(found) > 1 else mean
+    errors = row.errors[workload]
+    mean = f"{np.mean(errors):,.1f}" if np.mean(errors) < 100 else f"{np.mean(errors):,.0f}"
+    return f"{mean} ± {np.std(errors, ddof=1):,.1f}" if len(errors) > 1 else mean
 
 
 def arr(rows: Sequence[Row], reference: str) -> dict[str, float]:
@@ -102,8 +102,8 @@ def _table_1(rows: Sequence[Row]) -> Grid:
     return Grid("Table 1: average relative RMSE (DP-Mondrian is 1), eight workloads, ε = 1", headers, lines)
 
 
-def _printed(found: Mapping[str, float], name: str) -> str:
-    return f"{found[name]:.2f}" if name in found else "-"
+def _printed(figures: Mapping[str, float], name: str) -> str:
+    return f"{figures[name]:.2f}" if name in figures else "-"
 
 
 def _table_3(sizes: Sizes) -> Grid:
@@ -167,10 +167,10 @@ def _table_4(scores: Sequence[Taught]) -> Grid:
     return Grid("Table 4: what synthetic rows teach, ε = 1", ["table, method", "AUROC", "paper's", "AUPRC", "paper's"], lines)  # fmt: skip
 
 
-def _figure_5(title: str, found: Sequence[Timed]) -> Grid:
+def _figure_5(title: str, timings: Sequence[Timed]) -> Grid:
     lines = [
         [one.method, f"{one.records:,}", f"{one.cells:.0e}", f"{one.occupied:,}", f"{one.occupied / one.cells:.0e}", f"{one.seconds:.2f}"]
-        for one in found
+        for one in timings
     ]  # fmt: skip
     return Grid(title, ["method", "records", "cells", "occupied", "share", "seconds"], lines)
 
@@ -179,7 +179,7 @@ def _figure_6(rows: Sequence[Row]) -> Grid:
     tables = list(dict.fromkeys(row.data for row in rows))
     by = {(row.data, row.method): f"{min(row.seconds):.2f}" for row in rows}
     lines = [[name, *(by.get((name, method), "-") for method in METHODS)] for name in tables]
-    return Grid("Fig. 6: seconds for a view (the best seed)", ["table", *METHODS], lines)
+    return Grid("Fig. 6: seconds for a p-view (the best seed)", ["table", *METHODS], lines)
 
 
 def _table_5(sizes: Sizes, rows: Sequence[Row]) -> Grid:
@@ -188,7 +188,7 @@ def _table_5(sizes: Sizes, rows: Sequence[Row]) -> Grid:
         [name, in_words(4 * cells), *(TABLE_5[name][:1] if name in TABLE_5 else ["-"]), by[name, PAPERS], *(TABLE_5[name][1:] if name in TABLE_5 else ["-"]), by.get((name, OURS), "-")]
         for name, (_, _, cells, _) in sizes.items()
     ]  # fmt: skip
-    return Grid("Table 5: size of all cells at 4 bytes each, and of a saved view", ["table", "all cells", "paper's", PAPERS, "paper's", OURS], lines)  # fmt: skip
+    return Grid("Table 5: size of all cells at 4 bytes each, and of a saved p-view", ["table", "all cells", "paper's", PAPERS, "paper's", OURS], lines)  # fmt: skip
 
 
 def in_words(size: float) -> str:
@@ -215,14 +215,14 @@ def _by(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
 def _confirmed(rows: Sequence[Row]) -> str:
     dense = {row.data for row in rows if row.method in DENSE}
     few = arr([row for row in rows if row.data in dense], PAPERS)
-    found = (
+    against_identity = (
         "that it beats Identity there we do not find"
         if few["identity"] < 1
         else "it beats Identity, as there"
     )
     return (
         f"**Table 1.** Against DP-Mondrian, Identity has {few['identity']:.2f} (the paper: {TABLE_1['identity']:.2f}) and DAWA, on cells in one row, "
-        f"{few['dawa']:.2f} ({TABLE_1['dawa']:.2f}) on {' and '.join(sorted(dense))}. DP-Mondrian here is the corrected one, with the noise that its proof needs; {found}. "
+        f"{few['dawa']:.2f} ({TABLE_1['dawa']:.2f}) on {' and '.join(sorted(dense))}. DP-Mondrian here is the corrected one, with the noise that its proof needs; {against_identity}. "
         "HDMM, PrivBayes and DP-GAN are not ours; their figures are the paper's, or those marked (*)."
     )
 

@@ -1,6 +1,6 @@
 """Where the paper and we differ, and why. Every claim is checked on the data before it is printed.
 
-The counts of blocks and the bounds are found anew here by plain code that shares nothing with the library's.
+The counts of blocks and the bounds are counted anew here by plain code that shares nothing with the library's.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def plain_bounds(frame: pl.DataFrame, sensitive: str, ls: list[int], ks: list[in
             start = padded.str.slice(0, kept).rank("dense").cast(pl.Int32).to_numpy()
             distance += (start[:, None] != start) * np.float32(1 / (width * len(quasi)))
     np.fill_diagonal(distance, np.inf)
-    found = {f"k={k}": _mean(np.partition(distance, k - 2, axis=1)[:, k - 2]) for k in ks}
+    bounds = {f"k={k}": _mean(np.partition(distance, k - 2, axis=1)[:, k - 2]) for k in ks}
     values = int(codes.max()) + 1
     if ls:
         nearest = np.stack([distance[:, codes == value].min(axis=1) for value in range(values)], axis=1)
         nearest[np.arange(rows), codes] = np.inf
         nearest.sort(axis=1)
-        found |= {f"l={l}": _mean(nearest[:, l - 2]) for l in ls}
-    return found
+        bounds |= {f"l={l}": _mean(nearest[:, l - 2]) for l in ls}
+    return bounds
 
 
 def _mean(costs: NDArray[np.float32]) -> float:
@@ -76,7 +76,7 @@ def _coil() -> pl.DataFrame:
 
 def _the_same() -> Iterator[str]:
     """Our bounds, by plain code, are the paper's wherever the next claims do not say otherwise."""
-    found = {
+    bounds_of = {
         "data3": plain_bounds(_coil(), "MOSTYPE", [2, 4, 8], [2]),
         "data4": plain_bounds(_coil(), "MINKGEM", [2, 4, 8], [2]),
         "data5": plain_bounds(sd.datasets.load("japanese-vowels"), "c12", [2, 4, 8], [2, 4, 8]),
@@ -88,7 +88,7 @@ def _the_same() -> Iterator[str]:
             - (PAPER[name][int(key[2:])].bound_l if key[0] == "l" else PAPER[name][int(key[2:])].bound_k)
         )
         < 0.00006
-        for name, bounds in found.items()
+        for name, bounds in bounds_of.items()
         for key, bound in bounds.items()
     ]
     yield checked(

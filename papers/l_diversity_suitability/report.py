@@ -125,7 +125,7 @@ def _share(ours: float | None, paper: float | None) -> str:
 
 def short_falls(rows: Sequence[Row]) -> list[str]:
     """Say in which rows our upper / lower is not below the paper's or, on its own tables, our upper bound is not."""
-    found = []
+    sentences = []
     for row in rows:
         paper = PAPER[row.name][row.l]
         for what, ratio, theirs, upper, reached in (
@@ -143,5 +143,7 @@ def short_falls(rows: Sequence[Row]) -> list[str]:
             )
             if what == "k" and reached < row.best_k:
                 sentence += f" But no table with that k costs less than {row.best_k:.4f}: the paper's figure is not one of this table and this k."
-            found.append(sentence)
-    return found or ["In no row: upper / lower is below the paper's in every row for which it prints one."]
+            sentences.append(sentence)
+    return sentences or [
+        "In no row: upper / lower is below the paper's in every row for which it prints one."
+    ]

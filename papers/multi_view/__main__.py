@@ -33,7 +33,7 @@ MILLION = 1_000_000
 RUNS = 3
 
 
-class Found(NamedTuple):
+class Reproduction(NamedTuple):
     rows: list[Row]
     more: list[Timed]
     example: list[Attacked]
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     pictures: dict[str, str]
 
 
-def main(quick: bool = False) -> Found:
+def main(quick: bool = False) -> Reproduction:
     """Measure everything and print it; a full run also rewrites the results and the figures."""
     rows = sweep(2, (2, 4)) if quick else sweep(DRAWS, LS)
     table = table_of(adult().head(500) if quick else adult())
@@ -64,7 +64,7 @@ def main(quick: bool = False) -> Found:
             differences(),
             pictures,
         )
-    return Found(rows, more, example, whole, pictures)
+    return Reproduction(rows, more, example, whole, pictures)
 
 
 def larger(table: sd.Table, few: tuple[int, ...]) -> list[Timed]:

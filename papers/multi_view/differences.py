@@ -47,11 +47,11 @@ def unlikeness(cut: Cut) -> int:
 
 def from_median(cut: Cut) -> int:
     """Return M: how many distinct values lie between each cut and its median, summed."""
-    found = 0
+    distance = 0
     for values, at in zip((AGES, HEIGHTS), cut, strict=True):
         different = sorted(set(values))
-        found += abs(different.index(at) - different.index(sorted(values)[len(values) // 2]))
-    return found
+        distance += abs(different.index(at) - different.index(sorted(values)[len(values) // 2]))
+    return distance
 
 
 def cuts() -> list[Cut]:

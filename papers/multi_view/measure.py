@@ -80,15 +80,15 @@ def _parts(plan: CutViews) -> Views:
     """Give each view its columns of the one table that was generalized; blocks that look the same are one."""
     (whole,) = plan.views
     sizes, covered = whole.sizes(plan.problem.people.weights), plan.covered(whole)
-    found: list[Counter[tuple[str | None, ...]]] = []
+    block_sizes: list[Counter[tuple[str | None, ...]]] = []
     for attributes in VIEWS.values():
         columns = [whole.view.labels[whole.view.attributes.index(name)] for name in attributes]
-        found.append(Counter())
+        block_sizes.append(Counter())
         for labels, size in zip(zip(*columns, strict=True), sizes.tolist(), strict=True):
-            found[-1][labels] += size
+            block_sizes[-1][labels] += size
     return Views(
-        tuple(len(blocks) for blocks in found),
-        tuple(sum(size**2 for size in blocks.values()) for blocks in found),
+        tuple(len(blocks) for blocks in block_sizes),
+        tuple(sum(size**2 for size in blocks.values()) for blocks in block_sizes),
         tuple(
             float(covered[[whole.view.attributes.index(a) for a in names]].mean()) for names in VIEWS.values()
         ),
@@ -119,9 +119,9 @@ def sweep(draws: int, ls: Sequence[int]) -> list[Row]:
     rows = []
     for l in ls:
         for method in METHODS:
-            found = [made(learner(table, method, l)(), l) for table in tables]
+            views = [made(learner(table, method, l)(), l) for table in tables]
             dm, left = (
-                np.array([getattr(one, what) for one in found], dtype=float) for what in ("dm", "open")
+                np.array([getattr(one, what) for one in views], dtype=float) for what in ("dm", "open")
             )
             rows.append(Row(method, l, dm, left))
     return rows
@@ -136,17 +136,17 @@ class Timed(NamedTuple):
     method: str
     rows: int
     l: int
-    found: Views
+    views: Views
     seconds: float
 
 
 def untouched(table: sd.Table) -> Timed:
     """Return what the views are like if nothing is hidden: everybody who looks the same is a block."""
     sizes = [table.counts(view).weights for view in VIEWS.values()]
-    found = Views(
+    views = Views(
         tuple(len(size) for size in sizes), tuple(int(size @ size) for size in sizes), (0.0,) * len(VIEWS)
     )
-    return Timed(RAW, len(table), 1, found, math.nan)
+    return Timed(RAW, len(table), 1, views, math.nan)
 
 
 def timed(table: sd.Table, method: str, l: int, runs: int = 1) -> Timed:
@@ -176,9 +176,9 @@ class Attacked(NamedTuple):
 
 
 def _attacked(words: str, frames: dict[str, pl.DataFrame], table: sd.Table) -> Attacked:
-    found = sd.attack(frames, table.schema, kind="intersection", known=table)
-    (left,) = found.by_attribute.values()
-    return Attacked(words, found.known, left.given_away, left.least, left.posterior)
+    outcome = sd.attack(frames, table.schema, kind="intersection", known=table)
+    (left,) = outcome.by_attribute.values()
+    return Attacked(words, outcome.known, left.given_away, left.least, left.posterior)
 
 
 def example() -> tuple[sd.Table, dict[str, list[str]]]:
@@ -190,14 +190,14 @@ def example() -> tuple[sd.Table, dict[str, list[str]]]:
 def example_attacked() -> list[Attacked]:
     """Attack the paper's own views, and ours of the same table."""
     table, views = example()
-    found = [
+    attacks = [
         _attacked("Tables 2 and 3: each 2-diverse", {"T1": TABLE_2, "T2": TABLE_3}, table),
         _attacked("Tables 4 and 3: 2-diverse together", {"T1": TABLE_4, "T2": TABLE_3}, table),
     ]
     for words, options in ((OURS, {}), (PAPERS, {"score": "paper"})):
         release = sd.generalize_views(table, views, sd.MultiViewDiversity(2), **options)
-        found.append(_attacked(words, release.frames(), table))
-    return found
+        attacks.append(_attacked(words, release.frames(), table))
+    return attacks
 
 
 def adult_attacked(table: sd.Table, l: int) -> list[Attacked]:

@@ -108,10 +108,10 @@ def _more(more: Sequence[Timed]) -> Grid:
         [
             f"{one.rows:,}",
             one.method,
-            ", ".join(f"{blocks:,}" for blocks in one.found.blocks),
-            *(f"{dm:,}" for dm in one.found.dm),
-            f"{abs(one.found.dm[0] - one.found.dm[1]):,}",
-            *(f"{share:.2%}" for share in one.found.open),
+            ", ".join(f"{blocks:,}" for blocks in one.views.blocks),
+            *(f"{dm:,}" for dm in one.views.dm),
+            f"{abs(one.views.dm[0] - one.views.dm[1]):,}",
+            *(f"{share:.2%}" for share in one.views.open),
             "-" if math.isnan(one.seconds) else f"{one.seconds:.2f}",
         ]
         for one in more
@@ -119,9 +119,9 @@ def _more(more: Sequence[Timed]) -> Grid:
     return Grid(f"More rows than the paper has, l = {more[-1].l}", headers, lines)
 
 
-def _attacks(title: str, found: Sequence[Attacked]) -> Grid:
+def _attacks(title: str, attacks: Sequence[Attacked]) -> Grid:
     headers = ["views", "people given away", "fewest values left", "strongest belief"]
-    lines = [[one.words, f"{one.given_away:,}", str(one.least), f"{one.posterior:.1%}"] for one in found]
+    lines = [[one.words, f"{one.given_away:,}", str(one.least), f"{one.posterior:.1%}"] for one in attacks]
     return Grid(title, headers, lines)
 
 
@@ -132,7 +132,7 @@ def answers(rows: Sequence[Row], more: Sequence[Timed], whole: Sequence[Attacked
     """Say what the figures say."""
     return [
         _confirmed(rows),
-        _not_found(rows),
+        _not_confirmed(rows),
         _which_l(rows),
         _ours(rows),
         _large(more),
@@ -143,12 +143,12 @@ def answers(rows: Sequence[Row], more: Sequence[Timed], whole: Sequence[Attacked
 
 def clearly_lower(rows: Sequence[Row], one: str, other: str) -> list[int]:
     """Return at which l one method's DM, both views summed, is lower, by two standard errors of the difference."""
-    found = []
+    ls = []
     for l in _ls(rows):
         less = (_by(rows)[other, l].dm - _by(rows)[one, l].dm).sum(axis=1)
         if less.mean() > 2 * less.std(ddof=1) / math.sqrt(len(less)):
-            found.append(l)
-    return found
+            ls.append(l)
+    return ls
 
 
 def _confirmed(rows: Sequence[Row]) -> str:
@@ -160,7 +160,7 @@ def _confirmed(rows: Sequence[Row]) -> str:
     )
 
 
-def _not_found(rows: Sequence[Row]) -> str:
+def _not_confirmed(rows: Sequence[Row]) -> str:
     by, ls = _by(rows), _ls(rows)
     gap = [{l: by[method, l].apart for l in ls} for method in (FIRST, SECOND)]
     low, high = ls[0], ls[-1]
@@ -205,7 +205,7 @@ def _ours(rows: Sequence[Row]) -> str:
 
 def _large(more: Sequence[Timed]) -> str:
     sizes = sorted({one.rows for one in more if one.method == OURS})
-    at = {(one.rows, one.method): one.found for one in more}
+    at = {(one.rows, one.method): one.views for one in more}
     raw, ours, whole = (at[sizes[0], method] for method in (RAW, OURS, ALL))
     said = (
         f"**DM misleads where many people are alike.** On {sizes[0]:,} rows T2 as it is, with nothing hidden, has a DM of {raw.dm[1]:,}; ours "
@@ -238,8 +238,8 @@ def _slow(more: Sequence[Timed]) -> str:
     )
 
 
-def _taken(found: Sequence[Timed]) -> str:
-    return ", ".join(f"{one.seconds:.2f} s for {one.rows:,}" for one in found)
+def _taken(timings: Sequence[Timed]) -> str:
+    return ", ".join(f"{one.seconds:.2f} s for {one.rows:,}" for one in timings)
 
 
 def _attack(whole: Sequence[Attacked]) -> str:

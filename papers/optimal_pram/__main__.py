@@ -30,7 +30,7 @@ FOLDER = Path(__file__).parent
 RUNS, SEEDS = 100, 20
 
 
-class Found(NamedTuple):
+class Reproduction(NamedTuple):
     rows: list[Row]
     backs: list[Back]
     estimates: list[Estimated]
@@ -38,7 +38,7 @@ class Found(NamedTuple):
     pictures: dict[str, str]
 
 
-def main(quick: bool = False) -> Found:
+def main(quick: bool = False) -> Reproduction:
     """Measure everything and print it; a full run also rewrites the results and the figures."""
     runs, seeds = (5, 2) if quick else (RUNS, SEEDS)
     rows = [row(case, k, runs) for case in cases() for k in KS]
@@ -54,7 +54,7 @@ def main(quick: bool = False) -> Found:
         publish(
             FOLDER, "Which PRAM?", answers(rows, backs, estimates, others), shown, differences(), pictures
         )
-    return Found(rows, backs, estimates, others, pictures)
+    return Reproduction(rows, backs, estimates, others, pictures)
 
 
 if __name__ == "__main__":

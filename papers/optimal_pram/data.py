@@ -63,10 +63,10 @@ def power_law() -> Floats:
 def _whole(v: Floats, records: int) -> Floats:
     """Round to whole numbers with a given sum: up where most is cut off, but never the largest."""
     v = v * np.where(v == v.max(), 1.0, (records - v.max()) / (v.sum() - v.max()))
-    found = np.floor(v + 1e-9)
-    up = np.argsort(found - v, kind="stable")[: records - int(found.sum())]
-    found[up] += 1
-    return np.asarray(found)
+    whole = np.floor(v + 1e-9)
+    up = np.argsort(whole - v, kind="stable")[: records - int(whole.sum())]
+    whole[up] += 1
+    return np.asarray(whole)
 
 
 @cache
@@ -84,8 +84,8 @@ def other_ages() -> Floats:
     return _counted(_adult()[RECORDS:])
 
 
-def _counted(found: pl.Series) -> Floats:
-    return np.bincount(found.to_numpy() - AGES[0], minlength=CELLS).astype(np.float64)
+def _counted(ages: pl.Series) -> Floats:
+    return np.bincount(ages.to_numpy() - AGES[0], minlength=CELLS).astype(np.float64)
 
 
 @cache

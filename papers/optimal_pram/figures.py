@@ -22,21 +22,21 @@ def figures(cases: Sequence[Case], rows: Sequence[Row]) -> dict[str, str]:
         )
         for case in cases
     }
-    found = {(row.case, row.k): row for row in rows}
+    row_at = {(row.case, row.k): row for row in rows}
     once = [
         [
             Panel("original", cases[0].v, BEFORE),
-            Panel(f"conventional, k = {k}", found[1, k].one[0], AMBER),
-            Panel(f"optimal, k = {k}", found[1, k].one[1], AFTER),
+            Panel(f"conventional, k = {k}", row_at[1, k].one[0], AMBER),
+            Panel(f"optimal, k = {k}", row_at[1, k].one[1], AFTER),
         ]
-        for k in sorted(k for case, k in found if case == 1)
+        for k in sorted(k for case, k in row_at if case == 1)
     ]
-    least = min(k for case, k in found if case == 3)
+    least = min(k for case, k in row_at if case == 3)
     mean = [
         [
             Panel("original", cases[2].v, BEFORE),
-            Panel(f"conventional, k = {least}", found[3, least].mean[0], AMBER),
-            Panel(f"optimal, k = {least}", found[3, least].mean[1], AFTER),
+            Panel(f"conventional, k = {least}", row_at[3, least].mean[0], AMBER),
+            Panel(f"optimal, k = {least}", row_at[3, least].mean[1], AFTER),
         ]
     ]
     return before | {

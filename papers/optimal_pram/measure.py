@@ -34,7 +34,7 @@ class Row:
 
     case: int
     k: int
-    found: Printed
+    errors: Printed
     mean: tuple[Floats, Floats]
     """The mean histogram of all runs, conventional and optimal."""
     one: tuple[Floats, Floats]
@@ -116,8 +116,8 @@ def back(arm: str, k: int, seeds: int) -> Back:
         early = plain_em(channel, raw, EARLY)
         errors.append(
             [
-                *(float(np.linalg.norm(found - v)) for found in (raw, ml, early, unbiased.counts)),
-                *(float(np.abs(bands(found) - bands(v)).mean()) for found in (raw, ml)),
+                *(float(np.linalg.norm(histogram - v)) for histogram in (raw, ml, early, unbiased.counts)),
+                *(float(np.abs(bands(histogram) - bands(v)).mean()) for histogram in (raw, ml)),
             ]
         )
     kept = float(channel.retention.min()), float(channel.retention.max())
@@ -207,6 +207,6 @@ def elsewhere(case: Case, k: int, kind: str, seeds: int) -> Elsewhere:
         else:
             pram = from_estimate(case.v, epsilon, CHEAP, seed)
         w = histogram(case, pram, seed)
-        found = (w, plain_em(pram, w, EARLY), pram.inverse(w))
-        errors.append([float(np.linalg.norm(estimate - case.v)) for estimate in found])
+        estimates = (w, plain_em(pram, w, EARLY), pram.inverse(w))
+        errors.append([float(np.linalg.norm(estimate - case.v)) for estimate in estimates])
     return Elsewhere(case.number, k, kind, *np.mean(errors, axis=0).tolist())

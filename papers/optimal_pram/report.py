@@ -38,7 +38,7 @@ def _table_1(rows: Sequence[Row]) -> Grid:
         paper = PAPER[row.case][row.k]
         for i, pram in enumerate(("conventional", "optimal")):
             line = [str(row.case), str(row.k), pram]
-            for ours, theirs in zip(row.found, paper, strict=True):
+            for ours, theirs in zip(row.errors, paper, strict=True):
                 line += [f"{ours[i]:.1f}", f"{theirs[i]:.1f}"]
             lines.append(line)
     return Grid("Table 1: how far the randomized histogram is off, ||v' - v||", headers, lines)
@@ -95,10 +95,10 @@ def answers(
     rows: Sequence[Row], backs: Sequence[Back], estimates: Sequence[Estimated], others: Sequence[Elsewhere]
 ) -> list[str]:
     """Say what the figures say."""
-    found = {(back.arm, back.k): back for back in backs}
+    back_at = {(back.arm, back.k): back for back in backs}
     at = 10
-    plain, true, private, public = (found[arm, at] for arm in (CONVENTIONAL, TRUE, PRIVATE, PUBLIC))
-    opt = {(row.case, row.k): row.found.opt for row in rows}
+    plain, true, private, public = (back_at[arm, at] for arm in (CONVENTIONAL, TRUE, PRIVATE, PUBLIC))
+    opt = {(row.case, row.k): row.errors.opt for row in rows}
     at_ten = next(e for e in estimates if e.k == at)
     best = min(at_ten.by_share, key=at_ten.by_share.__getitem__)
     return [
@@ -123,7 +123,7 @@ def answers(
         f"That is too much here: of the shares tried, {best:.1%} is best, and with it ||Pv - v|| is {at_ten.by_share[best]:.0f}, below "
         f"the conventional {at_ten.conventional:.0f}.",
         "The paper's ||Pv - v|| leaves out the randomness of a single run. In Case 1 at k = 2 the optimal bias is 0, yet single runs "
-        f"are off by {_row(rows, 1, 2).found.least.optimal:.0f} to {_row(rows, 1, 2).found.most.optimal:.0f} (the paper: 118 to 196).",
+        f"are off by {_row(rows, 1, 2).errors.least.optimal:.0f} to {_row(rows, 1, 2).errors.most.optimal:.0f} (the paper: 118 to 196).",
     ]
 
 

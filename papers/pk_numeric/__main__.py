@@ -18,13 +18,13 @@ FOLDER = Path(__file__).parent
 KS, SEEDS = (2.0, 10.0, 100.0, 1000.0), 20
 
 
-class Found(NamedTuple):
+class Reproduction(NamedTuple):
     theorems: list[Line]
     rows: list[Row]
     pictures: dict[str, str]
 
 
-def main(quick: bool = False) -> Found:
+def main(quick: bool = False) -> Reproduction:
     """Measure everything and print it; a full run also rewrites the results and the figures."""
     seeds = 2 if quick else SEEDS
     theorems = lines()
@@ -35,7 +35,7 @@ def main(quick: bool = False) -> Found:
     pictures = figures(rows)
     if not quick:
         publish(FOLDER, "Which mechanism?", answers(rows), shown, differences(), pictures)
-    return Found(theorems, rows, pictures)
+    return Reproduction(theorems, rows, pictures)
 
 
 if __name__ == "__main__":

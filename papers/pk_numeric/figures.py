@@ -61,7 +61,7 @@ def theorems() -> dict[str, str]:
 
 def errors(rows: Sequence[Row]) -> dict[str, str]:
     """Draw the errors against k, by column."""
-    found = {}
+    pictures = {}
     for i, name in enumerate(dict.fromkeys(row.column for row in rows)):
         series = [
             Line(
@@ -77,7 +77,7 @@ def errors(rows: Sequence[Row]) -> dict[str, str]:
             for mechanism, colour in COLOURS.items()
             for what, words, dash in (("raw", "raw", "4 3"), ("ml", "reconstructed", "none"))
         ]
-        found[f"figure-{4 + i}.svg"] = standalone(
+        pictures[f"figure-{4 + i}.svg"] = standalone(
             lines(series, "k"), f"{name}: share of records counted in a wrong bin of ten"
         )
-    return found
+    return pictures

@@ -29,7 +29,7 @@ def error_grids(rows: Sequence[Row]) -> list[Grid]:
         "mechanism", "k", "kept", "moved by", "ten bins,\nraw", "ten bins,\nml", "ten bins,\nunbiased", "values,\nml",
         "mean,\nraw", "mean,\nml",
     ]  # fmt: skip
-    found = []
+    tables = []
     for name in dict.fromkeys(row.column for row in rows):
         mine = [row for row in rows if row.column == name]
         lines = [
@@ -44,8 +44,8 @@ def error_grids(rows: Sequence[Row]) -> list[Grid]:
             ]
             for row in mine
         ]
-        found.append(Grid(f"{name}: errors at equal k, means over {len(mine[0].raw)} seeds", headers, lines))
-    return found
+        tables.append(Grid(f"{name}: errors at equal k, means over {len(mine[0].raw)} seeds", headers, lines))
+    return tables
 
 
 def _k(k: float) -> str:
@@ -119,7 +119,7 @@ def answers(rows: Sequence[Row]) -> list[str]:
             f"{row.column}, {row.mechanism}, k = {row.k:g}: {int(row.stuck.sum())}" for row in stuck
         )
         said.append(
-            f"A fault in the library, found here: in {runs} of {sum(len(row.stuck) for row in rows)} runs `most_likely` ended at counts that "
+            f"A fault in the library, detected here: in {runs} of {sum(len(row.stuck) for row in rows)} runs `most_likely` ended at counts that "
             "are less likely than those of plain EM, because its long steps set counts to 0, from which EM never returns. In these runs "
             f"plain EM's counts are shown. ({where}.)"
         )
@@ -130,5 +130,5 @@ def _where(pairs: Sequence[tuple[str, float]], names: Sequence[str], ks: Sequenc
     if len(pairs) == len(names) * len(ks):
         return "on both columns at every k here"
     by = {name: [f"{k:g}" for other, k in pairs if other == name] for name in names}
-    said = [f"on {name} at k = {', '.join(found)}" for name, found in by.items() if found]
+    said = [f"on {name} at k = {', '.join(ks_there)}" for name, ks_there in by.items() if ks_there]
     return " and ".join(said) if said else "nowhere here"

@@ -114,7 +114,7 @@ def _normal() -> list[Line]:
 
 
 def _wide() -> list[Line]:
-    found = [
+    laplace_lines = [
         Line(
             "5.1: growing width, Laplace noise of σ = 1",
             f"width {w:g}",
@@ -124,7 +124,7 @@ def _wide() -> list[Line]:
         for w in (1.0, 2.0, 4.0, 8.0)
     ]
     # ln of the largest ratio of two Cauchy densities that lie w apart is 2 arsinh(w / 2)
-    return found + [
+    return laplace_lines + [
         Line(
             "5.1: growing width, Cauchy noise of scale 1",
             f"width {w:g}",

@@ -34,11 +34,15 @@ def python(**asked: object) -> sd.Assessment:
 def test_a_person_sees_figures_and_sentences(assess: Run) -> None:
     done = assess("-l", 2, "-l", 4, "-l", 12, "-k", 3)
     assert done.code == 0, done.err
-    found = python(l=[2, 4, 12], k=3)
-    figures = [f"{found.best_l[l].value:.4f}" for l in (2, 4)]
-    figures += [f"{found.best_k[3].value:.4f}", f"{found.reached_k[4]:.4f}", f"{found.ratio[4]:.2f}"]
-    figures += [f" {found.max_blocks[12]} ", f" {found.min_block_distinct[4]} "]
-    for text in (*figures, *found.advice, "possible", "k-anonymity"):
+    assessment = python(l=[2, 4, 12], k=3)
+    figures = [f"{assessment.best_l[l].value:.4f}" for l in (2, 4)]
+    figures += [
+        f"{assessment.best_k[3].value:.4f}",
+        f"{assessment.reached_k[4]:.4f}",
+        f"{assessment.ratio[4]:.2f}",
+    ]
+    figures += [f" {assessment.max_blocks[12]} ", f" {assessment.min_block_distinct[4]} "]
+    for text in (*figures, *assessment.advice, "possible", "k-anonymity"):
         assert text in done.out
     assert "…" not in done.out  # the table fits into 80 columns
     for symbol in ("MaxNB", "BS_s", "BS_e", "DIS"):
@@ -61,9 +65,9 @@ def test_entropy_tight_and_the_sensitive_attribute_are_passed_on(assess: Run) ->
     Path("sudare.toml").write_text(text.replace('"other"', '"sensitive"'))
     assert "Name one" in assess().err
     options = ["--attribute", "smoker", "--diversity", "entropy", "--tight", "-l", 2, "-k", 2]
-    found = json.loads(assess(*options, "--json").out)
+    printed = json.loads(assess(*options, "--json").out)
     asked = python(l=2, k=2, attribute="smoker", diversity="entropy", tight=True).to_json()
-    assert found == json.loads(json.dumps(asked))
+    assert printed == json.loads(json.dumps(asked))
 
 
 def test_not_feasible_is_an_answer(assess: Run) -> None:

@@ -43,9 +43,9 @@ def test_a_folder_of_views(run: Run, views: Path) -> None:
 def test_files_as_json(run: Run, views: Path) -> None:
     result = run("attack", "T1.csv", "T2.csv", "--known", "people.csv", "--json")
     assert result.code == 0, result.err
-    found = json.loads(result.out)["intersection"]
-    assert found["views"] == ["T1.csv", "T2.csv"]
-    assert (found["known"], found["by_attribute"]["illness"]["given_away"]) == (4, 2)
+    outcome = json.loads(result.out)["intersection"]
+    assert outcome["views"] == ["T1.csv", "T2.csv"]
+    assert (outcome["known"], outcome["by_attribute"]["illness"]["given_away"]) == (4, 2)
     assert "Oslo" not in result.out
 
 
@@ -84,8 +84,8 @@ def test_a_randomized_release_is_attacked_by_its_law(run: Run, tmp_path: Path) -
     assert result.out.startswith("law\nEvery published value was drawn by a law")
     assert "finds a person's row with probability 25.00% at most" in result.out
     assert "100%" not in result.out
-    found = json.loads(run("attack", "noisy/hand-over", "--json").out)
-    assert found["law"]["k"] >= 4
+    outcomes = json.loads(run("attack", "noisy/hand-over", "--json").out)
+    assert outcomes["law"]["k"] >= 4
     (tmp_path / "people.csv").write_text("ill\nyes\n")
     (tmp_path / "sudare.toml").write_text(schema.to_toml())
     refused = run("attack", "noisy", "--known", "people.csv")

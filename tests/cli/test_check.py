@@ -42,8 +42,8 @@ def test_lookalike_values_are_named(run: Run, people: Path) -> None:
 
 
 def test_lookalike_values_for_machines(run: Run, people: Path) -> None:
-    found = json.loads(run("check", people, "--json").out)["lookalikes"]
-    assert found == [
+    groups = json.loads(run("check", people, "--json").out)["lookalikes"]
+    assert groups == [
         {"column": "illness", "values": ["HIV", "HIV "]},
         {"column": "illness", "values": ["[/X]flu", "[/x]flu"]},
     ]

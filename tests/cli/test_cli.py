@@ -165,7 +165,7 @@ def test_l_diversity_and_t_closeness_from_the_command_line(run: Run, survey: Pat
     )
 
 
-def test_shift_jis_is_found_out_and_written_down(run: Run) -> None:
+def test_shift_jis_is_detected_and_written_down(run: Run) -> None:
     Path("people.csv").write_bytes("年齢;都市\n30;東京\n40;大阪\n".encode("shift_jis"))
     assert run("init", "people.csv").code == 0
     assert sd.Schema.from_toml("sudare.toml").csv.encoding == "shift_jis"

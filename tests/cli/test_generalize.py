@@ -24,9 +24,9 @@ def test_summary_says_how_far_counts_are_off(generalize: Run) -> None:
     done = generalize()
     assert done.code == 0, done.err
     utility = json.loads(Path("out/keep/holder.json").read_text())["utility"]
-    found = utility["query_error"]
+    error = utility["query_error"]
     assert "random counts are off by" in done.out
-    assert f"{found['median']:.1%} (median), {found['mean']:.1%} (mean)" in done.out
+    assert f"{error['median']:.1%} (median), {error['mean']:.1%} (mean)" in done.out
     assert "predicted right" not in done.out
     assert "prediction" not in utility
 
@@ -35,12 +35,13 @@ def test_summary_says_how_far_counts_are_off(generalize: Run) -> None:
 def test_predict_is_in_summary_record_and_report(generalize: Run) -> None:
     done = generalize("--predict", "diagnosis")
     assert done.code == 0, done.err
-    found = json.loads(Path("out/keep/holder.json").read_text())["utility"]["prediction"]
-    assert found["target"] == "diagnosis"
-    assert found["tested"] == 90
+    prediction = json.loads(Path("out/keep/holder.json").read_text())["utility"]["prediction"]
+    assert prediction["target"] == "diagnosis"
+    assert prediction["tested"] == 90
     assert "diagnosis predicted right" in done.out
     assert (
-        f"{found['published']:.1%} (original {found['original']:.1%}, guess {found['guess']:.1%})" in done.out
+        f"{prediction['published']:.1%} (original {prediction['original']:.1%}, guess {prediction['guess']:.1%})"
+        in done.out
     )
     assert "Predicting diagnosis" in Path("out/keep/report.html").read_text(encoding="utf-8")
 

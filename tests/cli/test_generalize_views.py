@@ -31,22 +31,22 @@ def certificate(folder: str) -> dict[str, Any]:
 
 
 def holder(folder: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path(folder, "keep", "holder.json").read_text())
-    return found
+    record: dict[str, Any] = json.loads(Path(folder, "keep", "holder.json").read_text())
+    return record
 
 
 def test_it_writes_every_view_and_says_what_each_cost(views: Run) -> None:
     done = views("out", *TWO, "--l", 3)
     assert done.code == 0, done.err
     assert "multi-view 3-diversity: holds, l_multiview = " in done.out
-    found = certificate("out")
-    assert found["measured"]["l_multiview"] >= 3
+    certified = certificate("out")
+    assert certified["measured"]["l_multiview"] >= 3
     for name, columns in {"ages": ["age", "sex"], "places": ["sex", "region"]}.items():
         published = pl.read_parquet(f"out/hand-over/{name}.parquet")
         assert published.columns == [*columns, "diagnosis"]
         assert published.height == 600
         cost = holder("out")["utility"][name]
-        assert found["utility"][name]["discernibility"] == cost["discernibility"]
+        assert certified["utility"][name]["discernibility"] == cost["discernibility"]
         assert cost["blocks"] == published.select(columns).n_unique()
         (line,) = [line for line in done.out.splitlines() if f" {name} " in line]
         for text in (f"{cost['average_block']:,.1f}", f"{cost['discernibility']:,}", f"{cost['open']:.2%}"):
@@ -63,8 +63,8 @@ def test_nobody_has_one_value_left_when_the_files_are_attacked(views: Run) -> No
     assert views("out", *TWO, "-l", 3).code == 0
     frames = {name: f"out/hand-over/{name}.parquet" for name in ("ages", "places")}
     people = sd.read("survey.csv", "sudare.toml")
-    found = sd.attack(frames, people.schema, kind="intersection", known=people)
-    assert found.by_attribute["diagnosis"].least >= 3
+    outcome = sd.attack(frames, people.schema, kind="intersection", known=people)
+    assert outcome.by_attribute["diagnosis"].least >= 3
     raw = {name: people.frame().select(pl.read_parquet(file).columns) for name, file in frames.items()}
     before = sd.attack(raw, people.schema, kind="intersection", known=people)
     assert before.by_attribute["diagnosis"].given_away > 0
@@ -123,8 +123,8 @@ def test_a_later_view_is_made_against_the_ledger(views: Run) -> None:
     assert [entry.body["receiver"] for entry in sd.Ledger("releases.db").entries()] == ["university"] * 2
     together = {"ages": "first/hand-over/ages.parquet", "places": "second/hand-over/places.parquet"}
     people = sd.read("survey.csv", "sudare.toml")
-    found = sd.attack(together, people.schema, kind="intersection", known=people)
-    assert found.by_attribute["diagnosis"].least >= 3
+    outcome = sd.attack(together, people.schema, kind="intersection", known=people)
+    assert outcome.by_attribute["diagnosis"].least >= 3
 
 
 def test_receivers_apart_are_not_combined_unless_everybody_is_meant(views: Run) -> None:

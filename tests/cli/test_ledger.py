@@ -28,9 +28,9 @@ def test_a_budget_has_an_epsilon_a_delta_and_a_relation(run: Run) -> None:
     assert sd.Ledger("l.db").entries()[0].body == {
         "source": "people", "epsilon": "3", "delta": "1e-9", "neighbours": "add or remove",
     }  # fmt: skip
-    found = json.loads(run("ledger", "budget", "l.db", "people", "--json").out)
-    assert found["neighbours"] == "add or remove"
-    assert (found["epsilon"], found["remaining"], found["remaining_delta"]) == (3, 3, 1e-9)
+    budget = json.loads(run("ledger", "budget", "l.db", "people", "--json").out)
+    assert budget["neighbours"] == "add or remove"
+    assert (budget["epsilon"], budget["remaining"], budget["remaining_delta"]) == (3, 3, 1e-9)
     assert run("ledger", "budget", "l.db", "people", "--epsilon", "2").code == 0
     assert sd.Ledger("l.db").entries()[1].body["neighbours"] == "replace"
     listed = run("ledger", "show", "l.db").out

@@ -53,10 +53,10 @@ def test_it_is_written_with_what_holds_and_recorded(randomize: Run) -> None:
 
 
 def test_json_is_the_certificate(randomize: Run) -> None:
-    found = json.loads(randomize("--epsilon", 2, "--json").out)
-    assert found["folder"] == "out"
-    assert found["certificate"]["measured"]["epsilon"] == pytest.approx(2)
-    assert found["certificate"] | {"output": {}} == certificate() | {"output": {}}
+    printed = json.loads(randomize("--epsilon", 2, "--json").out)
+    assert printed["folder"] == "out"
+    assert printed["certificate"]["measured"]["epsilon"] == pytest.approx(2)
+    assert printed["certificate"] | {"output": {}} == certificate() | {"output": {}}
 
 
 def test_options_reach_the_plan(randomize: Run) -> None:
@@ -164,9 +164,9 @@ def test_attributes_are_joined(randomize: Run, run: Run) -> None:
     assert pl.read_csv("out/hand-over/data.csv").columns == ["age", "sex", "ill"]
     assert run("verify", "out", "--pk", 5).code == 0
     for names in (["who"], ["sex", "ill"]):
-        found = json.loads(run("reconstruct", "out", *names, "--json").out)
-        assert found["attributes"] == ["sex", "ill"]
-        assert [(row["sex"], row["ill"]) for row in found["counts"]][:2] == [
+        printed = json.loads(run("reconstruct", "out", *names, "--json").out)
+        assert printed["attributes"] == ["sex", "ill"]
+        assert [(row["sex"], row["ill"]) for row in printed["counts"]][:2] == [
             ("Female", "yes"),
             ("Female", "no"),
         ]

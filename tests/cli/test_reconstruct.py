@@ -37,10 +37,10 @@ def reconstruct(run: Run) -> Run:
 def test_counts_equal_those_of_python(reconstruct: Run, method: str) -> None:
     done = reconstruct("sex", "age", "--method", method, "--json")
     assert done.code == 0, done.err
-    found = json.loads(done.out)
+    printed = json.loads(done.out)
     expected = sd.reconstruct("out", ["sex", "age"], method=method)  # type: ignore[arg-type]
-    assert found["attributes"] == ["sex", "age"]
-    rows = pl.DataFrame(found["counts"])
+    assert printed["attributes"] == ["sex", "age"]
+    rows = pl.DataFrame(printed["counts"])
     assert rows["estimate"].to_list() == pytest.approx(expected.counts.ravel().tolist())
     assert rows["stderr"].to_list() == pytest.approx(expected.stderr.ravel().tolist())
     assert rows["published"].sum() == 500
@@ -51,11 +51,14 @@ def test_counts_equal_those_of_python(reconstruct: Run, method: str) -> None:
 
 def test_where_gives_one_answer(reconstruct: Run) -> None:
     expected = sd.reconstruct("out", ["sex", "age"]).count(sex="Female", age=(20, 21))
-    found = json.loads(reconstruct("sex", "--where", "sex=Female", "--where", "age=20..21", "--json").out)
-    assert found["value"] == pytest.approx(expected.value)
-    assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high))
+    answer = json.loads(reconstruct("sex", "--where", "sex=Female", "--where", "age=20..21", "--json").out)
+    assert answer["value"] == pytest.approx(expected.value)
+    assert (answer["low"], answer["high"]) == pytest.approx((expected.low, expected.high))
     said = reconstruct("--where", "sex=Female", "--where", "age=20..21").out
     assert said.strip() == f"sex=Female and age=20..21: {expected}"
+    either = sd.reconstruct("out", "sex").count(sex=["Female", "Male"])
+    said = reconstruct("--where", "sex=Female", "--where", "sex=Male").out
+    assert said.strip() == f"sex=Female or Male: {either}"
     both = json.loads(reconstruct("--where", "sex=Female", "--where", "sex=Male", "--json").out)
     assert both["value"] == pytest.approx(500)
 
@@ -63,8 +66,8 @@ def test_where_gives_one_answer(reconstruct: Run) -> None:
 def test_dates_are_dates(reconstruct: Run) -> None:
     rows = json.loads(reconstruct("day", "--json").out)["counts"]
     assert [row["day"] for row in rows[:2]] == ["2025-01-01", "2025-01-02"]
-    found = json.loads(reconstruct("--where", "day=2025-01-01..2025-01-04", "--json").out)
-    assert found["value"] == pytest.approx(500)
+    answer = json.loads(reconstruct("--where", "day=2025-01-01..2025-01-04", "--json").out)
+    assert answer["value"] == pytest.approx(500)
 
 
 def test_a_person_sees_a_table(reconstruct: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,11 +84,11 @@ def options(command: str) -> dict[str, Any]:
 
 def parameters(functions: list[Callable[..., Any]]) -> dict[str, list[Any]]:
     """The parameters of functions by name, with the defaults that they have."""
-    found: dict[str, list[Any]] = {}
+    defaults: dict[str, list[Any]] = {}
     for function in functions:
         for name, one in inspect.signature(function).parameters.items():
-            found.setdefault(name, []).extend([] if one.default is one.empty else [one.default])
-    return found
+            defaults.setdefault(name, []).extend([] if one.default is one.empty else [one.default])
+    return defaults
 
 
 @pytest.mark.parametrize("command", VERBS)

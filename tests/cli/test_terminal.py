@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -101,3 +103,27 @@ def test_tables_show_titles_headers_and_cells_as_they_are(capsys: pytest.Capture
 
 def test_help_keeps_its_brackets(run: Run) -> None:
     assert "[publish]" in run("publish", "--help").out
+
+
+def test_the_password_of_a_source_is_not_shown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sudare.cli.arguments
+    import sudare.cli.check
+    import sudare.cli.count
+
+    said: list[str] = []
+
+    @contextmanager
+    def working(text: str) -> Iterator[None]:
+        said.append(text)
+        yield
+
+    for module in (sudare.cli.arguments, sudare.cli.check, sudare.cli.count):
+        monkeypatch.setattr(module, "working", working)
+    Path("sudare.toml").write_text(sd.Schema.from_roles(quasi=["age"]).to_toml())
+    source = "postgresql://somebody:hunter2@127.0.0.1:1/people?table=people"
+    for command in (["check", source], ["count", source], ["generalize", source, "out", "-k", 2]):
+        done = run(*command)
+        assert done.code == 2
+        assert "hunter2" not in done.out + done.err
+    assert len(said) == 3
+    assert not any("hunter2" in text for text in said)

@@ -37,9 +37,9 @@ def test_a_folder_needs_no_options(run: Run, released: Path) -> None:
         assert first.startswith("4-anonymity holds: k = ")
         assert second.startswith("distinct 2-diversity holds: l_distinct = ")
         assert "\x1b" not in result.out
-    found = json.loads(run("verify", "out", "--json").out)
-    assert found["holds"]
-    assert set(found["measured"]) == {"k", "l_distinct"}
+    verification = json.loads(run("verify", "out", "--json").out)
+    assert verification["holds"]
+    assert set(verification["measured"]) == {"k", "l_distinct"}
 
 
 def test_more_can_be_asked(run: Run, released: Path) -> None:
@@ -77,8 +77,8 @@ def test_views_say_what_was_verified(run: Run, tmp_path: Path) -> None:
     assert result.code == 0, result.err
     assert "multi-view 2-diversity holds: l_multiview = " in result.out
     assert "this is what each view leaves by itself; t" in result.out
-    found = json.loads(run("verify", "views", "--json").out)
-    assert "by itself" in found["notes"]["l_multiview"]
+    verification = json.loads(run("verify", "views", "--json").out)
+    assert "by itself" in verification["notes"]["l_multiview"]
 
 
 def test_a_randomized_release_and_a_private_view(run: Run, tmp_path: Path) -> None:

@@ -347,7 +347,7 @@ def test_names_of_columns_are_matched_exactly() -> None:
     assert "the schema has 'Age'" in refused(PEOPLE, roles("name", "Age", "height", "born"))
 
 
-# -- declared and found types ----------------------------------------------------------------------
+# -- declared and detected types ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -380,9 +380,9 @@ def test_names_of_columns_are_matched_exactly() -> None:
     ],
 )
 def test_values_are_read_as_the_declared_type(values: list, type_: str, read: list) -> None:
-    found = sd.read(pl.DataFrame({"x": values}), roles("x", types={"x": type_})).frame()["x"].to_list()
-    assert found == read
-    assert [type(value) for value in found] == [type(value) for value in read]
+    values_read = sd.read(pl.DataFrame({"x": values}), roles("x", types={"x": type_})).frame()["x"].to_list()
+    assert values_read == read
+    assert [type(value) for value in values_read] == [type(value) for value in read]
 
 
 @pytest.mark.parametrize(
@@ -415,8 +415,8 @@ def test_values_are_read_as_the_declared_type(values: list, type_: str, read: li
 def test_values_that_the_declared_type_would_change_are_refused(
     values: list, type_: str, message: str
 ) -> None:
-    found = refused(pl.DataFrame({"x": values}), roles("x", types={"x": type_}))
-    assert found.startswith(f"DataFrame, {message}")
+    error = refused(pl.DataFrame({"x": values}), roles("x", types={"x": type_}))
+    assert error.startswith(f"DataFrame, {message}")
 
 
 HUGE = "1" + "0" * 30
@@ -444,9 +444,9 @@ def test_numbers_of_any_size_are_clipped_and_the_type_stays(
         if not values.dtype.is_integer() and values.dtype != pl.String:
             return  # 5.0 is no whole number in a text
         frame.write_csv(tmp_path / "x.csv")
-    found = sd.read(tmp_path / "x.csv" if as_csv else frame, schema).frame()["x"]
-    assert found.dtype == pl.Int64
-    assert found.to_list() == [99, 5]
+    column = sd.read(tmp_path / "x.csv" if as_csv else frame, schema).frame()["x"]
+    assert column.dtype == pl.Int64
+    assert column.to_list() == [99, 5]
     low = pl.DataFrame({"x": ["-" + HUGE, "5"]})
     assert sd.read(low, schema).frame()["x"].to_list() == [0, 5]
 
@@ -454,8 +454,8 @@ def test_numbers_of_any_size_are_clipped_and_the_type_stays(
 @pytest.mark.parametrize("values", [[1, 10**30, None], [Decimal("1.5"), 2.5, None], [1, "2", None]])
 def test_objects_of_several_types_are_read_by_a_declared_type(values: list) -> None:
     frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})
-    found = sd.read(frame, roles("x", types={"x": "number"})).frame()["x"]
-    assert found.to_list() == [None if value is None else float(value) for value in values]
+    column = sd.read(frame, roles("x", types={"x": "number"})).frame()["x"]
+    assert column.to_list() == [None if value is None else float(value) for value in values]
     assert "Convert them first, or give the attribute a type" in refused(frame, roles("x"))
 
 
@@ -470,9 +470,9 @@ def test_times_with_a_zone_are_kept_in_utc_where_the_schema_has_one(
     if kind == "csv":
         source.write_csv(tmp_path / "x.csv")
         source = tmp_path / "x.csv"
-    found = sd.read(source, schema).frame()["x"]
-    assert found.dtype == pl.Datetime("us", "UTC")
-    assert found[0] == time
+    column = sd.read(source, schema).frame()["x"]
+    assert column.dtype == pl.Datetime("us", "UTC")
+    assert column[0] == time
     naive = refused(pl.DataFrame({"x": ["2024-01-31 10:30:00"]}), schema)
     assert "is not a date and time" in naive
 

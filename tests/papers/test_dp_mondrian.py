@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from papers.dp_mondrian.__main__ import QUICK, SPARSE, Found, main, positives
+from papers.dp_mondrian.__main__ import QUICK, SPARSE, Reproduction, main, positives
 from papers.dp_mondrian.data import DATA, PHONEME, SMALL, uniform
 from papers.dp_mondrian.differences import aggregation_error, differences
-from papers.dp_mondrian.measure import flat_dawa, methods, tasks, view_of
+from papers.dp_mondrian.measure import flat_dawa, methods, pview_of, tasks
 from papers.dp_mondrian.paper import METHODS, ORIGINAL, OURS, PAPERS, TABLE_3, in_bytes
 from papers.dp_mondrian.report import answers, arr, in_words
 from sudare.pview.domain import Domain
@@ -20,13 +20,13 @@ from tests.pview.counted import rows_of
 
 
 @pytest.fixture(scope="module")
-def found(data_folder: Path, scikit_learn: None) -> Found:
+def reproduction(data_folder: Path, scikit_learn: None) -> Reproduction:
     return main(quick=True)
 
 
-def test_every_method_has_every_workload(found: Found) -> None:
-    assert [row.method for row in found.rows] == list(METHODS)
-    for row in found.rows:
+def test_every_method_has_every_workload(reproduction: Reproduction) -> None:
+    assert [row.method for row in reproduction.rows] == list(METHODS)
+    for row in reproduction.rows:
         assert len(row.errors) == 8
         for errors in row.errors.values():
             assert len(errors) == QUICK.seeds
@@ -34,8 +34,8 @@ def test_every_method_has_every_workload(found: Found) -> None:
         assert row.bytes > 0
 
 
-def test_histograms_beat_the_paper_on_few_rows(found: Found) -> None:
-    relative = arr(found.rows, PAPERS)
+def test_histograms_beat_the_paper_on_few_rows(reproduction: Reproduction) -> None:
+    relative = arr(reproduction.rows, PAPERS)
     assert relative[PAPERS] == 1
     assert relative[OURS] < 1
     assert relative["independent"] < 1 < relative["identity"]
@@ -53,7 +53,7 @@ def test_tables_are_the_papers(data_folder: Path) -> None:
 
 def test_workloads_find_no_error_in_the_truth(data_folder: Path) -> None:
     class Exact:
-        """A view that errs nowhere."""
+        """A p-view that errs nowhere."""
 
         def __init__(self, codes: np.ndarray, sizes: tuple[int, ...]) -> None:
             self.table_of, self.model = np.zeros(sizes), self
@@ -81,10 +81,10 @@ def test_workloads_find_no_error_in_the_truth(data_folder: Path) -> None:
 def test_cells_in_one_row_keep_their_places(data_folder: Path) -> None:
     table = PHONEME.table()
     domain = Domain.of(table.schema)
-    view = flat_dawa(table, 1, 1_000.0)
+    pview = flat_dawa(table, 1, 1_000.0)
     counts = np.zeros(domain.sizes)
     np.add.at(counts, tuple(rows_of(domain, table).T), 1)
-    assert np.abs(view.model.table([0, 1], {}) - counts.sum(axis=(2, 3, 4, 5))).max() < 20
+    assert np.abs(pview.model.table([0, 1], {}) - counts.sum(axis=(2, 3, 4, 5))).max() < 20
     assert methods(domain.cells) == list(METHODS)
     assert methods(10**7) == SPARSE
 
@@ -93,7 +93,7 @@ def test_synthetic_rows_are_drawn_from_the_cells_that_they_should() -> None:
     table = uniform(2_000, 5, 50)
     assert table.frame().n_unique() == 50
     assert Domain.of(table.schema).cells == 10**10
-    assert view_of(table, PAPERS, 1).total == pytest.approx(2_000, rel=0.1)
+    assert pview_of(table, PAPERS, 1).total == pytest.approx(2_000, rel=0.1)
 
 
 def test_aggregation_error_is_its_definition() -> None:
@@ -112,12 +112,12 @@ def test_sizes_in_words() -> None:
     assert in_bytes("1.50 MB") == 1.5 * 2**20
 
 
-def test_report_and_figures(found: Found) -> None:
-    assert len(found.shown) == 10
-    for grid in found.shown:
+def test_report_and_figures(reproduction: Reproduction) -> None:
+    assert len(reproduction.shown) == 10
+    for grid in reproduction.shown:
         assert all(len(line) == len(grid.headers) for line in grid.lines)
-    assert {one.method for one in found.scores} == {*SPARSE, ORIGINAL}
-    assert len(answers(found.rows, found.scores, found.domains)) == 5
-    assert list(found.pictures) == ["figure-3.svg", "figure-4.svg", "figure-5.svg", "figure-5-filled.svg", "figure-6.svg"]  # fmt: skip
-    for picture in found.pictures.values():
+    assert {one.method for one in reproduction.scores} == {*SPARSE, ORIGINAL}
+    assert len(answers(reproduction.rows, reproduction.scores, reproduction.domains)) == 5
+    assert list(reproduction.pictures) == ["figure-3.svg", "figure-4.svg", "figure-5.svg", "figure-5-filled.svg", "figure-6.svg"]  # fmt: skip
+    for picture in reproduction.pictures.values():
         ElementTree.fromstring(picture)

@@ -57,10 +57,10 @@ def test_rows_agree_with_plain_code_and_with_assess(rows: list[Row]) -> None:
         if source.name not in ("data1", "data6"):
             continue  # to try all choices of the holder takes long with many attributes
         row = mine[0]
-        found = sd.assess(source.table(quick=True), l=row.l, k=row.l, diversity="entropy")
-        assert found.bound_l[row.l] == row.bound_l
-        assert found.ratio[row.l] == row.ratio
-        assert found.min_block_entropy[row.l] == row.min_block_entropy
+        assessment = sd.assess(source.table(quick=True), l=row.l, k=row.l, diversity="entropy")
+        assert assessment.bound_l[row.l] == row.bound_l
+        assert assessment.ratio[row.l] == row.ratio
+        assert assessment.min_block_entropy[row.l] == row.min_block_entropy
 
 
 def test_report_shows_every_row(rows: list[Row]) -> None:

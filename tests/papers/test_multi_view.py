@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.views import SENSITIVE, VIEWS, adult, published, table_of
-from papers.multi_view.__main__ import Found, main
+from papers.multi_view.__main__ import Reproduction, main
 from papers.multi_view.differences import CUT, differences, distances, ranked, unlikeness
 from papers.multi_view.measure import METHODS, learner, made, untouched
 from papers.multi_view.paper import FIRST, OURS, PAPER, PAPERS, RAW, SECOND, TIGHT
@@ -18,13 +18,15 @@ from sudare.privacy.multi_view import MultiViewDiversity
 
 
 @pytest.fixture(scope="module")
-def found(data_folder: Path) -> Found:
+def reproduction(data_folder: Path) -> Reproduction:
     return main(quick=True)
 
 
-def test_every_method_has_its_rows(found: Found) -> None:
-    assert [(row.method, row.l) for row in found.rows] == [(method, l) for l in (2, 4) for method in METHODS]
-    for row in found.rows:
+def test_every_method_has_its_rows(reproduction: Reproduction) -> None:
+    assert [(row.method, row.l) for row in reproduction.rows] == [
+        (method, l) for l in (2, 4) for method in METHODS
+    ]
+    for row in reproduction.rows:
         assert row.dm.shape == row.open.shape == (2, 2)
         assert (row.dm >= 200).all()
         assert (row.dm <= 200**2).all()
@@ -32,8 +34,8 @@ def test_every_method_has_its_rows(found: Found) -> None:
         assert (row.open <= 1).all()
 
 
-def test_one_view_after_the_other_is_uneven_and_all_at_once_is_not(found: Found) -> None:
-    by = {(row.method, row.l): row for row in found.rows}
+def test_one_view_after_the_other_is_uneven_and_all_at_once_is_not(reproduction: Reproduction) -> None:
+    by = {(row.method, row.l): row for row in reproduction.rows}
     for l in (2, 4):
         for uneven in (FIRST, SECOND):
             assert by[uneven, l].apart > 3 * by[PAPERS, l].apart
@@ -67,15 +69,15 @@ def test_untouched_views_hide_nothing(data_folder: Path) -> None:
     for i, attributes in enumerate(VIEWS.values()):
         rows = frame.select(attributes).rows()
         alike = sum(2 for one, other in combinations(rows, 2) if one == other)
-        assert raw.found.dm[i] == len(rows) + alike
-    assert raw.found.open == (0.0, 0.0)
+        assert raw.views.dm[i] == len(rows) + alike
+    assert raw.views.open == (0.0, 0.0)
 
 
-def test_attacks(found: Found) -> None:
-    apart, together, ours, papers = found.example
+def test_attacks(reproduction: Reproduction) -> None:
+    apart, together, ours, papers = reproduction.example
     assert (apart.given_away, apart.least) == (3, 1)
     assert [one.given_away for one in (together, ours, papers)] == [0, 0, 0]
-    raw, alone, made_together = found.whole
+    raw, alone, made_together = reproduction.whole
     assert raw.given_away > alone.given_away > 0
     assert made_together.given_away == 0
     assert made_together.least >= 4
@@ -92,16 +94,16 @@ def test_claims_about_the_paper() -> None:
     assert len(differences()) == 4
 
 
-def test_report_and_figures(found: Found) -> None:
-    shown = grids(*found[:4])
+def test_report_and_figures(reproduction: Reproduction) -> None:
+    shown = grids(*reproduction[:4])
     assert len(shown) == 8
     for grid in shown:
         assert all(len(line) == len(grid.headers) for line in grid.lines)
     assert RAW in {line[1] for line in shown[5].lines}
-    assert nearest(found.rows, FIRST, 0) == 2
-    assert clearly_lower(found.rows, OURS, FIRST) == [2, 4]
-    assert clearly_lower(found.rows, FIRST, OURS) == []
-    assert len(answers(found.rows, found.more, found.whole)) == 7
-    assert list(found.pictures) == ["figure-3.svg", "figure-4.svg", "figure-5.svg", "open.svg"]
-    for picture in found.pictures.values():
+    assert nearest(reproduction.rows, FIRST, 0) == 2
+    assert clearly_lower(reproduction.rows, OURS, FIRST) == [2, 4]
+    assert clearly_lower(reproduction.rows, FIRST, OURS) == []
+    assert len(answers(reproduction.rows, reproduction.more, reproduction.whole)) == 7
+    assert list(reproduction.pictures) == ["figure-3.svg", "figure-4.svg", "figure-5.svg", "open.svg"]
+    for picture in reproduction.pictures.values():
         ElementTree.fromstring(picture)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sudare as sd
-from papers.optimal_pram.__main__ import Found, main
+from papers.optimal_pram.__main__ import Reproduction, main
 from papers.optimal_pram.data import CELLS, ages, cases
 from papers.optimal_pram.differences import (
     EXAMPLE,
@@ -28,16 +28,16 @@ from papers.page import END, START, rewrite
 
 
 @pytest.fixture(scope="module")
-def found(data_folder: Path) -> Found:
+def reproduction(data_folder: Path) -> Reproduction:
     return main(quick=True)
 
 
-def test_case_3_is_the_papers(found: Found) -> None:
-    rows = [row for row in found.rows if row.case == 3]
+def test_case_3_is_the_papers(reproduction: Reproduction) -> None:
+    rows = [row for row in reproduction.rows if row.case == 3]
     assert len(rows) == 3
     for row in rows:
-        assert row.found.opt == pytest.approx(PAPER[3][row.k].opt, abs=0.06)
-        assert row.found.ave == pytest.approx(PAPER[3][row.k].ave, rel=0.03)
+        assert row.errors.opt == pytest.approx(PAPER[3][row.k].opt, abs=0.06)
+        assert row.errors.ave == pytest.approx(PAPER[3][row.k].ave, rel=0.03)
 
 
 def test_stand_ins_have_what_the_paper_tells_of_its_own(data_folder: Path) -> None:
@@ -46,18 +46,18 @@ def test_stand_ins_have_what_the_paper_tells_of_its_own(data_folder: Path) -> No
     assert (two.records, len(two.v), two.v.max()) == (4_405, 74, 895)
 
 
-def test_stand_ins_are_near(found: Found) -> None:
-    for row in found.rows:
+def test_stand_ins_are_near(reproduction: Reproduction) -> None:
+    for row in reproduction.rows:
         paper = PAPER[row.case][row.k].opt
-        assert row.found.opt.conventional == pytest.approx(paper.conventional, rel=0.001)
+        assert row.errors.opt.conventional == pytest.approx(paper.conventional, rel=0.001)
         within = {1: 0.06, 2: 0.0005, 3: 0.0001}[row.case]
-        assert row.found.opt.optimal == pytest.approx(paper.optimal, rel=within, abs=1e-6)
-        assert row.found.least.optimal <= row.found.most.optimal
+        assert row.errors.opt.optimal == pytest.approx(paper.optimal, rel=within, abs=1e-6)
+        assert row.errors.least.optimal <= row.errors.most.optimal
 
 
-def test_conventional_is_better_once_reconstructed_and_worse_raw(found: Found) -> None:
-    by = {back.arm: back for back in found.backs}
-    assert all(back.pk >= 10 * (1 - 1e-9) for back in found.backs)
+def test_conventional_is_better_once_reconstructed_and_worse_raw(reproduction: Reproduction) -> None:
+    by = {back.arm: back for back in reproduction.backs}
+    assert all(back.pk >= 10 * (1 - 1e-9) for back in reproduction.backs)
     for arm in (TRUE, PUBLIC):
         assert by[CONVENTIONAL].raw.mean() > by[arm].raw.mean()
         assert 2 * by[CONVENTIONAL].ml.mean() < by[arm].ml.mean()
@@ -65,22 +65,22 @@ def test_conventional_is_better_once_reconstructed_and_worse_raw(found: Found) -
         assert 5 * by[CONVENTIONAL].unbiased.mean() < by[arm].unbiased.mean()
 
 
-def test_a_private_estimate_pays_only_if_it_is_cheap(found: Found) -> None:
-    for e in found.estimates:
+def test_a_private_estimate_pays_only_if_it_is_cheap(reproduction: Reproduction) -> None:
+    for e in reproduction.estimates:
         assert e.true < e.by_share[0.01] < e.conventional < e.by_share[0.1]
 
 
-def test_conventional_is_not_best_everywhere(found: Found) -> None:
-    by = {(other.case, other.k, other.kind): other for other in found.others}
+def test_conventional_is_not_best_everywhere(reproduction: Reproduction) -> None:
+    by = {(other.case, other.k, other.kind): other for other in reproduction.others}
     assert len(by) == 27
     for k in (2, 10, 100):
         assert by[3, k, KINDS[0]].best < by[3, k, KINDS[2]].best
         assert by[1, k, KINDS[1]].raw < by[1, k, KINDS[0]].best  # nearly flat, and the true histogram
 
 
-def test_unbiased_error_is_what_the_variances_say(found: Found) -> None:
+def test_unbiased_error_is_what_the_variances_say(reproduction: Reproduction) -> None:
     said = expected_unbiased(sd.conventional_pram(CELLS, k=10, records=32_561), ages())
-    measured = next(back for back in found.backs if back.arm == CONVENTIONAL).unbiased
+    measured = next(back for back in reproduction.backs if back.arm == CONVENTIONAL).unbiased
     assert measured.mean() == pytest.approx(said, rel=0.4)  # two seeds; each is off by a tenth or so
 
 
@@ -103,20 +103,20 @@ def test_claims_about_the_paper(data_folder: Path) -> None:
     assert len(differences()) == 9
 
 
-def test_report_shows_every_row(found: Found) -> None:
-    table, back, shares, others = grids(*found[:4])
-    assert len(table.lines) == 2 * len(found.rows)
-    assert len(back.lines) == len(found.backs)
+def test_report_shows_every_row(reproduction: Reproduction) -> None:
+    table, back, shares, others = grids(*reproduction[:4])
+    assert len(table.lines) == 2 * len(reproduction.rows)
+    assert len(back.lines) == len(reproduction.backs)
     for grid in (table, back, shares, others):
         assert all(len(line) == len(grid.headers) for line in grid.lines)
-    assert answers(*found[:4])[0].startswith("**On Adult's age, use the conventional PRAM")
+    assert answers(*reproduction[:4])[0].startswith("**On Adult's age, use the conventional PRAM")
 
 
-def test_figures_are_pictures_with_a_bar_per_cell(found: Found) -> None:
-    assert list(found.pictures) == [f"figure-{i}.svg" for i in range(3, 8)]
+def test_figures_are_pictures_with_a_bar_per_cell(reproduction: Reproduction) -> None:
+    assert list(reproduction.pictures) == [f"figure-{i}.svg" for i in range(3, 8)]
     bars = [
         len(ElementTree.fromstring(picture).findall("{http://www.w3.org/2000/svg}rect")) - 1
-        for picture in found.pictures.values()
+        for picture in reproduction.pictures.values()
     ]
     assert bars == [CELLS, CELLS, CELLS, 9 * CELLS, 3 * CELLS]
 

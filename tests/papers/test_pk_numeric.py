@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from papers.pk_numeric.__main__ import Found, main
+from papers.pk_numeric.__main__ import Reproduction, main
 from papers.pk_numeric.differences import closed_form, differences, printed_search
 from papers.pk_numeric.measure import BITS, COLUMNS, CONVENTIONAL, NOISE, TEN, bins, misplaced
 from papers.pk_numeric.report import answers, error_grids
@@ -18,7 +18,7 @@ from papers.pk_numeric.theorems import N, counted_k, factor, laplace, laplace_k,
 
 
 @pytest.fixture(scope="module")
-def found(data_folder: Path) -> Found:
+def reproduction(data_folder: Path) -> Reproduction:
     return main(quick=True)
 
 
@@ -45,21 +45,23 @@ def test_theorems() -> None:
     assert counted_k(laplace(1), 50, 1) == pytest.approx(1)
 
 
-def test_counted_agrees_with_the_theorems(found: Found) -> None:
-    for line in found.theorems:
+def test_counted_agrees_with_the_theorems(reproduction: Reproduction) -> None:
+    for line in reproduction.theorems:
         assert line.counted == pytest.approx(line.said, rel=1e-5), line
 
 
-def test_every_mechanism_has_the_k(found: Found) -> None:
-    assert len(found.rows) == 8
-    for row in found.rows:
+def test_every_mechanism_has_the_k(reproduction: Reproduction) -> None:
+    assert len(reproduction.rows) == 8
+    for row in reproduction.rows:
         assert row.pk == pytest.approx(10, rel=1e-4)
         assert row.pk >= 10 * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("numeric", COLUMNS)
-def test_bins_are_best_for_a_histogram_and_bits_worst_for_records(found: Found, numeric: object) -> None:
-    by = {row.mechanism: row for row in found.rows if row.column == numeric.name}  # type: ignore[attr-defined]
+def test_bins_are_best_for_a_histogram_and_bits_worst_for_records(
+    reproduction: Reproduction, numeric: object
+) -> None:
+    by = {row.mechanism: row for row in reproduction.rows if row.column == numeric.name}  # type: ignore[attr-defined]
     for other in (CONVENTIONAL, BITS, NOISE):
         assert by[TEN].ml.mean() < by[other].ml.mean()
         assert by[TEN].ml.mean() < 0.01
@@ -88,11 +90,11 @@ def test_claims_about_the_paper() -> None:
     assert len(differences()) == 6
 
 
-def test_report_and_figures(found: Found) -> None:
-    for grid in error_grids(found.rows):
+def test_report_and_figures(reproduction: Reproduction) -> None:
+    for grid in error_grids(reproduction.rows):
         assert len(grid.lines) == 4
         assert all(len(line) == len(grid.headers) for line in grid.lines)
-    assert answers(found.rows)[0].startswith("**For a histogram, use bins")
-    assert list(found.pictures) == [f"figure-{i}.svg" for i in range(1, 6)]
-    for picture in found.pictures.values():
+    assert answers(reproduction.rows)[0].startswith("**For a histogram, use bins")
+    assert list(reproduction.pictures) == [f"figure-{i}.svg" for i in range(1, 6)]
+    for picture in reproduction.pictures.values():
         ElementTree.fromstring(picture)

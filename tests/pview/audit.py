@@ -1,6 +1,6 @@
 """A lower bound on the epsilon that a mechanism really has, from many runs on two neighbouring tables.
 
-The runs of each table are looked at in several ways (views); a view is an array with one label per run. Half of the
+The runs of each table are looked at in several ways (p-views); a p-view is an array with one label per run. Half of the
 runs serve to find events that tell the tables apart: the labels whose likelihood ratio is largest, as many as tell most.
 The other half, which had no part in that, bounds the probability of every event from below for one table and from
 above for the other (Clopper & Pearson 1934), so that with the confidence asked for all the bounds hold together.
@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 Labels = NDArray[np.int64]
-EVENTS = 4  # per view and direction
+EVENTS = 4  # per p-view and direction
 
 
 def audit(
     first: Sequence[Labels], second: Sequence[Labels], *, delta: float = 0.0, confidence: float = 0.9999
 ) -> float:
-    """Return an epsilon which the mechanism's is not below, with that confidence; the views of both tables in order."""
-    found = []  # (runs in the event, all runs) for both tables
+    """Return an epsilon which the mechanism's is not below, with that confidence; the p-views of both tables in order."""
+    hits = []  # (runs in the event, all runs) for both tables
     for mine, other in zip(first, second, strict=True):
         for a, b in ((mine, other), (other, mine)):
             for event in _events(a[::2], b[::2], delta):
-                found.append([(int(np.isin(x[1::2], event).sum()), len(x[1::2])) for x in (a, b)])
-    alpha = (1 - confidence) / max(2 * len(found), 1)
-    return max((_bound(*pair, alpha=alpha, delta=delta) for pair in found), default=0.0)
+                hits.append([(int(np.isin(x[1::2], event).sum()), len(x[1::2])) for x in (a, b)])
+    alpha = (1 - confidence) / max(2 * len(hits), 1)
+    return max((_bound(*pair, alpha=alpha, delta=delta) for pair in hits), default=0.0)
 
 
 def _events(a: Labels, b: Labels, delta: float) -> list[Labels]:
@@ -64,7 +64,9 @@ def labels_of(run: Callable[[Any, int], Hashable], table: Any, runs: int, seed: 
 
 def joined(*columns: NDArray[Any]) -> Labels:
     """Label the combinations of several columns of whole numbers, the same for both tables."""
-    found = np.zeros(len(columns[0]), dtype=np.uint64)
+    labels = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
-        found = found * np.uint64(0x9E3779B97F4A7C15) + column.astype(np.int64).view(np.uint64) + np.uint64(1)
-    return found.view(np.int64)
+        labels = (
+            labels * np.uint64(0x9E3779B97F4A7C15) + column.astype(np.int64).view(np.uint64) + np.uint64(1)
+        )
+    return labels.view(np.int64)

@@ -1,4 +1,4 @@
-"""A model that knows the truth, so that whatever a view answers from it can be checked to the last record."""
+"""A model that knows the truth, so that whatever a p-view answers from it can be checked to the last record."""
 
 from __future__ import annotations
 
@@ -54,25 +54,25 @@ class Exact:
 
 def codes_of(axes: Sequence[Axis], rows: pl.DataFrame) -> np.ndarray[Any, Any]:
     """The cells of rows; values must stand in the order of their axis."""
-    found = []
+    columns = []
     for axis in axes:
         if axis.values is None:
-            found.append(cells_of(axis, sd.read(rows.select(axis.name))))
+            columns.append(cells_of(axis, sd.read(rows.select(axis.name))))
         else:
             places = {value: i for i, value in enumerate(axis.values)}
-            found.append([axis.size - 1 if v is None else places[v] for v in rows[axis.name].to_list()])
-    return np.array(found, dtype=np.int32).T.reshape(-1, len(axes))
+            columns.append([axis.size - 1 if v is None else places[v] for v in rows[axis.name].to_list()])
+    return np.array(columns, dtype=np.int32).T.reshape(-1, len(axes))
 
 
-def points_view(axes: Sequence[Axis], rows: pl.DataFrame, error: float = 0.0) -> PView:
-    """A view that is its rows, each a point of weight 1."""
+def points_pview(axes: Sequence[Axis], rows: pl.DataFrame, error: float = 0.0) -> PView:
+    """A p-view that is its rows, each a point of weight 1."""
     codes = np.ascontiguousarray(codes_of(axes, rows))
     domain = Domain(tuple(axes))
     return PView(domain, Exact(Boxes.of(codes, codes, np.ones(len(codes)), domain.sizes), error))
 
 
-def blocks_view(axes: Sequence[Axis], blocks: int, seed: int) -> PView:
-    """A view of random boxes."""
+def blocks_pview(axes: Sequence[Axis], blocks: int, seed: int) -> PView:
+    """A p-view of random boxes."""
     rng, domain = np.random.default_rng(seed), Domain(tuple(axes))
     ends = np.sort(rng.integers(0, domain.sizes, size=(2, blocks, len(axes))), axis=0).astype(np.int32)
     boxes = Boxes.of(ends[0], ends[1], rng.random(blocks) * 100, domain.sizes)

@@ -1,4 +1,4 @@
-"""Saved views as a forger leaves them: with the hashes computed anew."""
+"""Saved p-views as a forger leaves them: with the hashes computed anew."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def forge(
     change: Callable[[dict[str, Any]], Any] | None = None,
     data: pl.DataFrame | bytes | None = None,
 ) -> Path:
-    """Change the manifest in place (or return another one) and the data of a saved view, and hash both again."""
+    """Change the manifest in place (or return another one) and the data of a saved p-view, and hash both again."""
     if isinstance(data, pl.DataFrame):
         data.write_parquet(folder / "pview.parquet")
     elif data is not None:

@@ -43,7 +43,7 @@ def with_one_more(table, target):
     return enumerate((table, more))
 
 
-def share_found(promise, first, second):
+def share_spent(promise, first, second):
     """Return how much of the promised epsilon the audit finds. Above 1, the promise is broken."""
     return audit(first, second, delta=promise.delta) / promise.epsilon
 
@@ -62,8 +62,8 @@ def laplace_runs(value, epsilon, seed):
 
 def test_the_audit_nearly_finds_a_known_epsilon_and_never_more():
     for epsilon in (0.3, 1.0, 2.0):
-        found = audit(laplace_runs(0, epsilon, 1), laplace_runs(1, epsilon, 2))
-        assert 0.85 * epsilon < found <= epsilon
+        measured = audit(laplace_runs(0, epsilon, 1), laplace_runs(1, epsilon, 2))
+        assert 0.85 * epsilon < measured <= epsilon
 
 
 def test_the_audit_finds_nothing_where_there_is_nothing():
@@ -97,7 +97,7 @@ def forest(
     source, cells, counts, ranks, levels, sizes, kappa, theta, converge, cut, target, runs
 ):  # pragma: no cover
     """Grow many trees. For each: the number of blocks, a label of all, and the facts and a label of the target's block."""
-    found = np.empty((runs, 6), dtype=np.int64)
+    trees = np.empty((runs, 6), dtype=np.int64)
     for r in range(runs):
         low, high, facts = _mondrian.grow(
             source, cells, counts, ranks, levels, sizes, kappa, theta, converge, cut
@@ -110,10 +110,10 @@ def forest(
                 inside &= low[b, a] <= target[a] <= high[b, a]
             tree = tree * 1_000_003 + box
             if inside:
-                found[r, 2] = box
-                found[r, 3:] = facts[b]
-        found[r, 0], found[r, 1] = len(facts), tree
-    return found
+                trees[r, 2] = box
+                trees[r, 3:] = facts[b]
+        trees[r, 0], trees[r, 1] = len(facts), tree
+    return trees
 
 
 def mondrian_runs(table, target, promise, seed, *, theta, tree_share, beta, gamma, slip=1.0, times=1):
@@ -123,7 +123,7 @@ def mondrian_runs(table, target, promise, seed, *, theta, tree_share, beta, gamm
     converge, cut = strengths(shares, budget)
     counts = table[table > 0]
     levels, ranks = np.unique(-counts, return_inverse=True)
-    found = forest(
+    trees = forest(
         tap(np.arange(8, dtype=np.uint32) + np.uint32(seed), np.uint64(0)),
         np.argwhere(table > 0).astype(np.int32),
         counts,
@@ -137,8 +137,8 @@ def mondrian_runs(table, target, promise, seed, *, theta, tree_share, beta, gamm
         np.array(target),
         RUNS,
     )
-    blocks, tree, box, depth, tested = (found[:, i] for i in (0, 1, 2, 4, 5))
-    noisy = bins(perturb(found[:, 3:], shares, budget)[0])
+    blocks, tree, box, depth, tested = (trees[:, i] for i in (0, 1, 2, 4, 5))
+    noisy = bins(perturb(trees[:, 3:], shares, budget)[0])
     return [
         blocks == 1,
         blocks,
@@ -177,7 +177,7 @@ def mondrian_pair(table, target, promise, **change):
     ("table", "target"), [TABLES[0], pytest.param(*TABLES[1], marks=pytest.mark.slow), TABLES[2]]
 )
 def test_mondrian_keeps_its_promise(table, target, change, promise):
-    assert 0.15 < share_found(promise, *mondrian_pair(table, target, promise, **change)) <= 1
+    assert 0.15 < share_spent(promise, *mondrian_pair(table, target, promise, **change)) <= 1
 
 
 LONG = {"theta": 2.0, "tree_share": Fraction(99, 100), "beta": 1.0, "gamma": 0.99}
@@ -187,8 +187,8 @@ LONG = {"theta": 2.0, "tree_share": Fraction(99, 100), "beta": 1.0, "gamma": 0.9
 def test_the_paper_s_printed_noise_is_caught(slip, kept):
     # Lap(1/epsilon_conv), where Delta_AE is nearly 2, is as if epsilon_conv were twice as much.
     promise, table = DifferentialPrivacy(2.0), np.zeros(16, dtype=np.int64)
-    found = share_found(promise, *mondrian_pair(table, (5,), promise, **LONG, slip=slip))
-    assert found <= 1 if kept else found > 1.25
+    spent = share_spent(promise, *mondrian_pair(table, (5,), promise, **LONG, slip=slip))
+    assert spent <= 1 if kept else spent > 1.25
 
 
 # -- Identity and independent histograms: many runs at once, as parts of one large domain --------------------
@@ -215,14 +215,14 @@ def identity_pair(promise, times=1):
 @pure_and_gaussian(1.0)
 def test_identity_keeps_its_promise(promise):
     least = 0.6 if promise.delta else 0.8
-    assert least < share_found(promise, *identity_pair(promise)) <= 1
+    assert least < share_spent(promise, *identity_pair(promise)) <= 1
 
 
 def independent_runs(codes, sizes, promise, seed, times=1):
     budget = account(promise, seed, times)
-    found, _ = noisy_histograms(counted(repeated(codes, sizes), [RUNS * s for s in sizes]), budget)
+    histograms, _ = noisy_histograms(counted(repeated(codes, sizes), [RUNS * s for s in sizes]), budget)
     assert budget.remaining == 0
-    first, second = (bins(h.reshape(RUNS, -1)) for h in found)
+    first, second = (bins(h.reshape(RUNS, -1)) for h in histograms)
     return [first[:, 0], joined(first[:, 0], second[:, 1]), joined(first[:, 0], first[:, 1], second[:, 1])]
 
 
@@ -233,7 +233,7 @@ def independent_pair(promise, times=1):
 
 @pure_and_gaussian(1.5)
 def test_independent_histograms_keep_their_promise(promise):
-    assert 0.6 < share_found(promise, *independent_pair(promise)) <= 1
+    assert 0.6 < share_spent(promise, *independent_pair(promise)) <= 1
 
 
 # -- DAWA -----------------------------------------------------------------------------------------------
@@ -242,16 +242,16 @@ def test_independent_histograms_keep_their_promise(promise):
 @njit(cache=True)
 def dawa_partitions(source, errors, scales, each, counts, target, runs):  # pragma: no cover
     """For each run: a label of the partition, and where the target's bucket begins, its length and its sum."""
-    found = np.empty((runs, 4), dtype=np.int64)
+    partitions = np.empty((runs, 4), dtype=np.int64)
     for r in range(runs):
         begins = _dawa.cheapest(source, errors, scales, each)
-        found[r, 0], end = 0, counts.size
+        partitions[r, 0], end = 0, counts.size
         for begin in begins:
-            found[r, 0] |= 1 << begin
+            partitions[r, 0] |= 1 << begin
             if begin <= target < end:
-                found[r, 1:] = (begin, end - begin, counts[begin:end].sum())
+                partitions[r, 1:] = (begin, end - begin, counts[begin:end].sum())
             end = begin
-    return found
+    return partitions
 
 
 def dawa_runs(counts, target, promise, seed, *, scale=np.copy, share=Fraction(1, 2), times=1):
@@ -260,8 +260,8 @@ def dawa_runs(counts, target, promise, seed, *, scale=np.copy, share=Fraction(1,
     scales, _ = noise_of_costs(counts.size, budget, first, second)
     each = 2 * _mondrian.STEPS  # less than usual, so that partitions are about equally likely
     source = tap(np.arange(8, dtype=np.uint32) + np.uint32(seed), np.uint64(0))
-    found = dawa_partitions(source, deviations(counts), scale(scales), each, counts, target, RUNS)
-    partition, begin, length, total = found.T
+    partitions = dawa_partitions(source, deviations(counts), scale(scales), each, counts, target, RUNS)
+    partition, begin, length, total = partitions.T
     noisy = bins(total + budget.noise(RUNS, second))
     return [partition, joined(begin, length), noisy, joined(begin, length, noisy), joined(partition, noisy)]
 
@@ -284,7 +284,7 @@ def dawa_pair(counts, target, promise, **change):
 )
 def test_dawa_keeps_its_promise(counts, target, promise):
     least = 0.3 if promise.delta else 0.4
-    assert least < share_found(promise, *dawa_pair(counts, target, promise)) <= 1
+    assert least < share_spent(promise, *dawa_pair(counts, target, promise)) <= 1
 
 
 def half_of(scales):
@@ -294,8 +294,8 @@ def half_of(scales):
 @pytest.mark.parametrize(("scale", "kept"), [(np.copy, True), (half_of, False)])
 def test_half_of_dawa_s_noise_and_none_for_single_cells_is_caught(scale, kept):
     promise = DifferentialPrivacy(1.0)
-    found = share_found(promise, *dawa_pair(*ROWS[1], promise, share=Fraction(99, 100), scale=scale))
-    assert found <= 1 if kept else found > 1.2
+    spent = share_spent(promise, *dawa_pair(*ROWS[1], promise, share=Fraction(99, 100), scale=scale))
+    assert spent <= 1 if kept else spent > 1.2
 
 
 # -- The default method ---------------------------------------------------------------------------------
@@ -343,7 +343,7 @@ def pairs_pair(promise, times=1):
 
 @pure_and_gaussian(3.0, 1e-3, slow=[pytest.mark.slow])
 def test_the_default_keeps_its_promise(promise):
-    assert 0.4 < share_found(promise, *pairs_pair(promise)) <= 1
+    assert 0.4 < share_spent(promise, *pairs_pair(promise)) <= 1
 
 
 @pytest.mark.slow
@@ -371,7 +371,7 @@ def gaussian_pair(promise, times=1):
 
 @pytest.mark.parametrize("promise", [DifferentialPrivacy(1.0, 1e-2), DifferentialPrivacy(3.0, 1e-3)])
 def test_gaussian_noise_keeps_its_epsilon_and_delta(promise):
-    assert 0.4 < share_found(promise, *gaussian_pair(promise)) <= 1
+    assert 0.4 < share_spent(promise, *gaussian_pair(promise)) <= 1
 
 
 @pytest.mark.parametrize(
@@ -388,4 +388,4 @@ def test_gaussian_noise_keeps_its_epsilon_and_delta(promise):
 )
 def test_a_rho_given_out_several_times_is_caught(pair, times):
     promise = DifferentialPrivacy(2.0, 1e-2)
-    assert share_found(promise, *pair(promise, times=times)) > 1
+    assert share_spent(promise, *pair(promise, times=times)) > 1

@@ -93,9 +93,9 @@ def test_projection_is_the_nearest_point():
     rng = np.random.default_rng(4)
     for total in (0.5, 3.0, 40.0):
         noisy = rng.normal(1, 3, 8)
-        found = project(noisy, total)
-        assert found.min() >= 0
-        assert found.sum() == pytest.approx(total)
+        projected = project(noisy, total)
+        assert projected.min() >= 0
+        assert projected.sum() == pytest.approx(total)
         for other in rng.dirichlet(np.ones(8), 500) * total:
-            assert ((found - noisy) ** 2).sum() <= ((other - noisy) ** 2).sum() + 1e-9
+            assert ((projected - noisy) ** 2).sum() <= ((other - noisy) ** 2).sum() + 1e-9
     assert project(noisy, -1.0).tolist() == [0.0] * 8

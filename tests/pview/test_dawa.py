@@ -27,12 +27,12 @@ def deviation(x):
 def test_the_deviation_of_every_interval_is_that_of_brute_force(mean):
     rng = np.random.default_rng(1)
     counts = rng.poisson(mean * rng.gamma(0.3, 3.0, 37))
-    found = deviations(counts)
-    assert found.shape == (6, 37)
-    for l, i in np.ndindex(found.shape):
+    errors = deviations(counts)
+    assert errors.shape == (6, 37)
+    for l, i in np.ndindex(errors.shape):
         start = i + 1 - 2**l
         expected = deviation(counts[start : i + 1]) if start >= 0 else np.inf
-        assert found[l, i] == pytest.approx(expected, abs=1e-9)
+        assert errors[l, i] == pytest.approx(expected, abs=1e-9)
 
 
 def test_one_record_changes_a_deviation_by_its_sensitivity_both_ways():

@@ -20,7 +20,7 @@ from tests.pview.counted import cells_of, rows_of
 DAY = dt.date(2024, 3, 1)
 
 
-def axis(values: list[Any], *, missing: bool = False, **attribute: Any) -> tuple[Axis, sd.Table]:
+def axis_of(values: list[Any], *, missing: bool = False, **attribute: Any) -> tuple[Axis, sd.Table]:
     schema = sd.Schema(
         attributes={"x": sd.Attribute(role="quasi", **attribute)},
         missing="own value" if missing else "refuse",
@@ -31,50 +31,50 @@ def axis(values: list[Any], *, missing: bool = False, **attribute: Any) -> tuple
 
 class TestCells:
     def test_whole_numbers_are_cells_of_their_own(self) -> None:
-        found, table = axis([20, 22, 20], bounds=(18, 25))
-        assert (found.size, found.labels()[:2]) == (8, ["18", "19"])
-        assert cells_of(found, table) == [2, 4, 2]
+        axis, table = axis_of([20, 22, 20], bounds=(18, 25))
+        assert (axis.size, axis.labels()[:2]) == (8, ["18", "19"])
+        assert cells_of(axis, table) == [2, 4, 2]
 
     def test_declared_bins_are_equally_wide(self) -> None:
-        found, table = axis([0, 9, 10, 99], bounds=(0, 99), bins=10)
-        assert cells_of(found, table) == [0, 0, 1, 9]
-        assert found.labels()[0] == "[0, 10)"
+        axis, table = axis_of([0, 9, 10, 99], bounds=(0, 99), bins=10)
+        assert cells_of(axis, table) == [0, 0, 1, 9]
+        assert axis.labels()[0] == "[0, 10)"
 
     def test_numbers_have_bins_and_the_upper_bound_is_in_the_last(self) -> None:
-        found, table = axis([0.0, 0.049, 0.05, 5.0], bounds=(0.0, 5.0))
-        assert found.size == 100
-        assert cells_of(found, table) == [0, 0, 1, 99]
+        axis, table = axis_of([0.0, 0.049, 0.05, 5.0], bounds=(0.0, 5.0))
+        assert axis.size == 100
+        assert cells_of(axis, table) == [0, 0, 1, 99]
 
     def test_days_and_times(self) -> None:
-        days, table = axis([DAY, DAY + dt.timedelta(30)], bounds=(DAY, DAY + dt.timedelta(60)))
+        days, table = axis_of([DAY, DAY + dt.timedelta(30)], bounds=(DAY, DAY + dt.timedelta(60)))
         assert (days.size, cells_of(days, table)) == (61, [0, 30])
         start = dt.datetime(2024, 1, 1)
-        times, table = axis(
+        times, table = axis_of(
             [start, start + dt.timedelta(hours=12)], bounds=(start, dt.datetime(2024, 1, 2)), bins=4
         )
         assert cells_of(times, table) == [0, 2]
 
     def test_values_keep_the_declared_order(self) -> None:
-        found, table = axis(["b", "a"], domain=("c", "b", "a"))
-        assert cells_of(found, table) == [1, 2]
+        axis, table = axis_of(["b", "a"], domain=("c", "b", "a"))
+        assert cells_of(axis, table) == [1, 2]
 
     def test_missing_values_have_the_last_cell_whether_there_are_any_or_not(self) -> None:
-        with_some, table = axis(["a", None], domain=("a", "b"), missing=True)
+        with_some, table = axis_of(["a", None], domain=("a", "b"), missing=True)
         assert (with_some.size, cells_of(with_some, table)) == (3, [0, 2])
-        without, table = axis(["a", "b"], domain=("a", "b"), missing=True)
+        without, table = axis_of(["a", "b"], domain=("a", "b"), missing=True)
         assert (without.size, cells_of(without, table)) == (3, [0, 1])
-        in_bins, table = axis([5, None], bounds=(0, 9), missing=True)
+        in_bins, table = axis_of([5, None], bounds=(0, 9), missing=True)
         assert (in_bins.size, cells_of(in_bins, table)) == (11, [5, 10])
 
     def test_nothing_is_read_off_the_data(self) -> None:
         with pytest.raises(sd.InputError, match="'x': no domain is declared"):
-            axis([1, 2, 3])
+            axis_of([1, 2, 3])
         with pytest.raises(sd.InputError, match="outside the declared bounds"):
-            axis([1, 200], bounds=(0, 100))
+            axis_of([1, 200], bounds=(0, 100))
 
     def test_what_is_outside_is_clipped_only_if_the_schema_says_so(self) -> None:
-        found, table = axis([-5, 3, 200], bounds=(0, 9), outside="clip")
-        assert cells_of(found, table) == [0, 3, 9]
+        axis, table = axis_of([-5, 3, 200], bounds=(0, 9), outside="clip")
+        assert cells_of(axis, table) == [0, 3, 9]
 
     def test_identifiers_are_left_out(self) -> None:
         schema = sd.Schema.from_roles(quasi=["x"], identifier=["name"], bounds={"x": (0, 3)})
@@ -87,21 +87,21 @@ class TestCells:
 
 class TestConditions:
     def test_a_range_takes_both_ends(self) -> None:
-        found, _ = axis([1], bounds=(0, 9))
-        assert np.flatnonzero(found.wanted((2, 4))).tolist() == [2, 3, 4]
-        assert np.flatnonzero(found.wanted((None, 1))).tolist() == [0, 1]
-        assert np.flatnonzero(found.wanted([1, 5])).tolist() == [1, 5]
+        axis, _ = axis_of([1], bounds=(0, 9))
+        assert np.flatnonzero(axis.wanted((2, 4))).tolist() == [2, 3, 4]
+        assert np.flatnonzero(axis.wanted((None, 1))).tolist() == [0, 1]
+        assert np.flatnonzero(axis.wanted([1, 5])).tolist() == [1, 5]
 
     def test_a_bin_is_taken_in_part(self) -> None:
-        found, _ = axis([1], bounds=(0, 9), bins=2)
-        assert found.wanted((3, 6)).tolist() == [2 / 5, 2 / 5]
-        numbers, _ = axis([1.0], bounds=(0, 10), bins=2, type="number")
+        axis, _ = axis_of([1], bounds=(0, 9), bins=2)
+        assert axis.wanted((3, 6)).tolist() == [2 / 5, 2 / 5]
+        numbers, _ = axis_of([1.0], bounds=(0, 10), bins=2, type="number")
         assert numbers.wanted((4, 7.5)).tolist() == [1 / 5, 1 / 2]
 
     def test_missing_is_in_no_range(self) -> None:
-        found, _ = axis([1, None], bounds=(0, 3), missing=True)
-        assert found.wanted((0, 3)).tolist() == [1, 1, 1, 1, 0]
-        assert found.wanted(None).tolist() == [0, 0, 0, 0, 1]
+        axis, _ = axis_of([1, None], bounds=(0, 3), missing=True)
+        assert axis.wanted((0, 3)).tolist() == [1, 1, 1, 1, 0]
+        assert axis.wanted(None).tolist() == [0, 0, 0, 0, 1]
 
     @pytest.mark.parametrize(
         ("condition", "message"),
@@ -116,29 +116,29 @@ class TestConditions:
         ],
     )
     def test_bad_conditions_on_numbers(self, condition: Any, message: str) -> None:
-        found, _ = axis([1], bounds=(0, 9))
+        axis, _ = axis_of([1], bounds=(0, 9))
         with pytest.raises(sd.InputError, match=message):
-            found.wanted(condition)
+            axis.wanted(condition)
 
     def test_bad_conditions_on_texts(self) -> None:
-        found, _ = axis(["a"], domain=("a", "b"))
+        axis, _ = axis_of(["a"], domain=("a", "b"))
         with pytest.raises(sd.InputError, match=r"'x' has no value 'c'\. There are 'a', 'b'"):
-            found.wanted("c")
+            axis.wanted("c")
         with pytest.raises(sd.InputError, match="has no order"):
-            found.wanted(("a", "b"))
+            axis.wanted(("a", "b"))
 
     @given(st.integers(1, 30), st.integers(1, 40), st.data())
     def test_shares_of_bins_are_shares_of_whole_numbers(
         self, width: int, bins: int, data: st.DataObject
     ) -> None:
-        found, table = axis(list(range(width)), bounds=(0, width - 1), bins=bins)
-        codes = np.array(cells_of(found, table))
+        axis, table = axis_of(list(range(width)), bounds=(0, width - 1), bins=bins)
+        codes = np.array(cells_of(axis, table))
         low = data.draw(st.integers(0, width - 1))
         high = data.draw(st.integers(low, width - 1))
         if bins < width and width % bins:
             return  # uneven bins hold parts of whole numbers; then only the sum below is right
-        wanted = found.wanted((low, high))
-        for cell in range(found.size):
+        wanted = axis.wanted((low, high))
+        for cell in range(axis.size):
             inside = np.flatnonzero(codes == cell)
             share = np.mean([low <= x <= high for x in inside]) if len(inside) else 0
             assert wanted[cell] == pytest.approx(share)
@@ -159,11 +159,11 @@ class TestRows:
         ],
     )
     def test_a_drawn_value_lies_in_its_cell_and_has_the_type(self, values: list[Any], attribute: Any) -> None:
-        found, table = axis([*values, None], missing=True, **attribute)
-        cells = np.arange(found.size).repeat(20)
-        drawn = found.decode(cells, np.random.default_rng(0))
+        axis, table = axis_of([*values, None], missing=True, **attribute)
+        cells = np.arange(axis.size).repeat(20)
+        drawn = axis.decode(cells, np.random.default_rng(0))
         assert drawn.dtype == table["x"].values.dtype
-        again, read = axis(drawn.to_list(), missing=True, **attribute)
+        again, read = axis_of(drawn.to_list(), missing=True, **attribute)
         assert cells_of(again, read) == cells.tolist()
 
     @pytest.mark.parametrize(
@@ -179,15 +179,15 @@ class TestRows:
         ],
     )
     def test_it_reads_back_as_it_was_written(self, values: list[Any], attribute: Any) -> None:
-        found, _ = axis(values, missing=True, **attribute)
-        (again,) = Domain.from_json([found.to_json()]).axes
-        assert again.to_json() == found.to_json()
-        assert (again.values, again.dtype, again.size) == (found.values, found.dtype, found.size)
+        axis, _ = axis_of(values, missing=True, **attribute)
+        (again,) = Domain.from_json([axis.to_json()]).axes
+        assert again.to_json() == axis.to_json()
+        assert (again.values, again.dtype, again.size) == (axis.values, axis.dtype, axis.size)
 
 
 def test_boxes_are_checked() -> None:
-    found, _ = axis([1], bounds=(0, 9))
-    domain = Domain((found, found))
+    axis, _ = axis_of([1], bounds=(0, 9))
+    domain = Domain((axis, axis))
     low, high = domain.boxes([0, 1], [3, 9])
     assert low.shape == high.shape == (1, 2)
     for wrong, message in (

@@ -1,4 +1,4 @@
-"""A view's domain is what the schema says, whatever the table and the source that it came from."""
+"""A p-view's domain is what the schema says, whatever the table and the source that it came from."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def schema_of(missing: Any = "own value", **attribute: Any) -> sd.Schema:
 
 
 def manifest(table: sd.Table, folder: Path) -> dict[str, Any]:
-    view = sd.materialize(table, PURE, "independent", unsafe_seed=1)
-    return json.loads((view.save(folder / "view", force=True) / "manifest.json").read_text())["domain"][0]
+    pview = sd.materialize(table, PURE, "independent", unsafe_seed=1)
+    return json.loads((pview.save(folder / "pview", force=True) / "manifest.json").read_text())["domain"][0]
 
 
 def test_a_domain_is_not_even_given_a_table() -> None:
@@ -40,9 +40,9 @@ def test_one_missing_age_does_not_make_numbers_of_whole_numbers(type_: Any, tmp_
     """pandas keeps whole numbers of which one is missing as floats."""
     schema = schema_of(bounds=(0, 77), type=type_)
     frames = [pd.DataFrame({"x": values}) for values in ([20, 30, 40], [20, None, 40])]
-    found = [manifest(sd.read(frame, schema), tmp_path) for frame in frames]
-    assert found[0] == found[1] == Domain.of(schema).to_json()[0]
-    assert found[0]["bins"] == (100 if type_ == "number" else 78)
+    manifests = [manifest(sd.read(frame, schema), tmp_path) for frame in frames]
+    assert manifests[0] == manifests[1] == Domain.of(schema).to_json()[0]
+    assert manifests[0]["bins"] == (100 if type_ == "number" else 78)
 
 
 @pytest.mark.parametrize("declared", [{"bounds": (0, 100.0)}, {"bounds": (0, 100), "type": "number"}])
@@ -138,13 +138,13 @@ def test_any_table_of_any_source_has_the_schemas_domain(
     drawn: Drawn, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     domain, tables = Domain.of(drawn[0]), tables_of(drawn, tmp_path_factory.mktemp("sources"))
-    folder = tmp_path_factory.mktemp("view")
+    folder = tmp_path_factory.mktemp("pview")
     written = []
     for table in tables:
-        view = sd.materialize(table, sd.DifferentialPrivacy(100.0), "independent", unsafe_seed=1)
-        view.save(folder / "view", force=True)
-        written.append(json.loads((folder / "view" / "manifest.json").read_text())["domain"])
-        assert view.sample(0).schema == {axis.name: axis.dtype for axis in domain.axes}
+        pview = sd.materialize(table, sd.DifferentialPrivacy(100.0), "independent", unsafe_seed=1)
+        pview.save(folder / "pview", force=True)
+        written.append(json.loads((folder / "pview" / "manifest.json").read_text())["domain"])
+        assert pview.sample(0).schema == {axis.name: axis.dtype for axis in domain.axes}
         counts = domain.counts(table)
         assert counts.total == len(table)
         assert (counts.codes >= 0).all()

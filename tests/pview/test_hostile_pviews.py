@@ -1,4 +1,4 @@
-"""Saved views that somebody forged, hashes and all: refused before anything is made of them."""
+"""Saved p-views that somebody forged, hashes and all: refused before anything is made of them."""
 
 from __future__ import annotations
 
@@ -66,21 +66,21 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 def save(kind: str, folder: Path) -> Path:
-    return PView(Domain(AXES), model(kind), FACTS).save(folder / "view")
+    return PView(Domain(AXES), model(kind), FACTS).save(folder / "pview")
 
 
-def ask(view: PView) -> None:
-    view.count(sex="Female")
-    view.marginal(["age", "sex"])
-    view.sql("SELECT sex, COUNT(*) FROM view WHERE age > 30 GROUP BY sex")
-    view.sample(10, seed=1)
+def ask(pview: PView) -> None:
+    pview.count(sex="Female")
+    pview.marginal(["age", "sex"])
+    pview.sql("SELECT sex, COUNT(*) FROM view WHERE age > 30 GROUP BY sex")
+    pview.sample(10, seed=1)
 
 
-def test_a_view_that_nobody_forged_is_opened_and_asked(kind: str, tmp_path: Path) -> None:
-    view = PView.open(forge(save(kind, tmp_path)))
-    ask(view)
-    again = PView.open(view.save(tmp_path / "again"))
-    assert again.model.frame().equals(view.model.frame())
+def test_a_pview_that_nobody_forged_is_opened_and_asked(kind: str, tmp_path: Path) -> None:
+    pview = PView.open(forge(save(kind, tmp_path)))
+    ask(pview)
+    again = PView.open(pview.save(tmp_path / "again"))
+    assert again.model.frame().equals(pview.model.frame())
     assert again.facts == FACTS
 
 
@@ -173,14 +173,14 @@ def test_histograms_of_different_people(tmp_path: Path) -> None:
         PView.open(forge(folder, data=frame.with_columns(cell=pl.lit(-(10**12)))))
 
 
-def test_a_view_that_counts_nobody(tmp_path: Path) -> None:
+def test_a_pview_that_counts_nobody(tmp_path: Path) -> None:
     folder = save("cloud", tmp_path)
     frame = pl.read_parquet(folder / "pview.parquet")
-    view = PView.open(forge(folder, data=frame[:0]))
-    assert view.total == 0
-    assert view.count(sex="Male").value == 0
+    pview = PView.open(forge(folder, data=frame[:0]))
+    assert pview.total == 0
+    assert pview.count(sex="Male").value == 0
     with pytest.raises(InputError, match="counts nobody"):
-        view.sample(1)
+        pview.sample(1)
 
 
 def test_a_small_file_with_very_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,8 +310,8 @@ def test_cells_of_a_domain_that_has_too_many(tmp_path: Path) -> None:
 def test_what_could_not_be_opened_is_not_saved(tmp_path: Path) -> None:
     axis = Axis("x", pl.Int8(), (1, 2))
     with pytest.raises(InputError, match="no known type: 'Int8'"):
-        PView(Domain((axis,)), ProductModel(NoisyProduct((np.ones(2),), 1.0))).save(tmp_path / "view")
-    assert not (tmp_path / "view").exists()
+        PView(Domain((axis,)), ProductModel(NoisyProduct((np.ones(2),), 1.0))).save(tmp_path / "pview")
+    assert not (tmp_path / "pview").exists()
 
 
 def test_a_budget_is_checked_before_it_is_added_up(tmp_path: Path) -> None:

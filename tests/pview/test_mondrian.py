@@ -76,8 +76,8 @@ def test_all_cuts_have_the_errors_that_brute_force_finds():
 
 def test_the_error_of_a_block_is_that_of_brute_force():
     for tensor in tensors():
-        found = _mondrian.aggregation_error(tensor[tensor > 0], float(tensor.size))
-        assert found == pytest.approx(error(tensor), abs=1e-9)
+        computed = _mondrian.aggregation_error(tensor[tensor > 0], float(tensor.size))
+        assert computed == pytest.approx(error(tensor), abs=1e-9)
 
 
 def test_a_block_too_large_for_any_float_is_no_matter():

@@ -178,12 +178,12 @@ def test_what_comes_out_depends_on_what_was_measured_alone() -> None:
 @given(st.lists(st.integers(-50, 200), min_size=1, max_size=12), st.floats(0, 500))
 def test_the_simplex_is_reached_at_its_nearest_point(cells: list[int], total: float) -> None:
     table = np.array(cells)
-    found = project(table, total)
-    assert (found >= 0).all()
-    assert found.sum() == pytest.approx(total, abs=1e-6)
+    projected = project(table, total)
+    assert (projected >= 0).all()
+    assert projected.sum() == pytest.approx(total, abs=1e-6)
     rng = np.random.default_rng(len(cells))
     others = rng.dirichlet(np.ones(len(cells)), 50) * total
-    assert (((others - table) ** 2).sum(axis=1) >= ((found - table) ** 2).sum() - 1e-6).all()
+    assert (((others - table) ** 2).sum(axis=1) >= ((projected - table) ** 2).sum() - 1e-6).all()
 
 
 def test_full_cells_do_not_pay_for_empty_ones() -> None:
@@ -191,9 +191,9 @@ def test_full_cells_do_not_pay_for_empty_ones() -> None:
     for _ in range(50):
         table = rng.laplace(0, 10, 200).astype(np.int64)
         table[:3] += 2000
-        found = settle(table, 6000.0, 14.0), project(table, 6000.0)
-        assert found[0].sum() == pytest.approx(6000)
-        misses.append([abs(f[:3].sum() - 6000) for f in found])
+        settled = settle(table, 6000.0, 14.0), project(table, 6000.0)
+        assert settled[0].sum() == pytest.approx(6000)
+        misses.append([abs(f[:3].sum() - 6000) for f in settled])
     assert np.mean(misses, axis=0)[0] < np.mean(misses, axis=0)[1] / 1.5
 
 
@@ -216,9 +216,9 @@ def test_noise_is_not_believed_and_a_difference_is() -> None:
 
 def test_fitted_tables_have_their_margins() -> None:
     rows, columns = np.array([3.0, 7.0]), np.array([1.0, 4.0, 5.0])
-    found = fit(np.random.default_rng(1).random((2, 3)) + 0.1, rows, columns)
-    assert found.sum(axis=1) == pytest.approx(rows, rel=1e-6)
-    assert found.sum(axis=0) == pytest.approx(columns, rel=1e-6)
+    fitted = fit(np.random.default_rng(1).random((2, 3)) + 0.1, rows, columns)
+    assert fitted.sum(axis=1) == pytest.approx(rows, rel=1e-6)
+    assert fitted.sum(axis=0) == pytest.approx(columns, rel=1e-6)
 
 
 def test_kernels_do_as_their_plain_twins() -> None:
@@ -325,11 +325,11 @@ def test_adult_is_far_better_than_independent_attributes_and_its_errors_cover(ad
     covered, widths = [], []
     for seed in range(2):
         cloud = learn_pairs(counted(codes, sizes), ordered, account_of(seed=seed))
-        for k, found in misses.items():
+        for k, squares in misses.items():
             low, high = ranges(sizes, k, 200, seed * 10 + k)
             true, answers = plain_counts(codes, low, high), cloud.counts(low, high)
             errors = cloud.errors(low, high)
-            found.extend((answers - true) ** 2)
+            squares.extend((answers - true) ** 2)
             covered.append(np.mean(np.abs(answers - true) <= 1.96 * errors + 0.5))
             widths.append(np.sqrt(np.mean(errors**2) / np.mean((answers - true) ** 2)))
             if k == 2 and seed == 0:  # even one-way tables without any noise are worse by far
@@ -339,7 +339,7 @@ def test_adult_is_far_better_than_independent_attributes_and_its_errors_cover(ad
                 ]
                 product = np.prod([c[high[:, a] + 1] - c[low[:, a]] for a, c in enumerate(shares)], axis=0)
                 independent = np.sqrt(np.mean((product * len(codes) - true) ** 2))
-                assert np.sqrt(np.mean(found)) < independent / 2.5
+                assert np.sqrt(np.mean(squares)) < independent / 2.5
     for k, most in ((1, 150), (2, 240), (3, 240), (4, 240)):
         assert np.sqrt(np.mean(misses[k])) < most, k
     assert np.mean(covered) > 0.94

@@ -1,4 +1,4 @@
-"""What analysts ask of a view: counts, tables, SQL, intervals, synthetic rows and files, as the specification says."""
+"""What analysts ask of a p-view: counts, tables, SQL, intervals, synthetic rows and files, as the specification says."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ SMALL = {
 
 
 @pytest.fixture(scope="module")
-def views() -> dict[str, sd.PView]:
+def pviews() -> dict[str, sd.PView]:
     table = table_of(small_frame(), **SMALL)
     return {method: sd.materialize(table, PURE, method, unsafe_seed=1) for method in METHODS}
 
 
 @pytest.fixture(params=METHODS)
-def view(request: pytest.FixtureRequest, views: dict[str, sd.PView]) -> sd.PView:
-    return views[request.param]
+def pview(request: pytest.FixtureRequest, pviews: dict[str, sd.PView]) -> sd.PView:
+    return pviews[request.param]
 
 
 def mixed_frame(n: int = 3000) -> pl.DataFrame:
@@ -102,82 +102,82 @@ def mixed() -> sd.PView:
 # -- Counting ---------------------------------------------------------------------------------------
 
 
-def test_an_answer_lies_in_its_interval_and_near_the_truth(view: sd.PView) -> None:
-    found = view.count(age=(20, 39), sex="Female", education=["Masters", "Doctorate"])
-    assert 0 <= found.low < found.value < found.high
+def test_an_answer_lies_in_its_interval_and_near_the_truth(pview: sd.PView) -> None:
+    answer = pview.count(age=(20, 39), sex="Female", education=["Masters", "Doctorate"])
+    assert 0 <= answer.low < answer.value < answer.high
     true = small_frame().filter(
         pl.col("age").is_between(20, 39), pl.col("sex") == "Female", pl.col("education").is_in(SCHOOLS[2:])
     )
-    assert found.low <= true.height <= found.high
+    assert answer.low <= true.height <= answer.high
 
 
-def test_no_condition_counts_everybody(view: sd.PView) -> None:
-    assert view.count().value == pytest.approx(view.total)
-    assert view.count(age=(None, None), sex=["Male", "Female"]).value == pytest.approx(view.total)
-    assert view.total == pytest.approx(4000, abs=500)
+def test_no_condition_counts_everybody(pview: sd.PView) -> None:
+    assert pview.count().value == pytest.approx(pview.total)
+    assert pview.count(age=(None, None), sex=["Male", "Female"]).value == pytest.approx(pview.total)
+    assert pview.total == pytest.approx(4000, abs=500)
 
 
-def test_parts_add_up_to_the_whole(view: sd.PView) -> None:
+def test_parts_add_up_to_the_whole(pview: sd.PView) -> None:
     ages = [20, 28, 35, 50, 60]
     parts = [
-        view.count(age=(a, b - 1), sex=sex, ill=ill).value
+        pview.count(age=(a, b - 1), sex=sex, ill=ill).value
         for a, b in pairwise(ages)
         for sex in ("Female", "Male")
         for ill in ("yes", "no")
     ]
     assert min(parts) > 0
-    assert sum(parts) == pytest.approx(view.total)
-    women = view.count(sex="Female").value
-    assert view.count(sex="Male").value == pytest.approx(view.total - women)
+    assert sum(parts) == pytest.approx(pview.total)
+    women = pview.count(sex="Female").value
+    assert pview.count(sex="Male").value == pytest.approx(pview.total - women)
 
 
-def test_a_list_is_the_sum_of_its_values_and_a_range_the_list_of_all(view: sd.PView) -> None:
-    each = [view.count(education=school).value for school in SCHOOLS]
-    assert view.count(education=SCHOOLS[1:3]).value == pytest.approx(sum(each[1:3]))
-    assert view.count(education=[*SCHOOLS[1:3], SCHOOLS[1]]).value == pytest.approx(sum(each[1:3]))
-    assert view.count(age=list(range(25, 46))).value == pytest.approx(view.count(age=(25, 45)).value)
+def test_a_list_is_the_sum_of_its_values_and_a_range_the_list_of_all(pview: sd.PView) -> None:
+    each = [pview.count(education=school).value for school in SCHOOLS]
+    assert pview.count(education=SCHOOLS[1:3]).value == pytest.approx(sum(each[1:3]))
+    assert pview.count(education=[*SCHOOLS[1:3], SCHOOLS[1]]).value == pytest.approx(sum(each[1:3]))
+    assert pview.count(age=list(range(25, 46))).value == pytest.approx(pview.count(age=(25, 45)).value)
 
 
 @pytest.mark.parametrize("names", [["age"], ["education", "sex"], ["sex", "age", "ill"]], ids=str)
-def test_a_marginal_sums_to_the_total_and_to_smaller_marginals(view: sd.PView, names: list[str]) -> None:
-    table = view.marginal(names)
+def test_a_marginal_sums_to_the_total_and_to_smaller_marginals(pview: sd.PView, names: list[str]) -> None:
+    table = pview.marginal(names)
     assert table.columns == [*names, "count"]
     assert table.height == np.prod(
         [40 if name == "age" else 4 if name == "education" else 2 for name in names]
     )
-    assert table["count"].sum() == pytest.approx(view.total)
+    assert table["count"].sum() == pytest.approx(pview.total)
     summed = table.group_by(names[0], maintain_order=True).agg(pl.col("count").sum())
-    own = view.marginal(names[0])
+    own = pview.marginal(names[0])
     assert summed[names[0]].to_list() == own[names[0]].to_list()
     np.testing.assert_allclose(summed["count"], own["count"], atol=1e-6)
 
 
-def test_marginals_are_counts(view: sd.PView) -> None:
-    for age, sex, count in view.marginal(["age", "sex"]).rows():
-        assert view.count(age=int(age), sex=sex).value == pytest.approx(max(count, 0.0), abs=1e-9)
+def test_marginals_are_counts(pview: sd.PView) -> None:
+    for age, sex, count in pview.marginal(["age", "sex"]).rows():
+        assert pview.count(age=int(age), sex=sex).value == pytest.approx(max(count, 0.0), abs=1e-9)
 
 
-def test_the_order_of_a_marginals_attributes_is_the_one_asked_for(view: sd.PView) -> None:
-    one = view.marginal(["sex", "education", "ill"])
-    other = view.marginal(["ill", "sex", "education"]).select(one.columns)
+def test_the_order_of_a_marginals_attributes_is_the_one_asked_for(pview: sd.PView) -> None:
+    one = pview.marginal(["sex", "education", "ill"])
+    other = pview.marginal(["ill", "sex", "education"]).select(one.columns)
     joined = one.join(other, on=["sex", "education", "ill"], validate="1:1")
     assert joined.height == 16
     np.testing.assert_allclose(joined["count"], joined["count_right"])
 
 
-def test_sql_says_what_count_says(view: sd.PView) -> None:
-    asked = view.sql(
+def test_sql_says_what_count_says(pview: sd.PView) -> None:
+    asked = pview.sql(
         "SELECT COUNT(*) FROM view WHERE age BETWEEN 25 AND 44 AND sex = 'Female' AND education IN ('High', 'Masters')"
     ).row(0, named=True)
-    found = view.count(age=(25, 44), sex="Female", education=["High", "Masters"])
+    answer = pview.count(age=(25, 44), sex="Female", education=["High", "Masters"])
     assert (asked["count"], asked["count_low"], asked["count_high"]) == pytest.approx(
-        (found.value, found.low, found.high)
+        (answer.value, answer.low, answer.high)
     )
 
 
-def test_sql_says_what_a_marginal_says(view: sd.PView) -> None:
-    asked = view.sql("SELECT education, ill, COUNT(*) AS n FROM view GROUP BY education, ill")
-    table = view.marginal(["education", "ill"])
+def test_sql_says_what_a_marginal_says(pview: sd.PView) -> None:
+    asked = pview.sql("SELECT education, ill, COUNT(*) AS n FROM view GROUP BY education, ill")
+    table = pview.marginal(["education", "ill"])
     assert asked.select("education", "ill").equals(table.select("education", "ill"))
     np.testing.assert_allclose(asked["n"], table["count"].clip(0.0))
 
@@ -187,32 +187,32 @@ def random_boxes(sizes: tuple[int, ...], queries: int, seed: int = 3) -> tuple[n
     return ends[0], ends[1]
 
 
-def test_boxes_of_codes_are_counts(view: sd.PView) -> None:
-    low, high = random_boxes(view.domain.sizes, 25)
-    counts, errors = view.counts(low, high), view.errors(low, high)
+def test_boxes_of_codes_are_counts(pview: sd.PView) -> None:
+    low, high = random_boxes(pview.domain.sizes, 25)
+    counts, errors = pview.counts(low, high), pview.errors(low, high)
     for (a, b, c, d), (e, f, g, h), count, error in zip(low, high, counts, errors, strict=True):
-        found = view.count(
+        answer = pview.count(
             age=(20 + int(a), 20 + int(e)),
             sex=["Female", "Male"][b : f + 1],
             education=SCHOOLS[c : g + 1],
             ill=["yes", "no"][d : h + 1],
         )
-        assert found.value == pytest.approx(max(count, 0.0), abs=1e-6)
-        assert found.high == pytest.approx(max(count + REACH * error, 0.0), rel=1e-4, abs=1e-6)
+        assert answer.value == pytest.approx(max(count, 0.0), abs=1e-6)
+        assert answer.high == pytest.approx(max(count + REACH * error, 0.0), rel=1e-4, abs=1e-6)
 
 
-def test_thousands_of_boxes_at_once_are_sums_of_cells(view: sd.PView) -> None:
-    cells = view.marginal(view.domain.names)["count"].to_numpy().reshape(view.domain.sizes)
-    low, high = random_boxes(view.domain.sizes, 3000)
+def test_thousands_of_boxes_at_once_are_sums_of_cells(pview: sd.PView) -> None:
+    cells = pview.marginal(pview.domain.names)["count"].to_numpy().reshape(pview.domain.sizes)
+    low, high = random_boxes(pview.domain.sizes, 3000)
     expected = [
         cells[tuple(slice(a, b + 1) for a, b in zip(*ends, strict=True))].sum()
         for ends in zip(low, high, strict=True)
     ]
-    np.testing.assert_allclose(view.counts(low, high), expected, atol=1e-6)
+    np.testing.assert_allclose(pview.counts(low, high), expected, atol=1e-6)
 
 
-def test_no_boxes_have_no_counts(view: sd.PView) -> None:
-    assert view.counts(np.empty((0, 4), int), np.empty((0, 4), int)).shape == (0,)
+def test_no_boxes_have_no_counts(pview: sd.PView) -> None:
+    assert pview.counts(np.empty((0, 4), int), np.empty((0, 4), int)).shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,8 @@ def test_no_boxes_have_no_counts(view: sd.PView) -> None:
         "independent",
     ],
 )
-def test_no_cell_counts_less_than_nobody(views: dict[str, sd.PView], method: str) -> None:
-    assert views[method].marginal(views[method].domain.names)["count"].min() >= -1e-9
+def test_no_cell_counts_less_than_nobody(pviews: dict[str, sd.PView], method: str) -> None:
+    assert pviews[method].marginal(pviews[method].domain.names)["count"].min() >= -1e-9
 
 
 def test_bins_are_taken_in_part_and_add_up(mixed: sd.PView) -> None:
@@ -251,13 +251,13 @@ def test_dates_times_and_truth_values_are_asked_for_as_themselves(mixed: sd.PVie
     frame = mixed_frame()
     until = DAY + dt.timedelta(1499)
     noon = dt.datetime(2024, 1, 1, 12)
-    for found, condition in (
+    for answer, condition in (
         (mixed.count(born=(DAY, until)), pl.col("born") <= until),
         (mixed.count(seen=(dt.datetime(2024, 1, 1), noon)), pl.col("seen") <= noon),
         (mixed.count(well=True), pl.col("well")),
         (mixed.count(rate=(0.1, 0.5)), pl.col("rate") <= 0.5),
     ):
-        assert found.value == pytest.approx(frame.filter(condition).height, abs=60)
+        assert answer.value == pytest.approx(frame.filter(condition).height, abs=60)
 
 
 @pytest.mark.parametrize(
@@ -277,33 +277,33 @@ def test_dates_times_and_truth_values_are_asked_for_as_themselves(mixed: sd.PVie
     ],
     ids=str,
 )
-def test_conditions_that_make_no_sense(view: sd.PView, conditions: dict[str, Any], says: str) -> None:
+def test_conditions_that_make_no_sense(pview: sd.PView, conditions: dict[str, Any], says: str) -> None:
     with pytest.raises(sd.InputError, match=says):
-        view.count(**conditions)
+        pview.count(**conditions)
 
 
 @pytest.mark.parametrize(
     ("names", "says"),
     [([], "one attribute or several"), (["age", "age"], "different"), ("name", "no attribute 'name'")],
 )
-def test_marginals_that_make_no_sense(view: sd.PView, names: Any, says: str) -> None:
+def test_marginals_that_make_no_sense(pview: sd.PView, names: Any, says: str) -> None:
     with pytest.raises(sd.InputError, match=says):
-        view.marginal(names)
+        pview.marginal(names)
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        pytest.param(lambda view: view.marginal(None), id="no names"),
-        pytest.param(lambda view: view.counts([[0] * 4, [0]], [[0] * 4, [0]]), id="ragged boxes"),
-        pytest.param(lambda view: view.sample(3, seed=-1), id="a seed below 0"),
+        pytest.param(lambda pview: pview.marginal(None), id="no names"),
+        pytest.param(lambda pview: pview.counts([[0] * 4, [0]], [[0] * 4, [0]]), id="ragged boxes"),
+        pytest.param(lambda pview: pview.sample(3, seed=-1), id="a seed below 0"),
     ],
 )
 def test_odd_arguments_are_refused_in_plain_words(
-    views: dict[str, sd.PView], ask: Callable[[sd.PView], Any]
+    pviews: dict[str, sd.PView], ask: Callable[[sd.PView], Any]
 ) -> None:
     with pytest.raises(sd.SudareError):
-        ask(views["independent"])
+        ask(pviews["independent"])
 
 
 def test_a_range_without_any_value_of_a_list_is_refused_as_in_sql(mixed: sd.PView) -> None:
@@ -373,18 +373,18 @@ def covered(
     }
     table, hits, errors, off = coded_table(codes), {}, {}, {}
     for seed in range(seeds):
-        view = sd.materialize(table, promise, method, unsafe_seed=seed)
+        pview = sd.materialize(table, promise, method, unsafe_seed=seed)
         for kind, low, high in asked:
-            count, error = view.counts(low, high), view.errors(low, high)
+            count, error = pview.counts(low, high), pview.errors(low, high)
             first, last = (np.maximum(count + sign * REACH * error, 0.0) for sign in (-1, 1))
             hits.setdefault(kind, []).append((first <= true[kind] + 1e-9) & (true[kind] <= last + 1e-9))
             errors.setdefault(kind, []).append(error)
             off.setdefault(kind, []).append((np.maximum(count, 0.0) - true[kind]) ** 2)
-    found = {
+    by_kind = {
         kind: (float(np.mean(hits[kind])), float(np.mean(errors[kind]) / np.sqrt(np.mean(off[kind]))))
         for kind in hits
     }
-    return found | {"all": (float(np.mean(np.concatenate([np.ravel(h) for h in hits.values()]))), 0.0)}
+    return by_kind | {"all": (float(np.mean(np.concatenate([np.ravel(h) for h in hits.values()]))), 0.0)}
 
 
 @pytest.mark.parametrize("promise", [PURE, GAUSSIAN], ids=["pure", "gaussian"])
@@ -404,23 +404,23 @@ def test_intervals_cover_what_is_true(
     method: str, dependent: bool, attributes: int, promise: sd.DifferentialPrivacy
 ) -> None:
     codes = coded(4000, dependent=dependent)[:, :attributes]
-    found = covered(codes, promise, method, seeds=6 if method == "pairs" else 12)
-    assert found["all"][0] >= 0.92, found
-    assert all(share >= 0.85 for kind, (share, _) in found.items() if kind != "total"), found
+    by_kind = covered(codes, promise, method, seeds=6 if method == "pairs" else 12)
+    assert by_kind["all"][0] >= 0.92, by_kind
+    assert all(share >= 0.85 for kind, (share, _) in by_kind.items() if kind != "total"), by_kind
     # A range of one attribute is what the noise alone makes uncertain: there, intervals are as wide as they must be.
     if method in ("pairs", "identity", "independent"):
-        assert 0.7 < found["range of 1"][1] < 1.6, found
+        assert 0.7 < by_kind["range of 1"][1] < 1.6, by_kind
 
 
 def test_intervals_of_pairs_cover_where_attributes_do_not_depend_on_each_other() -> None:
-    found = covered(coded(4000, dependent=False), PURE, "pairs", seeds=5)
-    assert all(found[kind][0] >= 0.85 for kind in ("cell of 2", "cell of 3", "cell of 4")), found
+    by_kind = covered(coded(4000, dependent=False), PURE, "pairs", seeds=5)
+    assert all(by_kind[kind][0] >= 0.85 for kind in ("cell of 2", "cell of 3", "cell of 4")), by_kind
 
 
 def test_intervals_of_pairs_cover_nobody_who_is_missing() -> None:
     table = coded_table(coded(4000, dependent=True), missing="own value")
-    views = [sd.materialize(table, sd.DifferentialPrivacy(5.0), unsafe_seed=seed) for seed in range(10)]
-    lows = [view.count(**{name: None}).low for view in views for name in ("x0", "x2")]
+    pviews = [sd.materialize(table, sd.DifferentialPrivacy(5.0), unsafe_seed=seed) for seed in range(10)]
+    lows = [pview.count(**{name: None}).low for pview in pviews for name in ("x0", "x2")]
     assert np.mean(np.array(lows) == 0) >= 0.85, lows
 
 
@@ -431,17 +431,17 @@ def test_intervals_cover_within_bins(method: str) -> None:
     table = table_of(pl.DataFrame({"x": values}), bounds={"x": (0, 499)}, bins={"x": 20})
     hits = []
     for seed in range(3):
-        view = sd.materialize(table, PURE, method, unsafe_seed=seed)
+        pview = sd.materialize(table, PURE, method, unsafe_seed=seed)
         for start in rng.integers(0, 250, 40).tolist():
-            found = view.count(x=(start, start + 9))
-            hits.append(found.low <= ((values >= start) & (values <= start + 9)).sum() <= found.high)
+            answer = pview.count(x=(start, start + 9))
+            hits.append(answer.low <= ((values >= start) & (values <= start + 9)).sum() <= answer.high)
     assert np.mean(hits) >= 0.85
 
 
 def test_independent_is_not_sure_that_there_is_nobody() -> None:
     table = table_of(pl.DataFrame({"x": [3], "y": [1]}), bounds={"x": (0, 9), "y": (0, 1)})
-    views = [sd.materialize(table, PURE, "independent", unsafe_seed=seed) for seed in range(20)]
-    assert np.mean([view.count().high >= 1 for view in views]) >= 0.85
+    pviews = [sd.materialize(table, PURE, "independent", unsafe_seed=seed) for seed in range(20)]
+    assert np.mean([pview.count().high >= 1 for pview in pviews]) >= 0.85
 
 
 # -- Synthetic rows ---------------------------------------------------------------------------------
@@ -455,52 +455,52 @@ def test_rows_have_the_tables_types_in_its_order(mixed: sd.PView) -> None:
     assert list(again.columns) == rows.columns
 
 
-def test_rows_without_the_identifier(view: sd.PView) -> None:
-    assert view.sample(3).columns == ["age", "sex", "education", "ill"]
+def test_rows_without_the_identifier(pview: sd.PView) -> None:
+    assert pview.sample(3).columns == ["age", "sex", "education", "ill"]
 
 
 @pytest.mark.parametrize("n", [0, 1, 20_000])
-def test_as_many_rows_as_wanted(view: sd.PView, mixed: sd.PView, n: int) -> None:
-    assert view.sample(n).shape == (n, 4)
+def test_as_many_rows_as_wanted(pview: sd.PView, mixed: sd.PView, n: int) -> None:
+    assert pview.sample(n).shape == (n, 4)
     assert mixed.sample(n).schema == mixed_frame().schema
 
 
-def test_samples_differ_unless_they_have_the_same_seed(view: sd.PView) -> None:
-    assert not view.sample(200).equals(view.sample(200))
-    assert view.sample(200, seed=5).equals(view.sample(200, seed=5))
-    assert not view.sample(200, seed=5).equals(view.sample(200, seed=6))
+def test_samples_differ_unless_they_have_the_same_seed(pview: sd.PView) -> None:
+    assert not pview.sample(200).equals(pview.sample(200))
+    assert pview.sample(200, seed=5).equals(pview.sample(200, seed=5))
+    assert not pview.sample(200, seed=5).equals(pview.sample(200, seed=6))
 
 
-def assert_shares_of_rows(view: sd.PView, tables: list[list[str]], n: int = 20_000) -> None:
-    rows = view.sample(n, seed=1).cast(pl.String)
+def assert_shares_of_rows(pview: sd.PView, tables: list[list[str]], n: int = 20_000) -> None:
+    rows = pview.sample(n, seed=1).cast(pl.String)
     for names in tables:
-        table = view.marginal(names)
-        found = table.join(rows.group_by(names).len(), on=names, how="left")["len"].fill_null(0).to_numpy()
-        share = table["count"].clip(0.0).to_numpy() / view.total
-        off = np.abs(found / n - share)
+        table = pview.marginal(names)
+        drawn = table.join(rows.group_by(names).len(), on=names, how="left")["len"].fill_null(0).to_numpy()
+        share = table["count"].clip(0.0).to_numpy() / pview.total
+        off = np.abs(drawn / n - share)
         assert (off < 5 * np.sqrt(share * (1 - np.minimum(share, 1)) / n) + 1e-3).all(), (names, off.max())
 
 
-def test_shares_of_rows_are_the_views_own(view: sd.PView) -> None:
-    assert_shares_of_rows(view, [["sex", "ill"], ["education"], ["ill", "education"], ["age"]])
+def test_shares_of_rows_are_the_pviews_own(pview: sd.PView) -> None:
+    assert_shares_of_rows(pview, [["sex", "ill"], ["education"], ["ill", "education"], ["age"]])
 
 
 @pytest.mark.parametrize("method", ["independent", "identity", "dp-mondrian"])
-def test_no_rows_can_be_drawn_from_a_view_that_counts_nobody(method: str) -> None:
+def test_no_rows_can_be_drawn_from_a_pview_that_counts_nobody(method: str) -> None:
     table = table_of(pl.DataFrame({"x": [3], "y": [1]}), bounds={"x": (0, 9), "y": (0, 1)})
-    views = (sd.materialize(table, PURE, method, unsafe_seed=seed) for seed in range(40))
-    nobody = next(view for view in views if view.total <= 0)
+    pviews = (sd.materialize(table, PURE, method, unsafe_seed=seed) for seed in range(40))
+    nobody = next(pview for pview in pviews if pview.total <= 0)
     assert nobody.sample(0).shape == (0, 2)
     with pytest.raises(sd.InputError, match="The p-view counts nobody"):
         nobody.sample(1)
 
 
 @pytest.mark.parametrize("n", [-1, 2.5, "many", None])
-def test_numbers_of_rows_that_make_no_sense(view: sd.PView, n: Any) -> None:
+def test_numbers_of_rows_that_make_no_sense(pview: sd.PView, n: Any) -> None:
     with pytest.raises(
         sd.ParameterError, match="'n' parameter of sample must be a whole number of 0 or more"
     ):
-        view.sample(n)
+        pview.sample(n)
 
 
 @pytest.mark.parametrize("first", [DAY, dt.date(2024, 1, 2)], ids=["two days", "one day"])
@@ -515,35 +515,35 @@ def test_times_on_the_last_day_keep_their_time(first: dt.date, zone: str | None)
         evening = evening.replace(tzinfo=ZoneInfo(zone))
     declared: dict[str, Any] = {"types": {"x": "datetime"}, "bounds": {"x": bounds}, "bins": {"x": 8}}
     table = table_of(pl.DataFrame({"x": values}), **declared)
-    view = sd.materialize(table, sd.DifferentialPrivacy(100.0), "identity", unsafe_seed=1)
-    assert view.sample(1)["x"][0].astimezone(evening.tzinfo).date() == evening.date()
-    assert view.count(x=evening).value == pytest.approx(300, abs=5)
-    assert view.count(x=(evening.replace(hour=23, minute=59), None)).value < 5
+    pview = sd.materialize(table, sd.DifferentialPrivacy(100.0), "identity", unsafe_seed=1)
+    assert pview.sample(1)["x"][0].astimezone(evening.tzinfo).date() == evening.date()
+    assert pview.count(x=evening).value == pytest.approx(300, abs=5)
+    assert pview.count(x=(evening.replace(hour=23, minute=59), None)).value < 5
 
 
 # -- Files ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_view_opens_with_the_same_answers_and_facts(
-    views: dict[str, sd.PView], method: str, tmp_path: Path
+def test_a_pview_opens_with_the_same_answers_and_facts(
+    pviews: dict[str, sd.PView], method: str, tmp_path: Path
 ) -> None:
-    view = views[method]
-    again = sd.PView.open(view.save(tmp_path / "view"))
-    assert again.facts == view.facts
-    assert again.total == view.total
-    assert again.count(age=(30, 44), ill="yes") == view.count(age=(30, 44), ill="yes")
-    assert again.marginal(["education", "age"]).equals(view.marginal(["education", "age"]))
+    pview = pviews[method]
+    again = sd.PView.open(pview.save(tmp_path / "pview"))
+    assert again.facts == pview.facts
+    assert again.total == pview.total
+    assert again.count(age=(30, 44), ill="yes") == pview.count(age=(30, 44), ill="yes")
+    assert again.marginal(["education", "age"]).equals(pview.marginal(["education", "age"]))
     query = "SELECT sex, COUNT(*) FROM view WHERE age > 40 OR ill = 'no' GROUP BY sex"
-    assert again.sql(query).equals(view.sql(query))
-    boxes = random_boxes(view.domain.sizes, 100)
-    np.testing.assert_array_equal(again.counts(*boxes), view.counts(*boxes))
-    np.testing.assert_array_equal(again.errors(*boxes), view.errors(*boxes))
-    assert again.sample(100, seed=4).equals(view.sample(100, seed=4))
+    assert again.sql(query).equals(pview.sql(query))
+    boxes = random_boxes(pview.domain.sizes, 100)
+    np.testing.assert_array_equal(again.counts(*boxes), pview.counts(*boxes))
+    np.testing.assert_array_equal(again.errors(*boxes), pview.errors(*boxes))
+    assert again.sample(100, seed=4).equals(pview.sample(100, seed=4))
 
 
 def test_every_type_survives_the_files(mixed: sd.PView, tmp_path: Path) -> None:
-    again = sd.PView.open(mixed.save(tmp_path / "view"))
+    again = sd.PView.open(mixed.save(tmp_path / "pview"))
     assert again.sample(300, seed=1).equals(mixed.sample(300, seed=1))
     for name in mixed_frame().columns:
         assert again.marginal(name).equals(mixed.marginal(name))
@@ -575,20 +575,20 @@ def test_every_type_survives_the_files(mixed: sd.PView, tmp_path: Path) -> None:
     ],
     ids=["categorical", "enum", "decimal", "with a zone", "wide", "bytes", "listed decimals", "listed times"],
 )
-def test_a_view_has_the_declared_types_and_opens_with_them(
+def test_a_pview_has_the_declared_types_and_opens_with_them(
     values: pl.Series, declared: dict[str, Any], dtype: Any, tmp_path: Path
 ) -> None:
-    view = sd.materialize(table_of(pl.DataFrame({"x": values}), **declared), PURE, "identity", unsafe_seed=1)
-    again = sd.PView.open(view.save(tmp_path / "view"))
-    assert again.total == view.total
-    assert again.marginal("x").equals(view.marginal("x"))
-    assert again.sample(9, seed=1).equals(view.sample(9, seed=1))
+    pview = sd.materialize(table_of(pl.DataFrame({"x": values}), **declared), PURE, "identity", unsafe_seed=1)
+    again = sd.PView.open(pview.save(tmp_path / "pview"))
+    assert again.total == pview.total
+    assert again.marginal("x").equals(pview.marginal("x"))
+    assert again.sample(9, seed=1).equals(pview.sample(9, seed=1))
     assert again.sample(9).schema == {"x": dtype}
 
 
 @pytest.mark.parametrize("name", ["pview.parquet", "manifest.json"])
-def test_a_damaged_file_is_refused(views: dict[str, sd.PView], name: str, tmp_path: Path) -> None:
-    path = views["independent"].save(tmp_path / "view") / name
+def test_a_damaged_file_is_refused(pviews: dict[str, sd.PView], name: str, tmp_path: Path) -> None:
+    path = pviews["independent"].save(tmp_path / "pview") / name
     content = bytearray(path.read_bytes())
     at = content.index(b"Female") if name == "manifest.json" else len(content) // 2
     content[at] ^= 1
@@ -597,14 +597,14 @@ def test_a_damaged_file_is_refused(views: dict[str, sd.PView], name: str, tmp_pa
         sd.PView.open(path.parent)
 
 
-def test_what_is_no_view_is_refused_and_a_view_not_overwritten(
-    views: dict[str, sd.PView], tmp_path: Path
+def test_what_is_no_pview_is_refused_and_a_pview_not_overwritten(
+    pviews: dict[str, sd.PView], tmp_path: Path
 ) -> None:
     with pytest.raises(sd.InputError, match="Give the folder of a p-view that was saved"):
         sd.PView.open(tmp_path / "nowhere")
-    folder = views["independent"].save(tmp_path / "view")
+    folder = pviews["independent"].save(tmp_path / "pview")
     with pytest.raises(sd.InputError):
         sd.PView.open(folder / "pview.parquet")
     with pytest.raises(sd.InputError, match="exists already"):
-        views["identity"].save(folder)
-    assert sd.PView.open(folder).total == views["independent"].total
+        pviews["identity"].save(folder)
+    assert sd.PView.open(folder).total == pviews["independent"].total

@@ -1,4 +1,4 @@
-"""A view on a server: whoever asks there gets what the view itself answers."""
+"""A p-view on a server: whoever asks there gets what the p-view itself answers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sudare.errors import InputError
 from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Axis, Domain
 from sudare.pview.pview import PView
-from sudare.pview.servers import MARK, publish_view
+from sudare.pview.servers import MARK, publish_pview
 from tests.conftest import PASSWORD
-from tests.pview.exact import Exact, blocks_view
+from tests.pview.exact import Exact, blocks_pview
 
 # One attribute of every kind, with names that are hard to write, and that the SQL itself uses.
 AXES = (
@@ -53,30 +53,30 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
-def points_view(n: int) -> PView:
+def points_pview(n: int) -> PView:
     rng, domain = np.random.default_rng(1), Domain(AXES)
     codes = rng.integers(0, domain.sizes, size=(n, len(AXES))).astype(np.int32)
     return PView(domain, Exact(Boxes.of(codes, codes, rng.normal(2, 1, n), domain.sizes)))
 
 
 @pytest.fixture(scope="module", params=["points", "blocks"])
-def view(request: pytest.FixtureRequest) -> PView:
-    return points_view(500) if request.param == "points" else blocks_view(AXES, 200, seed=5)
+def pview(request: pytest.FixtureRequest) -> PView:
+    return points_pview(500) if request.param == "points" else blocks_pview(AXES, 200, seed=5)
 
 
 Ask = Callable[..., Any]
 
 
 def parameters(question: dict[str, Any]) -> dict[str, Any]:
-    found = {}
+    named = {}
     for name, asked in question.items():
         if isinstance(asked, tuple):
-            found |= {
+            named |= {
                 f"{name}_{end}": v for end, v in zip(("low", "high"), asked, strict=True) if v is not None
             }
         else:
-            found[name] = asked
-    return found
+            named[name] = asked
+    return named
 
 
 def call(name: str, question: dict[str, Any], mark: str) -> tuple[str, list[Any]]:
@@ -92,49 +92,49 @@ def call(name: str, question: dict[str, Any], mark: str) -> tuple[str, list[Any]
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Ask]:
     """A place to publish to, and how to ask there."""
     if request.param == "duckdb":
-        path = tmp_path / "views.duckdb"
+        path = tmp_path / "pviews.duckdb"
 
         def ask_duckdb(query: str, values: list[Any] | None = None) -> Any:
             with duckdb.connect(str(path)) as connection:
                 return connection.execute(query, values or []).fetchall()
 
         return f"duckdb:{path}", ask_duckdb
-    url = request.getfixturevalue("views_url")
+    url = request.getfixturevalue("pviews_url")
 
     def ask_postgres(query: str, values: list[Any] | None = None) -> Any:
         with psycopg.connect(url) as connection:
-            found = connection.execute(query, values)
-            return found.fetchall() if found.description else []
+            cursor = connection.execute(query, values)
+            return cursor.fetchall() if cursor.description else []
 
     return url, ask_postgres
 
 
-def test_the_function_counts_as_the_view_does(view: PView, server: tuple[str, Ask]) -> None:
+def test_the_function_counts_as_the_pview_does(pview: PView, server: tuple[str, Ask]) -> None:
     to, ask = server
-    publish_view(view, to, "people")
+    publish_pview(pview, to, "people")
     mark = "?" if to.startswith("duckdb") else "%s"
     for question in QUESTIONS:
-        [[found]] = ask(*call("people", question, mark))
-        assert found == pytest.approx(view.where(question).value, rel=1e-9, abs=1e-9), question
+        [[count]] = ask(*call("people", question, mark))
+        assert count == pytest.approx(pview.where(question).value, rel=1e-9, abs=1e-9), question
 
 
-def test_the_view_is_weighted_rows(server: tuple[str, Ask]) -> None:
+def test_the_pview_is_weighted_rows(server: tuple[str, Ask]) -> None:
     to, ask = server
-    view = points_view(500)
-    names = publish_view(view, to, "people")
+    pview = points_pview(500)
+    names = publish_pview(pview, to, "people")
     assert names == {
         "view": "people", "rows": "people_points", "domain": "people_domain", "function": "people_count",
     }  # fmt: skip
-    [[found]] = ask(
+    [[weight]] = ask(
         'SELECT sum(weight_) FROM people WHERE age BETWEEN 20 AND 39 AND "marital-status" IS NULL'
     )
     asked = 'SELECT COUNT(*) FROM view WHERE age BETWEEN 20 AND 39 AND "marital-status" IS NULL'
-    assert found == pytest.approx(view.sql(asked)["count"][0])
+    assert weight == pytest.approx(pview.sql(asked)["count"][0])
     [[empty, lost]] = ask(
         "SELECT sum(weight_) FILTER (WHERE \"marital-status\" = ''), sum(weight_) FILTER (WHERE d IS NULL) FROM people"
     )
-    assert empty == pytest.approx(view.where({"marital-status": ""}).value)
-    assert lost == pytest.approx(view.where({"d": None}).value)
+    assert empty == pytest.approx(pview.where({"marital-status": ""}).value)
+    assert lost == pytest.approx(pview.where({"d": None}).value)
     # A bin has its lowest and its highest value; of whole numbers and days both belong to it.
     [row] = ask("SELECT min(weight_low), max(weight_high), min(born_low), max(born_high), min(pay_low), max(pay_high), max(seen_high) FROM people")  # fmt: skip
     last = dt.date(1970, 1, 1) + dt.timedelta(days=999)
@@ -143,35 +143,35 @@ def test_the_view_is_weighted_rows(server: tuple[str, Ask]) -> None:
 
 def test_blocks_have_ends_and_counts(server: tuple[str, Ask]) -> None:
     to, ask = server
-    view = blocks_view(AXES, 200, seed=5)
-    assert publish_view(view, to, "people")["rows"] == "people_blocks"
+    pview = blocks_pview(AXES, 200, seed=5)
+    assert publish_pview(pview, to, "people")["rows"] == "people_blocks"
     [[total, low, high, missing]] = ask(
         "SELECT sum(count), min(age_low), max(age_high), sum(CASE WHEN age_missing THEN 1 ELSE 0 END) FROM people"
     )
-    boxes = view.model.boxes
+    boxes = pview.model.boxes
     assert boxes is not None
-    assert total == pytest.approx(view.total)
+    assert total == pytest.approx(pview.total)
     assert (low, high, missing) == (18, 95, (boxes.high[:, 0] == 78).sum())
 
 
-def test_the_domain_lists_every_cell(view: PView, server: tuple[str, Ask]) -> None:
+def test_the_domain_lists_every_cell(pview: PView, server: tuple[str, Ask]) -> None:
     to, ask = server
-    publish_view(view, to, "people")
+    publish_pview(pview, to, "people")
     cells = ask("SELECT attribute, label FROM people_domain ORDER BY position, cell")
     assert cells == [(axis.name, label) for axis in AXES for label in axis.labels()]
 
 
 def test_only_what_is_ours_is_replaced_and_only_with_force(server: tuple[str, Ask]) -> None:
     to, ask = server
-    first, second = points_view(50), blocks_view(AXES[:3], 20, seed=2)
-    publish_view(first, to, "people")
+    first, second = points_pview(50), blocks_pview(AXES[:3], 20, seed=2)
+    publish_pview(first, to, "people")
     with pytest.raises(InputError, match=r"'people.* is there already. Nothing was written.*--force"):
-        publish_view(second, to, "people")
+        publish_pview(second, to, "people")
     assert ask("SELECT people_count()")[0][0] == pytest.approx(first.total)
-    publish_view(second, to, "people", force=True)
+    publish_pview(second, to, "people", force=True)
     assert ask("SELECT people_count()")[0][0] == pytest.approx(second.total)
     with pytest.raises((psycopg.Error, duckdb.Error)):
-        ask("SELECT * FROM people_points")  # the first view's
+        ask("SELECT * FROM people_points")  # the first p-view's
 
 
 @pytest.mark.parametrize(
@@ -181,28 +181,28 @@ def test_a_table_of_somebody_else_is_never_replaced(server: tuple[str, Ask], for
     to, ask = server
     ask(foreign)
     with pytest.raises(InputError, match=r"was not published by Sudare, and force does not replace it"):
-        publish_view(points_view(5), to, "people", force=True)
+        publish_pview(points_pview(5), to, "people", force=True)
     assert len(ask("SELECT table_name FROM information_schema.tables WHERE table_name LIKE 'people%'")) == 1
 
 
 @pytest.mark.parametrize("name", ["we\"ird -- na'me", "Two Words", "select"])
 def test_names_are_quoted(server: tuple[str, Ask], name: str) -> None:
     to, ask = server
-    view = points_view(50)
-    publish_view(view, to, name, force=True)
+    pview = points_pview(50)
+    publish_pview(pview, to, name, force=True)
     quoted = name.replace('"', '""')
     assert ask(f'SELECT "{quoted}_count"(age_low => 30)')[0][0] == pytest.approx(
-        view.count(age=(30, None)).value
+        pview.count(age=(30, None)).value
     )
 
 
 def test_a_failure_leaves_what_was_there(server: tuple[str, Ask], monkeypatch: pytest.MonkeyPatch) -> None:
     to, ask = server
-    first = points_view(50)
-    publish_view(first, to, "people")
+    first = points_pview(50)
+    publish_pview(first, to, "people")
     monkeypatch.setattr("sudare.pview.servers._mark", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        publish_view(points_view(10), to, "people", force=True)
+        publish_pview(points_pview(10), to, "people", force=True)
     assert ask("SELECT people_count()")[0][0] == pytest.approx(first.total)
 
 
@@ -223,21 +223,21 @@ def test_a_failure_leaves_what_was_there(server: tuple[str, Ask], monkeypatch: p
 )
 def test_where_nothing_can_be_published(to: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as refused:
-        publish_view(points_view(5), to)
+        publish_pview(points_pview(5), to)
     assert "geheim" not in str(refused.value)
 
 
 def test_a_new_file_does_not_stay_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sudare.pview.servers._mark", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        publish_view(points_view(5), str(tmp_path / "new.duckdb"))
+        publish_pview(points_pview(5), str(tmp_path / "new.duckdb"))
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("form", ["{}", "duckdb:{}", "duckdb:///{}"])
 def test_how_a_duckdb_file_is_named(tmp_path: Path, form: str) -> None:
-    path = tmp_path / "views.duckdb"
-    publish_view(points_view(5), form.format(path))
+    path = tmp_path / "pviews.duckdb"
+    publish_pview(points_pview(5), form.format(path))
     with duckdb.connect(str(path)) as connection:
         assert connection.execute(
             "SELECT comment FROM duckdb_views() WHERE view_name = 'view'"
@@ -245,51 +245,51 @@ def test_how_a_duckdb_file_is_named(tmp_path: Path, form: str) -> None:
 
 
 def test_a_model_without_boxes(tmp_path: Path) -> None:
-    view = points_view(5)
+    pview = points_pview(5)
     without = type("Without", (Exact,), {"boxes": None, "kind": "product", "__init__": lambda self: None})()
     with pytest.raises(InputError, match="kind 'product' has no points or blocks to write to a database"):
-        publish_view(PView(view.domain, without), str(tmp_path / "x.duckdb"))
+        publish_pview(PView(pview.domain, without), str(tmp_path / "x.duckdb"))
     with pytest.raises(InputError, match="A p-view needs a name"):
-        publish_view(view, str(tmp_path / "x.duckdb"), "")
+        publish_pview(pview, str(tmp_path / "x.duckdb"), "")
 
 
-def test_limits_of_postgresql(views_url: str) -> None:
+def test_limits_of_postgresql(pviews_url: str) -> None:
     def ones(*names: str) -> PView:
         domain = Domain(tuple(Axis(name, pl.Int64(), (1, 2)) for name in names))
         codes = np.zeros((1, len(names)), np.int32)
         return PView(domain, Exact(Boxes(codes, codes, np.ones(1), domain.sizes)))
 
     with pytest.raises(InputError, match="longer than the 63 bytes") as refused:
-        publish_view(ones("é" * 30), views_url)
+        publish_pview(ones("é" * 30), pviews_url)
     assert PASSWORD not in str(refused.value)
     with pytest.raises(InputError, match="would have 102 parameters, and PostgreSQL takes 100"):
-        publish_view(ones(*(f"x{i}" for i in range(51))), views_url)
-    publish_view(ones(*(f"x{i}" for i in range(50))), views_url, "people_fifty", force=True)
+        publish_pview(ones(*(f"x{i}" for i in range(51))), pviews_url)
+    publish_pview(ones(*(f"x{i}" for i in range(50))), pviews_url, "people_fifty", force=True)
 
 
 def test_two_attributes_that_a_database_takes_for_one(tmp_path: Path) -> None:
     axes = [Axis(name, pl.Int64(), (1, 2)) for name in ("age", "AGE", "age_low", "weight")]
     codes = np.zeros((1, 4), np.int32)
-    view = PView(Domain(tuple(axes)), Exact(Boxes(codes, codes, np.ones(1), (2, 2, 2, 2))))
-    publish_view(view, str(tmp_path / "x.duckdb"), "people")
+    pview = PView(Domain(tuple(axes)), Exact(Boxes(codes, codes, np.ones(1), (2, 2, 2, 2))))
+    publish_pview(pview, str(tmp_path / "x.duckdb"), "people")
     with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
         columns = [name for name, *_ in connection.execute("DESCRIBE people").fetchall()]
     assert columns == ["age", "AGE_", "age_low", "weight", "weight_"]
 
 
-def test_a_large_view_is_published_and_asked_quickly(server: tuple[str, Ask]) -> None:
+def test_a_large_pview_is_published_and_asked_quickly(server: tuple[str, Ask]) -> None:
     to, ask = server
     rng, axes = (
         np.random.default_rng(1),
         tuple(Axis(f"a{i}", pl.Int64(), None, 0, 100, 100) for i in range(15)),
     )
     codes = rng.integers(0, 100, size=(200_000, 15)).astype(np.uint8)
-    view = PView(Domain(axes), Exact(Boxes(codes, codes, rng.random(len(codes)), (100,) * 15)))
+    pview = PView(Domain(axes), Exact(Boxes(codes, codes, rng.random(len(codes)), (100,) * 15)))
     start = time.perf_counter()
-    publish_view(view, to, "people_large", force=True)
+    publish_pview(pview, to, "people_large", force=True)
     published = time.perf_counter()
-    [[found]] = ask("SELECT people_large_count(a0_low => 20, a0_high => 39, a7_low => 5, a9_high => 60)")
+    [[count]] = ask("SELECT people_large_count(a0_low => 20, a0_high => 39, a7_low => 5, a9_high => 60)")
     print(
         f"{to[:8]} published in {published - start:.2f} s, asked in {time.perf_counter() - published:.3f} s"
     )
-    assert found == pytest.approx(view.count(a0=(20, 39), a7=(5, None), a9=(None, 60)).value)
+    assert count == pytest.approx(pview.count(a0=(20, 39), a7=(5, None), a9=(None, 60)).value)

@@ -1,4 +1,4 @@
-"""SQL on a view: the same answers as DuckDB gives on the rows, and clear words for what cannot be asked."""
+"""SQL on a p-view: the same answers as DuckDB gives on the rows, and clear words for what cannot be asked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sudare.errors import InputError
 from sudare.pview.domain import Axis, Domain
 from sudare.pview.pview import PView
-from tests.pview.exact import Exact, points_view
+from tests.pview.exact import Exact, points_pview
 
 DAY = dt.date(2024, 1, 30)
 # "age" has whole numbers one by one, "score" whole numbers in bins, "born" days, the others values.
@@ -43,9 +43,9 @@ DUCKDB = duckdb.connect(config={"default_null_order": "postgres"})
 
 
 @pytest.fixture(scope="module")
-def view() -> PView:
+def pview() -> PView:
     assert (DAY - dt.date(1970, 1, 1)).days == 19752
-    return points_view(AXES, ROWS)
+    return points_pview(AXES, ROWS)
 
 
 def of_duckdb(query: str, rows: pl.DataFrame = ROWS) -> list[tuple[Any, ...]]:
@@ -53,8 +53,8 @@ def of_duckdb(query: str, rows: pl.DataFrame = ROWS) -> list[tuple[Any, ...]]:
     return DUCKDB.execute(query).fetchall()
 
 
-def rows_of(view: PView, query: str) -> list[tuple[Any, ...]]:
-    return view.sql(query).drop("count_low", "count_high").rows()
+def rows_of(pview: PView, query: str) -> list[tuple[Any, ...]]:
+    return pview.sql(query).drop("count_low", "count_high").rows()
 
 
 # -- Against DuckDB --------------------------------------------------------------------------------
@@ -97,17 +97,17 @@ conditions = st.recursive(
 
 @settings(max_examples=300)
 @given(where=conditions)
-def test_any_condition_counts_what_duckdb_counts(view: PView, where: str) -> None:
+def test_any_condition_counts_what_duckdb_counts(pview: PView, where: str) -> None:
     query = f"SELECT COUNT(*) FROM view WHERE {where}"
-    assert view.sql(query)["count"][0] == pytest.approx(of_duckdb(query)[0][0], abs=1e-6)
+    assert pview.sql(query)["count"][0] == pytest.approx(of_duckdb(query)[0][0], abs=1e-6)
 
 
 @settings(max_examples=100)
 @given(where=conditions, by=st.lists(st.sampled_from(list(LITERALS)), min_size=1, max_size=3, unique=True))
-def test_groups_of_any_condition_are_duckdbs(view: PView, where: str, by: list[str]) -> None:
+def test_groups_of_any_condition_are_duckdbs(pview: PView, where: str, by: list[str]) -> None:
     columns = ", ".join(by)
     query = f"SELECT {columns}, COUNT(*) AS n FROM view WHERE {where} GROUP BY {columns} HAVING COUNT(*) >= 1"
-    ours = {row[:-1]: round(row[-1], 6) for row in rows_of(view, query)}
+    ours = {row[:-1]: round(row[-1], 6) for row in rows_of(pview, query)}
     assert ours == {row[:-1]: row[-1] for row in of_duckdb(query)}
 
 
@@ -123,14 +123,14 @@ def test_groups_of_any_condition_are_duckdbs(view: PView, where: str, by: list[s
         "HAVING COUNT(*) IS NOT NULL ORDER BY 1, 2 LIMIT 0",
     ],
 )
-def test_order_having_and_limit_are_duckdbs(view: PView, rest: str) -> None:
+def test_order_having_and_limit_are_duckdbs(pview: PView, rest: str) -> None:
     query = f"SELECT age, born, COUNT(*) AS n FROM view GROUP BY 1, born {rest}"
-    assert rows_of(view, query) == of_duckdb(query)
+    assert rows_of(pview, query) == of_duckdb(query)
 
 
-def test_having_may_use_the_name_of_the_count(view: PView) -> None:
+def test_having_may_use_the_name_of_the_count(pview: PView) -> None:
     query = "SELECT age, COUNT(*) AS n FROM view GROUP BY age HAVING {} > 50"
-    assert view.sql(query.format("n")).equals(view.sql(query.format("COUNT(*)")))
+    assert pview.sql(query.format("n")).equals(pview.sql(query.format("COUNT(*)")))
 
 
 # -- Bins ------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def binned() -> PView:
         Axis("age", pl.Int64(), None, 18, 28, 4),
     )
     rows = pl.DataFrame({"pay": [*([15.0] * 100), None], "age": [*([18] * 50), *([27] * 51)]})
-    return points_view(axes, rows, error=3.0)
+    return points_pview(axes, rows, error=3.0)
 
 
 @pytest.mark.parametrize(
@@ -179,11 +179,11 @@ def test_bins_are_taken_in_part(binned: PView, where: str, count: float) -> None
 
 
 def test_groups_by_bins_have_labels_in_their_order(binned: PView) -> None:
-    found = binned.sql(
+    answer = binned.sql(
         "SELECT pay, COUNT(*) FROM view WHERE pay < 25 OR pay IS NULL GROUP BY pay ORDER BY pay DESC"
     )
-    assert found["pay"].to_list() == [None, "[20.0, 30.0)", "[10.0, 20.0)", "[0.0, 10.0)"]
-    assert found["count"].to_list() == [1, 0, 100, 0]
+    assert answer["pay"].to_list() == [None, "[20.0, 30.0)", "[10.0, 20.0)", "[0.0, 10.0)"]
+    assert answer["count"].to_list() == [1, 0, 100, 0]
     assert binned.sql("SELECT age, COUNT(*) FROM view GROUP BY age")["age"].to_list() == [
         "[18, 21)", "[21, 23)", "[23, 26)", "[26, 28)",
     ]  # fmt: skip
@@ -196,22 +196,22 @@ class Wide(Exact):
         return np.sqrt(np.prod(high - low + 1.0, axis=1))
 
 
-def test_intervals_are_those_of_the_view(binned: PView) -> None:
-    view = PView(binned.domain, Wide(binned.model.boxes))  # type: ignore[arg-type]
+def test_intervals_are_those_of_the_pview(binned: PView) -> None:
+    pview = PView(binned.domain, Wide(binned.model.boxes))  # type: ignore[arg-type]
     asked = "SELECT {} FROM view WHERE pay BETWEEN 0 AND 55 AND {}"
     for cell, ages in enumerate([(18, 20), (21, 22), (23, 25), (26, 27)]):
-        expected = view.count(pay=(0, 55), age=ages)
-        alone = view.sql(asked.format("COUNT(*)", f"age BETWEEN {ages[0]} AND {ages[1]}")).row(0)
-        group = view.sql(asked.format("age, COUNT(*)", "age > 0 GROUP BY age")).row(cell)[1:]
+        expected = pview.count(pay=(0, 55), age=ages)
+        alone = pview.sql(asked.format("COUNT(*)", f"age BETWEEN {ages[0]} AND {ages[1]}")).row(0)
+        group = pview.sql(asked.format("age, COUNT(*)", "age > 0 GROUP BY age")).row(cell)[1:]
         assert alone == pytest.approx((expected.value, expected.low, expected.high))
         assert group == pytest.approx(alone)
 
 
 def test_the_error_of_disjoint_parts_adds_up(binned: PView) -> None:
-    view = PView(binned.domain, Wide(binned.model.boxes))  # type: ignore[arg-type]
+    pview = PView(binned.domain, Wide(binned.model.boxes))  # type: ignore[arg-type]
     # 5 of 11 cells of pay, all 4 of age; and 2 of age with the other 6.
-    found = view.sql("SELECT COUNT(*) FROM view WHERE pay < 50 OR age < 23")
-    reach = (found["count_high"] - found["count"])[0]
+    answer = pview.sql("SELECT COUNT(*) FROM view WHERE pay < 50 OR age < 23")
+    reach = (answer["count_high"] - answer["count"])[0]
     assert reach == pytest.approx(1.96 * np.sqrt(5 * 4 + 2 * 6), abs=0.01)
 
 
@@ -220,7 +220,7 @@ PARTS = pl.DataFrame({"offset": np.arange(10) + 0.5}).join(pl.DataFrame({"sixth"
 
 @pytest.fixture(scope="module")
 def spread() -> tuple[PView, pl.DataFrame]:
-    """A view of 40 people in bins, and everybody as 60 sixtieths, spread evenly over the bins."""
+    """A p-view of 40 people in bins, and everybody as 60 sixtieths, spread evenly over the bins."""
     rng = np.random.default_rng(7)
     axes = (
         Axis("pay", pl.Float64(), None, 0, 100, 10, missing=True),
@@ -228,13 +228,13 @@ def spread() -> tuple[PView, pl.DataFrame]:
     )
     domain = Domain(axes)
     people = domain.decode(rng.integers(0, domain.sizes, size=(40, 2)), rng)
-    view = points_view(axes, people)
+    pview = points_pview(axes, people)
     ages = [range(18, 21), range(21, 23), range(23, 26), range(26, 28)]
     inside = pl.Series(
         [[bin[s % len(bin)] for s in range(6)] for age in people["age"] for bin in ages if age in bin]
     )
     rows = people.with_columns(ages=inside, pay=pl.col("pay") // 10 * 10).join(PARTS, how="cross")
-    return view, rows.select(
+    return pview, rows.select(
         pay=pl.col("pay") + pl.col("offset"), age=pl.col("ages").list.get(pl.col("sixth"))
     )
 
@@ -261,27 +261,27 @@ trees = st.recursive(
 @settings(max_examples=300)
 @given(where=trees)
 def test_parts_of_bins_are_as_if_spread_evenly(spread: tuple[PView, pl.DataFrame], where: str) -> None:
-    view, rows = spread
+    pview, rows = spread
     query = f"SELECT COUNT(*) FROM view WHERE {where}"
-    assert view.sql(query)["count"][0] == pytest.approx(of_duckdb(query, rows)[0][0] / 60, abs=1e-6)
+    assert pview.sql(query)["count"][0] == pytest.approx(of_duckdb(query, rows)[0][0] / 60, abs=1e-6)
 
 
-def test_groups_that_are_excluded_are_left_out(view: PView) -> None:
+def test_groups_that_are_excluded_are_left_out(pview: PView) -> None:
     query = "SELECT age, COUNT(*) FROM view WHERE age < 21 AND born = '2024-01-31' GROUP BY age"
-    assert view.sql(query)["age"].to_list() == [18, 19, 20]
-    assert view.sql("SELECT age, COUNT(*) FROM view WHERE age < 18 GROUP BY age").is_empty()
+    assert pview.sql(query)["age"].to_list() == [18, 19, 20]
+    assert pview.sql("SELECT age, COUNT(*) FROM view WHERE age < 18 GROUP BY age").is_empty()
 
 
-def test_the_answer_has_the_columns_asked_for(view: PView) -> None:
+def test_the_answer_has_the_columns_asked_for(pview: PView) -> None:
     query = 'SELECT COUNT(*) AS "how many", born AS day, well FROM view GROUP BY well, born, "marital-status"'
-    found = view.sql(query)
-    assert found.columns == ["how many", "day", "well", "count_low", "count_high"]
-    assert found.schema["day"] == pl.Date
-    assert found.height == 4 * 5 * 3
+    answer = pview.sql(query)
+    assert answer.columns == ["how many", "day", "well", "count_low", "count_high"]
+    assert answer.schema["day"] == pl.Date
+    assert answer.height == 4 * 5 * 3
 
 
-def test_names_without_quotes_may_be_written_large(view: PView) -> None:
-    assert view.sql("select count(*) from View where AGE < 20 and view.Rate = 1").height == 1
+def test_names_without_quotes_may_be_written_large(pview: PView) -> None:
+    assert pview.sql("select count(*) from View where AGE < 20 and view.Rate = 1").height == 1
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_times(where: str, count: int) -> None:
     axis = Axis("seen", pl.Datetime("us"), tuple(sorted(set(times))))
     query = f"SELECT COUNT(*) FROM view WHERE {where}"
     rows = pl.DataFrame({"seen": times})
-    assert points_view([axis], rows).sql(query)["count"][0] == of_duckdb(query, rows)[0][0] == count
+    assert points_pview([axis], rows).sql(query)["count"][0] == of_duckdb(query, rows)[0][0] == count
 
 
 # -- What is refused -------------------------------------------------------------------------------
@@ -389,31 +389,31 @@ def test_times(where: str, count: int) -> None:
         (f"SELECT COUNT(*) FROM view WHERE {'(' * 3000}age = 20{')' * 3000}", "nested too deeply"),
     ],
 )  # fmt: skip
-def test_what_is_refused_and_why(view: PView, query: str, what: str) -> None:
+def test_what_is_refused_and_why(pview: PView, query: str, what: str) -> None:
     with pytest.raises(InputError, match=what) as refused:
-        view.sql(query)
+        pview.sql(query)
     if "is not supported" in str(refused.value):
         assert "A p-view answers SELECT" in str(refused.value)
 
 
-def test_a_long_chain_of_conditions(view: PView) -> None:
+def test_a_long_chain_of_conditions(pview: PView) -> None:
     where = " OR ".join(f"age = {18 + i % 8} AND rate = 1 AND born <> '2024-01-31'" for i in range(1000))
     query = f"SELECT COUNT(*) FROM view WHERE {where}"
-    assert view.sql(query)["count"][0] == of_duckdb(query)[0][0]
+    assert pview.sql(query)["count"][0] == of_duckdb(query)[0][0]
 
 
 def test_conditions_that_fall_into_too_many_parts_are_refused() -> None:
     axes = [Axis(f"x{i}", pl.Int64(), tuple(range(20))) for i in range(6)]
-    view = points_view(axes, pl.DataFrame({axis.name: [0] for axis in axes}))
+    pview = points_pview(axes, pl.DataFrame({axis.name: [0] for axis in axes}))
     where = " OR ".join(" AND ".join(f"x{i} = {(v * (i + 1) + i) % 20}" for i in range(6)) for v in range(20))
-    assert view.sql(f"SELECT COUNT(*) FROM view WHERE {where}").height == 1
+    assert pview.sql(f"SELECT COUNT(*) FROM view WHERE {where}").height == 1
     odd = " OR ".join(f"(x{i} IN ({', '.join(str(v) for v in range(20) if v >> b & 1)}) AND x{(i + 1 + b) % 6} IN ({b}, {b + 3}))" for i in range(6) for b in range(5))  # fmt: skip
     with pytest.raises(InputError, match=r"too many parts. Ask several simpler questions"):
-        view.sql(f"SELECT COUNT(*) FROM view WHERE {odd}")
+        pview.sql(f"SELECT COUNT(*) FROM view WHERE {odd}")
 
 
 def test_groups_that_are_too_many_are_refused() -> None:
     axes = [Axis(f"x{i}", pl.Int64(), tuple(range(200))) for i in range(3)]
-    view = points_view(axes, pl.DataFrame({axis.name: [0] for axis in axes}))
+    pview = points_pview(axes, pl.DataFrame({axis.name: [0] for axis in axes}))
     with pytest.raises(InputError, match=r"more than 1,000,000 rows. Group by fewer"):
-        view.sql("SELECT COUNT(*) FROM view GROUP BY x0, x1, x2")
+        pview.sql("SELECT COUNT(*) FROM view GROUP BY x0, x1, x2")

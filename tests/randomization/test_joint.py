@@ -119,8 +119,8 @@ def test_what_is_drawn_follows_the_joint_matrix(options: dict[str, Any]) -> None
     before = np.array([place[pair] for pair in people(60_000).select("sex", "race").rows()])
     after = np.array([place[pair] for pair in out.select("sex", "race").rows()])
     for code in range(6):
-        found = np.bincount(after[before == code], minlength=6)
-        assert stats.chisquare(found, matrix[:, code] * found.sum()).pvalue > 0.0005
+        drawn = np.bincount(after[before == code], minlength=6)
+        assert stats.chisquare(drawn, matrix[:, code] * drawn.sum()).pvalue > 0.0005
 
 
 def test_the_budget_of_a_group_is_that_of_its_members() -> None:
@@ -184,9 +184,9 @@ def test_members_must_be_declared_and_caveats_speak_of_the_group() -> None:
 
 def test_a_histogram_may_have_an_axis_per_attribute() -> None:
     v = np.array([[60.0, 25.0, 8.0], [4.0, 2.0, 1.0]])
-    flat, found = sd.optimal_pram(v.ravel(), epsilon=1.0), sd.optimal_pram(v, epsilon=1.0)
-    assert found.leave.tolist() == flat.leave.tolist()
-    assert found.bias(v) == flat.bias(v.ravel())
+    flat, shaped_pram = sd.optimal_pram(v.ravel(), epsilon=1.0), sd.optimal_pram(v, epsilon=1.0)
+    assert shaped_pram.leave.tolist() == flat.leave.tolist()
+    assert shaped_pram.bias(v) == flat.bias(v.ravel())
     assert sd.optimal_pram(v, k=5).leave.tolist() == sd.optimal_pram(v.ravel(), k=5).leave.tolist()
     shaped, given = (plan_of(priors={"who": prior}).to_json() for prior in (v, v.ravel()))
     assert shaped == given
@@ -267,19 +267,19 @@ class Study:
         table = sd.read(self.frame, schema)
         plan = plan_of(table, sd.PkAnonymity(2), **options)
         used = [law.name for law in plan.laws if {*law.attributes} & {*names}]
-        self.found: list[Estimate] = []
+        self.estimates: list[Estimate] = []
         for seed in range(seeds):
             out = drawn_rows(plan, table, Keystream.unsafe(seed))
-            self.found.append(estimate(published(plan, out, *used), method, names))
+            self.estimates.append(estimate(published(plan, out, *used), method, names))
 
     def coverage(self, **conditions: Any) -> float:
         true = truth(self.frame, conditions)
-        answers = [found.count(**conditions) for found in self.found]
+        answers = [one.count(**conditions) for one in self.estimates]
         return float(np.mean([one.low - 1e-6 <= true <= one.high + 1e-6 for one in answers]))
 
     def table(self) -> np.ndarray:
-        values = [a.values for a in self.found[0].attributes]
-        names = [a.name for a in self.found[0].attributes]
+        values = [a.values for a in self.estimates[0].attributes]
+        names = [a.name for a in self.estimates[0].attributes]
         pairs = [
             {n: None if v == "(missing)" else v for n, v in zip(names, row, strict=True)}
             for row in itertools.product(*values)
@@ -300,11 +300,11 @@ class Study:
 def test_unbiased_is_right_on_average_and_knows_its_error(names: list[str]) -> None:
     """Of a joint law alone, beside a law of its own, and of a part of it."""
     study = Study(names, "unbiased", missing=40)
-    counts = np.array([found.counts for found in study.found])
+    counts = np.array([one.counts for one in study.estimates])
     spread = counts.std(axis=0, ddof=1)
     off = (counts.mean(axis=0) - study.table()) / (spread / np.sqrt(len(counts)))
     assert abs(off).max() < 4
-    stderr = np.mean([found.stderr for found in study.found], axis=0)
+    stderr = np.mean([one.stderr for one in study.estimates], axis=0)
     assert stderr == pytest.approx(spread, rel=0.2)
 
 
@@ -326,7 +326,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(method: Any, options: dic
 
 def test_a_table_of_both_is_better_estimated_by_one_law_for_both() -> None:
     joint, apart = (Study(["sex", "race"], "unbiased", 50, joint=joint) for joint in (WHO, None))
-    errors = [np.mean([((f.counts - s.table()) ** 2).sum() for f in s.found]) for s in (joint, apart)]
+    errors = [np.mean([((f.counts - s.table()) ** 2).sum() for f in s.estimates]) for s in (joint, apart)]
     assert errors[0] < errors[1]
 
 
@@ -347,11 +347,11 @@ def test_on_adult_few_combinations_gain_and_many_lose(
     errors = []
     for joint in ({"both": names}, None):
         plan = plan_of(table, sd.PkAnonymity(10), joint=joint)
-        found = []
+        distances = []
         for seed in range(3):
             out = published(plan, drawn_rows(plan, table, Keystream.unsafe(seed)))
-            found.append(np.linalg.norm(estimate(out, "ml", names).counts - true))
-        errors.append(float(np.mean(found)))
+            distances.append(np.linalg.norm(estimate(out, "ml", names).counts - true))
+        errors.append(float(np.mean(distances)))
     print(f"\nAdult, {names}, k = 10: off by {errors[0]:.0f} with one law, {errors[1]:.0f} with two")
     assert errors[0] < 0.6 * errors[1] if better else errors[0] > 1.1 * errors[1]
 
@@ -375,20 +375,20 @@ def test_the_parts_of_an_estimate_agree() -> None:
     assert mixed.counts.sum(axis=1) == pytest.approx(turned.counts, abs=1e-6)
     for row in mixed.frame().rows(named=True):
         answer = mixed.count(race=row["race"], job=row["job"], sex=row["sex"])
-        found = (row["estimate"], row["stderr"], row["low"], row["high"])
-        assert (answer.value, answer.stderr, answer.low, answer.high) == pytest.approx(found, abs=1e-6)
+        expected = (row["estimate"], row["stderr"], row["low"], row["high"])
+        assert (answer.value, answer.stderr, answer.low, answer.high) == pytest.approx(expected, abs=1e-6)
     published = release.frame().filter(race="q", job="u", sex="m").height
     assert mixed.published[1, 0, 1] == published
 
 
 def test_the_most_likely_counts_of_a_mixed_table_are_counts() -> None:
     release = sd.randomize(TABLE, K5, joint=WHO, how={"age": "bins"}, unsafe_seed=4)
-    found = sd.reconstruct(release, ["age", "sex", "race"])
-    assert found.counts.shape == (10, 2, 3)
-    assert found.counts.sum() == pytest.approx(N)
-    assert (found.counts >= 0).all()
-    assert (found.low <= found.counts).all()
-    assert (found.counts <= found.high).all()
+    reconstructed = sd.reconstruct(release, ["age", "sex", "race"])
+    assert reconstructed.counts.shape == (10, 2, 3)
+    assert reconstructed.counts.sum() == pytest.approx(N)
+    assert (reconstructed.counts >= 0).all()
+    assert (reconstructed.low <= reconstructed.counts).all()
+    assert (reconstructed.counts <= reconstructed.high).all()
 
 
 def test_it_survives_files_with_missing_values(tmp_path: Path) -> None:
@@ -398,16 +398,16 @@ def test_it_survives_files_with_missing_values(tmp_path: Path) -> None:
     folder = release.write(tmp_path / "out")
     assert sd.verify(folder, asked, WITH_MISSING).holds
     for source in (release, folder):
-        found = sd.reconstruct(source, ["race", "sex"], method="unbiased")
-        assert found.attributes[0].values == [*RACE, "(missing)"]
-        assert found.count(race=None).value == pytest.approx(150, abs=15)
-        assert found.count(race="(missing)") == found.count(race=None)
-        assert found.count(sex=None).value == pytest.approx(0, abs=15)
+        reconstructed = sd.reconstruct(source, ["race", "sex"], method="unbiased")
+        assert reconstructed.attributes[0].values == [*RACE, "(missing)"]
+        assert reconstructed.count(race=None).value == pytest.approx(150, abs=15)
+        assert reconstructed.count(race="(missing)") == reconstructed.count(race=None)
+        assert reconstructed.count(sex=None).value == pytest.approx(0, abs=15)
         for wrong in (["who", "sex"], ["who", "who"]):
             with pytest.raises(sd.InputError, match="several different ones"):
                 sd.reconstruct(source, wrong)
         with pytest.raises(sd.InputError, match=r"'job' was not estimated. There are 'race', 'sex'"):
-            found.count(job="u")
+            reconstructed.count(job="u")
         with pytest.raises(
             sd.InputError, match=r"'height' was not randomized. There are 'sex', 'race', 'job'"
         ):
@@ -419,9 +419,9 @@ def test_a_text_that_looks_like_missing_is_told_apart() -> None:
     table = sd.read(frame, sd.Schema.from_roles(quasi=["x", "sex"], domains={"x": ["(missing)"], "sex": SEX}))
     asked = sd.DifferentialPrivacy(20.0, per="record")
     release = sd.randomize(table, asked, joint={"who": ["x", "sex"]}, unsafe_seed=1)
-    found = sd.reconstruct(release, "x", method="unbiased")
-    assert found.count(x=None).value == pytest.approx(100, abs=5)
-    assert found.count(x="(missing)").value == pytest.approx(300, abs=5)
+    reconstructed = sd.reconstruct(release, "x", method="unbiased")
+    assert reconstructed.count(x=None).value == pytest.approx(100, abs=5)
+    assert reconstructed.count(x="(missing)").value == pytest.approx(300, abs=5)
 
 
 def test_where_a_joint_law_tells_nothing_the_most_likely_is_still_answered() -> None:

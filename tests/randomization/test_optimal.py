@@ -90,8 +90,8 @@ def assert_optimal(v: np.ndarray, epsilon: float) -> None:
     assert feasible(pram.leave, epsilon)
     assert pram.bias(v) == pytest.approx(error(v, pram.leave), abs=1e-9 * v.max())
     least = error(v, np.clip(all_pairs(v, epsilon), 0, 1))
-    found = error(v, pram.leave)
-    assert found <= least * (1 + 1e-6) + 1e-8 * v.max(), f"{v.tolist()} at {epsilon}: {found} > {least}"
+    ours = error(v, pram.leave)
+    assert ours <= least * (1 + 1e-6) + 1e-8 * v.max(), f"{v.tolist()} at {epsilon}: {ours} > {least}"
 
 
 def histogram(rng: np.random.Generator, kind: str, d: int) -> np.ndarray:

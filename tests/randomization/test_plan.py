@@ -89,7 +89,7 @@ def table_of(rng: np.random.Generator, n: int) -> tuple[sd.Table, list[str]]:
     schema = sd.Schema.from_roles(
         quasi=names[:cut],
         sensitive=names[cut:],
-        **{key: {k: v for k, v in found.items() if k in names} for key, found in details.items()},
+        **{key: {k: v for k, v in given.items() if k in names} for key, given in details.items()},
     )
     return sd.read(pl.DataFrame({name: everything[name] for name in names}), schema), names
 
@@ -104,18 +104,18 @@ def options_of(rng: np.random.Generator, table: sd.Table, names: list[str]) -> d
         "seen": ["noise", "bins"],
         "group": ["retain", "optimal"],
     }
-    found: dict[str, Any] = {
+    options: dict[str, Any] = {
         "how": {name: str(rng.choice(hows[name])) for name in names if rng.random() < 0.7},
         "after": str(rng.choice(["clip", "reflect"])),
         "histogram": str(rng.choice(["private-estimate", "true-histogram"])),
     }
     if "group" in names and rng.random() < 0.3:
-        found["how"].pop("group", None)  # four values, and one for missing ones
-        found["matrices"] = {"group": 0.97 * np.full((5, 5), 0.2) + 0.03 * rng.dirichlet(np.ones(5), 5).T}
+        options["how"].pop("group", None)  # four values, and one for missing ones
+        options["matrices"] = {"group": 0.97 * np.full((5, 5), 0.2) + 0.03 * rng.dirichlet(np.ones(5), 5).T}
     if "town" in names and rng.random() < 0.3:
-        found["how"]["town"] = "optimal"
-        found["priors"] = {"town": rng.integers(0, 50, len(table["town"].values) + 1) + 1}
-    return found
+        options["how"]["town"] = "optimal"
+        options["priors"] = {"town": rng.integers(0, 50, len(table["town"].values) + 1) + 1}
+    return options
 
 
 @pytest.mark.parametrize("split", SPLITS)

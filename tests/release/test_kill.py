@@ -71,10 +71,10 @@ def content(folder: Path) -> dict[str, bytes]:
 
 def refuse_if_not_whole(folder: Path, expected: sd.Release) -> None:
     """The folder is that release: all files, as certified, and they have what was promised."""
-    found = content(folder)
-    assert set(found) == FILES
-    certificate = json.loads(found.pop(f"{OUT}/certificate.json"))
-    handed_over = {name.removeprefix(f"{OUT}/"): data for name, data in found.items() if name.startswith(OUT)}
+    files = content(folder)
+    assert set(files) == FILES
+    certificate = json.loads(files.pop(f"{OUT}/certificate.json"))
+    handed_over = {name.removeprefix(f"{OUT}/"): data for name, data in files.items() if name.startswith(OUT)}
     assert certificate["output"] == {name: sha256(data) for name, data in handed_over.items()}
     assert certificate["requirements"] == expected.certificate.requirements
     for output in (folder, folder / OUT, folder / OUT / "data.csv"):
@@ -102,12 +102,12 @@ def state(folder: Path, before: dict[str, bytes] | None, head: str, new: sd.Rele
     entries = recorded(folder, head)
     known = ", recorded" if entries else ""
     target = folder / TARGET
-    found = content(target) if target.exists() else None
-    if found == before:
+    files = content(target) if target.exists() else None
+    if files == before:
         return f"before{known}"
-    assert found is not None, "the old release is gone"
+    assert files is not None, "the old release is gone"
     refuse_if_not_whole(target, new)
-    assert entries == [sha256(found[f"{OUT}/certificate.json"])], "the ledger missed the release"
+    assert entries == [sha256(files[f"{OUT}/certificate.json"])], "the ledger missed the release"
     return f"new{known}"
 
 
@@ -168,12 +168,12 @@ class Writer:
 
         def look(step: int, at_disk: bool) -> None:
             nonlocal seen
-            found = everything(self.base / "rehearsal")
-            if found != seen:
+            files = everything(self.base / "rehearsal")
+            if files != seen:
                 steps.update((step - 1, step))
             if at_disk:
                 steps.add(step)
-            seen = found
+            seen = files
 
         self.write("rehearsal", partial(at_each_step, look, *MODULES))
         (self.base / "steps.json").write_text(json.dumps(sorted(steps - {0})))

@@ -173,7 +173,7 @@ def test_the_holder_knows_the_records_and_the_errors(pview: PView) -> None:
     assert all(0 <= error["covered"] <= 1 for error in pview.holder["errors"])
 
 
-def test_what_the_holder_keeps_goes_nowhere_with_the_p_view(pview: PView, tmp_path: Path) -> None:
+def test_what_the_holder_keeps_goes_nowhere_with_the_pview(pview: PView, tmp_path: Path) -> None:
     pview.holder  # noqa: B018 (made, and now kept with it)
     saved = PView.open(pview.save(tmp_path / "saved"))
     for other in (saved, pickle.loads(pickle.dumps(pview)), copy.copy(pview), copy.deepcopy(pview)):

@@ -149,8 +149,8 @@ def test_same_published_files_same_certificate(verb: str, tmp_path: Path) -> Non
         "materialize": lambda rng: materialized(rng, tmp_path),
         "publish": published,
     }
-    found = pairs(draws[verb], seed=20261115)
+    pairs_drawn = pairs(draws[verb], seed=20261115)
     for _ in range(PAIRS):
-        one, told_of_one, other, told_of_other = next(found)
+        one, told_of_one, other, told_of_other = next(pairs_drawn)
         if told_of_one != told_of_other:
             raise AssertionError(f"{one}\n{told_of_one}\n{other}\n{told_of_other}")

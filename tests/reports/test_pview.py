@@ -87,7 +87,7 @@ def test_blocks_are_drawn_by_cells_and_records() -> None:
     assert "blocks" not in stage(write_pview_report(table, pview_of(table)), 3)
 
 
-def test_bars_are_the_truth_and_dots_the_view() -> None:
+def test_bars_are_the_truth_and_dots_the_pview() -> None:
     frame = people()
     table = survey(frame)
     pview = pview_of(table)
@@ -117,7 +117,7 @@ def test_neighbours_are_taken_together_and_rare_values_as_others() -> None:
     assert Groups.of(pview, 1, 10).labels[0] == "[0.0, 100.0)"
 
 
-def test_errors_of_groups_are_those_that_the_view_tells() -> None:
+def test_errors_of_groups_are_those_that_the_pview_tells() -> None:
     pview = pview_of(survey(people()), "dp-mondrian")
     groups = Groups.of(pview, 2, 10)
     own = [cell for cell, group in enumerate(groups.of_cell) if group == 9]

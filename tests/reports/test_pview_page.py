@@ -36,7 +36,7 @@ def test_it_is_well_formed_and_tells_the_promise(method: str) -> None:
     assert outside_requests(page) == []
 
 
-def test_one_way_tables_are_the_views() -> None:
+def test_one_way_tables_are_the_pviews() -> None:
     pview = pview_of(survey(people()))
     ages = embedded(write_pview_page(pview))["attributes"][0]
     assert ages["bars"]["labels"][2] == "20"
@@ -47,7 +47,7 @@ def test_one_way_tables_are_the_views() -> None:
     assert ages["bars"]["values"][-1] is None
 
 
-def test_two_way_tables_are_the_views_in_groups() -> None:
+def test_two_way_tables_are_the_pviews_in_groups() -> None:
     pview = pview_of(survey(people()), "dp-mondrian")
     tables = embedded(write_pview_page(pview))
     assert set(tables["pairs"]) == {f"{a} {b}" for a in range(4) for b in range(a + 1, 4)}
@@ -134,7 +134,7 @@ class TestInABrowser:
         assert len(re.findall("<rect", picture)) == 3
         assert said(dom, "sql") == "SELECT COUNT(*) FROM view"
 
-    def test_a_range_of_two_attributes_is_counted_as_the_view_counts_it(self, tmp_path: Path) -> None:
+    def test_a_range_of_two_attributes_is_counted_as_the_pview_counts_it(self, tmp_path: Path) -> None:
         pview = pview_of(survey(people()), "dp-mondrian")
         then = """
             const [from, to] = byId("ask-0").querySelectorAll("select");

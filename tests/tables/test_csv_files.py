@@ -159,7 +159,7 @@ def test_a_large_file_with_line_ends_inside_quotes(path: Path) -> None:
 @pytest.mark.parametrize("delimiter", DELIMITERS)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("last", [True, False], ids=["ended", "not ended"])
-def test_the_delimiter_and_the_line_ends_are_found_out(
+def test_the_delimiter_and_the_line_ends_are_detected(
     folder: Path, delimiter: str, end: str, last: bool
 ) -> None:
     lines = [["name", "note", "age"], ["Ann", f'"x{delimiter}y"', "30"], ["Bob", "'", "40"]]
@@ -210,7 +210,7 @@ def test_delimiter_and_quote_are_one_character(field: str, value: str) -> None:
         ('a,b\n"1,5",x\n', "1,5"),
     ],
 )
-def test_a_decimal_comma_is_found_out(folder: Path, content: str, value: object) -> None:
+def test_a_decimal_comma_is_detected(folder: Path, content: str, value: object) -> None:
     assert records(folder, content)[1][0] == value
 
 
@@ -258,7 +258,7 @@ READ = [("氏名", "年齢", "病名"), ("山田太郎", 30, "高血圧"), ("髙
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp932"])
-def test_encodings_are_found_out(folder: Path, encoding: str) -> None:
+def test_encodings_are_detected(folder: Path, encoding: str) -> None:
     assert records(folder, JAPANESE.encode(encoding)) == READ
 
 

@@ -37,10 +37,10 @@ def release(table: sd.Table, scikit_learn: None) -> sd.Release:
 
 def test_query_error_is_that_of_what_is_published(table: sd.Table) -> None:
     release = sd.generalize(table, sd.KAnonymity(9))
-    found = query_error(release.plan.locate(table).outcome())
-    assert release.holder["utility"]["query_error"] == asdict(found)
-    assert found.queries == 1000
-    assert found.mean > 0
+    error = query_error(release.plan.locate(table).outcome())
+    assert release.holder["utility"]["query_error"] == asdict(error)
+    assert error.queries == 1000
+    assert error.mean > 0
 
 
 def test_query_error_counts_those_who_are_left_out(table: sd.Table) -> None:
@@ -64,9 +64,9 @@ def test_counts_are_exact_where_nothing_changes(table: sd.Table) -> None:
 def test_prediction_is_that_of_what_is_published(table: sd.Table, target: str) -> None:
     release = sd.generalize(table, sd.KAnonymity(9), predict=target)
     located = release.plan.locate(table).with_column(target)
-    found = classifier_scores(located.outcome(), target=target)
-    assert release.holder["utility"]["prediction"] == asdict(found)
-    assert found.target == target
+    scores = classifier_scores(located.outcome(), target=target)
+    assert release.holder["utility"]["prediction"] == asdict(scores)
+    assert scores.target == target
 
 
 def test_nothing_is_predicted_unasked(table: sd.Table) -> None:

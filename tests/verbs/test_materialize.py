@@ -46,22 +46,22 @@ def table() -> sd.Table:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> sd.Ledger:
-    found = sd.Ledger(tmp_path / "releases.db")
-    found.set_budget(SOURCE, 1, "1e-5", "add or remove")
-    return found
+    ledger = sd.Ledger(tmp_path / "releases.db")
+    ledger.set_budget(SOURCE, 1, "1e-5", "add or remove")
+    return ledger
 
 
-def cells(view: sd.PView) -> np.ndarray:
-    return view.marginal(view.domain.names)["count"].to_numpy()
+def cells(pview: sd.PView) -> np.ndarray:
+    return pview.marginal(pview.domain.names)["count"].to_numpy()
 
 
-def assert_adds_up(view: sd.PView) -> None:
-    budget = view.facts["budget"]
+def assert_adds_up(pview: sd.PView) -> None:
+    budget = pview.facts["budget"]
     amounts = [Fraction(share["amount"]) for share in budget["shares"]]
     spent = sum(amounts, Fraction(0))
     assert spent + Fraction(budget["remaining"]) == Fraction(budget["whole"]), budget
     assert all(amount > 0 for amount in amounts)
-    assert view.spending.remaining == Fraction(budget["remaining"])
+    assert pview.spending.remaining == Fraction(budget["remaining"])
     assert Fraction(budget["remaining"]) >= 0
 
 
@@ -71,9 +71,9 @@ def assert_adds_up(view: sd.PView) -> None:
 def test_the_domain_is_the_declared_one_whatever_the_data_are() -> None:
     one = sd.materialize(read(people(600, seed=1)), PURE)
     other = sd.materialize(read(pl.DataFrame({"age": [25, 25], "sex": ["F", "F"]})), PURE)
-    for view in (one, other):
-        assert view.marginal("age")["age"].to_list() == [str(age) for age in range(20, 40)]
-        assert view.marginal("sex")["sex"].to_list() == ["F", "M"]
+    for pview in (one, other):
+        assert pview.marginal("age")["age"].to_list() == [str(age) for age in range(20, 40)]
+        assert pview.marginal("sex")["sex"].to_list() == ["F", "M"]
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,8 @@ def test_what_is_outside_is_clipped_if_the_schema_says_so(
     }
     bins = declared.get(frame["x"].dtype, {})
     table = read(frame, x={"bounds": bounds, "outside": "clip"} | bins)
-    found = sd.materialize(table, sd.DifferentialPrivacy(1e6), "identity").marginal("x")
-    assert dict(found.filter(pl.col("count") > 0).rows()) == counted
+    marginal = sd.materialize(table, sd.DifferentialPrivacy(1e6), "identity").marginal("x")
+    assert dict(marginal.filter(pl.col("count") > 0).rows()) == counted
 
 
 def test_clipping_makes_nan_missing_which_may_be_refused() -> None:
@@ -150,9 +150,9 @@ def test_what_is_outside_can_be_said_by_name() -> None:
 
 def test_bounds_may_be_wider_than_the_type_of_the_source() -> None:
     frame = pl.DataFrame({"x": pl.Series([1, 200], dtype=pl.UInt8)})
-    view = sd.materialize(read(frame, x={"bounds": (0, 999), "bins": 10}), PURE, "identity")
-    assert view.marginal("x")["x"][-1] == "[900, 1000)"
-    assert view.sample(0).schema == {"x": pl.Int64}
+    pview = sd.materialize(read(frame, x={"bounds": (0, 999), "bins": 10}), PURE, "identity")
+    assert pview.marginal("x")["x"][-1] == "[900, 1000)"
+    assert pview.sample(0).schema == {"x": pl.Int64}
 
 
 @pytest.mark.parametrize(
@@ -193,9 +193,9 @@ def test_bounds_that_are_no_numbers_are_refused(bounds: Any) -> None:
 )
 def test_bounds_may_lie_far_out(value: Any, bounds: Any) -> None:
     table = read(pl.DataFrame({"x": [value] * 50}), x={"bounds": bounds})
-    view = sd.materialize(table, PURE, "identity", unsafe_seed=1)
-    assert view.marginal("x")["count"].max() > 30
-    assert read(view.sample(50), x={"bounds": bounds}) is not None  # or it is refused
+    pview = sd.materialize(table, PURE, "identity", unsafe_seed=1)
+    assert pview.marginal("x")["count"].max() > 30
+    assert read(pview.sample(50), x={"bounds": bounds}) is not None  # or it is refused
 
 
 def test_nothing_is_read_off_the_data() -> None:
@@ -252,17 +252,17 @@ def test_a_text_that_is_not_of_the_bounds_type_is_refused(
 def test_missing_values_have_a_cell_whether_there_are_any_or_not() -> None:
     for values in ([1, 2, None], [1, 2, 2]):
         table = read(pl.DataFrame({"x": values}), missing="own value", x={"bounds": (1, 3)})
-        view = sd.materialize(table, sd.DifferentialPrivacy(1e6), "identity")
-        assert view.marginal("x")["x"].to_list() == ["1", "2", "3", "(missing)"]
-        assert view.count(x=None).value == values.count(None)
+        pview = sd.materialize(table, sd.DifferentialPrivacy(1e6), "identity")
+        assert pview.marginal("x")["x"].to_list() == ["1", "2", "3", "(missing)"]
+        assert pview.count(x=None).value == values.count(None)
 
 
 def test_an_identifier_is_dropped(tmp_path: Path) -> None:
     frame = people(50).with_columns(name=pl.Series([f"somebody-{i}" for i in range(50)]))
     declared = {"age": {"bounds": (20, 39)}, "sex": {"domain": ("F", "M")}, "name": {"role": "identifier"}}
-    view = sd.materialize(read(frame, **declared), PURE, "independent")
-    assert view.sample(5).columns == NAMES
-    assert all(b"somebody" not in path.read_bytes() for path in view.save(tmp_path / "view").iterdir())
+    pview = sd.materialize(read(frame, **declared), PURE, "independent")
+    assert pview.sample(5).columns == NAMES
+    assert all(b"somebody" not in path.read_bytes() for path in pview.save(tmp_path / "pview").iterdir())
     with pytest.raises(sd.InputError, match="no attribute to count by"):
         sd.materialize(read(frame.select("name"), name={"role": "identifier"}), PURE)
 
@@ -274,24 +274,24 @@ def test_an_identifier_is_dropped(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_shares_add_up_exactly(table: sd.Table, method: str, promise: sd.DifferentialPrivacy) -> None:
     for epsilon in (0.1, 0.3, 1 / 3, 7.77):
-        view = sd.materialize(table, sd.DifferentialPrivacy(epsilon, promise.delta), method)
-        assert_adds_up(view)
-        whole = Fraction(view.facts["budget"]["whole"])
+        pview = sd.materialize(table, sd.DifferentialPrivacy(epsilon, promise.delta), method)
+        assert_adds_up(pview)
+        whole = Fraction(pview.facts["budget"]["whole"])
         if promise.delta == 0:
-            assert (view.facts["budget"]["unit"], whole) == ("epsilon", Fraction(str(epsilon)))
+            assert (pview.facts["budget"]["unit"], whole) == ("epsilon", Fraction(str(epsilon)))
         else:
-            assert view.facts["budget"]["unit"] == "rho"
+            assert pview.facts["budget"]["unit"] == "rho"
             assert 0 < whole < epsilon
-        assert view.facts["certificate"]["measured"]["epsilon"] == epsilon
+        assert pview.facts["certificate"]["measured"]["epsilon"] == epsilon
 
 
 def test_many_attributes_and_pairs_add_up_exactly() -> None:
     codes = np.random.default_rng(0).integers(0, 4, (20_000, 6))
     names = [f"x{a}" for a in range(6)]
     table = read(pl.DataFrame(codes, schema=names), **{name: {"bounds": (0, 3)} for name in names})
-    view = sd.materialize(table, sd.DifferentialPrivacy(3.3), unsafe_seed=1)
-    assert sum(share.kind == "pair" for share in view.spending.shares) >= 5
-    assert_adds_up(view)
+    pview = sd.materialize(table, sd.DifferentialPrivacy(3.3), unsafe_seed=1)
+    assert sum(share.kind == "pair" for share in pview.spending.shares) >= 5
+    assert_adds_up(pview)
 
 
 def test_shares_add_up_whatever_the_attributes_are_called() -> None:
@@ -306,10 +306,10 @@ def test_shares_add_up_whatever_the_attributes_are_called() -> None:
 def test_shares_of_a_tree_add_up_exactly(
     table: sd.Table, share: Fraction | float, promise: sd.DifferentialPrivacy
 ) -> None:
-    view = sd.materialize(table, promise, "dp-mondrian", tree_share=share)
-    assert_adds_up(view)
-    whole = Fraction(view.facts["budget"]["whole"])
-    assert view.spending.shares[0] == Share("tree", Fraction(str(share)) * whole)
+    pview = sd.materialize(table, promise, "dp-mondrian", tree_share=share)
+    assert_adds_up(pview)
+    whole = Fraction(pview.facts["budget"]["whole"])
+    assert pview.spending.shares[0] == Share("tree", Fraction(str(share)) * whole)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -323,12 +323,12 @@ def test_more_epsilon_means_less_noise(table: sd.Table, method: str) -> None:
         assert off(0.05, delta) > 3 * off(5.0, delta)
 
 
-def numbers_in(found: Any) -> Iterator[float]:
-    if isinstance(found, dict | list):
-        for part in found.values() if isinstance(found, dict) else found:
+def numbers_in(tree: Any) -> Iterator[float]:
+    if isinstance(tree, dict | list):
+        for part in tree.values() if isinstance(tree, dict) else tree:
             yield from numbers_in(part)
-    elif isinstance(found, int | float) or (isinstance(found, str) and found.isdigit()):
-        yield float(found)
+    elif isinstance(tree, int | float) or (isinstance(tree, str) and tree.isdigit()):
+        yield float(tree)
 
 
 @PROMISES
@@ -338,7 +338,7 @@ def test_the_number_of_records_is_not_told(
 ) -> None:
     n = 4733
     weak = sd.DifferentialPrivacy(0.02, promise.delta)
-    folder = sd.materialize(read(people(n)), weak, method, unsafe_seed=1).save(tmp_path / "view")
+    folder = sd.materialize(read(people(n)), weak, method, unsafe_seed=1).save(tmp_path / "pview")
     assert n not in set(numbers_in(json.loads((folder / "manifest.json").read_text())))
     data = pl.read_parquet(folder / "pview.parquet")
     assert data.height != n
@@ -348,7 +348,7 @@ def test_the_number_of_records_is_not_told(
 # -- The ledger -------------------------------------------------------------------------------------
 
 
-def test_views_spend_one_budget_to_the_last_bit(table: sd.Table, ledger: sd.Ledger) -> None:
+def test_pviews_spend_one_budget_to_the_last_bit(table: sd.Table, ledger: sd.Ledger) -> None:
     for epsilon, delta, method in ((0.1, 0, "identity"), (0.2, 1e-6, "independent"), (0.7, 0, "dawa")):
         sd.materialize(table, sd.DifferentialPrivacy(epsilon, delta), method, ledger=ledger)
     assert ledger.budget(SOURCE).remaining == 0
@@ -369,7 +369,7 @@ def test_deltas_add_up_in_the_ledger(table: sd.Table, ledger: sd.Ledger) -> None
     )
 
 
-def test_a_view_that_would_overspend_is_refused_and_a_smaller_one_is_not(
+def test_a_pview_that_would_overspend_is_refused_and_a_smaller_one_is_not(
     table: sd.Table, ledger: sd.Ledger
 ) -> None:
     sd.materialize(table, sd.DifferentialPrivacy(0.6), "independent", ledger=ledger)
@@ -426,12 +426,12 @@ def test_receivers_share_a_budget_unless_they_were_declared_apart(table: sd.Tabl
 
 
 def test_questions_and_rows_are_free(table: sd.Table, ledger: sd.Ledger, tmp_path: Path) -> None:
-    view = sd.materialize(table, sd.DifferentialPrivacy(0.5), "independent", ledger=ledger)
+    pview = sd.materialize(table, sd.DifferentialPrivacy(0.5), "independent", ledger=ledger)
     before = ledger.entries()
-    view.count(age=(20, 30))
-    view.sql("SELECT sex, COUNT(*) FROM view GROUP BY sex")
-    view.sample(1000)
-    sd.PView.open(view.save(tmp_path / "view")).sample(10)
+    pview.count(age=(20, 30))
+    pview.sql("SELECT sex, COUNT(*) FROM view GROUP BY sex")
+    pview.sample(1000)
+    sd.PView.open(pview.save(tmp_path / "pview")).sample(10)
     assert ledger.entries() == before
 
 
@@ -455,7 +455,7 @@ BIG = {name: {"bounds": (0, 999)} for name in ("x", "y", "z")}
         pytest.param({"method": "dp-mondrian"}, 1e-12, id="nothing left for a tree"),
     ],
 )
-def test_a_refused_view_costs_nothing(options: dict[str, Any], epsilon: float, ledger: sd.Ledger) -> None:
+def test_a_refused_pview_costs_nothing(options: dict[str, Any], epsilon: float, ledger: sd.Ledger) -> None:
     table = read(pl.DataFrame({name: [1, 2, 3] for name in BIG}), **BIG)
     before = ledger.entries()
     with pytest.raises(sd.SudareError):
@@ -568,22 +568,22 @@ ODD = {
 }  # fmt: skip
 
 
-def assert_sound(view: sd.PView) -> None:
-    """Check what any view keeps to."""
-    assert_adds_up(view)
-    found = view.count()
-    assert 0 <= found.low <= found.value <= found.high < np.inf
-    assert found.value == pytest.approx(max(view.total, 0.0), rel=1e-9, abs=1e-6)
-    table = cells(view)
+def assert_sound(pview: sd.PView) -> None:
+    """Check what any p-view keeps to."""
+    assert_adds_up(pview)
+    answer = pview.count()
+    assert 0 <= answer.low <= answer.value <= answer.high < np.inf
+    assert answer.value == pytest.approx(max(pview.total, 0.0), rel=1e-9, abs=1e-6)
+    table = cells(pview)
     assert np.isfinite(table).all()
-    assert table.sum() == pytest.approx(view.total, rel=1e-9, abs=1e-6)
-    if view.facts["certificate"]["method"] != "identity":  # its cells may be below 0
-        assert table.min() >= -1e-6 * max(view.total, 1.0)
-    if view.total > 0:
-        assert view.sample(7).height == 7
+    assert table.sum() == pytest.approx(pview.total, rel=1e-9, abs=1e-6)
+    if pview.facts["certificate"]["method"] != "identity":  # its cells may be below 0
+        assert table.min() >= -1e-6 * max(pview.total, 1.0)
+    if pview.total > 0:
+        assert pview.sample(7).height == 7
     else:
         with pytest.raises(sd.InputError, match="counts nobody"):
-            view.sample(7)
+            pview.sample(7)
 
 
 @PROMISES
@@ -593,9 +593,9 @@ def assert_sound(view: sd.PView) -> None:
 )
 def test_odd_tables(odd: str, method: str, promise: sd.DifferentialPrivacy) -> None:
     table = ODD[odd]
-    view = sd.materialize(table, promise, method, unsafe_seed=1)
-    assert_sound(view)
-    assert abs(view.total - len(table.frame())) < 150
+    pview = sd.materialize(table, promise, method, unsafe_seed=1)
+    assert_sound(pview)
+    assert abs(pview.total - len(table.frame())) < 150
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-300, 0.5])
@@ -607,15 +607,15 @@ def test_extreme_promises(table: sd.Table, method: str, epsilon: float, delta: f
         with pytest.raises(sd.ParameterError, match=r"too small for epsilon = 1e-06\. Leave delta out"):
             sd.materialize(table, promise, method)
         return
-    view = sd.materialize(table, promise, method, unsafe_seed=1)
-    assert_sound(view)
+    pview = sd.materialize(table, promise, method, unsafe_seed=1)
+    assert_sound(pview)
     if epsilon >= 1e4:
-        assert view.total == pytest.approx(600, abs=40)
-        assert view.count(age=(20, 29)).value == pytest.approx(
+        assert pview.total == pytest.approx(600, abs=40)
+        assert pview.count(age=(20, 29)).value == pytest.approx(
             people().filter(pl.col("age") < 30).height, abs=40
         )
     if epsilon >= 1e4 and delta == 0:
-        assert view.total == pytest.approx(600, abs=1e-6)
+        assert pview.total == pytest.approx(600, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -643,7 +643,7 @@ def test_an_epsilon_that_is_too_small_is_named(table: sd.Table) -> None:
 
 @PROMISES
 @pytest.mark.parametrize("method", METHODS)
-def test_the_same_seed_gives_the_same_view_and_others_differ(
+def test_the_same_seed_gives_the_same_pview_and_others_differ(
     table: sd.Table, method: str, promise: sd.DifferentialPrivacy
 ) -> None:
     one, same, other = (sd.materialize(table, promise, method, unsafe_seed=seed) for seed in (7, 7, 8))
@@ -654,7 +654,7 @@ def test_the_same_seed_gives_the_same_view_and_others_differ(
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_without_a_seed_views_differ(table: sd.Table, method: str) -> None:
+def test_without_a_seed_pviews_differ(table: sd.Table, method: str) -> None:
     one, other = (sd.materialize(table, GAUSSIAN, method) for _ in range(2))
     assert (cells(one) != cells(other)).any()
     assert "UNSAFE" not in one.facts["certificate"]["randomness"]
@@ -718,7 +718,7 @@ def tables(draw: st.DrawFn) -> tuple[sd.Table, dict[str, list[Any]]]:
     ),
     data=st.data(),
 )
-def test_any_table_gives_a_sound_view(
+def test_any_table_gives_a_sound_pview(
     drawn: tuple[sd.Table, dict[str, list[Any]]],
     method: str,
     promise: sd.DifferentialPrivacy,
@@ -727,16 +727,16 @@ def test_any_table_gives_a_sound_view(
     table, conditions = drawn
     if method == "dawa" and len(conditions) > 2:
         method = "pairs"
-    view = sd.materialize(table, promise, method, unsafe_seed=data.draw(st.integers(0, 999)))
-    assert_sound(view)
+    pview = sd.materialize(table, promise, method, unsafe_seed=data.draw(st.integers(0, 999)))
+    assert_sound(pview)
     asked = {name: data.draw(st.sampled_from(options)) for name, options in conditions.items()}
-    found = view.count(**asked)
-    assert 0 <= found.low <= found.value <= found.high
+    answer = pview.count(**asked)
+    assert 0 <= answer.low <= answer.value <= answer.high
     # Identity's cells may be below 0, and then a part may be more than the whole.
-    most = cells(view).clip(min=0.0).sum() if method == "identity" else view.total
-    assert found.value <= most * (1 + 1e-9) + 1e-6
-    if view.total > 0:
-        rows = view.sample(30)
+    most = cells(pview).clip(min=0.0).sum() if method == "identity" else pview.total
+    assert answer.value <= most * (1 + 1e-9) + 1e-6
+    if pview.total > 0:
+        rows = pview.sample(30)
         assert rows.schema == table.frame().schema
         for name in (name for name in asked if rows[name].null_count() < 30):
             attribute = table.schema[name].model_dump(exclude_unset=True)

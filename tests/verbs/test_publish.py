@@ -53,9 +53,9 @@ def test_what_suits_is_published_with_bound_and_gap(survey: sd.Table) -> None:
     release = sd.publish(survey, sd.Policy(l=2, k=5, diversity="entropy"))
     holder = release.holder
     assert sd.verify(release.frame(), [sd.KAnonymity(5), sd.LDiversity(2, "entropy")], survey.schema).holds
-    found = sd.assess(survey, l=2, diversity="entropy")
-    assert holder["decision"] == found.advice[0]
-    assert found.bound_l[2] <= holder["bound"] <= release.certificate.utility["distortion"]
+    assessment = sd.assess(survey, l=2, diversity="entropy")
+    assert holder["decision"] == assessment.advice[0]
+    assert assessment.bound_l[2] <= holder["bound"] <= release.certificate.utility["distortion"]
     assert release.certificate.utility["distortion"] == pytest.approx(holder["utility"]["distortion"])
     assert holder["gap"] == pytest.approx(holder["utility"]["distortion"] / holder["bound"])
     assert "no less" not in release.report
@@ -97,17 +97,17 @@ def test_a_policy_with_a_slip_is_refused_where_it_stands(survey: sd.Table, tmp_p
 
 
 def test_what_fits_badly_is_not_published_unless_accepted(skewed: sd.Table) -> None:
-    found = sd.assess(skewed, l=2)
-    assert found.ratio[2] is not None
-    assert found.ratio[2] > 2
+    assessment = sd.assess(skewed, l=2)
+    assert assessment.ratio[2] is not None
+    assert assessment.ratio[2] > 2
     with pytest.raises(sd.RequirementError, match="nothing was published") as error:
         sd.publish(skewed, sd.Policy(l=2))
-    for choice in found.choices[2]:
+    for choice in assessment.choices[2]:
         assert choice.text in str(error.value)
     release = sd.publish(skewed, sd.Policy(l=2, accept=("go ahead",)))
     assert sd.verify(release.frame(), sd.LDiversity(2), skewed.schema).holds
-    assert release.holder["decision"] == found.choices[2][0].text
-    assert found.choices[2][0].text in release.report
+    assert release.holder["decision"] == assessment.choices[2][0].text
+    assert assessment.choices[2][0].text in release.report
 
 
 def test_the_first_compromise_that_is_offered_is_taken(survey: sd.Table) -> None:
@@ -139,7 +139,7 @@ def test_outliers_are_left_out(lonely: sd.Table) -> None:
 def test_a_person_decides(skewed: sd.Table) -> None:
     seen: list[list[str]] = []
 
-    def decide(found: sd.Assessment, offered: list[Advice]) -> Advice:
+    def decide(assessment: sd.Assessment, offered: list[Advice]) -> Advice:
         seen.append([choice.action for choice in offered])
         return offered[0]
 
@@ -148,11 +148,11 @@ def test_a_person_decides(skewed: sd.Table) -> None:
     assert seen[0][-1] == "stop"
     assert release.certificate.measured["l_distinct"] >= 2
     with pytest.raises(sd.RequirementError, match="nothing was published"):
-        sd.publish(skewed, sd.Policy(l=2), decide=lambda found, offered: offered[-1])
+        sd.publish(skewed, sd.Policy(l=2), decide=lambda assessment, offered: offered[-1])
 
 
 def test_what_suits_asks_nobody(survey: sd.Table) -> None:
-    def never(found: sd.Assessment, offered: list[Advice]) -> Advice:
+    def never(assessment: sd.Assessment, offered: list[Advice]) -> Advice:
         raise AssertionError
 
     assert sd.publish(survey, sd.Policy(l=2), decide=never).holder["gap"] is not None

@@ -121,8 +121,8 @@ def test_all_rows_equal() -> None:
     release = sd.randomize(sd.read(frame, schema), sd.PkAnonymity(20), unsafe_seed=3)
     assert release.frame()["town"].n_unique() == 2  # nobody learns that all are from Ayr
     assert release.frame()["age"].n_unique() > 50
-    found = sd.reconstruct(release, "town", method="unbiased").count(town="Ayr")
-    assert found.low <= 400 <= found.high + 1e-6
+    answer = sd.reconstruct(release, "town", method="unbiased").count(town="Ayr")
+    assert answer.low <= 400 <= answer.high + 1e-6
 
 
 def test_values_that_nobody_declared_are_refused_with_the_lines_to_add() -> None:
@@ -164,11 +164,11 @@ def test_the_certificate_is_the_same_for_any_data(options: dict[str, Any]) -> No
 
 
 def test_the_certificate_of_bits_is_the_same_for_any_data() -> None:
-    found = []
+    tables = []
     for values in ([0] * 50 + [5] * 50, [0] * 20 + [5] * 80):
         table = sd.read(pl.DataFrame({"x": values}), sd.Schema.from_roles(quasi=["x"], bounds={"x": (0, 5)}))
-        found.append(changes(sd.randomize(table, sd.PkAnonymity(5), how={"x": "bits"}, unsafe_seed=1)))
-    assert found[0] == found[1]
+        tables.append(changes(sd.randomize(table, sd.PkAnonymity(5), how={"x": "bits"}, unsafe_seed=1)))
+    assert tables[0] == tables[1]
 
 
 # -- Modes of the optimal PRAM ----------------------------------------------------------------------
@@ -227,8 +227,8 @@ def test_all_kinds_are_written_verified_and_reconstructed(tmp_path: Path) -> Non
             if how.get(name) is None and name == "pay":
                 continue  # a long grid; see test_estimate
             for source in (release, folder):
-                found = sd.reconstruct(source, name, method="unbiased")
-                assert found.counts.sum() == pytest.approx(n, rel=1e-6)
+                estimate = sd.reconstruct(source, name, method="unbiased")
+                assert estimate.counts.sum() == pytest.approx(n, rel=1e-6)
 
 
 def test_an_attribute_that_gets_no_budget_does_not_take_for_ever() -> None:

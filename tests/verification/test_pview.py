@@ -22,7 +22,7 @@ PURE, GAUSSIAN = sd.DifferentialPrivacy(1.0), sd.DifferentialPrivacy(1.0, 1e-9)
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[sd.DifferentialPrivacy, Path]:
-    table, at = survey(people(300)), tmp_path_factory.mktemp("views")
+    table, at = survey(people(300)), tmp_path_factory.mktemp("pviews")
     return {
         promise: sd.materialize(table, promise, "independent").save(at / str(promise.delta))
         for promise in (PURE, GAUSSIAN)
@@ -30,7 +30,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[sd.DifferentialPri
 
 
 @pytest.mark.parametrize("promise", [PURE, GAUSSIAN], ids=["pure", "gaussian"])
-def test_a_view_keeps_its_promise_and_no_better_one(folders, promise) -> None:
+def test_a_pview_keeps_its_promise_and_no_better_one(folders, promise) -> None:
     verification = verify(folders[promise], promise)
     assert verification.holds
     assert 0.999 < verification.value <= 1.0
@@ -68,17 +68,17 @@ def test_other_promises_are_refused(folders, other) -> None:
         verify(folders[PURE], other)
 
 
-def test_a_view_tells_its_own_promise(folders) -> None:
+def test_a_pview_tells_its_own_promise(folders) -> None:
     for promise, folder in folders.items():
         assert verify(folder) == verify(folder, promise)
         assert verify(folder).holds
 
 
-def test_a_file_that_is_no_part_of_a_view(folders, tmp_path: Path) -> None:
-    shutil.copytree(folders[PURE], tmp_path / "view")
-    people(5).write_csv(tmp_path / "view" / "raw.csv")
+def test_a_file_that_is_no_part_of_a_pview(folders, tmp_path: Path) -> None:
+    shutil.copytree(folders[PURE], tmp_path / "pview")
+    people(5).write_csv(tmp_path / "pview" / "raw.csv")
     with pytest.raises(sd.RequirementError, match=r"raw\.csv is no part of a p-view"):
-        verify(tmp_path / "view")
+        verify(tmp_path / "pview")
 
 
 def share(**change: object) -> dict[str, object]:
@@ -114,8 +114,8 @@ def share(**change: object) -> dict[str, object]:
         ),
     ],
 )
-def test_a_view_that_claims_more(folders, tmp_path: Path, change, message: str) -> None:
-    folder = Path(shutil.copytree(folders[PURE], tmp_path / "view"))
+def test_a_pview_that_claims_more(folders, tmp_path: Path, change, message: str) -> None:
+    folder = Path(shutil.copytree(folders[PURE], tmp_path / "pview"))
     forge(folder, lambda about: change(about["facts"]))
     with pytest.raises(sd.SudareError, match=message):
         verify(folder)
@@ -152,6 +152,6 @@ def test_the_command_needs_no_schema_file(folders, tmp_path: Path, monkeypatch) 
     assert "epsilon = 1, delta = 1e-09 holds" in said
 
 
-def test_a_view_has_no_records_to_attack(folders) -> None:
+def test_a_pview_has_no_records_to_attack(folders) -> None:
     with pytest.raises(sd.InputError, match="no records to attack"):
         sd.attack(folders[PURE], sd.Schema.from_roles(quasi=["age"]))

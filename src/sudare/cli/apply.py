@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
     LedgerFile,
+    OutputFolder,
     Receiver,
     SchemaPath,
     Source,
+    read_table,
     ready_to_write,
     schema_of,
 )
-from sudare.cli.generalize import as_json, say_where
-from sudare.cli.output import Force, Json, print_json, say, working
-from sudare.engines.read import read
+from sudare.cli.materialize import write_pview
+from sudare.cli.output import Force, Json, say, working
+from sudare.cli.show_release import print_release, show_caveats, show_what_holds
 from sudare.plans.plan import Plan
 from sudare.pview.design import PViewDesign
 from sudare.release.release import Release
-from sudare.tables.databases import safe_name
+from sudare.verbs.apply import Unseen
 from sudare.verbs.apply import apply as apply_plan
 from sudare.verbs.materialize import materialize_design
 
@@ -35,9 +37,9 @@ def apply(
         ),
     ],
     source: Source,
-    output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
+    output: OutputFolder,
     unseen: Annotated[
-        Literal["refuse", "suppress"],
+        Unseen,
         typer.Option(
             help="What becomes of records that the plan does not cover: nothing is released, or they are left out."
         ),
@@ -52,22 +54,22 @@ def apply(
     declared = schema_of(schema)
     learned = Plan.open(plan)
     book = ready_to_write(output, ledger, receiver, force=force)
-    with working(f"Reading {safe_name(source)}"):
-        table = read(source, declared)
-    with working("Applying and verifying"):
-        release = (
-            materialize_design(learned, table, ledger=book, receiver=receiver)
-            if isinstance(learned, PViewDesign)
-            else apply_plan(learned, table, unseen)
-        )
-        release.write(output, force=force, ledger=book, receiver=receiver)
-    if json and isinstance(release, Release):
-        print_json(as_json(release, output))
+    table = read_table(source, declared)
+    if isinstance(learned, PViewDesign):
+        with working("Counting with noise"):
+            pview = materialize_design(learned, table, ledger=book, receiver=receiver)
+        write_pview(pview, output, book, receiver, force=force, json=json)
         return
-    certificate = release.certificate
-    measured = ", ".join(f"{name} = {value:g}" for name, value in certificate.measured.items())
-    say("[b]{}[/]: [green]holds[/], {}", " and ".join(certificate.requirements), measured)
+    with working("Applying and verifying"):
+        release = apply_plan(learned, table, unseen)
+        release.write(output, force=force, ledger=book, receiver=receiver)
+    print_release(release, output, _show, json=json)
+
+
+def _show(release: Release) -> None:
+    """Print what holds, and how many records the plan does not cover."""
+    show_what_holds(release.certificate, release.certificate.measured)
     records = release.holder["records"]
-    if left_out := records.get("suppressed", 0):
+    if left_out := records["suppressed"]:
         say("{} of {} records were left out.", f"{left_out:,}", f"{records['read']:,}")
-    say_where(output)
+    show_caveats(release.certificate.caveats)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from sudare.cli.output import working
+from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.ledger.ledger import Ledger
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import Kind as LKind
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
+from sudare.privacy.t_closeness import Distance as TDistance
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.atomic import refuse_unwritable
+from sudare.tables.databases import safe_name
 from sudare.tables.folders import MARK
 from sudare.tables.schema import CsvFormat, Schema
+from sudare.tables.table import Table
 
 SCHEMA_FILE = "sudare.toml"
 
@@ -29,11 +35,18 @@ Source = Annotated[
 SchemaPath = Annotated[
     Path, typer.Option("--schema", "-s", help="The schema file.", show_default=True, metavar="FILE")
 ]
+OutputFolder = Annotated[
+    Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)
+]
 LedgerFile = Annotated[
     Path | None, typer.Option("--ledger", help="The ledger to record the release in.", metavar="FILE")
 ]
 Receiver = Annotated[
     str | None, typer.Option(help="Who gets it; the ledger notes it.", show_default="anybody", metavar="NAME")
+]
+UnsafeSeed = Annotated[
+    int | None,
+    typer.Option(help="For tests and papers only: who knows the seed can undo it. The certificate shows it."),
 ]
 Delimiter = Annotated[str | None, typer.Option(help="The delimiter of a CSV file.", show_default="detected")]
 Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file.", show_default="detected")]
@@ -53,15 +66,13 @@ K = Annotated[int | None, typer.Option("-k", help="k-anonymity: everybody is lik
 L = Annotated[
     float | None, typer.Option("-l", help="l-diversity: every block has l sensitive values.", min=1)
 ]
-Kind = Literal["distinct", "entropy", "recursive"]
-DistanceKind = Literal["equal", "ordered", "hierarchical"]
-Diversity = Annotated[Kind, typer.Option(help="Which l-diversity: distinct, entropy or recursive.")]
+Diversity = Annotated[LKind, typer.Option(help="Which l-diversity: distinct, entropy or recursive.")]
 C = Annotated[float | None, typer.Option("-c", help="The c of recursive (c, l)-diversity.")]
 T = Annotated[
     float | None, typer.Option("-t", help="t-closeness: no block is farther from the table than t.")
 ]
 Distance = Annotated[
-    DistanceKind, typer.Option(help="The distance of t-closeness: equal, ordered or hierarchical.")
+    TDistance, typer.Option(help="The distance of t-closeness: equal, ordered or hierarchical.")
 ]
 SensitiveAttribute = Annotated[
     str | None,
@@ -72,10 +83,10 @@ SensitiveAttribute = Annotated[
 def requirements_of(
     k: int | None,
     l: float | None,
-    diversity: Kind,
+    diversity: LKind,
     c: float | None,
     t: float | None,
-    distance: DistanceKind,
+    distance: TDistance,
     attribute: str | None,
 ) -> list[Requirement]:
     """Return the requirements that were asked for; at least one must be."""
@@ -83,13 +94,22 @@ def requirements_of(
     if k is not None:
         asked.append(KAnonymity(k))
     if l is not None:
-        whole = int(l) if l.is_integer() else l
-        asked.append(LDiversity(whole, kind=diversity, c=c, attribute=attribute))
+        asked.append(LDiversity(whole_if_it_is(l), kind=diversity, c=c, attribute=attribute))
     if t is not None:
         asked.append(TCloseness(t, distance=distance, attribute=attribute))
     if not asked:
         raise InputError("Nothing is asked for. Give -k, -l or -t, or several of them.")
     return asked
+
+
+def whole_if_it_is(value: float) -> float:
+    """Return a whole number that was read as a float as what it is, so that -l 3 is written as 3."""
+    return int(value) if value.is_integer() else value
+
+
+def lists_by_name(given: Sequence[str] | None, option: str, example: str) -> dict[str, list[str]]:
+    """Read NAME=TEXT,TEXT."""
+    return {name: text.split(",") for name, text in by_name(given, option, example).items()}
 
 
 def by_name(given: Sequence[str] | None, option: str, example: str) -> dict[str, str]:
@@ -105,7 +125,7 @@ def by_name(given: Sequence[str] | None, option: str, example: str) -> dict[str,
     return texts
 
 
-def opened(ledger: Path | None, receiver: str | None) -> Ledger | None:
+def _opened(ledger: Path | None, receiver: str | None) -> Ledger | None:
     """Return the ledger, if there is to be one; only a ledger can note who gets a release."""
     if ledger is not None:
         return Ledger(ledger)
@@ -121,7 +141,13 @@ def schema_of(path: Path) -> Schema:
     return Schema.from_toml(path)
 
 
+def read_table(source: str, schema: Schema) -> Table:
+    """Read the table, and show on a terminal that it is being read."""
+    with working(f"Reading {safe_name(source)}"):
+        return read(source, schema)
+
+
 def ready_to_write(output: Path, ledger: Path | None, receiver: str | None, *, force: bool) -> Ledger | None:
     """Refuse, before the table is read, a release or a ledger that could not be written; return the ledger."""
     refuse_unwritable(output, force=force, mark=MARK)
-    return opened(ledger, receiver)
+    return _opened(ledger, receiver)

@@ -8,9 +8,16 @@ from typing import Annotated
 
 import typer
 
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, SensitiveAttribute, Source, schema_of
+from sudare.cli.arguments import (
+    SCHEMA_FILE,
+    SchemaPath,
+    SensitiveAttribute,
+    Source,
+    read_table,
+    schema_of,
+    whole_if_it_is,
+)
 from sudare.cli.output import Json, print_json, print_table, say, working
-from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.reports.assessment import write_assessment_report
 from sudare.reports.assessment_pictures import write_pictures
@@ -20,7 +27,6 @@ from sudare.similarity.pairs import Device, accelerator
 from sudare.suitability.assess import Assessment
 from sudare.suitability.assess import assess as assess_table
 from sudare.tables.atomic import refuse_unwritable, refuse_unwritable_file, write_file
-from sudare.tables.databases import safe_name
 from sudare.tables.policy import Diversity
 
 LS, KS = (2.0, 4.0, 8.0), (2, 5, 10)
@@ -60,9 +66,8 @@ def assess(
     if device == "gpu":
         accelerator()
     declared = schema_of(schema)
-    asked = [int(value) if value.is_integer() else value for value in l or LS]
-    with working(f"Reading {safe_name(source)}"):
-        table = read(source, declared)
+    asked = [whole_if_it_is(value) for value in l or LS]
+    table = read_table(source, declared)
     with working("Assessing"):
         assessment = assess_table(
             table, asked, k or KS, diversity=diversity, attribute=attribute, tight=tight, device=device

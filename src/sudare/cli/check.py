@@ -65,8 +65,12 @@ def _described(table: Table, name: str) -> dict[str, Any]:
         "type": table.schema[name].type or str(column.values.dtype),
         "distinct": len(column.values),
         "missing": int(counts.weights[counts.codes[:, 0] == len(column.values)].sum()),
-        "hierarchy": f"{column.hierarchy.height} levels" if column.hierarchy is not None else "",
+        "hierarchy": "" if column.hierarchy is None else _levels(column.hierarchy.height),
     }
+
+
+def _levels(height: int) -> str:
+    return "1 level" if height == 1 else f"{height} levels"
 
 
 def unique_people(table: Table) -> int | None:

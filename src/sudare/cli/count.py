@@ -11,6 +11,7 @@ from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source
 from sudare.cli.output import Json, print_json, print_table, working
 from sudare.engines.read import read
 from sudare.tables.counts import Counts
+from sudare.tables.databases import safe_name
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
@@ -26,7 +27,7 @@ def count(
     json: Json = False,
 ) -> None:
     """Count the records that share their values in some columns."""
-    with working(f"Counting {source}"):
+    with working(f"Counting {safe_name(source)}"):
         table = read(source, schema if schema.exists() else None)
         names = columns or table.names(Role.quasi)
         counts = table.counts(names)

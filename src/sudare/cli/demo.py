@@ -12,8 +12,8 @@ import typer
 from sudare import datasets
 from sudare.attacks.attack import attack
 from sudare.cli.check import unique_people
-from sudare.cli.generalize import show_release
 from sudare.cli.output import Force, print_table, say, working
+from sudare.cli.show_release import show_release
 from sudare.engines.read import read
 from sudare.ledger.ledger import Ledger
 from sudare.privacy.differential_privacy import DifferentialPrivacy
@@ -94,12 +94,12 @@ def _ask_a_p_view(table: Table) -> None:
     )
     promise = DifferentialPrivacy(1.0)
     with working("Counting with noise"):
-        view = materialize(read(columns, schema), promise)
+        pview = materialize(read(columns, schema), promise)
     asked = pl.col("age").is_between(20, 39) & (pl.col("smoker") == "never")
-    answer = view.count(age=(20, 39), smoker="never")
+    answer = pview.count(age=(20, 39), smoker="never")
     truth = f"{columns.filter(asked).height:,}"
     say("{}: {} people of 20 to 39 never smoked; in the survey {} did not.", promise, answer, truth)
-    sample = view.sample(5)
+    sample = pview.sample(5)
     print_table("Five synthetic people", sample.columns, sample.rows())
 
 

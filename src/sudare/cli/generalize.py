@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,26 +15,26 @@ from sudare.cli.arguments import (
     K,
     L,
     LedgerFile,
+    OutputFolder,
     Receiver,
     SchemaPath,
     SensitiveAttribute,
     Source,
     T,
+    read_table,
     ready_to_write,
     requirements_of,
     schema_of,
 )
-from sudare.cli.output import Force, Json, print_json, print_table, say, working
-from sudare.engines.read import read
-from sudare.release.release import Release
-from sudare.tables.databases import load_extra, safe_name
-from sudare.tables.folders import HAND_OVER, KEEP, REPORT
+from sudare.cli.output import Force, Json, working
+from sudare.cli.show_release import print_release, show_release
+from sudare.tables.databases import load_extra
 from sudare.verbs.generalize import generalize as generalize_table
 
 
 def generalize(
     source: Source,
-    output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
+    output: OutputFolder,
     k: K = None,
     l: L = None,
     diversity: Diversity = "distinct",
@@ -65,45 +65,8 @@ def generalize(
         load_extra("sklearn", "--predict", "classifier")
     declared = schema_of(schema)
     book = ready_to_write(output, ledger, receiver, force=force)
-    with working(f"Reading {safe_name(source)}"):
-        table = read(source, declared)
+    table = read_table(source, declared)
     with working("Generalizing and verifying"):
         release = generalize_table(table, asked, method, suppress=suppress, strict=strict, predict=predict)
         release.write(output, force=force, ledger=book, receiver=receiver)
-    if json:
-        print_json(as_json(release, output))
-        return
-    show_release(release)
-    say_where(output)
-
-
-def as_json(release: Release, folder: Path) -> dict[str, Any]:
-    """Return what a machine is told of a release that was written: to its holder, so the holder's record too."""
-    certificate = release.certificate.model_dump(mode="json")
-    return {"folder": str(folder), "certificate": certificate, "holder": release.holder}
-
-
-def say_where(folder: Path) -> None:
-    """Say what to hand over, and what to keep."""
-    say("Hand over [b]{}[/].", folder / HAND_OVER)
-    say("Keep [b]{}[/]: it tells about the original. Look at [b]{}[/]", folder / KEEP, folder / KEEP / REPORT)
-
-
-def show_release(release: Release) -> None:
-    """Print what holds and what it cost."""
-    certificate, holder = release.certificate, release.holder
-    measured = ", ".join(f"{name} = {value:g}" for name, value in certificate.measured.items())
-    records, utility, bound = holder["records"], holder["utility"], holder["bound"]
-    counts = utility["query_error"]
-    least = "" if bound is None else f" (no method can do better than {bound:.4f})"
-    rows = [
-        ["measured on the output", measured],
-        ["distortion", f"{utility['distortion']:.4f}{least}"],
-        ["random counts are off by", f"{counts['median']:.1%} (median), {counts['mean']:.1%} (mean)"],
-        ["blocks", f"{utility['blocks']:,}, of {utility['average_block']:.1f} records on average"],
-        ["records published", f"{records['published']:,} of {records['read']:,}"],
-    ]
-    if scores := utility.get("prediction"):
-        beside = f"original {scores['original']:.1%}, guess {scores['guess']:.1%}"
-        rows.append([f"{scores['target']} predicted right", f"{scores['published']:.1%} ({beside})"])
-    print_table(" and ".join(certificate.requirements), ["", ""], rows)
+    print_release(release, output, show_release, json=json)

@@ -11,28 +11,30 @@ import typer
 from sudare.cli.arguments import (
     SCHEMA_FILE,
     LedgerFile,
+    OutputFolder,
     Receiver,
     SchemaPath,
     SensitiveAttribute,
     Source,
     by_name,
+    lists_by_name,
+    read_table,
     ready_to_write,
     schema_of,
+    whole_if_it_is,
 )
-from sudare.cli.generalize import as_json, say_where
-from sudare.cli.output import Force, Json, print_json, print_table, say, working
-from sudare.engines.read import read
+from sudare.cli.output import Force, Json, print_table, say, working
+from sudare.cli.show_release import print_release, show_caveats, show_what_holds
 from sudare.errors import InputError
 from sudare.generalization.views import Method, Score
 from sudare.privacy.multi_view import Kind, MultiViewDiversity
 from sudare.release.release import Release
-from sudare.tables.databases import safe_name
 from sudare.verbs.generalize_views import generalize_views as generalize_table
 
 
 def generalize_views(
     source: Source,
-    output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
+    output: OutputFolder,
     view: Annotated[
         list[str],
         typer.Option(
@@ -99,15 +101,14 @@ def generalize_views(
     json: Json = False,
 ) -> None:
     """Generalize several views so that all together tell nobody's sensitive value, verify, and write them."""
-    chosen = {name: text.split(",") for name, text in by_name(view, "--view", "T1=age,sex").items()}
-    asked = MultiViewDiversity(int(l) if l.is_integer() else l, kind, attribute)
+    chosen = lists_by_name(view, "--view", "T1=age,sex")
+    asked = MultiViewDiversity(whole_if_it_is(l), kind, attribute)
     weights = {name: _number(text, name) for name, text in by_name(weight, "--weight", "T1=2").items()}
     if everybody and ledger is None:
         raise InputError("--everybody speaks of a ledger's receivers. Give --ledger too.")
     declared = schema_of(schema)
     book = ready_to_write(output, ledger, receiver, force=force)
-    with working(f"Reading {safe_name(source)}"):
-        table = read(source, declared)
+    table = read_table(source, declared)
     with working("Generalizing and verifying"):
         release = generalize_table(
             table,
@@ -124,11 +125,7 @@ def generalize_views(
             everybody=everybody,
         )
         release.write(output, force=force, ledger=book, receiver=receiver)
-    if json:
-        print_json(as_json(release, output))
-        return
-    _show(release)
-    say_where(output)
+    print_release(release, output, _show, json=json)
 
 
 def _number(text: str, name: str) -> float:
@@ -146,8 +143,7 @@ def _flat(order: Sequence[str] | None) -> list[str] | None:
 def _show(release: Release) -> None:
     """Print what holds, and what it cost every view."""
     certificate, holder = release.certificate, release.holder
-    measured = ", ".join(f"{name} = {value:.4g}" for name, value in holder["measured"].items())
-    say("[b]{}[/]: [green]holds[/], {}", " and ".join(certificate.requirements), measured)
+    show_what_holds(certificate, holder["measured"])
     before, after = (holder["attacks"][side]["intersection"] for side in ("input", "output"))
     for name, left in after["by_attribute"].items():
         say(
@@ -168,5 +164,4 @@ def _show(release: Release) -> None:
         for name, utility in holder["utility"].items()
     ]
     print_table("What it cost", ["view", "blocks", "average block", "DM", "DIS", "left open"], rows)
-    for caveat in [*certificate.caveats, *holder["notes"]]:
-        say("[yellow]Not covered:[/] {}", caveat)
+    show_caveats([*certificate.caveats, *holder["notes"]])

@@ -10,20 +10,21 @@ import typer
 from sudare.cli.arguments import (
     SCHEMA_FILE,
     LedgerFile,
+    OutputFolder,
     Receiver,
     SchemaPath,
     Source,
-    opened,
+    UnsafeSeed,
+    read_table,
+    ready_to_write,
     schema_of,
 )
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
-from sudare.engines.read import read
+from sudare.ledger.ledger import Ledger
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.files import PAGE
 from sudare.pview.pview import PView
-from sudare.tables.atomic import refuse_unwritable
-from sudare.tables.databases import safe_name
-from sudare.tables.folders import HAND_OVER, KEEP, MARK, REPORT
+from sudare.tables.folders import HAND_OVER, KEEP, REPORT
 from sudare.verbs.materialize import materialize as materialize_table
 
 MAX_SHARES_SHOWN = 16  # one by one; more are shown by kind
@@ -31,7 +32,7 @@ MAX_SHARES_SHOWN = 16  # one by one; more are shown by kind
 
 def materialize(
     source: Source,
-    output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
+    output: OutputFolder,
     epsilon: Annotated[
         float, typer.Option(help="The epsilon of the whole p-view, whatever is asked of it later.", min=0)
     ],
@@ -55,20 +56,15 @@ def materialize(
     schema: SchemaPath = Path(SCHEMA_FILE),
     ledger: LedgerFile = None,
     receiver: Receiver = None,
-    unsafe_seed: Annotated[
-        int | None,
-        typer.Option(help="For tests and papers only: who knows the seed can undo it. The p-view shows it."),
-    ] = None,
+    unsafe_seed: UnsafeSeed = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Make a p-view of a table: a differentially private stand-in that answers any range count."""
     parameters = {"theta": theta, "tree_share": tree_share, "beta": beta, "gamma": gamma}
-    refuse_unwritable(output, force=force, mark=MARK)
     declared = schema_of(schema)
-    book = opened(ledger, receiver)
-    with working(f"Reading {safe_name(source)}"):
-        table = read(source, declared)
+    book = ready_to_write(output, ledger, receiver, force=force)
+    table = read_table(source, declared)
     with working("Counting with noise"):
         pview = materialize_table(
             table,
@@ -79,12 +75,19 @@ def materialize(
             unsafe_seed=unsafe_seed,
             **{name: value for name, value in parameters.items() if value is not None},
         )
+    write_pview(pview, output, book, receiver, force=force, json=json)
+
+
+def write_pview(
+    pview: PView, output: Path, ledger: Ledger | None, receiver: str | None, *, force: bool, json: bool
+) -> None:
+    """Write a p-view, and print what it is: for a person, or as JSON."""
     with working("Drawing what it says, and how near that is"):
-        pview.write(output, force=force, ledger=book, receiver=receiver)
+        pview.write(output, force=force, ledger=ledger, receiver=receiver)
     if json:
         print_json({"folder": str(output), **pview.facts})
-        return
-    _show(pview, output)
+    else:
+        _show(pview, output)
 
 
 def _show(pview: PView, output: Path) -> None:

@@ -16,18 +16,19 @@ from sudare.cli.arguments import (
     SchemaPath,
     SensitiveAttribute,
     Source,
+    read_table,
     ready_to_write,
     schema_of,
 )
-from sudare.cli.generalize import as_json, say_where, show_release
 from sudare.cli.output import Force, Json, console, print_json, say, working
-from sudare.engines.read import read
+from sudare.cli.show_release import print_release, show_release
 from sudare.errors import InputError
 from sudare.pview.pview import PView
 from sudare.pview.servers import publish_pview
+from sudare.release.release import Release
 from sudare.suitability.assess import Assessment
 from sudare.suitability.choices import Advice
-from sudare.tables.databases import load_extra, quoted, safe_name
+from sudare.tables.databases import load_extra, quoted
 from sudare.tables.policy import Compromise, Diversity, Policy
 from sudare.tables.schema import Schema
 from sudare.verbs.publish import Decide
@@ -93,18 +94,18 @@ def publish(
     declared = schema_of(schema)
     policy = _policy(declared, schema, l, k, diversity, accept)
     book = ready_to_write(output, ledger, receiver, force=force)
-    with working(f"Reading {safe_name(source)}"):
-        table = read(source, declared)
+    table = read_table(source, declared)
     with working("Assessing, generalizing and verifying") as progress:
         decide: Decide | None = _asking(progress) if console.is_terminal and not json else None
         release = publish_table(table, policy, attribute=attribute, decide=decide)
         release.write(output, force=force, ledger=book, receiver=receiver)
-    if json:
-        print_json(as_json(release, output))
-        return
+    print_release(release, output, _show, json=json)
+
+
+def _show(release: Release) -> None:
+    """Print what was decided, what holds, and what it cost."""
     say("{}", release.holder["decision"])
     show_release(release)
-    say_where(output)
 
 
 def _publish_pview(folder: Path, to: str, name: str, *, force: bool, json: bool) -> None:

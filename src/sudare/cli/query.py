@@ -32,9 +32,9 @@ def query(
     from sudare.pview.sql import question_of  # sqlglot takes long to load
 
     with working(f"Asking {folder}"):
-        view = PView.open(folder)
-        asked = question_of(question, view.domain)
-        answers = ask(view, asked)
+        pview = PView.open(folder)
+        asked = question_of(question, pview.domain)
+        answers = ask(pview, asked)
     if json:
         print_json([{name: _plain(value) for name, value in row.items()} for row in answers.rows(named=True)])
     else:

@@ -10,16 +10,19 @@ import typer
 from sudare.cli.arguments import (
     SCHEMA_FILE,
     LedgerFile,
+    OutputFolder,
     Receiver,
     SchemaPath,
     Source,
+    UnsafeSeed,
     by_name,
+    lists_by_name,
+    read_table,
     ready_to_write,
     schema_of,
 )
-from sudare.cli.generalize import as_json, say_where
-from sudare.cli.output import Force, Json, print_json, print_table, say, working
-from sudare.engines.read import read
+from sudare.cli.output import Force, Json, print_table, say, working
+from sudare.cli.show_release import print_release, show_caveats, show_what_holds
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
@@ -29,13 +32,12 @@ from sudare.randomization.files import MatrixRows, read_matrix, read_prior
 from sudare.randomization.laws import After
 from sudare.randomization.plan import Histogram
 from sudare.release.release import Release
-from sudare.tables.databases import safe_name
 from sudare.verbs.randomize import randomize as randomize_table
 
 
 def randomize(
     source: Source,
-    output: Annotated[Path, typer.Argument(help="The folder to write; it must be new.", show_default=False)],
+    output: OutputFolder,
     pk: Annotated[
         float | None, typer.Option(help="Pk-anonymity: nobody is found with a probability above 1/k.")
     ] = None,
@@ -82,19 +84,14 @@ def randomize(
     schema: SchemaPath = Path(SCHEMA_FILE),
     ledger: LedgerFile = None,
     receiver: Receiver = None,
-    unsafe_seed: Annotated[
-        int | None,
-        typer.Option(
-            help="For tests and papers only: who knows the seed can undo it. The certificate shows it."
-        ),
-    ] = None,
+    unsafe_seed: UnsafeSeed = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Change every quasi and sensitive value at random by a known law, verify, and write the release."""
     asked = _requirement(pk, epsilon)
     laws = cast(dict[str, Any], by_name(how, "--how", "age=bins"))
-    groups = {name: text.split(",") for name, text in by_name(joint, "--joint", "who=sex,race").items()}
+    groups = lists_by_name(joint, "--joint", "who=sex,race")
     files = {
         "prior": by_name(prior, "--prior", "age=age.csv"),
         "matrix": by_name(matrix, "--matrix", "sex=sex.csv"),
@@ -109,8 +106,7 @@ def randomize(
         for name, path in files["matrix"].items()
     }
     book = ready_to_write(output, ledger, receiver, force=force)
-    with working(f"Reading {safe_name(source)}"):
-        table = read(source, declared)
+    table = read_table(source, declared)
     with working("Randomizing and verifying"):
         release = randomize_table(
             table,
@@ -125,12 +121,9 @@ def randomize(
             unsafe_seed=unsafe_seed,
         )
         release.write(output, force=force, ledger=book, receiver=receiver)
-    if json:
-        print_json(as_json(release, output))
-        return
-    _show(release)
-    say_where(output)
-    say("[b]sudare reconstruct {}[/] estimates what the original was, from what is handed over.", output)
+    print_release(release, output, _show, json=json)
+    if not json:
+        say("[b]sudare reconstruct {}[/] estimates what the original was, from what is handed over.", output)
 
 
 def _requirement(pk: float | None, epsilon: float | None) -> PkAnonymity | DifferentialPrivacy:
@@ -146,8 +139,7 @@ def _requirement(pk: float | None, epsilon: float | None) -> PkAnonymity | Diffe
 def _show(release: Release) -> None:
     """Print what holds, and what was done to each attribute."""
     certificate, laws = release.certificate, (release.handed_over.law or {})["attributes"]
-    measured = ", ".join(f"{name} = {value:.4g}" for name, value in certificate.measured.items())
-    say("[b]{}[/]: [green]holds[/], {}", " and ".join(certificate.requirements), measured)
+    show_what_holds(certificate, certificate.measured)
     rows = [
         [
             _named(name, law),
@@ -158,8 +150,7 @@ def _show(release: Release) -> None:
         for name, law in laws.items()
     ]
     print_table("What was done", ["attribute", "law", "epsilon", "values that change"], rows)
-    for caveat in certificate.caveats:
-        say("[yellow]Not covered:[/] {}", caveat)
+    show_caveats(certificate.caveats)
 
 
 def _named(name: str, law: dict[str, Any]) -> str:

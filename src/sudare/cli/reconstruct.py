@@ -58,7 +58,8 @@ def reconstruct(
     if asked and json:
         print_json({"where": asked, "method": method, **asdict(answer)})
     elif asked:
-        say("{}: [b]{}[/]", " and ".join(where or []), answer)
+        said = " and ".join(f"{name}={' or '.join(texts)}" for name, texts in asked.items())
+        say("{}: [b]{}[/]", said, answer)
     elif json:
         print_json(
             {

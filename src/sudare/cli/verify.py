@@ -124,9 +124,8 @@ def _schema(path: Path | None, *, needed: bool) -> Schema | None:
 
 
 def _show(finding: Finding) -> None:
-    worst = ", ".join(f"{name} = {value}" for name, value in finding.worst.items()) or "all records"
     note = f"; {finding.note}." if finding.note else ""
-    values = finding.requirement, finding.name, f"{finding.value:g}", worst, note
+    values = finding.requirement, finding.name, f"{finding.value:g}", finding.where, note
     if finding.holds:
         say("[green]{} holds[/]: {} = {}; worst: {}{}", *values)
     else:

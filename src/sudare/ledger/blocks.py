@@ -138,12 +138,10 @@ class RecordedBlocks:
             raise InputError("its blocks are of other records than its table's")
         blocks = self.block_of[matches]
         if (blocks == SEVERAL).any():
-            values = counts.codes[int((blocks == SEVERAL).argmax())]
-            who = {name: table[name].decode(values[[at]])[0] for at, name in enumerate(counts.names)}
+            first = table.describe(counts, int((blocks == SEVERAL).argmax()))
             raise RequirementError(
                 "Two releases cannot be compared: records were published apart whose values say the same, such as 30 and 30.0, "
-                f"or an empty text and none. The first have {', '.join(f'{name} {value!r}' for name, value in who.items())}. Write "
-                "such values alike in the source."
+                f"or an empty text and none. The first have {first}. Write such values alike in the source."
             )
         return blocks
 

@@ -70,8 +70,8 @@ def certify(
     )
 
 
-def certify_view(declared: Declared, commitment: InputHash) -> Certificate:
-    """Say what a differentially private view promises, before anything is measured for it.
+def certify_pview(declared: Declared, commitment: InputHash) -> Certificate:
+    """Say what a p-view promises, before anything is measured for it.
 
     How many records were read is not told: it is protected, too.
     """
@@ -94,7 +94,7 @@ def certify_view(declared: Declared, commitment: InputHash) -> Certificate:
 
 def _budget(promise: Promise) -> dict[str, float]:
     if not isinstance(promise, DifferentialPrivacy):
-        raise ParameterError(f"A view cannot promise {promise}. Ask for DifferentialPrivacy.")
+        raise ParameterError(f"A p-view cannot promise {promise}. Ask for DifferentialPrivacy.")
     return {"epsilon": promise.epsilon, "delta": promise.delta}
 
 

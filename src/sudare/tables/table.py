@@ -15,7 +15,7 @@ from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.lookalikes import skeleton
 from sudare.tables.schema import CsvFormat, Role, Schema
-from sudare.tables.text import listed
+from sudare.tables.text import listed, shown
 
 if TYPE_CHECKING:
     from sudare.engines.engine import Engine
@@ -89,6 +89,19 @@ class Table:
         for name in chosen:
             self[name]  # refused if there is none
         return self.rows.counts(chosen)
+
+    def describe(self, counts: Counts, place: int, names: Sequence[str] | None = None) -> str:
+        """Write one of the tuples that were counted for an error message, with all its columns or only some.
+
+        >>> import sudare as sd
+        >>> table = sd.read(pl.DataFrame({"age": [30, None], "sex": ["f", "m"]}))
+        >>> table.describe(table.counts(["age", "sex"]), 1)
+        "age (missing), sex 'm'"
+        """
+        values = {name: self[name].decode(counts.column(name)[[place]])[0] for name in names or counts.names}
+        return ", ".join(
+            f"{name} {'(missing)' if value is None else shown(value)}" for name, value in values.items()
+        )
 
     def frame(self) -> pl.DataFrame:
         """Return the rows as they were read."""

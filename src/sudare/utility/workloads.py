@@ -1,7 +1,7 @@
 """Workloads: many range counts over coded attributes, their true answers, and how far other answers are from these.
 
 A query is a box of cells: the codes from `low` to `high` of every attribute, both included; an attribute that is not
-asked for has all of its codes. Who answers does not matter: a view, a sample, or another program's output.
+asked for has all of its codes. Who answers does not matter: a p-view, a sample, or another program's output.
 """
 
 from __future__ import annotations

@@ -107,13 +107,9 @@ def _covered(located: Where, unseen: Unseen) -> Where:
         raise InputError(f"{table.source.name}: the plan covers none of its records. Learn a plan from them.")
     if unseen == "refuse" and not covered.all():
         first = int((~covered).argmax())
-        values = {name: table[name].decode(counts.column(name)[[first]])[0] for name in counts.names}
-        described = ", ".join(
-            f"{name} {'(missing)' if value is None else value}" for name, value in values.items()
-        )
         raise InputError(
             f"{table.source.name}: the plan does not cover {int(counts.weights[~covered].sum()):,} of {counts.total:,} records; the "
-            f'first has {described}. Leave them out with unseen="suppress", or learn a plan from these records.'
+            f'first has {table.describe(counts, first)}. Leave them out with unseen="suppress", or learn a plan from these records.'
         )
     return located
 

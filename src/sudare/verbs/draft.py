@@ -141,11 +141,11 @@ def _unknown_texts(column: Dictionary) -> list[str]:
     if column.values.dtype != pl.String:
         return []
     values = column.values
-    found = [UNKNOWN] if UNKNOWN in values.str.strip_chars() else []
+    texts = [UNKNOWN] if UNKNOWN in values.str.strip_chars() else []
     rest = values.filter(~values.is_in([*UNKNOWN_AMONG_NUMBERS, UNKNOWN]))
     if len(rest) > 0 and infer_type(rest) != "text":
-        found += [text for text in UNKNOWN_AMONG_NUMBERS if text in values]
-    return found
+        texts += [text for text in UNKNOWN_AMONG_NUMBERS if text in values]
+    return texts
 
 
 # -- one column ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from sudare.pview.domain import Domain
 from sudare.pview.method import Method
 from sudare.pview.methods import METHODS, method_of
 from sudare.pview.pview import Model, PView
-from sudare.release.certify import Declared, certify_view
+from sudare.release.certify import Declared, certify_pview
 from sudare.release.pview_release import KeptOfPView
 from sudare.tables.schema import Role, Schema
 from sudare.tables.table import Table, table_given
@@ -93,7 +93,7 @@ def materialize_design(
     refuse_overspent({"unit": account.unit, "shares": [{"amount": account.whole}]}, design.requirement)
     counts = design.domain.counts(table)
     commitment, salt = InputHash.commit(table.name, table.digest())
-    certificate = certify_view(_declared(design, table.schema, source), commitment)
+    certificate = certify_pview(_declared(design, table.schema, source), commitment)
     kept = KeptOfPView(design, certificate, salt, counts, table, receiver)
     if ledger is not None:
         entry = kept.ledger_entry(ledger, UNWRITTEN, receiver)

@@ -46,10 +46,10 @@ def publish(
             f"{table.source.name}: the schema has no [publish] section, and no policy was given. "
             "Say what to publish under, such as Policy(l=2)."
         )
-    found = assess(
+    assessment = assess(
         table, policy.l, [policy.k] if policy.k else [], diversity=policy.diversity, attribute=attribute
     )
-    choice = _decided(found, found.choices[policy.l], policy.accept, decide)
+    choice = _decided(assessment, assessment.choices[policy.l], policy.accept, decide)
     asked: list[Requirement] = [LDiversity(choice.l, choice.diversity, attribute=attribute)]
     if policy.k is not None:
         asked.insert(0, KAnonymity(policy.k))
@@ -59,7 +59,7 @@ def publish(
 
 
 def _decided(
-    found: Assessment, offered: list[Advice], accept: Sequence[Compromise], decide: Decide | None
+    assessment: Assessment, offered: list[Advice], accept: Sequence[Compromise], decide: Decide | None
 ) -> Advice:
     if len(offered) == 1 and offered[0].action == "go ahead":
         return offered[0]
@@ -73,11 +73,11 @@ def _decided(
         ]
         accept_one = f" Accept one of {listed(possible)} in the policy." if possible else ""
         raise RequirementError(
-            f"{found.source}: nothing was published. {' '.join(choice.text for choice in offered)}{accept_one}"
+            f"{assessment.source}: nothing was published. {' '.join(choice.text for choice in offered)}{accept_one}"
         )
-    choice = decide(found, offered)
+    choice = decide(assessment, offered)
     if choice.action in ("stop", "harmless value"):
-        raise RequirementError(f"{found.source}: nothing was published. {choice.text}")
+        raise RequirementError(f"{assessment.source}: nothing was published. {choice.text}")
     return choice
 
 

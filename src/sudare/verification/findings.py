@@ -22,6 +22,11 @@ class Finding:
     note: str = field(default="", repr=False)
     """What this finding rests on, where the output alone does not show all of it."""
 
+    @property
+    def where(self) -> str:
+        """Where the worst is, in words."""
+        return ", ".join(f"{name} = {value}" for name, value in self.worst.items()) or "all records"
+
 
 @dataclass(frozen=True)
 class Verification:
@@ -58,6 +63,6 @@ class Verification:
         for finding in self.findings:
             if not finding.holds:
                 raise RequirementError(
-                    f"The output does not have {finding.requirement}: {finding.name} = {finding.value} at "
-                    f"{finding.worst}. It must not be handed over."
+                    f"The output does not have {finding.requirement}: {finding.name} = {finding.value:g} at "
+                    f"{finding.where}. It must not be handed over."
                 )

@@ -15,11 +15,9 @@ from sudare.reports.charts.scale import k_scale
 from sudare.reports.charts.shades import transition_shades, two_way_shades
 from sudare.reports.charts.svg import AFTER, AMBER, BEFORE, FAINT, INK, LIGHT, QUIET
 
-lying = horizontal_bars  # the name that papers/ call it by
-
 __all__ = [
     "AFTER", "AMBER", "BEFORE", "FAINT", "INK", "LIGHT", "QUIET", "SCALE", "STYLE",
     "Bars", "Dots", "Interval", "Line",
-    "grouped_bars", "horizontal_bars", "k_scale", "lines", "lying", "png_renderer", "share_bars", "standalone",
+    "grouped_bars", "horizontal_bars", "k_scale", "lines", "png_renderer", "share_bars", "standalone",
     "transition_shades", "two_way_shades", "vertical_bars",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Small views of every kind, as they are saved."""
+"""Small p-views of every kind, as they are saved."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _product(rng: np.random.Generator) -> Model:
     return ProductModel(NoisyProduct(tuple(np.full(size, 84.0 / size) for size in SIZES), 1.0))
 
 
-VIEWS: dict[str, Callable[[np.random.Generator], Model]] = {
+PVIEWS: dict[str, Callable[[np.random.Generator], Model]] = {
     "cloud": _cloud,
     "blocks": _blocks,
     "cells": _cells,
@@ -77,8 +77,8 @@ VIEWS: dict[str, Callable[[np.random.Generator], Model]] = {
 
 @cache
 def saved(kind: str) -> tuple[Any, bytes]:
-    """Return the manifest and the data of a view of a kind."""
-    view = PView(Domain(AXES), VIEWS[kind](np.random.default_rng(1)), FACTS)
+    """Return the manifest and the data of a p-view of a kind."""
+    pview = PView(Domain(AXES), PVIEWS[kind](np.random.default_rng(1)), FACTS)
     with tempfile.TemporaryDirectory() as folder:
-        path = view.save(Path(folder) / "view")
+        path = pview.save(Path(folder) / "pview")
         return json.loads((path / "manifest.json").read_text()), (path / "pview.parquet").read_bytes()
