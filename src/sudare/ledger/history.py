@@ -27,9 +27,10 @@ from sudare.ledger.receivers import Group, groups_around
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.t_closeness import TCloseness
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.lookalikes import skeleton
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.verification.certificate import Certificate
 
