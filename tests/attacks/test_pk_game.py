@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.attacks.pk_game import MAX_PERSONS, pk_game, sample_persons
+from sudare.attacks.pk_game import MAX_PERSONS, pk_game
 from sudare.plans.law import LawForm
 
 
@@ -68,15 +68,6 @@ def test_the_row_taken_is_the_likeliest_by_the_definition() -> None:
 
 
 # -- Who is looked for ----------------------------------------------------------------------------------
-
-
-def test_persons_are_drawn_from_counts_without_putting_them_back() -> None:
-    counts = sd.Counts(("x",), np.array([[0], [1], [2]], np.int32), np.array([600, 300, 100]), (3,))
-    assert np.bincount(sample_persons(counts).ravel()).tolist() == [600, 300, 100]
-    sample = np.bincount(sample_persons(counts, 990).ravel())
-    assert sample.sum() == 990
-    assert (sample <= [600, 300, 100]).all()
-    assert np.bincount(sample_persons(counts, 500).ravel()) == pytest.approx([300, 150, 50], abs=40)
 
 
 def test_a_large_table_is_played_on_a_sample_with_the_limit_for_so_many() -> None:

@@ -378,3 +378,27 @@ def test_rows_stand_where_the_source_has_them() -> None:
     table = sd.read(pl.DataFrame({"x": ["b", "a", "b"]}))
     assert by_row.codes(table, "x").tolist() == [1, 0, 1]
     assert table.rows.rows_with("x", [1]).tolist() == [0, 2]
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.integers(0, 1100), st.integers(0, 100))
+def test_a_sample_has_different_rows_in_the_order_of_their_codes(seed: int, rows: int, data: int) -> None:
+    rng = np.random.default_rng(data)
+    frame = pl.DataFrame({"x": rng.integers(0, 7, 1000), "y": rng.integers(0, 5, 1000)})
+    table = sd.read(frame)
+    sample = table.rows.sample(["y", "x"], rows, seed)
+    assert len(sample) == min(rows, 1000)
+    assert sample.tolist() == sorted(sample.tolist())
+    counts = table.counts(["y", "x"])
+    held = dict(zip(map(tuple, counts.codes.tolist()), counts.weights.tolist(), strict=True))
+    drawn = Counter(map(tuple, sample.tolist()))
+    assert all(drawn[key] <= held[key] for key in drawn)
+    if rows >= 1000:
+        assert drawn == held
+    assert np.array_equal(sample, table.rows.sample(["y", "x"], rows, seed))
+
+
+def test_every_row_is_as_likely_to_be_drawn() -> None:
+    table = sd.read(pl.DataFrame({"x": range(20)}))
+    drawn = np.concatenate([table.rows.sample(["x"], 5, seed).ravel() for seed in range(2000)])
+    assert np.bincount(drawn, minlength=20) == pytest.approx(np.full(20, 500), abs=100)

@@ -25,10 +25,15 @@ def entry(seq: int, source: str, digest: str, epsilon: str = "1", **noise: str) 
         "folder": "out", "receiver": None, "source": source, "digest": digest * 64,
         "whole_digest": digest * 64, "columns": {}, "rows": 3, "views": {}, "promises": [],
         "noise": {"epsilon": epsilon, "delta": "0", "neighbours": "replace"} | noise,
-        "certificate": {"requirements": []}, "certificate_sha256": None, "holder": {}, "input_salt": "0" * 64,
+        "certificate": {"requirements": []}, "certificate_sha256": None, "holder": {}, "input_salt": f"{seq:064x}",
     }  # fmt: skip
     ReleaseBody.model_validate(body)
     return Entry(seq, "", "release", body, "", "")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> sd.Ledger:
+    return sd.Ledger(tmp_path / "releases.db")
 
 
 class TestNumbers:
@@ -99,10 +104,6 @@ class TestSources:
 
 
 class TestBudgetsOfOneSource:
-    @pytest.fixture
-    def ledger(self, tmp_path: Path) -> sd.Ledger:
-        return sd.Ledger(tmp_path / "releases.db")
-
     def test_all_names_bind_and_the_strictest_is_shown(self, ledger: sd.Ledger) -> None:
         for i, (name, digest) in enumerate([("a", "1"), ("b", "1")]):
             ledger.append("release", entry(i, name, digest, neighbours="add or remove").body)
@@ -132,3 +133,54 @@ class TestBudgetsOfOneSource:
         with pytest.raises(sd.ParameterError, match="'neighbours' parameter of set_budget must be one of"):
             ledger.set_budget("a", 1, neighbours="both")  # type: ignore[arg-type]
         assert ledger.entries() == []
+
+
+def of_p_view(
+    seq: int, receiver: str | None, salt: str, measurement: str | None, epsilon: str = "1"
+) -> Entry:
+    body = {
+        **entry(seq, "a", "1", epsilon).body,
+        "receiver": receiver, "input_salt": salt * 64, "certificate_sha256": measurement and "f" * 64,
+        "measurement": measurement and measurement * 64,
+    }  # fmt: skip
+    ReleaseBody.model_validate(body)
+    return Entry(seq, "", "release", body, "", "")
+
+
+class TestMeasurements:
+    """One that goes out again costs nothing more; a forged one does."""
+
+    @pytest.mark.parametrize(
+        ("releases", "spent"),
+        [
+            ([("x", "1", "a"), ("x", "1", "a")], 1),  # again
+            ([("x", "1", "a"), ("y", "1", "a"), (None, "1", "a")], 1),  # to others, and to all
+            ([("x", "1", None), ("x", "1", "a"), ("y", "1", "a")], 1),  # charged beforehand
+            ([("x", "1", None), ("x", "1", "a"), ("x", "1", "b")], 2),  # other files under its salt
+            ([("x", "1", "a"), ("x", "2", "a")], 2),  # the same files under another salt
+            ([("x", "1", None), ("x", "2", None)], 2),
+            ([("x", "1", "a", "0.1"), ("x", "1", "a", "1")], 1),  # a smaller charge does not pay for it
+            ([("x", "1", "a"), ("x", "1", "a", "0.1")], 1),
+        ],
+    )
+    def test_each_counts_once(self, ledger: sd.Ledger, releases: list[Any], spent: int) -> None:
+        for i, release in enumerate(releases):
+            ledger.append("release", of_p_view(i, *release).body)
+        ledger.set_budget("a", 10)
+        for receiver in ("x", "z", None):
+            assert ledger.budget("a", receiver).spent == spent  # type: ignore[union-attr]
+
+    def test_randomized_rows_are_each_a_measurement_of_their_own(self, ledger: sd.Ledger) -> None:
+        for i in range(2):
+            body = of_p_view(i, "x", "1", None).body | {"certificate_sha256": "f" * 64}
+            ledger.append("release", body)
+        ledger.set_budget("a", 10)
+        assert ledger.budget("a").spent == 2  # type: ignore[union-attr]
+
+    def test_receivers_who_are_apart_have_what_each_got(self, ledger: sd.Ledger) -> None:
+        for i, release in enumerate([("x", "1", "a"), ("y", "1", "a"), ("y", "2", "b", "2")]):
+            ledger.append("release", of_p_view(i, *release).body)
+        ledger.set_budget("a", 10)
+        ledger.declare_apart(["x", "y"])
+        spent = [ledger.budget("a", receiver).spent for receiver in ("x", "y", None)]  # type: ignore[union-attr]
+        assert spent == [1, 3, 3]

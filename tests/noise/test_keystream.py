@@ -14,7 +14,7 @@ import pytest
 
 import sudare.threads
 from sudare.errors import ParameterError
-from sudare.noise._kernels import BLOCK, BUFFER, LANES, fill, fill_words, take, tap
+from sudare.noise._chacha import BLOCK, BUFFER, LANES, fill, fill_words, take, tap
 from sudare.noise.keystream import PIECE, Keystream
 
 # RFC 8439, 2.3.2 and appendix A.1: key, counter, nonce, keystream

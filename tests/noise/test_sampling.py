@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -13,7 +14,7 @@ from scipy import stats
 
 import sudare.threads
 from sudare.errors import ParameterError
-from sudare.noise import _kernels
+from sudare.noise import _categories, _chacha, _exponential
 from sudare.noise.keystream import PIECE, Keystream
 from sudare.noise.sampling import (
     choose,
@@ -55,7 +56,7 @@ def codes_of(d: int, dtype: Any = np.uint8) -> np.ndarray:
 def plain_words(seed: int, stream: int) -> Iterator[int]:
     key = np.frombuffer(hashlib.sha256(str(seed).encode()).digest(), dtype="<u4").astype(np.uint32)
     out = np.empty(2_000_000, dtype=np.uint64)
-    _kernels.fill_words(key, np.uint64(stream), out)
+    _chacha.fill_words(key, np.uint64(stream), out)
     return iter(out.tolist())
 
 
@@ -216,7 +217,7 @@ def test_alias_tables_hold_exactly_the_realized_matrix(name: str) -> None:
     exact = realized_matrix(matrices()[name])
     weights = np.array([[int(w) % ALL for w in row] for row in exact], dtype=np.uint64)
     bits = max((len(exact) - 1).bit_length(), 1)
-    own, other = _kernels.alias_tables(weights, matrices()[name].argmax(axis=0), bits)
+    own, other = _categories.alias_tables(weights, matrices()[name].argmax(axis=0), bits)
     held = np.zeros((2**bits, exact.shape[1]), dtype=object)
     for j, c in np.ndindex(own.shape):
         held[c, j] += int(own[j, c])
@@ -295,10 +296,13 @@ def test_below_fits_large_numbers(n: int) -> None:
 def poured(monkeypatch: pytest.MonkeyPatch, words: list[int]) -> Iterator[int]:
     """Let uncompiled kernels take these words. Return what is left of them."""
     left = iter(words)
-    monkeypatch.setattr(_kernels, "tap", lambda key, stream: None)
-    monkeypatch.setattr(_kernels, "take", lambda tap: np.uint64(next(left)))
-    for name in ("below", "_high", "_run", "_exp_minus"):
-        monkeypatch.setattr(_kernels, name, getattr(_kernels, name).py_func)
+    kernels = (_chacha, _categories, _exponential)
+    stand_ins = {"tap": lambda key, stream: None, "take": lambda tap: np.uint64(next(left))}
+    for module, name in itertools.product(kernels, stand_ins):
+        monkeypatch.setattr(module, name, stand_ins[name])
+    for module, name in itertools.product(kernels, ("below", "_high", "_run", "_exp_minus")):
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, getattr(module, name).py_func)
     return left
 
 
@@ -308,15 +312,15 @@ def test_a_word_beyond_the_last_share_is_drawn_again(
 ) -> None:
     left = poured(monkeypatch, [word, 5, 6])
     full = np.full(d, (ALL - 1) // (d - 1), dtype=np.uint64)
-    codes, out = np.array([1], dtype=np.uint8), np.array([9], dtype=np.uint8)
-    _kernels.retain.py_func(None, 0, codes, np.full(d, ALL - 1, dtype=np.uint64), full, out)
-    assert (out.tolist(), list(left)) == ([0], [6])
+    codes = np.array([1], dtype=np.uint32)
+    _categories.retain.py_func(None, 0, codes, np.full(d, ALL - 1, dtype=np.uint64), full)
+    assert (codes.tolist(), list(left)) == ([0], [6])
 
 
 def test_a_word_that_would_favour_a_number_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     left = poured(monkeypatch, [0, ALL - 1, 7])
     with np.errstate(over="ignore"):
-        assert _kernels.below(None, np.uint64(3)) == 2
+        assert _chacha.below(None, np.uint64(3)) == 2
     assert list(left) == [7]
 
 
@@ -331,7 +335,7 @@ def test_a_run_may_be_longer_than_twenty(
 ) -> None:
     left = poured(monkeypatch, [word_for(x), *words])
     with np.errstate(over="ignore"):
-        assert _kernels._run(None) == run
+        assert _exponential._run(None) == run
     assert list(left) == []
 
 
@@ -340,7 +344,7 @@ def test_noise_beyond_64_bits_is_moved_to_their_end(monkeypatch: pytest.MonkeyPa
     poured(monkeypatch, [0, *[again] * 200, enough, 1])
     out = np.zeros(1, dtype=np.int64)
     with np.errstate(over="ignore"):
-        _kernels.fill_laplace.py_func(None, 0, np.uint64(2**56), np.uint64(1), out)
+        _exponential.fill_laplace.py_func(None, 0, np.uint64(2**56), np.uint64(1), out)
     assert out.tolist() == [1 - 2**63]
 
 

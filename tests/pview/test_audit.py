@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from numba import njit
 
-from sudare.noise._kernels import tap
+from sudare.noise._chacha import tap
 from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview import _dawa, _mondrian
+from sudare.pview._aggregation import STEPS
 from sudare.pview.account import Account
 from sudare.pview.allocation import Allocation
 from sudare.pview.baselines import learn_identity, noisy_histograms
@@ -97,22 +98,22 @@ def forest(
     source, cells, counts, ranks, levels, sizes, kappa, theta, converge, cut, target, runs
 ):  # pragma: no cover
     """Grow many trees. For each: the number of blocks, a label of all, and the facts and a label of the target's block."""
-    trees = np.empty((runs, 6), dtype=np.int64)
+    trees, d = np.empty((runs, 6), dtype=np.int64), sizes.size
     for r in range(runs):
-        low, high, facts = _mondrian.grow(
-            source, cells, counts, ranks, levels, sizes, kappa, theta, converge, cut
-        )
+        blocks = _mondrian.grow(source, cells, counts, ranks, levels, sizes, kappa, theta, converge, cut)
         tree = 0
-        for b in range(len(facts)):
+        for b in range(len(blocks)):
             box, inside = 0, True
-            for a in range(sizes.size):
-                box = 1000 * box + 30 * low[b, a] + high[b, a] + 1
-                inside &= low[b, a] <= target[a] <= high[b, a]
+            for a in range(d):
+                low, high = blocks[b, a], blocks[b, d + a]
+                box = 1000 * box + 30 * low + high + 1
+                inside &= low <= target[a] <= high
             tree = tree * 1_000_003 + box
             if inside:
                 trees[r, 2] = box
-                trees[r, 3:] = facts[b]
-        trees[r, 0], trees[r, 1] = len(facts), tree
+                for fact in range(3):
+                    trees[r, 3 + fact] = blocks[b, 2 * d + fact]
+        trees[r, 0], trees[r, 1] = len(blocks), tree
     return trees
 
 
@@ -125,13 +126,13 @@ def mondrian_runs(table, target, promise, seed, *, theta, tree_share, beta, gamm
     levels, ranks = np.unique(-counts, return_inverse=True)
     trees = forest(
         tap(np.arange(8, dtype=np.uint32) + np.uint32(seed), np.uint64(0)),
-        np.argwhere(table > 0).astype(np.int32),
+        np.ascontiguousarray(np.argwhere(table > 0), dtype=np.int32),
         counts,
-        ranks.astype(np.int32),
+        ranks,
         -levels,
         np.array(table.shape),
         shares.kappa,
-        int(theta * _mondrian.STEPS),
+        int(theta * STEPS),
         np.uint64(slip * converge),
         cut,
         np.array(target),
@@ -258,7 +259,7 @@ def dawa_runs(counts, target, promise, seed, *, scale=np.copy, share=Fraction(1,
     budget = account(promise, seed, times)
     first, second = share * budget.whole, (1 - share) * budget.whole
     scales, _ = noise_of_costs(counts.size, budget, first, second)
-    each = 2 * _mondrian.STEPS  # less than usual, so that partitions are about equally likely
+    each = 2 * STEPS  # less than usual, so that partitions are about equally likely
     source = tap(np.arange(8, dtype=np.uint32) + np.uint32(seed), np.uint64(0))
     partitions = dawa_partitions(source, deviations(counts), scale(scales), each, counts, target, RUNS)
     partition, begin, length, total = partitions.T

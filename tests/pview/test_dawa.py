@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from sudare.errors import ParameterError
-from sudare.noise._kernels import tap
+from sudare.noise._chacha import tap
 from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview import _dawa
-from sudare.pview._mondrian import STEPS, sensitivity
+from sudare.pview._aggregation import STEPS, sensitivity
 from sudare.pview.account import Account
 from sudare.pview.dawa import along_curve, deviations, learn_dawa, noise_of_costs
 from tests.pview.counted import counted

@@ -160,7 +160,7 @@ def test_a_large_pview_opens_in_no_time(tmp_path: Path) -> None:
         tuple(Axis(f"a{i}", pl.Int64(), None, 0, 100, 100) for i in range(15)),
     )
     codes = rng.integers(0, 100, size=(200_000, 15)).astype(np.uint8)
-    boxes = Boxes(codes, codes, rng.random(len(codes)), (100,) * 15)
+    boxes = Boxes.in_order(codes, codes, rng.random(len(codes)), (100,) * 15)
     folder = PView(Domain(axes), Exact(boxes)).save(tmp_path / "pview")
     times = []
     for _ in range(3):

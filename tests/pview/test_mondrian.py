@@ -8,6 +8,7 @@ from sudare.errors import ParameterError
 from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview import _mondrian
+from sudare.pview._aggregation import STEPS, aggregation_error, sensitivity, steps
 from sudare.pview.account import Account
 from sudare.pview.mondrian import DPMondrian, learn_mondrian, spend
 from sudare.pview.spending import Share
@@ -36,16 +37,16 @@ def slow_cuts(tensor):
 
 
 def fast_cuts(tensor, low=None):
-    cells = np.argwhere(tensor > 0).astype(np.int32)
+    cells = np.ascontiguousarray(np.argwhere(tensor > 0), dtype=np.int32)
     counts = tensor[tensor > 0]
     levels, ranks = np.unique(-counts, return_inverse=True)
-    low = np.zeros(tensor.ndim, dtype=np.int32) if low is None else low
-    high = (low + np.array(tensor.shape) - 1).astype(np.int32)
+    low = np.zeros(tensor.ndim, dtype=np.int64) if low is None else low
+    high = low + np.array(tensor.shape) - 1
     room, tallies = np.empty((sum(tensor.shape), 2), np.int64), np.empty((2, levels.size + 1, 2), np.int64)
     left, right = np.empty(sum(tensor.shape)), np.empty(sum(tensor.shape))
-    n = _mondrian.cut_errors(
-        cells + low, counts, ranks.astype(np.int32), -levels, low, high, room, tallies, left, right
-    )
+    cells += low.astype(np.int32)
+    _mondrian.cut_errors(cells, counts, ranks, -levels, low, high, room, tallies, left, right)
+    n = sum(tensor.shape) - tensor.ndim
     return list(zip(left[:n].tolist(), right[:n].tolist(), strict=True))
 
 
@@ -63,7 +64,7 @@ def tensors(kinds=(0.05, 0.5, 1.0, 8.0, 300.0)):
 def test_all_cuts_have_the_errors_that_brute_force_finds():
     kinds = set()
     for tensor in tensors():
-        low = np.arange(tensor.ndim, dtype=np.int32)
+        low = np.arange(tensor.ndim)
         assert np.allclose(fast_cuts(tensor, low), slow_cuts(tensor), rtol=1e-12, atol=1e-9)
         kinds |= {
             half.mean() > 1
@@ -76,13 +77,13 @@ def test_all_cuts_have_the_errors_that_brute_force_finds():
 
 def test_the_error_of_a_block_is_that_of_brute_force():
     for tensor in tensors():
-        computed = _mondrian.aggregation_error(tensor[tensor > 0], float(tensor.size))
-        assert computed == pytest.approx(error(tensor), abs=1e-9)
+        fast = aggregation_error(tensor[tensor > 0], float(tensor.size))
+        assert fast == pytest.approx(error(tensor), abs=1e-9)
 
 
 def test_a_block_too_large_for_any_float_is_no_matter():
-    assert _mondrian.aggregation_error(np.array([3, 1]), math.inf) == 8
-    assert _mondrian.sensitivity(math.inf) == 2 * _mondrian.STEPS + 1
+    assert aggregation_error(np.array([3, 1]), math.inf) == 8
+    assert sensitivity(math.inf) == 2 * STEPS + 1
 
 
 # -- Sensitivities --------------------------------------------------------------------------------------
@@ -97,10 +98,10 @@ def test_theorem_3_is_tight_and_holds_in_steps():
                 more = x.copy()
                 more[j] += 1
                 largest = max(largest, abs(error(more) - error(x)))
-                errors = [_mondrian.aggregation_error(y[y > 0], float(size)) for y in (x, more)]
-                assert abs(np.diff([_mondrian.steps(e) for e in errors])[0]) <= _mondrian.sensitivity(size)
+                errors = [aggregation_error(y[y > 0], float(size)) for y in (x, more)]
+                assert abs(np.diff([steps(e) for e in errors])[0]) <= sensitivity(float(size))
         assert largest == pytest.approx(tight)
-        assert tight * _mondrian.STEPS <= _mondrian.sensitivity(size) <= tight * _mondrian.STEPS + 2
+        assert tight * STEPS <= sensitivity(float(size)) <= tight * STEPS + 2
 
 
 def test_one_record_changes_the_score_of_a_cut_by_the_larger_child_s_sensitivity():

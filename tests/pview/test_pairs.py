@@ -231,7 +231,7 @@ def test_kernels_do_as_their_plain_twins() -> None:
         keys = groups[i].astype(int) * bins[j] + groups[j]
         assert counts[p].tolist() == np.bincount(keys, minlength=15).tolist()
         assert sums[p] == pytest.approx(np.bincount(keys, weights, 15))
-    keys = np.empty(200, dtype=np.uint16)
+    keys = np.empty(200, dtype=np.int32)
     _pairs.keys_of(groups[1], groups[2], 2, keys)
     target = rng.random(10) * 50
     _pairs.rake(weights, keys, target, 1e-9)
@@ -242,7 +242,7 @@ def test_draws_keep_to_their_shares_within_one() -> None:
     rng = np.random.default_rng(1)
     given_groups = rng.integers(0, 3, 1000).astype(np.uint8)
     shares = rng.dirichlet(np.ones(6), 3)
-    out = np.empty(1000, dtype=np.uint8)
+    out = np.empty(1000, dtype=np.int32)
     _pairs.draw_given(given_groups, rng.permutation(1000), np.cumsum(shares, axis=1), rng.random(3), out)
     for g in range(3):
         drawn = np.bincount(out[given_groups == g], minlength=6)

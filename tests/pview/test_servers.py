@@ -257,7 +257,7 @@ def test_limits_of_postgresql(pviews_url: str) -> None:
     def ones(*names: str) -> PView:
         domain = Domain(tuple(Axis(name, pl.Int64(), (1, 2)) for name in names))
         codes = np.zeros((1, len(names)), np.int32)
-        return PView(domain, Exact(Boxes(codes, codes, np.ones(1), domain.sizes)))
+        return PView(domain, Exact(Boxes.in_order(codes, codes, np.ones(1), domain.sizes)))
 
     with pytest.raises(InputError, match="longer than the 63 bytes") as refused:
         publish_pview(ones("é" * 30), pviews_url)
@@ -270,7 +270,7 @@ def test_limits_of_postgresql(pviews_url: str) -> None:
 def test_two_attributes_that_a_database_takes_for_one(tmp_path: Path) -> None:
     axes = [Axis(name, pl.Int64(), (1, 2)) for name in ("age", "AGE", "age_low", "weight")]
     codes = np.zeros((1, 4), np.int32)
-    pview = PView(Domain(tuple(axes)), Exact(Boxes(codes, codes, np.ones(1), (2, 2, 2, 2))))
+    pview = PView(Domain(tuple(axes)), Exact(Boxes.in_order(codes, codes, np.ones(1), (2, 2, 2, 2))))
     publish_pview(pview, str(tmp_path / "x.duckdb"), "people")
     with duckdb.connect(str(tmp_path / "x.duckdb")) as connection:
         columns = [name for name, *_ in connection.execute("DESCRIBE people").fetchall()]
@@ -284,7 +284,7 @@ def test_a_large_pview_is_published_and_asked_quickly(server: tuple[str, Ask]) -
         tuple(Axis(f"a{i}", pl.Int64(), None, 0, 100, 100) for i in range(15)),
     )
     codes = rng.integers(0, 100, size=(200_000, 15)).astype(np.uint8)
-    pview = PView(Domain(axes), Exact(Boxes(codes, codes, rng.random(len(codes)), (100,) * 15)))
+    pview = PView(Domain(axes), Exact(Boxes.in_order(codes, codes, rng.random(len(codes)), (100,) * 15)))
     start = time.perf_counter()
     publish_pview(pview, to, "people_large", force=True)
     published = time.perf_counter()

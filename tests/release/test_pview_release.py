@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import pickle
 import shutil
@@ -179,7 +180,8 @@ def test_what_the_holder_keeps_goes_nowhere_with_the_pview(pview: PView, tmp_pat
     for other in (saved, pickle.loads(pickle.dumps(pview)), copy.copy(pview), copy.deepcopy(pview)):
         assert other.total == pview.total
         assert other.kept is None
-        for ask in (lambda o=other: o.holder, lambda o=other: o.certificate, lambda o=other: o.design):
+        assert other.certificate == pview.certificate  # it goes with the p-view
+        for ask in (lambda o=other: o.holder, lambda o=other: o.design):
             with pytest.raises(sd.InputError, match="has only what is handed over"):
                 ask()
         with pytest.raises(sd.InputError, match="has only what is handed over"):
@@ -201,28 +203,100 @@ def test_what_was_charged_when_it_was_made_is_only_recorded(
     charged, *written = [entry.body for entry in ledger.entries() if entry.kind == "release"]
     assert charged["noise"] == {"epsilon": "1.0", "delta": "0", "neighbours": "add or remove"}
     assert [body["folder"] for body in written] == [str(tmp_path / n) for n in ("one", "two", "three")]
-    assert all(body["noise"] is None for body in written)
+    assert len({body["measurement"] for body in written}) == 1
     assert {body["receiver"] for body in (charged, *written)} == {"hospital"}
     assert ledger.budget(SOURCE, "hospital").spent == 1  # type: ignore[union-attr]
     ledger.verify()
 
 
-def test_another_receiver_is_charged_for(table: sd.Table, ledger: sd.Ledger, tmp_path: Path) -> None:
+def test_the_same_p_view_for_another_receiver_costs_nothing_more(
+    table: sd.Table, ledger: sd.Ledger, tmp_path: Path
+) -> None:
+    """It is one measurement; but what each receiver has of it is known, and counts with whatever it gets later."""
     pview = sd.materialize(table, PROMISE, ledger=ledger, receiver="hospital")
-    with pytest.raises(sd.LedgerError, match="would be overspent"):
-        pview.write(tmp_path / "out", ledger=ledger, receiver="insurer")
-    assert not (tmp_path / "out").exists()
+    pview.write(tmp_path / "one", ledger=ledger)
+    pview.write(tmp_path / "two", ledger=ledger, receiver="insurer")
+    pview.write(tmp_path / "all", ledger=ledger, receiver=None)
+    assert [e.body["receiver"] for e in ledger.entries()[1:]] == [
+        "hospital",
+        "hospital",
+        "insurer",
+        "hospital",
+    ]
+    assert ledger.budget(SOURCE).spent == 1  # type: ignore[union-attr]
     ledger.declare_apart(["hospital", "insurer"])
-    pview.write(tmp_path / "out", ledger=ledger, receiver="insurer")
-    assert ledger.entries()[-1].body["noise"] is not None
-    assert ledger.budget(SOURCE, "insurer").remaining == 0  # type: ignore[union-attr]
+    for receiver in ("hospital", "insurer"):
+        assert ledger.budget(SOURCE, receiver).remaining == 0  # type: ignore[union-attr]
+        with pytest.raises(sd.LedgerError, match="would be overspent"):
+            sd.materialize(table, PROMISE, "independent", ledger=ledger, receiver=receiver)
+
+
+def test_what_a_receiver_has_may_be_published_to_all(
+    table: sd.Table, ledger: sd.Ledger, tmp_path: Path
+) -> None:
+    pview = sd.materialize(table, PROMISE, "independent")
+    pview.write(tmp_path / "one", ledger=ledger, receiver="hospital")
+    pview.write(tmp_path / "all", ledger=ledger)
+    assert [entry.body["receiver"] for entry in ledger.entries()[1:]] == ["hospital", None]
+    assert ledger.budget(SOURCE).spent == 1  # type: ignore[union-attr]
+
+
+def test_another_measurement_in_its_place_is_charged(
+    table: sd.Table, ledger: sd.Ledger, tmp_path: Path
+) -> None:
+    """With the salt, the certificate and the name of one that was charged, but other counts."""
+    first, second = (sd.materialize(table, PROMISE, "independent", unsafe_seed=seed) for seed in (1, 2))
+    first.write(tmp_path / "first", ledger=ledger)
+    forged = dataclasses.replace(first, model=second.model)
+    with pytest.raises(sd.LedgerError, match="epsilon 1 requested, 0 of 1 remaining"):
+        forged.write(tmp_path / "second", ledger=ledger)
+    assert not (tmp_path / "second").exists()
+
+
+def test_what_was_charged_is_for_the_first_that_goes_out(
+    table: sd.Table, ledger: sd.Ledger, tmp_path: Path
+) -> None:
+    charged = sd.materialize(table, PROMISE, "independent", ledger=ledger, unsafe_seed=1)
+    second = sd.materialize(table, PROMISE, "independent", unsafe_seed=2)
+    dataclasses.replace(charged, model=second.model).write(tmp_path / "forged", ledger=ledger)
+    with pytest.raises(sd.LedgerError, match="would be overspent"):
+        charged.write(tmp_path / "out", ledger=ledger)
 
 
 def test_what_anybody_may_get_a_receiver_may(table: sd.Table, ledger: sd.Ledger, tmp_path: Path) -> None:
     pview = sd.materialize(table, PROMISE, ledger=ledger)
     pview.write(tmp_path / "out", ledger=ledger, receiver="hospital")
-    assert ledger.entries()[-1].body["noise"] is None
+    assert ledger.budget(SOURCE, "hospital").spent == 1  # type: ignore[union-attr]
     assert ledger.entries()[-1].body["receiver"] == "hospital"
+
+
+def test_the_holders_folder_opens_with_what_is_kept(pview: PView, folder: Path, tmp_path: Path) -> None:
+    opened = PView.open(folder)
+    assert opened.certificate == pview.certificate
+    assert opened.design.to_json() == pview.design.to_json()
+    assert opened.holder == json.loads(json.dumps(pview.holder))
+    with pytest.raises(sd.InputError, match="only one that was just materialized can be written"):
+        opened.write(tmp_path / "again")
+    handed_over = PView.open(folder / "hand-over")
+    assert handed_over.certificate == pview.certificate
+    with pytest.raises(sd.InputError, match="opened without its `keep` folder"):
+        _ = handed_over.design
+
+
+def test_what_is_kept_of_another_p_view_is_refused(folder: Path, tmp_path: Path) -> None:
+    copied = Path(shutil.copytree(folder, tmp_path / "copy"))
+    plan = copied / "keep" / "plan.json"
+    design = json.loads(plan.read_text())
+    plan.write_text(json.dumps(design | {"domain": design["domain"][:1]}))
+    (copied / "keep" / "holder.json").write_text("[]")
+    opened = PView.open(copied)
+    with pytest.raises(sd.InputError, match="the design of another p-view"):
+        _ = opened.design
+    with pytest.raises(sd.InputError, match="no holder's record"):
+        _ = opened.holder
+    plan.unlink()
+    with pytest.raises(sd.InputError, match=r"There is no .*plan\.json"):
+        _ = opened.design
 
 
 def test_what_was_not_charged_is_charged_when_it_is_written(

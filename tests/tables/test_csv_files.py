@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare import CsvFormat, InputError, Schema
-from sudare.tables import csv_files
+from sudare.tables import csv_files, csv_format
 
 moderate = settings(max_examples=100)
 DELIMITERS = [",", ";", "\t", "|"]
@@ -313,7 +313,7 @@ def test_a_guessed_encoding_is_noted(folder: Path) -> None:
 def test_undecodable_bytes_are_named_with_line_and_byte(
     folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, place: str, byte: str, chunk: int
 ) -> None:
-    monkeypatch.setattr(csv_files, "CHUNK", chunk)
+    monkeypatch.setattr(csv_format, "CHUNK", chunk)
     with pytest.raises(InputError, match=rf"people\.csv, {place}: {byte} is not UTF-8 .* Say which encoding"):
         records(folder, content)
 
@@ -322,7 +322,7 @@ def test_undecodable_bytes_are_named_with_line_and_byte(
 def test_bytes_that_the_declared_encoding_does_not_have(
     folder: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(csv_files, "CHUNK", chunk)
+    monkeypatch.setattr(csv_format, "CHUNK", chunk)
     with pytest.raises(InputError, match=r"people\.csv, line 2, byte 3 of the line: 0x81 is not shift_jis"):
         records(folder, "名\n山".encode("cp932") + b"\x81\n", encoding="shift_jis")
 
@@ -332,7 +332,7 @@ def test_bytes_that_the_declared_encoding_does_not_have(
 def test_characters_may_lie_across_chunks(
     folder: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, chunk: int
 ) -> None:
-    monkeypatch.setattr(csv_files, "CHUNK", chunk)
+    monkeypatch.setattr(csv_format, "CHUNK", chunk)
     assert records(folder, JAPANESE.encode(encoding)) == READ
 
 

@@ -33,8 +33,8 @@ def attack(
 
     `kind` is "homogeneity" (the usual one), "background" (option `known`), "reidentification" (options `threshold` and
     `population`) or "skewness" (option `floor`). The result is a Homogeneity, Background,
-    Reidentification or Skewness; print it to read it. Attack the original table, `table.frame()`, to
-    compare the risk before and after.
+    Reidentification or Skewness; print it to read it. Attack the original table, which can be given as it
+    is, to compare the risk before and after.
 
     A randomized table is attacked by its law, kind "law": what its noise leaves to outsiders at most. The law lies beside
     the output, or is given as the option `law`; the schema is not needed. The result is a ByLaw. The other kinds would

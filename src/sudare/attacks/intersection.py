@@ -19,10 +19,11 @@ from sudare.attacks.lookup import Lookup, Records, records_by_value
 from sudare.attacks.published import Output, Published, Values, described, frame_of, value_text
 from sudare.engines.read import read
 from sudare.errors import InputError
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.folders import handed_over
 from sudare.tables.runs import Runs
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.plans.law import LawForm
-from sudare.tables.counts import Counts
 from sudare.utility.intervals import REACH
 
 MAX_PERSONS = 10_000
@@ -45,19 +44,6 @@ class PkGame:
         )
 
 
-def sample_persons(counts: Counts, size: int = MAX_PERSONS) -> NDArray[np.int32]:
-    """Draw different persons from counted tuples, as many as there are or `size`; one row with the codes of each.
-
-    >>> counts = Counts(("ill",), np.array([[0], [1]]), np.array([2, 1]), (2,))
-    >>> sample_persons(counts).ravel().tolist()
-    [0, 0, 1]
-    """
-    if counts.total <= size:
-        return np.repeat(counts.codes, counts.weights, axis=0)
-    persons = np.random.default_rng(0).choice(counts.total, size, replace=False)
-    return counts.codes[np.searchsorted(np.cumsum(counts.weights), persons, side="right")]
-
-
 def pk_game(
     original: Mapping[str, Codes],
     randomized: Mapping[str, Codes],
@@ -72,9 +58,9 @@ def pk_game(
     adversary takes the row that is likeliest to come from the person's original values by the published law; of
     several, any one, so that a win among n counts 1/n.
 
-    The holder's record plays it on a sample of the persons (`sample_persons`), whose values are drawn by the law once more for
-    the game: it judges the law, not one draw by it, and who was published as what need not be remembered. Among n persons a
-    row is found more easily than among all, so that the limit is 1/k for n records, k = 1 + (n - 1) e^-spread.
+    The holder's record plays it on a sample of the persons, whose values are drawn by the law once more for the game: it
+    judges the law, not one draw by it, and who was published as what need not be remembered. Among n persons a row is
+    found more easily than among all, so that the limit is 1/k for n records, k = 1 + (n - 1) e^-spread.
 
     >>> codes = {"ill": np.array([0, 1] * 50)}
     >>> form = {"how": "retain", "epsilon": 0.0, "spread": 0.0, "values": ["no", "yes"], "retention": [0.5, 0.5]}

@@ -15,11 +15,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.tables.attribute import Role
 from sudare.tables.exact import exact, texts
 from sudare.tables.folders import handed_over
 from sudare.tables.outputs import is_csv, read_output
 from sudare.tables.runs import Runs
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import Schema
 from sudare.tables.spreadsheets import unguarded
 from sudare.tables.table import Table
 from sudare.tables.text import listed

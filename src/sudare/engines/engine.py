@@ -35,6 +35,12 @@ class Engine(Protocol):
     def content(self, columns: Mapping[str, str]) -> Content:
         """Sum up what some columns hold, whatever the order of rows: `columns` gives new names to the engine's own."""
 
+    def sample(self, names: Sequence[str], rows: int, seed: int) -> NDArray[np.int32]:
+        """Return the codes of some columns in so many different rows, drawn at random (all, if there are no more).
+
+        One row each, in the order of the codes: where in the table they stood is not told. Equal seeds draw alike.
+        """
+
     def rows_with(self, name: str, codes: Sequence[int]) -> NDArray[np.int64]:
         """Return the rows that hold any of these codes of a column, as far as rows have numbers."""
 

@@ -64,6 +64,14 @@ class Memory:
         """Sum up what some columns hold, under new names."""
         return Content.of({name: self.column(own) for name, own in columns.items()})
 
+    def sample(self, names: Sequence[str], rows: int, seed: int) -> NDArray[np.int32]:
+        """Return the codes of some columns in so many different rows, drawn at random, in the order of the codes."""
+        chosen: slice | NDArray[np.int64] = slice(None)
+        if rows < self._rows:
+            chosen = np.random.default_rng(seed).choice(self._rows, rows, replace=False)
+        drawn = np.stack([self.column(name).codes[chosen] for name in names], axis=1).astype(np.int32)
+        return drawn[np.lexsort(drawn.T[::-1])]
+
     def rows_with(self, name: str, codes: Sequence[int]) -> NDArray[np.int64]:
         """Return the rows that hold any of these codes of a column."""
         return self.column(name).rows_with(list(codes))

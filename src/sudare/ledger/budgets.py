@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 
 from sudare.errors import LedgerError
 from sudare.ledger.entries import BudgetBody, Neighbours, exact
 from sudare.ledger.history import History, Recorded
+from sudare.ledger.measurements import measurements_of
 
 _PRECISE = Context(prec=50, rounding=ROUND_CEILING)
 _MAX_POWER = 1000  # e to this power is beyond 1 over every delta that can be written
@@ -27,6 +30,10 @@ class Cost:
 
     def __bool__(self) -> bool:
         return bool(self.epsilon or self.delta)
+
+    def __or__(self, other: Cost) -> Cost:
+        """Return what covers both, where one is enough."""
+        return Cost(max(self.epsilon, other.epsilon), max(self.delta, other.delta))
 
 
 def replacing(cost: Cost) -> Cost:
@@ -134,30 +141,37 @@ def _state(history: History, budget: BudgetBody, receiver: str | None) -> Budget
 def _spent(history: History, neighbours: Neighbours, receiver: str | None) -> Cost:
     """Return the most that anybody can put together with what this receiver gets.
 
-    Whoever is combined in one group has no bearing on another: the largest sum is the sum of the groups' largest.
+    Who is combined in one group has no bearing on another: the largest sum is the sum of the groups' largest. A
+    measurement counts once in a set, and where several groups have it, once in all.
     """
-    costs: dict[str | None, Cost] = {}
-    for release in history.releases:
-        costs[release.receiver] = costs.get(release.receiver, Cost()) + cost_of(release, neighbours)
+    groups = history.groups(receiver, history.releases)
+    within: list[list[tuple[frozenset[str | None], Cost]]] = [[] for _ in groups]
     whole = Cost()
-    for group in history.groups(receiver, history.releases):
-        sums = [sum((costs.get(one, Cost()) for one in together), Cost()) for together in group.sets]
-        whole += Cost(max(one.epsilon for one in sums), max(one.delta for one in sums))
+    for measurement in measurements_of(history.releases):
+        cost = reduce(or_, (cost_of(release, neighbours) for release in measurement.releases))
+        having = [i for i, group in enumerate(groups) if group.members & measurement.receivers]
+        if len(having) == 1:
+            within[having[0]].append((measurement.receivers, cost))
+        elif having:
+            whole += cost
+    for group, measured in zip(groups, within, strict=True):
+        sums = (sum((c for who, c in measured if who & together), Cost()) for together in group.sets)
+        whole += reduce(or_, sums)
     return whole
 
 
 def refuse_overspending(history: History, new: Recorded) -> None:
-    """Raise an error if a new release costs more than a budget leaves. What costs nothing is never refused."""
+    """Raise an error if a new release costs more than a budget leaves. What costs nothing more is never refused."""
     noise = new.body.noise
     if noise is None or not Cost(exact(noise.epsilon), exact(noise.delta)):
         return
-    for budget in budgets_of(history, new.receiver):
-        cost = cost_of(new, budget.neighbours)
+    after = replace(history, releases=[*history.releases, new])
+    for budget, then in zip(budgets_of(history, new.receiver), budgets_of(after, new.receiver), strict=True):
         for name, asked, left, whole in (
-            ("epsilon", cost.epsilon, budget.remaining, budget.epsilon),
-            ("delta", cost.delta, budget.remaining_delta, budget.delta),
+            ("epsilon", then.spent - budget.spent, budget.remaining, budget.epsilon),
+            ("delta", then.spent_delta - budget.spent_delta, budget.remaining_delta, budget.delta),
         ):
-            if asked > left:
+            if asked > 0 and asked > left:
                 raise LedgerError(
                     f"The budget of '{budget.source}' ({KINDS[budget.neighbours]}) would be overspent: {name} {_shown(asked)} "
                     f"requested, {_shown(left)} of {_shown(whole)} remaining: {_shown(asked - left)} over budget. "

@@ -2,9 +2,6 @@
 
 A release is compared with all earlier ones of the same source whose receivers may put them together: the same
 receiver, the public, and any receivers that were not declared apart. Only rows in blocks are compared; noise is not.
-
-A column counts as a promised attribute if its name looks alike, or if it has the same values equally often (`_is_like`).
-Under the attribute's own name it is compared; under any other it is refused.
 """
 
 from __future__ import annotations
@@ -12,53 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
 from sudare.errors import RequirementError
 from sudare.ledger.blocks import Ints
 from sudare.ledger.chain import Entry
+from sudare.ledger.conflicts import ShownAttributes, refuse_conflicts, refuse_renamed
 from sudare.ledger.entries import RecordedPromise
 from sudare.ledger.history import History, Recorded, promise
 from sudare.ledger.receivers import MAX_SETS, sets_of
 from sudare.privacy.multi_view import KINDS, MultiViewDiversity, RemainingValues
 from sudare.tables.counts import Counts
-from sudare.tables.lookalikes import skeleton
 from sudare.tables.table import Table
-from sudare.tables.text import listed
-
-FEW_VALUES = 2  # of a column, such as yes and no: that two have as many of each says little
-
-
-@dataclass(frozen=True)
-class ShownAttributes:
-    """What a release shows: which attributes, in which role, and what it promises about them."""
-
-    seq: int
-    quasi: frozenset[str]
-    others: frozenset[str]
-    promises: tuple[RecordedPromise, ...]
-
-    @classmethod
-    def by(cls, release: Recorded) -> ShownAttributes:
-        """Return what a release in the ledger shows."""
-        views = release.body.views.values()
-        return cls(
-            release.seq,
-            frozenset(name for view in views for name in view.quasi),
-            frozenset(name for view in views for name in view.others),
-            tuple(release.body.promises),
-        )
-
-    @property
-    def attributes(self) -> frozenset[str]:
-        """All attributes that it shows, in whatever role."""
-        return self.quasi | self.others
-
-    def about(self, attribute: str) -> list[RecordedPromise]:
-        """Return what it promises about an attribute."""
-        return [one for one in self.promises if one.attribute == attribute]
 
 
 def refuse_broken_promises(history: History, new: Recorded, table: Table) -> None:
@@ -66,9 +29,9 @@ def refuse_broken_promises(history: History, new: Recorded, table: Table) -> Non
     if not new.has_blocks:
         return
     shown, earlier = ShownAttributes.by(new), _other_than(new, history)
-    _refuse_renamed(_seen_with(history, earlier, new.receiver), shown, table)
+    refuse_renamed(_seen_with(history, earlier, new.receiver), shown, table)
     for attribute, releases in _combined(history, earlier, shown, new.receiver):
-        _refuse_beforehand(releases, shown, attribute, table)
+        refuse_conflicts(releases, shown, attribute, table)
         _refuse_broken([*releases, new], attribute, table)
 
 
@@ -96,10 +59,10 @@ def standing(
         (RecordedPromise.model_validate(asked),),
     )
     earlier = [release for release in history.releases if release.has_blocks]
-    _refuse_renamed(earlier if everybody else _seen_with(history, earlier, receiver), new, table)
+    refuse_renamed(earlier if everybody else _seen_with(history, earlier, receiver), new, table)
     together = []
     for attribute, releases in _combined(history, earlier, new, receiver, everybody=everybody):
-        _refuse_beforehand(releases, new, attribute, table)
+        refuse_conflicts(releases, new, attribute, table)
         if attribute == sensitive:
             together.append(releases)
     return _strictest(requirement, together, sensitive), together
@@ -155,117 +118,10 @@ def _combined(
                 yield attribute, releases
 
 
-# -- Promised attributes under other names --------------------------------------------------------------
-
-
 def _seen_with(history: History, releases: Sequence[Recorded], receiver: str | None) -> list[Recorded]:
     """Return the releases that anybody may put together with one for this receiver."""
     together = frozenset[str | None]().union(*(group.members for group in history.groups(receiver, releases)))
     return [release for release in releases if release.receiver in together]
-
-
-def _refuse_renamed(earlier: Sequence[Recorded], new: ShownAttributes, table: Table) -> None:
-    """Refuse a column that one release shows under another name than that by which the other makes a promise about it."""
-    for release in earlier:
-        then = ShownAttributes.by(release)
-        for one in sorted(then.attributes):
-            for other in sorted(new.attributes):
-                promised = [(then, new, other, p) for p in then.about(one)]
-                promised += [(new, then, one, p) for p in new.about(other)]
-                if one != other and promised and _is_like(release, one, table, other):
-                    promising, showing, name, promise_ = promised[0]
-                    raise RequirementError(
-                        f"Release {promising.seq} promises {promise_.text} about {promise_.attribute!a}, and release "
-                        f"{showing.seq} would show the same under another name, {name!a}. Give it the same name in both, or leave "
-                        "it out of one of them."
-                    )
-
-
-def _is_like(release: Recorded, then: str, table: Table, now: str) -> bool:
-    """Tell whether a column of a table may be one that was published earlier, under another name.
-
-    It may if the names look alike, or if the values are the same, equally often. Few values are easily so by chance, and
-    so are those of a design: where the rows can be compared, since the rest of the table is the same, they decide. Where
-    they cannot, at least three different values must agree.
-    """
-    if skeleton(then) == skeleton(now):
-        return True
-    if release.body.columns.get(then) != table.values_digest(now):
-        return False
-    if release.is_of(table, {then: now}):
-        return True
-    return not release.is_of(table) and len(table.counts([now])) > FEW_VALUES
-
-
-# -- What can be checked without the new blocks ------------------------------------------------------------
-
-
-def _refuse_beforehand(
-    releases: Sequence[Recorded], new: ShownAttributes, attribute: str, table: Table
-) -> None:
-    every = [*map(ShownAttributes.by, releases), new]
-    _refuse_roles(every, attribute)
-    _refuse_other_states(releases, table)
-    _refuse_joinable(every, attribute)
-    for release in releases:
-        _refuse_joinable_copies(release, new, attribute, table)
-    for one in every:
-        for promised in one.about(attribute):
-            if promised.requirement is None:
-                raise RequirementError(
-                    f"Release {one.seq} promises {promised.text}, and no rule is known by which that survives a second "
-                    f"release of '{attribute}'. Give it to receivers who were declared apart."
-                )
-
-
-def _refuse_roles(every: Sequence[ShownAttributes], attribute: str) -> None:
-    """Refuse an attribute that one release keeps from outsiders, and the other shows as what they know."""
-    for one in every:
-        for other in every:
-            if (promised := one.about(attribute)) and attribute in other.quasi:
-                raise RequirementError(
-                    f"Release {one.seq} promises {promised[0].text} about '{attribute}', and release {other.seq} would show "
-                    f"'{attribute}' as a quasi attribute, by which people are distinguished. Leave it out of one of them, or give it "
-                    "the role sensitive in both."
-                )
-
-
-def _refuse_other_states(releases: Sequence[Recorded], table: Table) -> None:
-    for release in releases:
-        if not release.is_of(table):
-            raise RequirementError(
-                f"Release {release.seq} in the ledger was made from another state of '{release.source}'. Who is in both "
-                "could be recognized through both, and no rule is known that rules it out. Release the same table as "
-                "then, or name the source otherwise if nobody is in both."
-            )
-
-
-def _refuse_joinable(every: Sequence[ShownAttributes], attribute: str) -> None:
-    """Refuse columns that two releases have and one of them shows as they are: they would join rows together."""
-    for one, other in combinations(every, 2):
-        for a, b in ((one, other), (other, one)):
-            alike = {skeleton(name) for name in b.attributes}
-            if common := sorted(name for name in a.others - {attribute} if skeleton(name) in alike):
-                raise RequirementError(
-                    f"Releases {one.seq} and {other.seq} would both have {listed(common)}, by which their rows could be "
-                    "joined. Leave it out, or give it the role quasi in both."
-                )
-
-
-def _refuse_joinable_copies(release: Recorded, new: ShownAttributes, attribute: str, table: Table) -> None:
-    """Refuse a column that was published earlier under another name, if one of the two shows it as it is."""
-    then = ShownAttributes.by(release)
-    for one in sorted(then.attributes - {attribute}):
-        for other in sorted(new.attributes - {attribute}):
-            as_it_is = one in then.others or other in new.others
-            if one != other and as_it_is and _is_like(release, one, table, other):
-                raise RequirementError(
-                    f"Releases {then.seq} and {new.seq} would both have {one!a}, the second as {other!a}, by which their rows "
-                    "could be joined. Leave it out, or give it the role quasi in both."
-                )
-
-
-# -- What needs the blocks ------------------------------------------------------------------------------
 
 
 def _refuse_broken(releases: Sequence[Recorded], attribute: str, table: Table) -> None:

@@ -146,6 +146,13 @@ class ReleaseBody(_Body):
     holder: dict[str, Any]
     """The holder's record, as it was made; nothing is read from it here."""
     input_salt: Sha256
+    measurement: Sha256 | None = None
+    """Of the files of a p-view, by which it is known where it goes out again; None for other releases."""
+
+    @property
+    def is_written(self) -> bool:
+        """Whether its files were there when it was recorded. A p-view is charged before it is even measured."""
+        return self.certificate_sha256 is not None
 
     @property
     def digests(self) -> frozenset[str]:

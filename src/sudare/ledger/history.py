@@ -24,14 +24,15 @@ from sudare.ledger.entries import (
     exact,
 )
 from sudare.ledger.receivers import Group, groups_around
+from sudare.privacy.certificate import Certificate
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.t_closeness import TCloseness
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.lookalikes import skeleton
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import Schema
 from sudare.tables.table import Table
-from sudare.verification.certificate import Certificate
 
 #: Of files with tables, the longer first.
 ENDINGS = (
@@ -54,10 +55,12 @@ def record(
     blocks: Mapping[str, RecordedBlocks] | None = None,
     requirements: Sequence[object] = (),
     holder: Mapping[str, Any] | None = None,
+    measurement: str | None = None,
 ) -> dict[str, Any]:
     """Return what a ledger must know of a release, as plain data.
 
-    `neighbours` says between which tables the epsilon that was measured holds, if one was.
+    `neighbours` says between which tables the epsilon that was measured holds, if one was. `measurement` is the digest
+    of a p-view's files: where the same go out again, that costs nothing more.
     """
     if receiver is not None:
         check_receiver(receiver)
@@ -85,6 +88,7 @@ def record(
         "certificate_sha256": certificate_sha256,
         "holder": dict(holder or {}),
         "input_salt": salt,
+        "measurement": measurement,
     }
 
 

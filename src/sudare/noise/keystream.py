@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import SudareError
-from sudare.noise._kernels import fill_words
+from sudare.noise._chacha import fill_words
 from sudare.privacy.requirement import whole_number
 from sudare.threads import in_threads, pieces
 

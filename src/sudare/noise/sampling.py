@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
-from sudare.noise._kernels import alias_tables, exchange, fill_below, fill_gaussian, fill_laplace, retain, tap
-from sudare.noise._kernels import choose as _choose
+from sudare.noise._categories import alias_tables, exchange, retain
+from sudare.noise._chacha import fill_below, tap
+from sudare.noise._exponential import choose as _choose
+from sudare.noise._exponential import fill_gaussian, fill_laplace
 from sudare.noise.keystream import Keystream
 from sudare.privacy.requirement import refused, whole_number
 
@@ -46,10 +48,13 @@ def sample_retention(codes: NDArray[Code], leave: NDArray[np.float64], source: K
     last, share = _thresholds(leave, "sample_retention")
     codes = _checked_codes(codes, share.size, "sample_retention")
     out = np.empty_like(codes)
-    source.draw(
-        codes.size,
-        lambda key, stream, part: retain(key, stream, codes[part], last, share, out[part]),
-    )
+
+    def draw(key: NDArray[np.uint32], stream: np.uint64, part: slice) -> None:
+        drawn = codes[part].astype(np.uint32)  # kernels are compiled for one type only
+        retain(key, stream, drawn, last, share)
+        out[part] = drawn
+
+    source.draw(codes.size, draw)
     return out
 
 
@@ -103,10 +108,13 @@ def sample_matrix(codes: NDArray[Code], matrix: NDArray[np.float64], source: Key
     bits = max((len(weights) - 1).bit_length(), 1)
     own, other = alias_tables(weights, largest, bits)
     out = np.empty(codes.size, dtype=np.promote_types(codes.dtype, np.min_scalar_type(len(weights) - 1)))
-    source.draw(
-        codes.size,
-        lambda key, stream, part: exchange(key, stream, codes[part], own, other, bits, out[part]),
-    )
+
+    def draw(key: NDArray[np.uint32], stream: np.uint64, part: slice) -> None:
+        drawn = codes[part].astype(np.uint32)
+        exchange(key, stream, drawn, own, other, bits)
+        out[part] = drawn
+
+    source.draw(codes.size, draw)
     return out
 
 

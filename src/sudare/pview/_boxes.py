@@ -1,4 +1,4 @@
-"""Compiled: sums over weighted boxes."""
+"""Compiled: sums over weighted boxes. Boxes are given by axis, axes x boxes; questions one by one, questions x axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS = 256
 @njit(cache=True, nogil=True)
 def arrange(low: Array, high: Array, sizes: Array) -> Array:  # pragma: no cover
     """Order boxes so that neighbours lie together: halve them again and again along the axis on which they spread most."""
-    n, axes = low.shape
+    axes, n = low.shape
     order, sorted_part = np.arange(n), np.empty(n, np.int64)
     firsts, lasts = np.empty(axes, np.int64), np.empty(axes, np.int64)  # twice the middles
     starts, stops = [0], [n]
@@ -28,9 +28,8 @@ def arrange(low: Array, high: Array, sizes: Array) -> Array:  # pragma: no cover
         for a in range(axes):
             firsts[a], lasts[a] = 2 * sizes[a], 0
         for i in range(start, stop):
-            own, end = low[order[i]], high[order[i]]
             for a in range(axes):
-                middle = np.int64(own[a]) + end[a]
+                middle = np.int64(low[a, order[i]]) + high[a, order[i]]
                 firsts[a], lasts[a] = min(firsts[a], middle), max(lasts[a], middle)
         for a in range(axes):
             if (lasts[a] - firsts[a]) / sizes[a] > spread:
@@ -41,11 +40,11 @@ def arrange(low: Array, high: Array, sizes: Array) -> Array:  # pragma: no cover
         scale = STEPS / (spread * sizes[widest] + 1)
         ends = np.zeros(STEPS + 1, np.int64)
         for i in range(start, stop):
-            ends[int((np.int64(low[order[i], widest]) + high[order[i], widest] - least) * scale) + 1] += 1
+            ends[int((np.int64(low[widest, order[i]]) + high[widest, order[i]] - least) * scale) + 1] += 1
         for step in range(STEPS):
             ends[step + 1] += ends[step]
         for i in range(start, stop):
-            step = int((np.int64(low[order[i], widest]) + high[order[i], widest] - least) * scale)
+            step = int((np.int64(low[widest, order[i]]) + high[widest, order[i]] - least) * scale)
             sorted_part[ends[step]] = order[i]
             ends[step] += 1
         for i in range(start, stop):
@@ -61,18 +60,18 @@ def arrange(low: Array, high: Array, sizes: Array) -> Array:  # pragma: no cover
 @njit(cache=True, nogil=True)
 def bounds(low: Array, high: Array, weights: Array) -> tuple[Array, Array, Array]:  # pragma: no cover
     """Return the smallest box around each group of boxes, and the sum of its weights."""
-    n, axes = low.shape
+    axes, n = low.shape
     groups = (n + GROUP - 1) // GROUP
-    first, last = np.empty((groups, axes), low.dtype), np.empty((groups, axes), low.dtype)
+    first, last = np.empty((groups, axes), np.int32), np.empty((groups, axes), np.int32)
     sums = np.zeros(groups)
     for g in range(groups):
         begin, end = g * GROUP, min((g + 1) * GROUP, n)
         for a in range(axes):
-            first[g, a], last[g, a] = low[begin, a], high[begin, a]
+            first[g, a], last[g, a] = low[a, begin], high[a, begin]
         for i in range(begin, end):
             sums[g] += weights[i]
             for a in range(axes):
-                first[g, a], last[g, a] = min(first[g, a], low[i, a]), max(last[g, a], high[i, a])
+                first[g, a], last[g, a] = min(first[g, a], low[a, i]), max(last[g, a], high[a, i])
     return first, last, sums
 
 
@@ -114,19 +113,19 @@ def count(
             if inside:
                 total += sums[g]
                 continue
-            begin, end = g * GROUP, min((g + 1) * GROUP, low.shape[0])
+            begin, end = g * GROUP, min((g + 1) * GROUP, weights.size)
             for i in range(begin, end):
                 shares[i - begin] = weights[i]
             for a in axes[:asked]:
                 if lows[q, a] > first[g, a] or last[g, a] > highs[q, a]:
-                    least, most = np.int32(lows[q, a]), np.int32(highs[q, a])
+                    least, most = lows[q, a], highs[q, a]
                     if points:
                         for i in range(begin, end):
-                            shares[i - begin] *= (low[i, a] >= least) & (low[i, a] <= most)
+                            shares[i - begin] *= (low[a, i] >= least) & (low[a, i] <= most)
                     else:
                         for i in range(begin, end):
-                            own = high[i, a] - low[i, a] + np.int32(1)
-                            common = min(high[i, a], most) - max(low[i, a], least) + np.int32(1)
+                            own = high[a, i] - low[a, i] + np.int32(1)
+                            common = min(high[a, i], most) - max(low[a, i], least) + np.int32(1)
                             shares[i - begin] *= max(common, np.int32(0)) / own
             for i in range(end - begin):
                 total += shares[i]
@@ -138,8 +137,8 @@ def weigh(low: Array, high: Array, weights: Array, axis: int, sums: Array) -> No
     """Multiply the weights by the mean, over each box, of what the cells of an axis weigh, given as running sums."""
     for i in range(weights.size):
         if weights[i] != 0:
-            width = np.int64(high[i, axis]) - np.int64(low[i, axis]) + 1
-            weights[i] *= (sums[np.int64(high[i, axis]) + 1] - sums[low[i, axis]]) / width
+            width = np.int64(high[axis, i]) - np.int64(low[axis, i]) + 1
+            weights[i] *= (sums[np.int64(high[axis, i]) + 1] - sums[low[axis, i]]) / width
 
 
 @njit(cache=True, nogil=True)
@@ -147,21 +146,21 @@ def spread(
     low: Array, high: Array, weights: Array, strides: Array, corners: Array
 ) -> None:  # pragma: no cover
     """Add every box's weight per cell at its corners, with signs, so that running sums along all axes spread it out."""
-    axes = low.shape[1]
+    axes = low.shape[0]
     for i in range(weights.size):
         if weights[i] == 0:
             continue
         density = weights[i]
         for a in range(axes):
-            density /= np.int64(high[i, a]) - np.int64(low[i, a]) + 1
+            density /= np.int64(high[a, i]) - np.int64(low[a, i]) + 1
         for corner in range(1 << axes):
             place, sign = 0, 1.0
             for a in range(axes):
                 if (corner >> a) & 1:
-                    place += (np.int64(high[i, a]) + 1) * strides[a]
+                    place += (np.int64(high[a, i]) + 1) * strides[a]
                     sign = -sign
                 else:
-                    place += low[i, a] * strides[a]
+                    place += low[a, i] * strides[a]
             corners[place] += sign * density
 
 
@@ -170,8 +169,8 @@ def put(points: Array, weights: Array, strides: Array, cells: Array) -> None:  #
     """Add every point's weight to its cell."""
     for i in range(weights.size):
         place = 0
-        for a in range(points.shape[1]):
-            place += points[i, a] * strides[a]
+        for a in range(points.shape[0]):
+            place += points[a, i] * strides[a]
         cells[place] += weights[i]
 
 
@@ -187,14 +186,14 @@ def errors(
     """
     for q in range(lows.shape[0]):
         noise, crowded = 0.0, 0.0
-        for i in range(low.shape[0]):
+        for i in range(weights.size):
             share = 1.0
             for a in range(lows.shape[1]):
-                begin, end = max(low[i, a], lows[q, a]), min(high[i, a], highs[q, a])
+                begin, end = max(low[a, i], lows[q, a]), min(high[a, i], highs[q, a])
                 if end < begin:
                     share = 0.0
                     break
-                own = np.int64(high[i, a]) - np.int64(low[i, a]) + 1
+                own = np.int64(high[a, i]) - np.int64(low[a, i]) + 1
                 share *= (np.int64(end) - np.int64(begin) + 1) / own
             noise += share * share * squares[i]
             crowded += 2 * share * (1 - share) * weights[i]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sudare.noise._kernels import laplace_of
-from sudare.pview._mondrian import steps, tally_add, tally_error
+from sudare.noise._exponential import laplace_of
+from sudare.pview._aggregation import steps, tally_add, tally_error
 
 Array = np.ndarray[Any, Any]
 
@@ -18,7 +18,7 @@ def interval_errors(counts: Array, ranks: Array, levels: Array) -> Array:  # pra
     """Return the sum of |x - mean| over every interval: row l, column i is that of length 2^l which ends with i.
 
     Those that would begin before the first count are left out, as infinite. Levels are the distinct counts above 0,
-    falling; ranks tell which is whose. Zeros need no place in the tally (see `_mondrian`).
+    falling; ranks tell which is whose. Zeros need no place in the tally (see `_aggregation`).
     """
     n = counts.size
     lengths = 1
@@ -32,12 +32,12 @@ def interval_errors(counts: Array, ranks: Array, levels: Array) -> Array:  # pra
         total, occupied = 0, 0
         for i in range(n):
             if counts[i] > 0:
-                tally_add(tally, ranks[i], 1, counts[i])
+                tally_add(tally, ranks[i], counts[i])
                 total += counts[i]
                 occupied += 1
             gone = i - length
             if gone >= 0 and counts[gone] > 0:
-                tally_add(tally, ranks[gone], -1, -counts[gone])
+                tally_add(tally, ranks[gone], -counts[gone])
                 total -= counts[gone]
                 occupied -= 1
             if gone >= -1:

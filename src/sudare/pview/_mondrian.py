@@ -1,10 +1,6 @@
 """Compiled: the blocks of DP-Mondrian. A block is a range of rows of a table of distinct cells, which cuts permute.
 
-The aggregation error of a block with the sum S of counts x is AE = sum |x - m| with m = S/|B| (equation 5). What lies
-above m and what lies below it are equal, so AE = 2 sum over x > m of (x - m). If m <= 1, every occupied cell is there:
-AE = 2 S (1 - nnz/|B|). If not, a tally of the counts tells how many are above m, and their sum.
-
-|B| is a float, since it can be any large: as one, it is exact where m > 1 is possible, and else good to 15 digits.
+Rows are copied value by value: numba compiles an assignment of whole rows, which may broadcast, for seconds.
 """
 
 from __future__ import annotations
@@ -14,86 +10,16 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from sudare.noise._kernels import below, choose, laplace_of
+from sudare.noise._chacha import below
+from sudare.noise._exponential import choose, laplace_of
+from sudare.pview._aggregation import aggregation_error, sensitivity, steps, tally_add, tally_error
 
 Array = np.ndarray[Any, Any]
 
-STEPS = 1024
-"""An aggregation error is counted in steps of 1/1024, so that its noise can be a whole number."""
 FINE = np.uint64(2**30)
 """Parts of an epsilon."""
 MAX_LOSS = 1e4
 """What is chosen with probability e^-10000 is as good as never chosen; a larger loss counts as this one."""
-
-
-# -- Aggregation errors and their sensitivity ---------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def steps(error: float) -> Any:  # pragma: no cover
-    """Return an error in whole steps, rounded down."""
-    return np.int64(np.floor(error * STEPS))
-
-
-@njit(cache=True, nogil=True)
-def sensitivity(size: float) -> Any:  # pragma: no cover
-    """Return by how many steps one record can change the error of a block of that size.
-
-    Theorem 3: 2 (1 - 1/|B|). Whole numbers below numbers that differ by d differ by ceil(d) at most; one step more is
-    for the error of float arithmetic, which is far below half a step.
-    """
-    return np.int64(np.ceil(2 * STEPS * (1 - 1 / size))) + 1
-
-
-@njit(cache=True, nogil=True)
-def aggregation_error(counts: Array, size: float) -> Any:  # pragma: no cover
-    """Return AE of a block with these counts in its occupied cells."""
-    total = counts.sum()
-    if total <= size:
-        return 2 * total * (1 - counts.size / size)
-    mean = total / size
-    number, above = 0, 0
-    for x in counts:
-        if x > mean:
-            number += 1
-            above += x
-    return 2 * (above - number * mean)
-
-
-# -- A tally: how many counts there are of each level, from the largest down (a Fenwick tree) -----------
-
-
-@njit(cache=True, nogil=True)
-def tally_add(tally: Array, rank: int, number: int, total: int) -> None:  # pragma: no cover
-    """Add counts of the level with this rank."""
-    i = rank + 1
-    while i < len(tally):
-        tally[i, 0] += number
-        tally[i, 1] += total
-        i += i & -i
-
-
-@njit(cache=True, nogil=True)
-def tally_error(
-    tally: Array, levels: Array, total: int, number: int, size: float
-) -> float:  # pragma: no cover
-    """Return AE of a block of that size with the tallied counts, of which there are so many with that total."""
-    if total <= size:
-        return 2 * total * (1 - number / size)
-    mean = total / size
-    low, high = 0, levels.size  # levels fall: find how many are above the mean
-    while low < high:
-        middle = (low + high) // 2
-        if levels[middle] > mean:
-            low = middle + 1
-        else:
-            high = middle
-    many, above = 0, 0
-    while low > 0:
-        many += tally[low, 0]
-        above += tally[low, 1]
-        low -= low & -low
-    return 2 * (above - many * mean)
 
 
 # -- All cuts of a block --------------------------------------------------------------------------------
@@ -111,8 +37,8 @@ def cut_errors(
     tallies: Array,
     left: Array,
     right: Array,
-) -> int:  # pragma: no cover
-    """Fill in AE(B_L) and AE(B_R) of every cut of a block (equation 10), and return how many cuts there are.
+) -> None:  # pragma: no cover
+    """Fill in AE(B_L) and AE(B_R) of every cut of a block (equation 10).
 
     They go attribute by attribute, each cut after the value low, low + 1, ..., high - 1. `sums` is room for S and nnz
     of every value of every attribute, `tallies` for two tallies.
@@ -123,7 +49,8 @@ def cut_errors(
     for a in range(attributes):
         first[a + 1] = first[a] + high[a] - low[a] + 1
         volume *= high[a] - low[a] + 1
-    sums[: first[attributes]] = 0
+    for at in range(first[attributes]):
+        sums[at, 0] = sums[at, 1] = 0
     total = 0
     for i in range(counts.size):
         total += counts[i]
@@ -157,7 +84,6 @@ def cut_errors(
                 right[cuts:],
             )
         cuts += width - 1
-    return cuts
 
 
 @njit(cache=True, nogil=True)
@@ -179,23 +105,24 @@ def _dense_errors(
     for v in range(width):
         place[v + 1] = place[v] + sums[v, 1]
     order = np.empty(n, dtype=np.int64)
-    at = place[:-1].copy()
-    tallies[:] = 0
+    for level in range(tallies.shape[1]):
+        for side in range(2):
+            tallies[side, level, 0] = tallies[side, level, 1] = 0
     total = 0
     for i in range(n):
-        order[at[codes[i] - low]] = i
-        at[codes[i] - low] += 1
-        tally_add(tallies[1], ranks[i], 1, counts[i])
+        order[place[codes[i] - low]] = i
+        place[codes[i] - low] += 1
+        tally_add(tallies[1], ranks[i], counts[i])
         total += counts[i]
-    s = 0
+    s, begin = 0, 0
     for v in range(width - 1):
-        for i in order[place[v] : place[v + 1]]:
-            tally_add(tallies[0], ranks[i], 1, counts[i])
-            tally_add(tallies[1], ranks[i], -1, -counts[i])
+        for i in order[begin : place[v]]:  # which by now is where the next value's begin
+            tally_add(tallies[0], ranks[i], counts[i])
+            tally_add(tallies[1], ranks[i], -counts[i])
         s += sums[v, 0]
-        nnz = place[v + 1]
-        left[v] = tally_error(tallies[0], levels, s, nnz, slab * (v + 1))
-        right[v] = tally_error(tallies[1], levels, total - s, n - nnz, slab * (width - v - 1))
+        begin = place[v]
+        left[v] = tally_error(tallies[0], levels, s, begin, slab * (v + 1))
+        right[v] = tally_error(tallies[1], levels, total - s, n - begin, slab * (width - v - 1))
 
 
 # -- The tree -------------------------------------------------------------------------------------------
@@ -221,9 +148,11 @@ def random_cut(
     """
     n = left.size
     errors = np.empty(n, dtype=np.int64)
+    best = steps(left[0]) + steps(right[0])
     for c in range(n):
         errors[c] = steps(left[c]) + steps(right[c])
-    factor, best = epsilon / (2 * sensitivity(largest)), errors.min()
+        best = min(best, errors[c])
+    factor = epsilon / (2 * sensitivity(largest))
     losses = np.empty(n, dtype=np.uint64)
     for c in range(n):
         losses[c] = np.uint64(np.rint(min((errors[c] - best) * factor, MAX_LOSS) * 2.0**32))
@@ -248,9 +177,11 @@ def split(cells: Array, counts: Array, ranks: Array, attribute: int, value: int)
 
 
 @njit(cache=True, nogil=True)
-def _longer(array: Array) -> Array:  # pragma: no cover
-    longer = np.empty((2 * array.shape[0], array.shape[1]), dtype=array.dtype)
-    longer[: array.shape[0]] = array
+def _longer(blocks: Array) -> Array:  # pragma: no cover
+    longer = np.empty((2 * blocks.shape[0], blocks.shape[1]), dtype=np.int64)
+    for b in range(blocks.shape[0]):
+        for c in range(blocks.shape[1]):
+            longer[b, c] = blocks[b, c]
     return longer
 
 
@@ -266,59 +197,63 @@ def grow(
     theta: int,
     converge: np.uint64,
     cut: float,
-) -> tuple[Array, Array, Array]:  # pragma: no cover
-    """Bisect the domain (Algorithm 2), and return the blocks: low, high, and (sum, depth, whether a test stopped it).
+) -> Array:  # pragma: no cover
+    """Bisect the domain (Algorithm 2), and return the blocks, a row each.
 
-    The rows of `cells`, `counts` and `ranks` are permuted. theta is in steps, `converge` is epsilon_conv in fine
-    parts, `cut` is epsilon_cut. A block stops untested at depth kappa, or if it is one cell.
+    A row has the block's low codes, its high codes, its sum, its depth, and whether a test stopped it. The rows of
+    `cells`, `counts` and `ranks` are permuted. theta is in steps, `converge` is epsilon_conv in fine parts, `cut` is
+    epsilon_cut. A block stops untested at depth kappa, or if it is one cell.
     """
-    d = sizes.size
-    room, tallies = (
-        np.empty((sizes.sum(), 2), dtype=np.int64),
-        np.empty((2, levels.size + 1, 2), dtype=np.int64),
-    )
-    left, right = np.empty(sizes.sum()), np.empty(sizes.sum())
-    draw = np.empty(1, dtype=np.int64)
+    d, values = sizes.size, 0
     # Blocks that wait: the right halves on the way to the current one, at most one per depth.
-    lows, highs = np.zeros((kappa + 1, d), dtype=np.int32), np.zeros((kappa + 1, d), dtype=np.int32)
+    lows, highs = np.zeros((kappa + 1, d), dtype=np.int64), np.zeros((kappa + 1, d), dtype=np.int64)
     spans = np.zeros((kappa + 1, 3), dtype=np.int64)  # first row, row after the last, depth
-    highs[0] = sizes - 1
-    spans[0] = (0, counts.size, 1)
-    waiting = 1
-    low, high = np.empty((64, d), dtype=np.int32), np.empty((64, d), dtype=np.int32)
-    facts = np.empty((64, 3), dtype=np.int64)
-    blocks = 0
+    for a in range(d):
+        highs[0, a] = sizes[a] - 1
+        values += sizes[a]
+    spans[0, 1], spans[0, 2] = counts.size, 1
+    sums, tallies = np.empty((values, 2), dtype=np.int64), np.empty((2, levels.size + 1, 2), dtype=np.int64)
+    left, right = np.empty(values), np.empty(values)
+    draw = np.empty(1, dtype=np.int64)
+    out = np.empty((64, 2 * d + 3), dtype=np.int64)
+    waiting, blocks = 1, 0
     while waiting > 0:
         now = waiting - 1
-        start, stop, depth = spans[now]
-        volume = 1.0
+        start, stop, depth = spans[now, 0], spans[now, 1], spans[now, 2]
+        volume, widest, cuts = 1.0, 1, 0
         for a in range(d):
-            volume *= highs[now, a] - lows[now, a] + 1
+            width = highs[now, a] - lows[now, a] + 1
+            volume *= width
+            widest = max(widest, width)
+            cuts += width - 1
         mine = counts[start:stop]
         tested = depth < kappa and volume > 1
         if not tested or random_converge(source, mine, volume, theta, converge, draw):
-            if blocks == len(facts):
-                low, high, facts = _longer(low), _longer(high), _longer(facts)
-            low[blocks], high[blocks] = lows[now], highs[now]
-            facts[blocks] = (mine.sum(), depth, np.int64(tested))
+            if blocks == len(out):
+                out = _longer(out)
+            for a in range(d):
+                out[blocks, a], out[blocks, d + a] = lows[now, a], highs[now, a]
+            out[blocks, 2 * d] = mine.sum()
+            out[blocks, 2 * d + 1], out[blocks, 2 * d + 2] = depth, np.int64(tested)
             blocks += 1
             waiting -= 1
             continue
         rows, marks = cells[start:stop], ranks[start:stop]
         if stop > start:
-            n = cut_errors(rows, mine, marks, levels, lows[now], highs[now], room, tallies, left, right)
-            widest = (highs[now] - lows[now]).max() + 1
-            chosen = random_cut(source, left[:n], right[:n], volume / widest * (widest - 1), cut)
+            cut_errors(rows, mine, marks, levels, lows[now], highs[now], sums, tallies, left, right)
+            chosen = random_cut(source, left[:cuts], right[:cuts], volume / widest * (widest - 1), cut)
         else:  # all cuts of nothing are alike
-            chosen = np.int64(below(source, np.uint64((highs[now] - lows[now]).sum())))
-        a = 0
-        while chosen >= highs[now, a] - lows[now, a]:
-            chosen -= highs[now, a] - lows[now, a]
-            a += 1
-        value = lows[now, a] + chosen
-        middle = start + split(rows, mine, marks, a, value)
-        lows[waiting], highs[waiting] = lows[now], highs[now]
-        highs[waiting, a], lows[now, a] = value, value + 1
-        spans[waiting], spans[now] = (start, middle, depth + 1), (middle, stop, depth + 1)
+            chosen = np.int64(below(source, np.uint64(cuts)))
+        attribute = 0
+        while chosen >= highs[now, attribute] - lows[now, attribute]:
+            chosen -= highs[now, attribute] - lows[now, attribute]
+            attribute += 1
+        value = lows[now, attribute] + chosen
+        middle = start + split(rows, mine, marks, attribute, value)
+        for a in range(d):
+            lows[waiting, a], highs[waiting, a] = lows[now, a], highs[now, a]
+        highs[waiting, attribute], lows[now, attribute] = value, value + 1
+        spans[waiting, 0], spans[waiting, 1], spans[waiting, 2] = start, middle, depth + 1
+        spans[now, 0], spans[now, 2] = middle, depth + 1
         waiting += 1
-    return low[:blocks], high[:blocks], facts[:blocks]
+    return out[:blocks]

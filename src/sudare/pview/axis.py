@@ -14,10 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
-from sudare.pview.saved_axes import AxisForm, refuse_wrong_ends, type_to_json, values_from_json
+from sudare.tables.attribute import Attribute, Bound
 from sudare.tables.checking import innermost, moment_of, places_in, values_as
 from sudare.tables.numbers import number_of, numbers_of
-from sudare.tables.schema import Attribute, Bound
 from sudare.tables.table import Table
 from sudare.tables.text import listed, shown, spellings, text_of
 from sudare.tables.types import declared_values, misfit, stored_type
@@ -253,29 +252,6 @@ class Axis:
             seconds = pl.Series(self.name, np.rint(1e6 * numbers).astype(np.int64))
             return seconds.cast(pl.Datetime("us")).cast(self.dtype)
         return pl.Series(self.name, numbers).cast(self.dtype)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the axis as plain data."""
-        data: dict[str, Any] = {"name": self.name, **type_to_json(self.dtype), "missing": self.missing}
-        if self.values is None:
-            return data | {"low": self.low, "high": self.high, "bins": self.bins}
-        plain = self.dtype.is_integer() or self.dtype.is_float() or self.dtype in (pl.String, pl.Boolean)
-        return data | {"values": list(self.values) if plain else [text_of(v) for v in self.values]}
-
-    @classmethod
-    def from_form(cls, form: AxisForm) -> Axis:
-        """Take what a file says, and refuse what no axis can be."""
-        ends = (form.low, form.high, form.bins)
-        if form.values is not None and ends == (None, None, None):
-            values = values_from_json(form.values, form.dtype, form.name)
-            return cls(form.name, form.dtype, values, missing=form.missing)
-        if form.values is not None or form.low is None or form.high is None or form.bins is None:
-            raise InputError(f"'{form.name}' of the p-view must have either values, or low, high and bins.")
-        refuse_wrong_ends(form.low, form.high, form.dtype, form.name)
-        axis = cls(form.name, form.dtype, None, form.low, form.high, form.bins, form.missing)
-        if not (np.diff(axis.edges()) > 0).all():
-            raise InputError(f"'{form.name}' of the p-view has bins without a width.")
-        return axis
 
 
 def _is_whole(dtype: pl.DataType) -> bool:

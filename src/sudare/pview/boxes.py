@@ -51,8 +51,8 @@ class Boxes:
     @classmethod
     def in_order(cls, low: Codes, high: Codes, weights: Floats, sizes: Sequence[int]) -> Boxes:
         """Take boxes in the order they have."""
-        first = _codes(low)
-        return cls(first, first if low is high else _codes(high), weights, tuple(sizes))
+        first = _by_axis(low)
+        return cls(first, first if low is high else _by_axis(high), weights, tuple(sizes))
 
     def frame(self) -> pl.DataFrame:
         """Return the boxes as columns, in their order: a column per axis for points, else two, and the weight."""
@@ -78,7 +78,7 @@ class Boxes:
         low, high = (np.stack([frame[f"{end}{a}"].to_numpy() for a in axes]).T for end in (ends[0], ends[-1]))
         if (high >= np.array(sizes)).any() or (low > high).any():  # codes are unsigned
             raise InputError("A box reaches beyond the domain.")
-        weights = frame["weight"].to_numpy()
+        weights = frame["weight"].to_numpy(writable=True)
         refuse_large(weights, "The weight of a box", least=0.0)
         return cls.in_order(low, low if len(ends) == 1 else high, weights, sizes)
 
@@ -89,12 +89,12 @@ class Boxes:
 
     @cached_property
     def _bounds(self) -> tuple[Codes, Codes, Floats]:
-        return _boxes.bounds(self.low, self.high, self.weights)
+        return _boxes.bounds(self.low.T, self.high.T, self.weights)
 
     def counts(self, low: Codes, high: Codes) -> Floats:
         """Return how many records lie in each of some boxes."""
         tops = np.array(self.sizes) - 1
-        given = self.low, self.high, self.weights, *self._bounds, tops, self.points
+        given = self.low.T, self.high.T, self.weights, *self._bounds, tops, self.points
         return answer(_boxes.count, given, low, high)
 
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
@@ -108,7 +108,7 @@ class Boxes:
         for axis, cells in weights.items():
             if axis not in axes:
                 sums = np.append(0.0, np.cumsum(np.asarray(cells, dtype=np.float64)))
-                _boxes.weigh(self.low, self.high, left, axis, sums)
+                _boxes.weigh(self.low.T, self.high.T, left, axis, sums)
         counts = self._spread(list(axes), left, shape)
         for place, axis in enumerate(axes):
             if axis in weights:
@@ -120,7 +120,7 @@ class Boxes:
     def _spread(self, axes: list[int], weights: Floats, shape: tuple[int, ...]) -> Floats:
         if not axes:
             return np.asarray(weights.sum())
-        low, high = self.low[:, axes], self.high[:, axes]
+        low, high = self.low.T[axes], self.high.T[axes]
         if self.points:
             cells = np.zeros(shape)
             _boxes.put(low, weights, np.array(cells.strides) // 8, cells.ravel())
@@ -153,17 +153,18 @@ class Boxes:
 def answer(kernel: Callable[..., None], given: tuple[Any, ...], low: Codes, high: Codes) -> Floats:
     """Let threads find an answer for each of some boxes."""
     answers = np.empty(len(low))
-    in_threads(lambda part: kernel(*given, low[part], high[part], answers[part]), pieces(len(low), QUERIES))
+    lows, highs = (np.ascontiguousarray(ends, dtype=np.int32) for ends in (low, high))
+    in_threads(lambda part: kernel(*given, lows[part], highs[part], answers[part]), pieces(len(low), QUERIES))
     return answers
 
 
 def neighbours(low: Codes, high: Codes, sizes: Sequence[int]) -> NDArray[np.int64]:
     """Return an order of boxes in which neighbours stand together."""
-    first = np.ascontiguousarray(low, dtype=np.int32)
-    last = first if low is high else np.ascontiguousarray(high, dtype=np.int32)
-    return np.asarray(_boxes.arrange(first, last, np.array(sizes)))
+    first = _by_axis(low)
+    last = first if low is high else _by_axis(high)
+    return np.asarray(_boxes.arrange(first.T, last.T, np.array(sizes)))
 
 
-def _codes(codes: Codes) -> Codes:
+def _by_axis(codes: Codes) -> Codes:
     """Keep the codes of one axis side by side, and of one type, for which alone kernels need be compiled."""
     return np.asarray(codes, dtype=np.int32, order="F")

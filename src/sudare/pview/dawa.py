@@ -30,10 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
-from sudare.noise._kernels import tap
+from sudare.noise._chacha import tap
 from sudare.privacy.requirement import refused
 from sudare.pview import _dawa
-from sudare.pview._mondrian import STEPS, sensitivity
+from sudare.pview._aggregation import STEPS, sensitivity
 from sudare.pview.account import FINE, Account
 from sudare.pview.baselines import dense
 from sudare.pview.domain import Domain

@@ -17,8 +17,9 @@ from sudare.pview.domain import Domain
 from sudare.pview.method import Method
 from sudare.pview.methods import method_from_json, method_of
 from sudare.pview.saved import MAX_AXES, Form, checked
+from sudare.tables.attribute import Role
 from sudare.tables.folders import PLAN
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 
 NEIGHBOURS: Literal["add or remove"] = "add or remove"

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.pview.axis import Axis
-from sudare.pview.saved_axes import axes_from_json, refuse_large_domain
+from sudare.pview.saved_axes import axes_from_json, axis_to_json, refuse_large_domain
+from sudare.tables.attribute import Role
 from sudare.tables.column import smallest
 from sudare.tables.counts import Counts, count_index
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
@@ -117,9 +118,9 @@ class Domain:
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the domain as plain data."""
-        return [axis.to_json() for axis in self.axes]
+        return [axis_to_json(axis) for axis in self.axes]
 
     @classmethod
     def from_json(cls, axes: Sequence[object]) -> Domain:
         """Read what `to_json` wrote, and refuse everything else."""
-        return cls(tuple(Axis.from_form(form) for form in axes_from_json(axes)))
+        return cls(axes_from_json(axes))

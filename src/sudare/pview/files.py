@@ -17,6 +17,7 @@ import polars as pl
 from sudare.errors import InputError
 from sudare.pview.cloud import Cloud
 from sudare.pview.domain import Domain
+from sudare.pview.kept_folder import KeptFolder
 from sudare.pview.models import BlocksModel, CellsModel, ProductModel
 from sudare.pview.pview import PView
 from sudare.pview.saved import (
@@ -71,6 +72,11 @@ def files_of(pview: PView) -> dict[str, Callable[[Path], None]]:
     return {DATA: partial(write_parquet, Runs.of(frame)), MANIFEST: write_manifest}
 
 
+def digest_of_files(hashes: Mapping[str, str]) -> str:
+    """Return by what a ledger knows a p-view: the digest of its files as they were written, given their SHA-256."""
+    return _sha256(_canonical({name: hashes[name] for name in (DATA, MANIFEST)}))
+
+
 def _refuse_unopenable(about: dict[str, Any], frame: pl.DataFrame) -> None:
     """Refuse to write what could not be opened again."""
     domain = Domain.from_json(about["domain"])
@@ -94,7 +100,7 @@ def _check_facts(facts: Mapping[str, Any], domain: Domain) -> None:
 
 def open_pview(folder: str | Path) -> PView:
     """Open a p-view that was saved, if its files are as they were written, and nothing in them is out of place."""
-    folder = handed_over(folder)
+    given, folder = folder, handed_over(folder)
     about = _manifest(folder)
     path = folder / DATA
     data = _read(path, MAX_BYTES)
@@ -111,7 +117,7 @@ def open_pview(folder: str | Path) -> PView:
         raise InputError(
             f"{folder} is not a p-view that can be opened: {error} Save the p-view again."
         ) from None
-    return PView(domain, model, about.facts)
+    return PView(domain, model, about.facts, KeptFolder.of(Path(given), domain))
 
 
 def _manifest(folder: Path) -> Manifest:

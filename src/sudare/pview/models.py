@@ -46,7 +46,7 @@ class BlocksModel:
     def errors(self, low: Codes, high: Codes) -> Floats:
         """Return the standard errors of these counts."""
         boxes = self.boxes
-        return answer(_boxes.errors, (boxes.low, boxes.high, boxes.weights, self.squares), low, high)
+        return answer(_boxes.errors, (boxes.low.T, boxes.high.T, boxes.weights, self.squares), low, high)
 
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
         """Count by all cells of some axes, where cells weigh as much as is given."""
@@ -75,7 +75,7 @@ class BlocksModel:
         """Take it from columns."""
         checked(Form, extras, "What the manifest says of the blocks")
         refuse_unfit(frame, cls.layouts(sizes))
-        squares = frame["variance"].to_numpy()
+        squares = frame["variance"].to_numpy(writable=True)
         refuse_large(squares, "The variance of a block", least=0.0)
         return cls(Boxes.from_frame(frame.drop("variance"), sizes), squares)
 

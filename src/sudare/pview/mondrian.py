@@ -30,9 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
-from sudare.noise._kernels import tap
+from sudare.noise._chacha import tap
 from sudare.privacy.requirement import number
 from sudare.pview import _mondrian
+from sudare.pview._aggregation import STEPS
 from sudare.pview.account import FINE, ROUNDING, Account
 from sudare.pview.domain import Domain
 from sudare.pview.method import Method, exact_share
@@ -142,7 +143,7 @@ def strengths(shares: Shares, account: Account) -> tuple[np.uint64, float]:
 def _bisect(counts: Counts, account: Account, theta: float, shares: Shares) -> tuple[Codes, Codes, Facts]:
     levels, ranks = np.unique(-counts.weights, return_inverse=True)  # the largest count first
     converge, cut = strengths(shares, account)
-    trees: list[tuple[Codes, Codes, Facts]] = []
+    trees: list[NDArray[np.int64]] = []
 
     def one(key: NDArray[np.uint32], stream: np.uint64, part: slice) -> None:
         trees.append(
@@ -150,18 +151,19 @@ def _bisect(counts: Counts, account: Account, theta: float, shares: Shares) -> t
                 tap(key, stream),
                 np.array(counts.codes, dtype=np.int32, order="C"),  # copies, since `grow` permutes them
                 np.array(counts.weights, dtype=np.int64),
-                ranks.astype(np.int32),
+                ranks,
                 -levels,
                 np.array(counts.sizes, dtype=np.int64),
                 shares.kappa,
-                min(math.floor(theta * _mondrian.STEPS), MAX_THETA),
+                min(math.floor(theta * STEPS), MAX_THETA),
                 converge,
                 cut,
             )
         )
 
     account.source.draw(1, one)
-    return trees[0]
+    d = len(counts.sizes)
+    return trees[0][:, :d], trees[0][:, d : 2 * d], trees[0][:, 2 * d :]
 
 
 def perturb(facts: Facts, shares: Shares, account: Account) -> tuple[Floats, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from sudare.errors import InputError
 from sudare.privacy.requirement import refused
 from sudare.tables.counts import Counts
 
-Codes = NDArray[np.int32]
+Codes = NDArray[Any]
 Floats = NDArray[np.float64]
 
 MAX_CELLS = 10**7  # that may have a count each

@@ -66,10 +66,10 @@ def draw_points(tables: Tables, points: int) -> NDArray[Any]:
     # No secret is at stake here: the points depend on noisy tables only.
     random = np.random.default_rng(tables.account.source.words(1))
     sizes = [len(t) for t in tables.ones.tables]
-    out = np.zeros((len(sizes), points), dtype=np.min_scalar_type(max(sizes) - 1))
+    out = np.zeros((len(sizes), points), dtype=np.int32)
 
     def draw(a: int, given: Groups, shares: Floats) -> None:
-        upto = np.cumsum(shares, axis=1)
+        upto = np.ascontiguousarray(np.cumsum(shares, axis=1))
         draw_given(given, random.permutation(points), upto / upto[:, -1:], random.random(len(upto)), out[a])
 
     waiting, pairs = list(range(len(sizes))), dict.fromkeys(tables.measured)
@@ -105,7 +105,7 @@ class Weights:
     tables: Tables
     points: NDArray[Any]
     weights: Floats
-    keys: dict[int, NDArray[np.uint16]] = field(default_factory=dict)
+    keys: dict[int, NDArray[np.int32]] = field(default_factory=dict)
 
     @cached_property
     def groups(self) -> Groups:
@@ -122,7 +122,7 @@ class Weights:
         for p, table in reversed(self.tables.measured.items()):
             if p not in self.keys:
                 i, j = self.tables.pairs[p]
-                self.keys[p] = np.empty(self.points.shape[1], dtype=np.uint16)
+                self.keys[p] = np.empty(self.points.shape[1], dtype=np.int32)
                 keys_of(self.groups[i], self.groups[j], self.tables.bins[j], self.keys[p])
             rake(self.weights, self.keys[p], table.ravel(), TINY)
 
@@ -173,5 +173,5 @@ def learn_pairs(counts: Counts, ordered: Sequence[bool], account: Account, *, po
     for _ in range(LAST_SWEEPS):
         weights.rake_ones()  # where the tables contradict each other, these are the surest
     scaled = weights.weights * (ones.total / max(float(weights.weights.sum()), TINY))
-    cloud = Boxes.of(at := np.ascontiguousarray(drawn.T), at, scaled, counts.sizes)
+    cloud = Boxes.of(at := drawn.T, at, scaled, counts.sizes)
     return Cloud(cloud, ones.total, ones.total_variance, np.array(ones.variances), leftover(tables))

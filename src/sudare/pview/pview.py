@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import InputError
+from sudare.privacy.certificate import Certificate
 from sudare.privacy.requirement import whole_number
 from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Domain
@@ -69,10 +70,6 @@ class HeldBack(Protocol):
     """What stays with the holder, as it tells about the original. It is never saved with a p-view."""
 
     @property
-    def certificate(self) -> Any:
-        """The certificate, as a `Certificate`."""
-
-    @property
     def design(self) -> Any:
         """What was decided without the data, as a `PViewDesign`."""
 
@@ -113,7 +110,7 @@ class PView:
     facts: dict[str, Any] = field(default_factory=dict, repr=False)
     """What it promises (`certificate`), and on what the budget was spent (`budget`), as plain data."""
     kept: HeldBack | None = field(default=None, repr=False)
-    """What stays with its holder; one that was opened has nothing of it."""
+    """What stays with its holder; one that was opened has it only from the holder's own folder."""
 
     @property
     def total(self) -> float:
@@ -125,21 +122,26 @@ class PView:
         """What the budget was spent on, exactly."""
         return Spending.from_json(self.facts.get("budget"))
 
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What is promised. It goes with the p-view wherever that goes; `sd.verify` holds the files against it."""
+        if "certificate" not in self.facts:
+            raise InputError("This p-view has no certificate: it was not made by `materialize`.")
+        return Certificate.from_json(self.facts["certificate"])
+
     # -- For the holder ----------------------------------------------------------------------------
 
     @property
-    def certificate(self) -> Any:
-        """What is promised, as a `Certificate`. One that was opened has it as data: `facts["certificate"]`."""
-        return self._kept.certificate
-
-    @property
     def design(self) -> Any:
-        """What was decided without the data, as a `PViewDesign`: a plan for p-views of other rows."""
+        """What was decided without the data, as a `PViewDesign`: a plan for p-views of other rows.
+
+        It is in `keep/`: one that was opened has it if the holder's folder was given, and not what was handed over of it.
+        """
         return self._kept.design
 
     @cached_property
     def holder(self) -> dict[str, Any]:
-        """The holder's record: what only the holder may know. It is made when it is first asked for."""
+        """The holder's record: what only the holder may know. It is made when it is first asked for, and is in `keep/`."""
         return self._kept.record(self)
 
     def write(
@@ -150,9 +152,9 @@ class PView:
         A p-view costs its budget once, when it is materialized, however often it is written or asked. If the ledger
         was charged then, writing only records the folder and who gets it. If it was not, it is charged now, and if the
         budget does not allow that, nothing is written; but what was measured was measured, and what you have seen of
-        it is spent: let `materialize` charge the ledger, which then refuses before anything is measured. Another
-        receiver than the ledger was charged for is charged for, too. Without a receiver, it is who it was
-        materialized for. A folder of a release is replaced only with `force`.
+        it is spent: let `materialize` charge the ledger, which then refuses before anything is measured. The very same
+        p-view for another receiver, or for all, costs nothing more, but the ledger knows who has it. Without a receiver,
+        it is who it was materialized for. A folder of a release is replaced only with `force`.
         """
         self._kept.write(self, Path(path), force=force, ledger=ledger, receiver=receiver)
         return Path(path)
@@ -161,8 +163,8 @@ class PView:
     def _kept(self) -> HeldBack:
         if self.kept is None:
             raise InputError(
-                "This p-view has only what is handed over, since it was opened or copied. Its holder's record, certificate and "
-                "design are with the p-view that was materialized, and in its folder."
+                "This p-view has only what is handed over, since it was copied, or opened without its `keep` folder. Its "
+                "holder's record and design are there, and with the p-view that was materialized."
             )
         return self.kept
 

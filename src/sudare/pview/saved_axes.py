@@ -1,4 +1,4 @@
-"""The form of a saved p-view's attributes: a type that a schema can declare, and values or bins that it can have."""
+"""Axes in a file: each a type that a schema can declare, and values or bins that it can have."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 from pydantic import Field
 
 from sudare.errors import InputError
+from sudare.pview.axis import Axis
 from sudare.pview.saved import MAX_AXES, MAX_DOMAIN_CELLS, Form, Name, checked
 from sudare.tables.numbers import EPOCH
-from sudare.tables.text import shown
+from sudare.tables.text import shown, text_of
 from sudare.tables.types import ZONED
 
 TYPES: dict[tuple[str, ...], pl.DataType] = {
@@ -37,8 +39,16 @@ ENDS: dict[pl.DataType, tuple[float, float]] = {
 """Between what bins can lie."""
 
 
-def type_to_json(dtype: pl.DataType) -> dict[str, Any]:
-    """Return a type that a schema can declare as plain data."""
+def axis_to_json(axis: Axis) -> dict[str, Any]:
+    """Return an axis as plain data."""
+    data: dict[str, Any] = {"name": axis.name, **_type_to_json(axis.dtype), "missing": axis.missing}
+    if axis.values is None:
+        return data | {"low": axis.low, "high": axis.high, "bins": axis.bins}
+    plain = axis.dtype.is_integer() or axis.dtype.is_float() or axis.dtype in (pl.String, pl.Boolean)
+    return data | {"values": list(axis.values) if plain else [text_of(v) for v in axis.values]}
+
+
+def _type_to_json(dtype: pl.DataType) -> dict[str, Any]:
     if dtype == ZONED:
         return {"type": "Datetime", "of": [ZONED.time_unit, ZONED.time_zone]}
     return {"type": str(dtype)}
@@ -82,16 +92,31 @@ def refuse_large_domain(axes: int, cells: int) -> None:
         )
 
 
-def axes_from_json(axes: Sequence[object]) -> list[AxisForm]:
+def axes_from_json(axes: Sequence[object]) -> tuple[Axis, ...]:
     """Read the attributes of a p-view, if they are not too many, nor have too many cells together."""
     forms = [checked(AxisForm, axis, "An attribute of the p-view") for axis in axes]
     refuse_large_domain(len(forms), sum(form.cells for form in forms))  # before any of it is laid out
     if len({form.name for form in forms}) < len(forms):
         raise InputError("Two attributes of the p-view have one name.")
-    return forms
+    return tuple(_axis_of(form) for form in forms)
 
 
-def values_from_json(values: Sequence[Any], dtype: pl.DataType, name: str) -> tuple[Any, ...]:
+def _axis_of(form: AxisForm) -> Axis:
+    """Take what a file says, and refuse what no axis can be."""
+    ends = (form.low, form.high, form.bins)
+    if form.values is not None and ends == (None, None, None):
+        values = _values_of(form.values, form.dtype, form.name)
+        return Axis(form.name, form.dtype, values, missing=form.missing)
+    if form.values is not None or form.low is None or form.high is None or form.bins is None:
+        raise InputError(f"'{form.name}' of the p-view must have either values, or low, high and bins.")
+    _refuse_wrong_ends(form.low, form.high, form.dtype, form.name)
+    axis = Axis(form.name, form.dtype, None, form.low, form.high, form.bins, form.missing)
+    if not (np.diff(axis.edges()) > 0).all():
+        raise InputError(f"'{form.name}' of the p-view has bins without a width.")
+    return axis
+
+
+def _values_of(values: Sequence[Any], dtype: pl.DataType, name: str) -> tuple[Any, ...]:
     """Read the values of an attribute, each of its type, no two alike."""
     kinds = PLAIN.get(str(dtype), (str,))
     try:
@@ -111,7 +136,7 @@ def values_from_json(values: Sequence[Any], dtype: pl.DataType, name: str) -> tu
     return typed
 
 
-def refuse_wrong_ends(low: float, high: float, dtype: pl.DataType, name: str) -> None:
+def _refuse_wrong_ends(low: float, high: float, dtype: pl.DataType, name: str) -> None:
     """Refuse bins of a type that has none, or between ends that the type does not have."""
     least, most = ENDS.get(dtype, (math.inf, -math.inf))
     whole = dtype.is_integer() or dtype == pl.Date

@@ -12,7 +12,7 @@ from sudare.ledger import history
 from sudare.ledger.ledger import Ledger
 from sudare.pview.design import NEIGHBOURS, PViewDesign
 from sudare.pview.errors import measure_errors, points_of
-from sudare.pview.files import PAGE, files_of
+from sudare.pview.files import PAGE, digest_of_files, files_of
 from sudare.pview.pview import PView
 from sudare.release.writing import sha256_of, write_json, write_text
 from sudare.reports.pview import write_pview_report
@@ -60,7 +60,7 @@ class KeptOfPView:
             )
         getter = self.receiver if receiver is None else receiver
         if ledger is not None:  # before the work, not only after it
-            ledger.refuse(self.ledger_entry(ledger, str(folder), getter), self.table)
+            ledger.refuse(self.ledger_entry(str(folder), getter), self.table)
 
         def certify(path: Path) -> None:
             hashes = {file.name: sha256_of(file) for file in sorted(path.parent.iterdir())}
@@ -68,9 +68,12 @@ class KeptOfPView:
             certificate.write(path)
             verify(path.parent, [self.design.requirement]).refuse_if_broken()
             if ledger is not None:
-                entry = self.ledger_entry(
-                    ledger, str(folder), getter, certificate, sha256_of(path), pview.holder
-                )
+                written = {
+                    "certificate_sha256": sha256_of(path),
+                    "holder": pview.holder,
+                    "measurement": digest_of_files(hashes),
+                }
+                entry = self.ledger_entry(str(folder), getter, certificate, **written)
                 ledger.record(entry, self.table)
 
         files: dict[str, Callable[[Path], Any]] = {
@@ -86,30 +89,9 @@ class KeptOfPView:
         write_folder(folder, files, force=force, mark=folders.MARK, private=[folders.KEEP])
 
     def ledger_entry(
-        self,
-        ledger: Ledger,
-        folder: str,
-        receiver: str | None,
-        certificate: Certificate | None = None,
-        certificate_sha256: str | None = None,
-        holder: dict[str, Any] | None = None,
+        self, folder: str, receiver: str | None, certificate: Certificate | None = None, **written: Any
     ) -> dict[str, Any]:
-        """Return what a ledger must know: with its cost, unless the ledger was charged for this p-view and receiver."""
-        entry = history.record(
-            self.table,
-            folder,
-            receiver,
-            certificate or self.certificate,
-            self.input_salt,
-            neighbours=NEIGHBOURS,
-            certificate_sha256=certificate_sha256,
-            holder=holder,
-        )
-        charged = any(
-            earlier.kind == "release"
-            and earlier.body["input_salt"] == self.input_salt
-            and earlier.body["noise"] == entry["noise"]
-            and earlier.body["receiver"] in (None, receiver)  # what anybody may get, each receiver may
-            for earlier in ledger.entries()
-        )
-        return entry | {"noise": None} if charged else entry
+        """Return what a ledger must know of the p-view: before it is measured, or with what was written of it."""
+        promised = certificate or self.certificate
+        salt = self.input_salt
+        return history.record(self.table, folder, receiver, promised, salt, neighbours=NEIGHBOURS, **written)

@@ -15,10 +15,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
+from sudare.tables.attribute import Attribute, Bound, Type
 from sudare.tables.column import Column, smallest
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.schema import Attribute, Bound, Missing, Type
+from sudare.tables.schema import Missing
 from sudare.tables.table import Source, Table
 from sudare.tables.text import shown, spellings, text_of
 from sudare.tables.toml import toml_key

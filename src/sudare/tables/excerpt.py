@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.tables.attribute import Attribute, Role
 from sudare.tables.checking import hierarchies_of
 from sudare.tables.parsing import infer_type, parse
-from sudare.tables.schema import Attribute, Role
 from sudare.tables.table import Source, Table
 
 UNTYPED = (".jsonl", ".ndjson")

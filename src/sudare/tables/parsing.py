@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.tables.attribute import Type
 from sudare.tables.column import Column
-from sudare.tables.schema import Type
 from sudare.tables.types import saturated
 
 # A whole number is one only if writing it back gives the same text: 007 and 01234 stay text.

@@ -1,30 +1,23 @@
-"""The schema: what each column is, who knows it, and how it may be generalized."""
+"""The schema: what each column of a table is, and how the table is written."""
 
 from __future__ import annotations
 
-import datetime as dt
 import difflib
-import math
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    InstanceOf,
-    Tag,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, ValidationError, field_validator
 
 from sudare.errors import InputError
+from sudare.tables.attribute import Attribute as Attribute  # a schema's parts can be had from here, too
+from sudare.tables.attribute import Bound as Bound
+from sudare.tables.attribute import Outside, SchemaPart
+from sudare.tables.attribute import Role as Role
+from sudare.tables.attribute import Scalar as Scalar
+from sudare.tables.attribute import Type as Type
+from sudare.tables.attribute import attribute_lines as attribute_lines
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.policy import Policy
 from sudare.tables.recipes import RECIPE_KEYS, Recipe
@@ -32,127 +25,13 @@ from sudare.tables.text import listed, shown
 from sudare.tables.text_files import read_toml
 from sudare.tables.toml import toml, toml_key
 
-Type = Literal["integer", "number", "text", "date", "datetime"]
-Kind = Type | Literal["truth value"]
 Missing = Literal["own value", "refuse"]
-Outside = Literal["refuse", "clip"]
 MAX_NAME_LENGTH = 255  # of a source's name; as long as a file's
-SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
-KINDS = (*SHORT_FORMS, "intervals", "groups", "tree", "rows")
 MAX_ATTRIBUTES = 10_000
 MAX_PROBLEMS_SHOWN = 20  # that are told at once
-Bound = int | float | dt.datetime | dt.date
-Scalar = bool | int | float | str | dt.datetime | dt.date
-# Ready-made, or a recipe that waits for the data. Told apart first, so that an error speaks of one of them.
-HierarchyField = Annotated[
-    Annotated[InstanceOf[Hierarchy], Tag("ready")] | Annotated[Recipe, Tag("recipe")],
-    Discriminator(lambda value: "ready" if isinstance(value, Hierarchy) else "recipe"),
-]
 
 
-class Role(StrEnum):
-    """Who knows an attribute, and what becomes of it."""
-
-    identifier = "identifier"
-    """Names a person; dropped from every release."""
-    quasi = "quasi"
-    """Known to outsiders; generalized or randomized."""
-    sensitive = "sensitive"
-    """To be kept from outsiders."""
-    other = "other"
-    """Passed on as it is."""
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-
-class Attribute(_Part):
-    """One column: its role, type, hierarchy, domain or bounds, and its weight in the distortion.
-
-    >>> Attribute(role="quasi", type="integer", bounds=(0, 120)).role
-    <Role.quasi: 'quasi'>
-    """
-
-    role: Role
-    type: Type | None = None
-    hierarchy: HierarchyField | None = None
-    domain: tuple[Scalar, ...] | None = None
-    bounds: tuple[Bound, Bound] | None = None
-    bins: int | None = Field(default=None, ge=1, le=10_000)
-    """Into how many equal bins a differentially private view puts what lies between the bounds."""
-    outside: Outside = "refuse"
-    """What becomes of values outside the bounds: they are refused, or clipped to the nearer bound."""
-    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
-
-    @field_validator("domain", mode="before")
-    @classmethod
-    def _domain_from_range(cls, value: Any) -> Any:
-        return tuple(value) if isinstance(value, range) else value
-
-    @field_validator("hierarchy", mode="before")
-    @classmethod
-    def _short_forms(cls, value: Any) -> Any:
-        if isinstance(value, str):  # hierarchy = "mask", or the name of a file
-            return {"kind": value} if value in KINDS else {"kind": "file", "path": value}
-        if not (isinstance(value, dict) and value.get("kind") == "rows"):
-            return value
-        rows = value.get("rows", [])
-        if value.keys() - {"kind", "rows"} or not (
-            isinstance(rows, Sequence) and all(isinstance(row, list | tuple) for row in rows)
-        ):
-            raise ValueError("of the kind 'rows' must have rows: lists of a value, its parent, ..., the root")
-        try:
-            return Hierarchy.from_rows(rows)
-        except InputError as error:
-            raise ValueError(str(error).removesuffix(".")) from None
-
-    @property
-    def kind(self) -> Kind | None:
-        """What its values are: the declared type, or else what its declared values or bounds are, if there are any.
-
-        >>> Attribute(role="quasi", bounds=(0, 120)).kind, Attribute(role="quasi", bounds=(0, 0.5)).kind
-        ('integer', 'number')
-        """
-        if self.type is not None:
-            return self.type
-        kinds = {_kind_of(value) for value in self.domain or self.bounds or ()}
-        return next((kind for kind in WIDEST_FIRST if kind in kinds), None)
-
-    @model_validator(mode="after")
-    def _coherent(self) -> Self:
-        if self.domain is not None:
-            if self.bounds is not None:
-                raise ValueError("has both a domain and bounds. Keep one")
-            if not self.domain:
-                raise ValueError("has an empty domain")
-            kinds = {_kind(value) for value in self.domain}
-            if len(kinds) > 1:
-                raise ValueError(f"has a domain that mixes {' and '.join(sorted(kinds))}")
-            if len(set(self.domain)) < len(self.domain):
-                raise ValueError("has a domain that lists a value twice")
-        if self.bounds is None and (self.bins is not None or self.outside == "clip"):
-            raise ValueError(
-                "has bins, or clips what is outside, but no bounds. Declare bounds that are public"
-            )
-        if self.bounds is not None:
-            low, high = self.bounds
-            if not all(_has_order(end) for end in self.bounds):
-                raise ValueError(
-                    f"has bounds [{shown(low)}, {shown(high)}] of which one is not a number, or too large for one"
-                )
-            if isinstance(low, dt.date) != isinstance(high, dt.date):
-                raise ValueError("has bounds that mix a date and a number")
-            try:
-                rising = bool(low <= high)  # type: ignore[operator]
-            except TypeError as error:
-                raise ValueError(f"has bounds [{low}, {high}] that cannot be compared: {error}") from None
-            if not rising:
-                raise ValueError(f"has bounds [{low}, {high}] whose lower end is not the smaller one")
-        return self
-
-
-class CsvFormat(_Part):
+class CsvFormat(SchemaPart):
     """How a CSV file is written. What is None is detected from the file itself.
 
     >>> CsvFormat(delimiter=";", decimal=",").encoding is None
@@ -173,7 +52,7 @@ class CsvFormat(_Part):
         return value
 
 
-class Schema(_Part):
+class Schema(SchemaPart):
     """What each column of a table is. Every column must have a role.
 
     `missing` says what becomes of missing values: they are an own value, apart from every real one,
@@ -317,54 +196,6 @@ class Schema(_Part):
 
     def __contains__(self, name: object) -> bool:
         return name in self.attributes
-
-
-# Whole numbers among others are numbers, and days among times are times.
-WIDEST_FIRST: tuple[Kind, ...] = ("truth value", "text", "number", "integer", "datetime", "date")
-
-
-def _kind_of(value: Scalar) -> Kind:
-    if isinstance(value, bool):
-        return "truth value"
-    if isinstance(value, int | float):
-        return "integer" if isinstance(value, int) else "number"
-    if isinstance(value, str):
-        return "text"
-    return "datetime" if isinstance(value, dt.datetime) else "date"
-
-
-def _kind(value: Scalar) -> str:
-    if isinstance(value, bool):
-        return "truth values"
-    return {int: "numbers", float: "numbers", str: "text"}.get(type(value), "dates")
-
-
-def _has_order(bound: Bound) -> bool:
-    """Tell NaN, and whole numbers beyond all floats, from other bounds."""
-    return isinstance(bound, dt.date) or abs(bound) <= sys.float_info.max or bound in (math.inf, -math.inf)
-
-
-def attribute_lines(attribute: Attribute) -> Iterator[str]:
-    """Write an attribute as the lines under its TOML header."""
-    yield f"role = {toml(str(attribute.role))}"
-    if attribute.type is not None:
-        yield f"type = {toml(attribute.type)}"
-    if attribute.domain is not None:
-        yield f"domain = {toml(attribute.domain)}"
-    if attribute.bounds is not None:
-        yield f"bounds = {toml(attribute.bounds)}"
-    if attribute.bins is not None:
-        yield f"bins = {attribute.bins}"
-    if attribute.outside != "refuse":
-        yield f'outside = "{attribute.outside}"'
-    if attribute.weight != 1.0:
-        yield f"weight = {toml(attribute.weight)}"
-    if isinstance(attribute.hierarchy, Hierarchy):
-        yield f"hierarchy = {toml({'kind': 'rows', 'rows': attribute.hierarchy.rows()})}"
-    elif attribute.hierarchy is not None:
-        fields = attribute.hierarchy.model_dump(exclude_defaults=True)
-        short = fields["kind"] in SHORT_FORMS and len(fields) == 1
-        yield f"hierarchy = {toml(fields['kind'] if short else fields)}"
 
 
 def _closest(name: str, known: Iterable[str]) -> str:

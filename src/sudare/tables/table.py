@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from sudare.errors import InputError, ParameterError
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.lookalikes import skeleton
-from sudare.tables.schema import CsvFormat, Role, Schema
+from sudare.tables.schema import CsvFormat, Schema
 from sudare.tables.text import listed, shown
 
 if TYPE_CHECKING:

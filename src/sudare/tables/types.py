@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.tables.schema import Attribute, Bound, Kind
+from sudare.tables.attribute import Attribute, Bound, Kind
 from sudare.tables.text import spelled, spellings, text_of
 
 STORED: dict[Kind, pl.DataType] = {

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from sudare.errors import InputError
+from sudare.tables.attribute import Type
 from sudare.tables.dictionary import Dictionary
-from sudare.tables.schema import Type
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
 from sudare.tables.toml import toml, toml_key

@@ -96,7 +96,7 @@ def materialize_design(
     certificate = certify_pview(_declared(design, table.schema, source), commitment)
     kept = KeptOfPView(design, certificate, salt, counts, table, receiver)
     if ledger is not None:
-        entry = kept.ledger_entry(ledger, UNWRITTEN, receiver)
+        entry = kept.ledger_entry(UNWRITTEN, receiver)
         ledger.refuse(entry, table)  # at once, before anything is measured
         # The entry stands when the first share is spent, and does so even if something fails then.
         account.opening = lambda: ledger.record(entry, table)

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from numpy.typing import ArrayLike
 
-from sudare.attacks.pk_game import PkGame, pk_game, sample_persons
+from sudare.attacks.pk_game import MAX_PERSONS, PkGame, pk_game
 from sudare.noise.keystream import Keystream
 from sudare.plans.law import LawForm
 from sudare.privacy.differential_privacy import DifferentialPrivacy
@@ -146,9 +146,8 @@ def _record(
 
 def _game(table: Table, plan: RandomizationPlan, source: Keystream) -> PkGame:
     """Play the Pk game on a sample of the table's persons, drawn by the plan once more for it."""
-    counts = table.counts(plan.attributes)
-    persons, places = sample_persons(counts), plan.places(table)
-    rows = dict(zip(counts.names, persons.T, strict=True))
+    persons, places = table.rows.sample(plan.attributes, MAX_PERSONS, seed=0), plan.places(table)
+    rows = dict(zip(plan.attributes, persons.T, strict=True))
     original, randomized = input_codes(plan, places, rows), draw(plan, places, rows, source)
     forms = {law.name: LawForm.of(law.name, law.to_json()) for law in plan.laws}
     return pk_game(original, randomized, forms, limit=1 / k_of(plan.spread, len(persons)))

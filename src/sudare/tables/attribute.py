@@ -1,0 +1,192 @@
+"""An attribute of a schema: what a column is, who knows it, and how it may be generalized."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    InstanceOf,
+    Tag,
+    field_validator,
+    model_validator,
+)
+
+from sudare.errors import InputError
+from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.recipes import Recipe
+from sudare.tables.text import shown
+from sudare.tables.toml import toml
+
+Type = Literal["integer", "number", "text", "date", "datetime"]
+Kind = Type | Literal["truth value"]
+Outside = Literal["refuse", "clip"]
+SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
+KINDS = (*SHORT_FORMS, "intervals", "groups", "tree", "rows")
+Bound = int | float | dt.datetime | dt.date
+Scalar = bool | int | float | str | dt.datetime | dt.date
+# Ready-made, or a recipe that waits for the data. Told apart first, so that an error speaks of one of them.
+HierarchyField = Annotated[
+    Annotated[InstanceOf[Hierarchy], Tag("ready")] | Annotated[Recipe, Tag("recipe")],
+    Discriminator(lambda value: "ready" if isinstance(value, Hierarchy) else "recipe"),
+]
+
+
+class Role(StrEnum):
+    """Who knows an attribute, and what becomes of it."""
+
+    identifier = "identifier"
+    """Names a person; dropped from every release."""
+    quasi = "quasi"
+    """Known to outsiders; generalized or randomized."""
+    sensitive = "sensitive"
+    """To be kept from outsiders."""
+    other = "other"
+    """Passed on as it is."""
+
+
+class SchemaPart(BaseModel):
+    """A part of a schema: it knows all its keys, and does not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+
+class Attribute(SchemaPart):
+    """One column: its role, type, hierarchy, domain or bounds, and its weight in the distortion.
+
+    >>> Attribute(role="quasi", type="integer", bounds=(0, 120)).role
+    <Role.quasi: 'quasi'>
+    """
+
+    role: Role
+    type: Type | None = None
+    hierarchy: HierarchyField | None = None
+    domain: tuple[Scalar, ...] | None = None
+    bounds: tuple[Bound, Bound] | None = None
+    bins: int | None = Field(default=None, ge=1, le=10_000)
+    """Into how many equal bins a differentially private view puts what lies between the bounds."""
+    outside: Outside = "refuse"
+    """What becomes of values outside the bounds: they are refused, or clipped to the nearer bound."""
+    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+
+    @field_validator("domain", mode="before")
+    @classmethod
+    def _domain_from_range(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, range) else value
+
+    @field_validator("hierarchy", mode="before")
+    @classmethod
+    def _short_forms(cls, value: Any) -> Any:
+        if isinstance(value, str):  # hierarchy = "mask", or the name of a file
+            return {"kind": value} if value in KINDS else {"kind": "file", "path": value}
+        if not (isinstance(value, dict) and value.get("kind") == "rows"):
+            return value
+        rows = value.get("rows", [])
+        if value.keys() - {"kind", "rows"} or not (
+            isinstance(rows, Sequence) and all(isinstance(row, list | tuple) for row in rows)
+        ):
+            raise ValueError("of the kind 'rows' must have rows: lists of a value, its parent, ..., the root")
+        try:
+            return Hierarchy.from_rows(rows)
+        except InputError as error:
+            raise ValueError(str(error).removesuffix(".")) from None
+
+    @property
+    def kind(self) -> Kind | None:
+        """What its values are: the declared type, or else what its declared values or bounds are, if there are any.
+
+        >>> Attribute(role="quasi", bounds=(0, 120)).kind, Attribute(role="quasi", bounds=(0, 0.5)).kind
+        ('integer', 'number')
+        """
+        if self.type is not None:
+            return self.type
+        kinds = {_kind_of(value) for value in self.domain or self.bounds or ()}
+        return next((kind for kind in WIDEST_FIRST if kind in kinds), None)
+
+    @model_validator(mode="after")
+    def _coherent(self) -> Self:
+        if self.domain is not None:
+            if self.bounds is not None:
+                raise ValueError("has both a domain and bounds. Keep one")
+            if not self.domain:
+                raise ValueError("has an empty domain")
+            kinds = {_kind(value) for value in self.domain}
+            if len(kinds) > 1:
+                raise ValueError(f"has a domain that mixes {' and '.join(sorted(kinds))}")
+            if len(set(self.domain)) < len(self.domain):
+                raise ValueError("has a domain that lists a value twice")
+        if self.bounds is None and (self.bins is not None or self.outside == "clip"):
+            raise ValueError(
+                "has bins, or clips what is outside, but no bounds. Declare bounds that are public"
+            )
+        if self.bounds is not None:
+            low, high = self.bounds
+            if not all(_has_order(end) for end in self.bounds):
+                raise ValueError(
+                    f"has bounds [{shown(low)}, {shown(high)}] of which one is not a number, or too large for one"
+                )
+            if isinstance(low, dt.date) != isinstance(high, dt.date):
+                raise ValueError("has bounds that mix a date and a number")
+            try:
+                rising = bool(low <= high)  # type: ignore[operator]
+            except TypeError as error:
+                raise ValueError(f"has bounds [{low}, {high}] that cannot be compared: {error}") from None
+            if not rising:
+                raise ValueError(f"has bounds [{low}, {high}] whose lower end is not the smaller one")
+        return self
+
+
+# Whole numbers among others are numbers, and days among times are times.
+WIDEST_FIRST: tuple[Kind, ...] = ("truth value", "text", "number", "integer", "datetime", "date")
+
+
+def _kind_of(value: Scalar) -> Kind:
+    if isinstance(value, bool):
+        return "truth value"
+    if isinstance(value, int | float):
+        return "integer" if isinstance(value, int) else "number"
+    if isinstance(value, str):
+        return "text"
+    return "datetime" if isinstance(value, dt.datetime) else "date"
+
+
+def _kind(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return "truth values"
+    return {int: "numbers", float: "numbers", str: "text"}.get(type(value), "dates")
+
+
+def _has_order(bound: Bound) -> bool:
+    """Tell NaN, and whole numbers beyond all floats, from other bounds."""
+    return isinstance(bound, dt.date) or abs(bound) <= sys.float_info.max or bound in (math.inf, -math.inf)
+
+
+def attribute_lines(attribute: Attribute) -> Iterator[str]:
+    """Write an attribute as the lines under its TOML header."""
+    yield f"role = {toml(str(attribute.role))}"
+    if attribute.type is not None:
+        yield f"type = {toml(attribute.type)}"
+    if attribute.domain is not None:
+        yield f"domain = {toml(attribute.domain)}"
+    if attribute.bounds is not None:
+        yield f"bounds = {toml(attribute.bounds)}"
+    if attribute.bins is not None:
+        yield f"bins = {attribute.bins}"
+    if attribute.outside != "refuse":
+        yield f'outside = "{attribute.outside}"'
+    if attribute.weight != 1.0:
+        yield f"weight = {toml(attribute.weight)}"
+    if isinstance(attribute.hierarchy, Hierarchy):
+        yield f"hierarchy = {toml({'kind': 'rows', 'rows': attribute.hierarchy.rows()})}"
+    elif attribute.hierarchy is not None:
+        fields = attribute.hierarchy.model_dump(exclude_defaults=True)
+        short = fields["kind"] in SHORT_FORMS and len(fields) == 1
+        yield f"hierarchy = {toml(fields['kind'] if short else fields)}"
