@@ -23,7 +23,7 @@ from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import _cut, learn_mondrian
 from sudare.generalization.problem import Problem
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 from tests import by_row
 from tests.generalization.adult import adult, adult_blocks
@@ -89,7 +89,7 @@ def test_never_a_wrong_claim_with_records_left_out(r: Random, path: str, share: 
     ],
 )
 def test_what_is_left_out_is_not_missed_by_the_rest(
-    rows: str, share: float, asked: list[Requirement]
+    rows: str, share: float, asked: list[BlockRequirement]
 ) -> None:
     """The whole table holds. Leaving out a rare value must not leave a block that does not."""
     table = small(rows)
@@ -352,7 +352,7 @@ def test_hardly_a_block_can_be_dissolved_for_less() -> None:
 #   3-anonymity            0.0036 (0.179), 0.6 %     0.0111 (0.233),  1.8 %
 #   distinct 2-diversity   0.0239 (0.188), 5.7 %     0.0226 (0.208),  5.4 %
 #   entropy 2-diversity    0.0741 (0.500), 16.4 %    0.0579 (0.500), 12.8 %
-GAPS: dict[str, tuple[Requirement, dict[str, float]]] = {
+GAPS: dict[str, tuple[BlockRequirement, dict[str, float]]] = {
     "2-anonymity": (sd.KAnonymity(2), {"sweep": 0.019, "grow": 0.037}),
     "3-anonymity": (sd.KAnonymity(3), {"sweep": 0.005, "grow": 0.018}),
     "distinct 2-diversity": (LDiversity(2), {"sweep": 0.029, "grow": 0.029}),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.limits import Limits
-from sudare.privacy.requirement import Requirement, sensitive_attribute
+from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.builders import ROOT
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
@@ -73,7 +73,9 @@ class Problem:
     limits: Limits
 
     @classmethod
-    def of(cls, table: Table, requirements: Sequence[Requirement], counts: Counts | None = None) -> Problem:
+    def of(
+        cls, table: Table, requirements: Sequence[BlockRequirement], counts: Counts | None = None
+    ) -> Problem:
         """Count a table and lay it out; `counts` of its records may be given that have all it needs."""
         names = table.names(Role.quasi)
         attribute = sensitive_attribute(requirements, table)
