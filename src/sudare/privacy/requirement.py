@@ -18,7 +18,6 @@ from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
-
 Evidence = TypeVar("Evidence", contravariant=True)
 
 
