@@ -221,10 +221,10 @@ def plain_levels(problem: Problem, block_of: Iterable[int]) -> list[list[int]]:
 
 
 def histogram_of(problem: Problem, units: Iterable[int]) -> Counter[int]:
-    found: Counter[int] = Counter()
+    histogram: Counter[int] = Counter()
     for u in units:
-        found[int(problem.sensitive[u])] += int(problem.weights[u])
-    return found
+        histogram[int(problem.sensitive[u])] += int(problem.weights[u])
+    return histogram
 
 
 class Costs:
@@ -321,9 +321,9 @@ def plain_sweep(
                 for a, (h, level) in enumerate(zip(problem.hierarchies, levels, strict=True))
             )
             groups.setdefault(key, []).append(u)
-        found = [frozenset(group) for group in groups.values() if rule(histogram_of(problem, group))]
-        blocks |= set(found)
-        left = [u for u in left if not any(u in block for block in found)]
+        holding = [frozenset(group) for group in groups.values() if rule(histogram_of(problem, group))]
+        blocks |= set(holding)
+        left = [u for u in left if not any(u in block for block in holding)]
     return blocks, frozenset(left)
 
 

@@ -21,7 +21,7 @@ from sudare.errors import ParameterError
 from sudare.generalization import _kernels, minimal
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import _cut, learn_mondrian
-from sudare.generalization.problem import Problem
+from sudare.generalization.problem import Problem, level_vectors
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
@@ -152,18 +152,18 @@ def by_value(problem: Problem) -> bool:
 def test_sweep_twin(r: Random) -> None:
     case = random_case(r)
     p = Problem.of(case.table, case.requirements)
-    choices = minimal._level_vectors(p)
+    choices = level_vectors(p.trees.height, p.trees.step)
     if len(choices) > 400:
         return
-    found = _kernels.sweep(p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, choices, by_value(p))
-    assert partition(found) == plain_sweep(p, case.rule, choices.tolist())
+    block_of = _kernels.sweep(p.unit_arrays, p.limits, choices, by_value(p))
+    assert partition(block_of) == plain_sweep(p, case.rule, choices.tolist())
 
 
 @given(r=randoms)
 @settings(max_examples=40)
 def test_all_choices_of_levels_by_rising_cost(r: Random) -> None:
     p = Problem.of(random_table(r, r.randint(1, 12)), [sd.KAnonymity(1)])
-    choices = minimal._level_vectors(p)
+    choices = level_vectors(p.trees.height, p.trees.step)
     every = itertools.product(*(range(h.height + 1) for h in p.hierarchies))
     assert sorted(map(tuple, choices.tolist())) == sorted(every)
     assert (np.diff(choices @ p.trees.step) >= -1e-12).all()
@@ -173,8 +173,8 @@ def test_all_choices_of_levels_by_rising_cost(r: Random) -> None:
 @settings(max_examples=60)
 def test_nearest_distances_twin(r: Random, apart: bool) -> None:
     p = Problem.of(random_table(r, r.randint(1, 16)), [LDiversity(1)])
-    found = _kernels.nearest_distances(p.units, p.sensitive, p.trees, apart)
-    assert found.tolist() == pytest.approx(plain_nearest(p, apart))
+    distances = _kernels.nearest_distances(p.unit_arrays, apart)
+    assert distances.tolist() == pytest.approx(plain_nearest(p, apart))
 
 
 @given(r=randoms)
@@ -183,9 +183,9 @@ def test_grown_blocks_hold_and_stop_growing_as_soon_as_they_do(r: Random) -> Non
     case = random_case(r)
     p = Problem.of(case.table, case.requirements)
     seeds = np.array(r.sample(range(len(p.units)), len(p.units)))
-    found = _kernels.grow(p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, seeds, by_value(p))
+    block_of = _kernels.grow(p.unit_arrays, p.limits, seeds, by_value(p))
     costs = Costs(p, case.rule)
-    blocks, left = partition(found)
+    blocks, left = partition(block_of)
     assert all(costs.meets(block) for block in blocks)
     if left and all(isinstance(one, sd.KAnonymity) for one in case.requirements):
         assert not costs.meets(left)
@@ -202,7 +202,7 @@ def test_sweep_does_not_mistake_units_for_equal_when_the_attributes_are_wide() -
     rows = [[first] * 6 + ["7"] * 7 + [last] for first in "01" for last in "78"]
     table = sd.read(pl.DataFrame(rows, schema=names, orient="row"), schema)
     problem = Problem.of(table, [sd.KAnonymity(2)])
-    assert len(minimal._level_vectors(problem)) <= minimal.CHOICES
+    assert problem.trees.choices <= minimal.CHOICES
     assert learn_minimal(problem).distortion() == pytest.approx(1 / 14)
 
 
@@ -274,11 +274,11 @@ def test_units_move_until_no_move_saves(r: Random, path: str) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_no_unit_can_move_for_less(path: str) -> None:
-    found = {}
+    moves_by_seed = {}
     for seed in range(300):
         if moves := list(moves_that_save(*final_blocks(small_case(seed), path))):
-            found[seed] = moves
-    assert not found
+            moves_by_seed[seed] = moves
+    assert not moves_by_seed
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -385,7 +385,7 @@ def test_gap_to_the_optimum(name: str) -> None:
             assert distortion >= optimum - 1e-9
             gaps[path].append(distortion - optimum)
     assert min(map(len, gaps.values())) > 100
-    assert {path: sum(found) / len(found) for path, found in gaps.items()} <= Bounds(bounds)
+    assert {path: sum(own) / len(own) for path, own in gaps.items()} <= Bounds(bounds)
 
 
 class Bounds(dict[str, float]):

@@ -19,7 +19,8 @@ from sudare.generalization._views import holds, leave_likely, leave_values, valu
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Trees
-    from sudare.generalization.views import Choice, People
+    from sudare.generalization.views import Choice
+    from sudare.generalization.views_problem import People
     from sudare.privacy.multi_view import Need
 
 Array = np.ndarray[Any, Any]

@@ -13,7 +13,8 @@ from sudare.privacy._views import has_values, posterior_holds
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Trees
-    from sudare.generalization.views import Choice, People
+    from sudare.generalization.views import Choice
+    from sudare.generalization.views_problem import People
     from sudare.privacy.multi_view import Need
 
 Array = np.ndarray[Any, Any]

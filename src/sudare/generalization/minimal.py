@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sudare.errors import ParameterError
 from sudare.generalization import _improve, _kernels
 from sudare.generalization.mondrian import cut, learn_mondrian
-from sudare.generalization.problem import Problem
+from sudare.generalization.problem import Problem, level_vectors
 from sudare.generalization.recoding import Recoding
 
 CHOICES = 20_000  # level vectors that are worth sweeping over
@@ -51,12 +51,9 @@ def _drafts(problem: Problem) -> Iterator[_Draft]:
     """Yield where to start from. After a sweep swaps save next to nothing (measured), after growing some percent."""
     p = problem
     by_value = p.limits.distinct > 1 or p.limits.more is not None
-    choices = math.prod(int(height) + 1 for height in p.trees.height)
-    tuples = math.prod(int(size) for size in p.trees.size[:, 0])
-    if choices <= CHOICES and tuples < 2**64:  # a tuple must fit into one number
-        block_of = _kernels.sweep(
-            p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, _level_vectors(p), by_value
-        )
+    if p.trees.choices <= CHOICES and p.trees.fit_one_number:
+        choices = level_vectors(p.trees.height, p.trees.step)
+        block_of = _kernels.sweep(p.unit_arrays, p.limits, choices, by_value)
         yield _Draft(block_of, swaps=0)
         if len(p.units) ** 2 > PAIRS:  # too large to be improved much: let the better start win
             yield _Draft(learn_mondrian(p).block_of, swaps=0)
@@ -64,7 +61,7 @@ def _drafts(problem: Problem) -> Iterator[_Draft]:
     if len(p.units) ** 2 > PAIRS:
         yield _Draft(learn_mondrian(p).block_of, swaps=0)
         return
-    distances = _kernels.nearest_distances(p.units, p.sensitive, p.trees, by_value)
+    distances = _kernels.nearest_distances(p.unit_arrays, by_value)
     block_of = _grown(p, np.argsort(distances, kind="stable"), by_value)
     yield _Draft(block_of, SWAPS)
     if p.weights[block_of < 0].sum() > MAX_LEFT_OVER * p.weights.sum():
@@ -74,7 +71,7 @@ def _drafts(problem: Problem) -> Iterator[_Draft]:
 
 
 def _grown(p: Problem, seeds: NDArray[np.int64], by_value: bool) -> NDArray[np.int64]:
-    return _kernels.grow(p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, seeds, by_value)
+    return np.asarray(_kernels.grow(p.unit_arrays, p.limits, seeds, by_value))
 
 
 def _improved(p: Problem, draft: _Draft, spare: int) -> Recoding:
@@ -95,14 +92,5 @@ def _moved(p: Problem, draft: _Draft, spare: int) -> Recoding:
     if blocks == 0:  # only all records together meet the limits
         block_of, blocks = np.zeros_like(block_of), 1
     passes = min(PASSES, WORK // (len(p.units) * blocks))
-    _improve.improve(
-        p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, block_of, blocks, spare, passes, swaps
-    )
+    _improve.improve(p.unit_arrays, p.limits, block_of, blocks, spare, passes, swaps)
     return Recoding.of("minimal", p, block_of)
-
-
-def _level_vectors(problem: Problem) -> NDArray[np.int64]:
-    """Return all choices of one level per attribute, the least distorting first."""
-    grid = np.indices([int(height) + 1 for height in problem.trees.height])
-    vectors = grid.reshape(len(problem.names), -1).T
-    return vectors[np.argsort(vectors @ problem.trees.step, kind="stable")]

@@ -57,8 +57,8 @@ def cut(p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]])
 
 
 def _cut(p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]], *, strict: bool) -> Cuts:
-    cuts: Cuts = _mondrian.mondrian(
-        p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, strict, within,
-        np.ascontiguousarray(levels, dtype=np.int64),
-    )  # fmt: skip
+    contiguous = np.ascontiguousarray(
+        levels, dtype=np.int64
+    )  # one form of array, so that one kernel is compiled
+    cuts: Cuts = _mondrian.mondrian(p.unit_arrays, p.limits, strict, within, contiguous)
     return cuts

@@ -119,8 +119,8 @@ def assess(
     >>> table = sd.read(sd.datasets.health_survey(300).select("age", "sex", "diagnosis"), sd.Schema.from_roles(
     ...     quasi=["age", "sex"], sensitive=["diagnosis"],
     ...     hierarchies={"age": sd.Hierarchy.intervals(range(18, 96), width=10)}))
-    >>> found = sd.assess(table, l=2, k=5)
-    >>> found.feasible[2], found.bound_l[2] <= sd.generalize(table, sd.LDiversity(2)).certificate.utility["distortion"]
+    >>> assessment = sd.assess(table, l=2, k=5)
+    >>> assessment.feasible[2], assessment.bound_l[2] <= sd.generalize(table, sd.LDiversity(2)).certificate.utility["distortion"]
     (True, True)
     """
     one_of(diversity, "diversity", "assess", ("distinct", "entropy"))
