@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 import sudare as sd
-from sudare.generalization._views import EVEN
+from sudare.generalization._views import WEIGHT_OF_EVEN
 from sudare.generalization.views import CANDIDATES, CutViews
 from sudare.generalization.views_problem import ViewsProblem
 from sudare.privacy.multi_view import MultiViewDiversity
@@ -228,7 +228,7 @@ def plain_cut(
             if not widest:
                 gained -= (before * (x - first) + after * (last - y)) / total
             share = gains[name] * gained / (len(problem.labels[a].texts) - 1)
-            scored.append((share + EVEN * 4 * before * after / total / total, a, x))
+            scored.append((share + WEIGHT_OF_EVEN * 4 * before * after / total / total, a, x))
         return sorted(scored, key=lambda cut: -cut[0])[: 1 if widest else CANDIDATES]
 
     while queue:

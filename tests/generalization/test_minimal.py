@@ -45,7 +45,7 @@ from tests.generalization.plain import (
 )
 
 COIL = 0.15  # measured: 0.1300; Mondrian has 0.1818
-PATHS = {"sweep": {}, "grow": {"CHOICES": 0}, "mondrian": {"CHOICES": 0, "PAIRS": 0}}
+PATHS = {"sweep": {}, "grow": {"MAX_CHOICES": 0}, "mondrian": {"MAX_CHOICES": 0, "MAX_PAIRS": 0}}
 paths = st.sampled_from(list(PATHS))
 
 
@@ -202,7 +202,7 @@ def test_sweep_does_not_mistake_units_for_equal_when_the_attributes_are_wide() -
     rows = [[first] * 6 + ["7"] * 7 + [last] for first in "01" for last in "78"]
     table = sd.read(pl.DataFrame(rows, schema=names, orient="row"), schema)
     problem = Problem.of(table, [sd.KAnonymity(2)])
-    assert problem.trees.choices <= minimal.CHOICES
+    assert problem.trees.choices <= minimal.MAX_CHOICES
     assert learn_minimal(problem).distortion() == pytest.approx(1 / 14)
 
 
@@ -213,7 +213,7 @@ def test_a_table_too_large_to_compare_all_pairs_is_cut_by_mondrian() -> None:
         with taking("mondrian"):
             improved = learn_minimal(problem)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(minimal, "PASSES", 0)
+                patch.setattr(minimal, "MAX_PASSES", 0)
                 plain = learn_minimal(problem)
         whole = learn_mondrian(problem)
         assert improved.distortion() <= whole.distortion() + 1e-12

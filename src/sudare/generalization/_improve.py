@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 TOLERANCE = 1e-12  # a change must save more than rounding
 LEFT_OUT = -2  # the block of a unit that is left out for good; -1: not placed yet
-ROUGH = 1e-5  # more than single precision can be wrong by
-MEMBERS = 64  # larger blocks are not worth dissolving
+ROUNDING = 1e-5  # more than single precision can be wrong by
+MAX_MEMBERS = 64  # larger blocks are not worth dissolving
 
 
 @njit(cache=True, nogil=True)
@@ -131,7 +131,7 @@ def _dissolve(b: int, members: Array, count: int, spare: int, g: Given, s: State
 
     Returns how many records were left out, or -1 if the block stays.
     """
-    if count > MEMBERS:
+    if count > MAX_MEMBERS:
         return -1
     targets = np.empty(count, dtype=np.int64)
     budget, moved, out = s.size[b] * s.cost[b], 0, 0
@@ -189,7 +189,7 @@ def _swap(u: int, b: int, g: Given, s: State) -> bool:  # pragma: no cover
         return False
     both = s.size[b] * s.cost[b] + s.size[near] * s.cost[near]
     v = s.first[near]
-    for _ in range(MEMBERS):
+    for _ in range(MAX_MEMBERS):
         if v < 0:
             break
         following = s.after[v]
@@ -232,7 +232,7 @@ def _best_block(
         if s.size[b] == 0 or b == avoid or w * s.cost[b] >= enough:
             continue
         most = (enough + s.size[b] * s.cost[b]) / (s.size[b] + w)
-        if _roughly(g.marks[u], s.marks[b], g.gain) >= most + ROUGH:
+        if _roughly(g.marks[u], s.marks[b], g.gain) >= most + ROUNDING:
             continue
         together = s.cost[b]
         for a in range(leaves.shape[1]):

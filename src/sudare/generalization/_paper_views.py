@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-SWEEPS = 5  # over the views, until no view would rather have another cut
+MAX_SWEEPS = 5  # over the views, until no view would rather have another cut
 
 
 @njit(cache=True, nogil=True)
@@ -95,7 +95,7 @@ def _choose(
     for v in range(views):
         if listed[v][1].size > 0:
             turn = min(turn, choice.turn[v])
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         changed = False
         for v in range(views):
             candidates, far = listed[v]
