@@ -46,7 +46,7 @@ class State(NamedTuple):
     ranked: Array  # their costs then
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")  # so that it is compiled once, where it is called
 def start(
     units: Units, limits: Limits, block_of: Array, blocks: int
 ) -> tuple[Given, State]:  # pragma: no cover

@@ -60,5 +60,6 @@ def _cut(p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]]
     contiguous = np.ascontiguousarray(
         levels, dtype=np.int64
     )  # one form of array, so that one kernel is compiled
-    cuts: Cuts = _mondrian.mondrian(p.unit_arrays, p.limits, strict, within, contiguous)
+    order = np.argsort(within, kind="stable")
+    cuts: Cuts = _mondrian.mondrian(p.unit_arrays, p.limits, strict, within, contiguous, order)
     return cuts
