@@ -19,9 +19,9 @@ from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem
 from sudare.plans.generalization import GeneralizationPlan, Located
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 
-Learn = Callable[[Problem, Sequence[Requirement]], GeneralizationPlan]
+Learn = Callable[[Problem, Sequence[BlockRequirement]], GeneralizationPlan]
 METHODS: dict[str, Learn] = {
     "mondrian": learn_cuts,
     "minimal": lambda problem, requirements: learn_minimal(problem).plan(requirements),
@@ -69,7 +69,7 @@ def adult_table(frame: pl.DataFrame) -> sd.Table:
     return sd.read(frame, sd.Schema.from_roles(quasi=QUASI, sensitive=[SENSITIVE], hierarchies=hierarchies))
 
 
-def publish(table: sd.Table, requirements: list[Requirement], learn: Learn) -> pl.DataFrame:
+def publish(table: sd.Table, requirements: list[BlockRequirement], learn: Learn) -> pl.DataFrame:
     return published(table, learn(Problem.of(table, requirements), requirements).locate(table))
 
 

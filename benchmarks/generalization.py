@@ -30,14 +30,14 @@ from benchmarks.common import (
     show,
 )
 from sudare.generalization.problem import Problem
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
 from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.utility.distortion import distortion
 from sudare.utility.measures import utility_of
 
 # The requirements, and what ARX 3.9.2 reached: DIS; seconds.
-ADULT: list[tuple[str, list[Requirement], str]] = [
+ADULT: list[tuple[str, list[BlockRequirement], str]] = [
     ("k=5", [sd.KAnonymity(5)], "0.062; 2.5-4.5"),
     ("k=10", [sd.KAnonymity(10)], "0.085; -"),
     ("k=5, l=2", [sd.KAnonymity(5), sd.LDiversity(2)], "0.063; 3.4"),
@@ -46,7 +46,7 @@ ADULT: list[tuple[str, list[Requirement], str]] = [
     ("k=5, entropy l=3", [sd.KAnonymity(5), sd.LDiversity(3, "entropy")], "-"),
 ]
 # The same, with what the paper reached (Muramoto, Kamidoi & Wakabayashi).
-COIL: list[tuple[str, list[Requirement], str]] = [
+COIL: list[tuple[str, list[BlockRequirement], str]] = [
     ("k=2", [sd.KAnonymity(2)], "0.079"),
     ("l=2", [sd.LDiversity(2)], "-"),
     ("l=4", [sd.LDiversity(4)], "-"),
@@ -71,7 +71,7 @@ def main(quick: bool = False, huge: bool = False) -> None:
 # -- Adult -------------------------------------------------------------------------------------------
 
 
-def _adult(table: sd.Table, cases: Sequence[tuple[str, list[Requirement], str]]) -> None:
+def _adult(table: sd.Table, cases: Sequence[tuple[str, list[BlockRequirement], str]]) -> None:
     lines = []
     for words, requirements, arx in cases:
         problem = Problem.of(table, requirements)
@@ -153,7 +153,7 @@ def _drawn(rows: int) -> sd.Table:
 
 def measure(method: str, rows: int) -> dict[str, float]:
     """One method on so many rows, measured in a process of its own, after a small run that compiles."""
-    requirements: list[Requirement] = [sd.KAnonymity(5)]
+    requirements: list[BlockRequirement] = [sd.KAnonymity(5)]
     learn = METHODS[method]
     publish(_drawn(2_000), requirements, learn)
     table = _drawn(rows)

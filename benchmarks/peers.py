@@ -35,12 +35,12 @@ from benchmarks.common import (
 )
 from sudare.generalization.problem import Problem
 from sudare.plans.generalization import Located
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.counts import Counts
 from sudare.utility.measures import utility_of
 from sudare.utility.outcome import Outcome
 
-Case = tuple[str, list[Requirement]]
+Case = tuple[str, list[BlockRequirement]]
 """What is required, in words and as requirements."""
 
 
@@ -149,7 +149,7 @@ def _write_exchange(table: sd.Table, ours: pl.DataFrame, folder: Path) -> None:
 def _beside_peers(table: sd.Table, folder: Path) -> None:
     lines, frame = [], table.frame()
     for method, learn in METHODS.items():
-        requirements: list[Requirement] = [sd.KAnonymity(5)]
+        requirements: list[BlockRequirement] = [sd.KAnonymity(5)]
         # As for the peers, the clock starts with the rows in memory: here reading (into codes) is part of the job.
         job = seconds(lambda f=learn, r=requirements: publish(adult_table(frame), r, f))
         located = learn(Problem.of(table, requirements), requirements).locate(table)

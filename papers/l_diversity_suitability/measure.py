@@ -14,7 +14,7 @@ import sudare as sd
 from papers.l_diversity_suitability.data import Source
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.problem import Problem, with_hierarchies
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.suitability.bounds import By
 from sudare.suitability.facts import Facts
 from sudare.suitability.histogram import max_blocks
@@ -109,5 +109,5 @@ def _best(facts: Facts, company: int, *, by_value: bool) -> tuple[float, By]:
     return bound.value, bound.by
 
 
-def _reached(table: sd.Table, requirement: Requirement) -> float:
+def _reached(table: sd.Table, requirement: BlockRequirement) -> float:
     return learn_minimal(Problem.of(table, [requirement])).distortion()

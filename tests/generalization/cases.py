@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 from tests.generalization.plain import Rule
 from tests.privacy.plain import TREE
@@ -26,7 +26,7 @@ KINDS = ("tree", "text", "mask", "number", "fraction", "intervals", "date", "cal
 @dataclass(frozen=True)
 class Case:
     table: sd.Table
-    requirements: list[Requirement]
+    requirements: list[BlockRequirement]
 
     @property
     def rule(self) -> Rule:
@@ -107,7 +107,7 @@ def random_table(
     return sd.read(pl.DataFrame(columns), schema)
 
 
-def random_requirement(r: Random) -> Requirement:
+def random_requirement(r: Random) -> BlockRequirement:
     kind = r.choice(["k", "k", "distinct", "entropy", "recursive", "equal", "ordered", "hierarchical"])
     if kind == "k":
         return sd.KAnonymity(r.randint(1, 6))

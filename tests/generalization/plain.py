@@ -20,7 +20,7 @@ from sudare.generalization.recoding import Recoding
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.published import as_published
 from sudare.tables.text import text_of
@@ -33,7 +33,7 @@ Partition = set[frozenset[int]]
 class Rule:
     """What a block must meet, from the definitions; a block is a Counter of sensitive codes."""
 
-    def __init__(self, table: sd.Table, requirements: Sequence[Requirement]) -> None:
+    def __init__(self, table: sd.Table, requirements: Sequence[BlockRequirement]) -> None:
         self.requirements = requirements
         self.column = table["illness"] if "illness" in table.columns else None
         own = by_row.codes(table, "illness").tolist() if self.column else [0] * len(table)
@@ -47,7 +47,7 @@ class Rule:
         whole = whole or self.whole
         return all(self._holds(requirement, histogram, whole) for requirement in self.requirements)
 
-    def _holds(self, requirement: Requirement, histogram: Counter[int], whole: Counter[int]) -> bool:
+    def _holds(self, requirement: BlockRequirement, histogram: Counter[int], whole: Counter[int]) -> bool:
         match requirement:
             case KAnonymity():
                 return has_k(histogram, requirement.k)
@@ -96,7 +96,9 @@ def check(table: sd.Table, rule: Rule, recoding: Recoding, spare: int = 0) -> No
     check_plan(table, recoding)
 
 
-def frame_of(table: sd.Table, recoding: Recoding, requirements: Sequence[Requirement] = ()) -> pl.DataFrame:
+def frame_of(
+    table: sd.Table, recoding: Recoding, requirements: Sequence[BlockRequirement] = ()
+) -> pl.DataFrame:
     """What is published for each row, in the order of the rows: the engine publishes the same, in its own order."""
     located = recoding.plan(requirements).locate(table)
     frame = by_row.published(table, located)
@@ -219,10 +221,10 @@ def plain_levels(problem: Problem, block_of: Iterable[int]) -> list[list[int]]:
 
 
 def histogram_of(problem: Problem, units: Iterable[int]) -> Counter[int]:
-    found: Counter[int] = Counter()
+    histogram: Counter[int] = Counter()
     for u in units:
-        found[int(problem.sensitive[u])] += int(problem.weights[u])
-    return found
+        histogram[int(problem.sensitive[u])] += int(problem.weights[u])
+    return histogram
 
 
 class Costs:
@@ -319,9 +321,9 @@ def plain_sweep(
                 for a, (h, level) in enumerate(zip(problem.hierarchies, levels, strict=True))
             )
             groups.setdefault(key, []).append(u)
-        found = [frozenset(group) for group in groups.values() if rule(histogram_of(problem, group))]
-        blocks |= set(found)
-        left = [u for u in left if not any(u in block for block in found)]
+        holding = [frozenset(group) for group in groups.values() if rule(histogram_of(problem, group))]
+        blocks |= set(holding)
+        left = [u for u in left if not any(u in block for block in holding)]
     return blocks, frozenset(left)
 
 

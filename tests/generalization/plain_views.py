@@ -14,8 +14,9 @@ from typing import Any
 import polars as pl
 
 import sudare as sd
-from sudare.generalization._views import EVEN
-from sudare.generalization.views import CANDIDATES, CutViews, ViewsProblem
+from sudare.generalization._views import WEIGHT_OF_EVEN
+from sudare.generalization.views import CANDIDATES, CutViews
+from sudare.generalization.views_problem import ViewsProblem
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.published import as_published
@@ -118,10 +119,10 @@ def published(frames: Mapping[str, pl.DataFrame], views: Views) -> Persons:
 
 def partition(blocks: Sequence[Any]) -> set[frozenset[int]]:
     """The rows of every block."""
-    found: dict[Any, set[int]] = {}
+    rows_of: dict[Any, set[int]] = {}
     for row, block in enumerate(blocks):
-        found.setdefault(block, set()).add(row)
-    return {frozenset(rows) for rows in found.values()}
+        rows_of.setdefault(block, set()).add(row)
+    return {frozenset(rows) for rows in rows_of.values()}
 
 
 def frames_of(table: sd.Table, views: CutViews) -> dict[str, pl.DataFrame]:
@@ -155,12 +156,12 @@ def view_partitions(table: sd.Table, views: CutViews) -> list[set[frozenset[int]
 
 def described(views: CutViews) -> dict[str, dict[Tuple, int]]:
     """What each block of every view is published as, and how many records it has."""
-    found = {}
+    sizes_by_label = {}
     for cut in views.views:
         sizes = cut.sizes(views.problem.people.weights).tolist()
-        found[cut.view.name] = dict(zip(zip(*cut.view.labels, strict=True), sizes, strict=True))
-        assert len(found[cut.view.name]) == len(sizes)  # no two blocks look the same
-    return found
+        sizes_by_label[cut.view.name] = dict(zip(zip(*cut.view.labels, strict=True), sizes, strict=True))
+        assert len(sizes_by_label[cut.view.name]) == len(sizes)  # no two blocks look the same
+    return sizes_by_label
 
 
 def sizes(views: CutViews) -> list[list[int]]:
@@ -212,12 +213,12 @@ def plain_cut(
     def values(members: Sequence[int]) -> set[int]:
         return {ill[u] for u in members}
 
-    def options(members: list[int], name: str) -> list[tuple[float, int, int]]:
+    def scored_cuts(members: list[int], name: str) -> list[tuple[float, int, int]]:
         a = problem.names.index(name)
         tree = problem.labels[a].hierarchy
         places = sorted({units[u][a] for u in members})
         first, last, total = places[0], places[-1], sum(weights[u] for u in members)
-        top, found = int(tree.meet(first, last)), []
+        top, scored = int(tree.meet(first, last)), []
         for x, y in pairwise(places):
             if top > 1 and tree.meet(x, y) < top:
                 continue
@@ -227,15 +228,15 @@ def plain_cut(
             if not widest:
                 gained -= (before * (x - first) + after * (last - y)) / total
             share = gains[name] * gained / (len(problem.labels[a].texts) - 1)
-            found.append((share + EVEN * 4 * before * after / total / total, a, x))
-        return sorted(found, key=lambda option: -option[0])[: 1 if widest else CANDIDATES]
+            scored.append((share + WEIGHT_OF_EVEN * 4 * before * after / total / total, a, x))
+        return sorted(scored, key=lambda cut: -cut[0])[: 1 if widest else CANDIDATES]
 
     while queue:
         smallest = min(queue)
         queue.remove(smallest)
         _, v, b = smallest
         members = blocks[v][b]
-        found = [option for name in problem.names if name in views[v] for option in options(members, name)]
+        cuts = [cut for name in problem.names if name in views[v] for cut in scored_cuts(members, name)]
         others = {
             u: [
                 values(block)
@@ -246,7 +247,7 @@ def plain_cut(
             ]
             for u in members
         }
-        for _, a, x in sorted(found, key=lambda option: -option[0]):
+        for _, a, x in sorted(cuts, key=lambda cut: -cut[0]):
             parts = [[u for u in members if (units[u][a] <= x) == side] for side in (True, False)]
             if all(len(values(part).intersection(*others[u])) >= l for part in parts for u in part):
                 new = len(blocks[v])

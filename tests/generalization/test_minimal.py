@@ -21,9 +21,9 @@ from sudare.errors import ParameterError
 from sudare.generalization import _kernels, minimal
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import _cut, learn_mondrian
-from sudare.generalization.problem import Problem
+from sudare.generalization.problem import Problem, level_vectors
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 from tests import by_row
 from tests.generalization.adult import adult, adult_blocks
@@ -45,7 +45,7 @@ from tests.generalization.plain import (
 )
 
 COIL = 0.15  # measured: 0.1300; Mondrian has 0.1818
-PATHS = {"sweep": {}, "grow": {"CHOICES": 0}, "mondrian": {"CHOICES": 0, "PAIRS": 0}}
+PATHS = {"sweep": {}, "grow": {"MAX_CHOICES": 0}, "mondrian": {"MAX_CHOICES": 0, "MAX_PAIRS": 0}}
 paths = st.sampled_from(list(PATHS))
 
 
@@ -89,7 +89,7 @@ def test_never_a_wrong_claim_with_records_left_out(r: Random, path: str, share: 
     ],
 )
 def test_what_is_left_out_is_not_missed_by_the_rest(
-    rows: str, share: float, asked: list[Requirement]
+    rows: str, share: float, asked: list[BlockRequirement]
 ) -> None:
     """The whole table holds. Leaving out a rare value must not leave a block that does not."""
     table = small(rows)
@@ -152,18 +152,18 @@ def by_value(problem: Problem) -> bool:
 def test_sweep_twin(r: Random) -> None:
     case = random_case(r)
     p = Problem.of(case.table, case.requirements)
-    choices = minimal._level_vectors(p)
+    choices = level_vectors(p.trees.height, p.trees.step)
     if len(choices) > 400:
         return
-    found = _kernels.sweep(p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, choices, by_value(p))
-    assert partition(found) == plain_sweep(p, case.rule, choices.tolist())
+    block_of = _kernels.sweep(p.unit_arrays, p.limits, choices, by_value(p))
+    assert partition(block_of) == plain_sweep(p, case.rule, choices.tolist())
 
 
 @given(r=randoms)
 @settings(max_examples=40)
 def test_all_choices_of_levels_by_rising_cost(r: Random) -> None:
     p = Problem.of(random_table(r, r.randint(1, 12)), [sd.KAnonymity(1)])
-    choices = minimal._level_vectors(p)
+    choices = level_vectors(p.trees.height, p.trees.step)
     every = itertools.product(*(range(h.height + 1) for h in p.hierarchies))
     assert sorted(map(tuple, choices.tolist())) == sorted(every)
     assert (np.diff(choices @ p.trees.step) >= -1e-12).all()
@@ -173,8 +173,8 @@ def test_all_choices_of_levels_by_rising_cost(r: Random) -> None:
 @settings(max_examples=60)
 def test_nearest_distances_twin(r: Random, apart: bool) -> None:
     p = Problem.of(random_table(r, r.randint(1, 16)), [LDiversity(1)])
-    found = _kernels.nearest_distances(p.units, p.sensitive, p.trees, apart)
-    assert found.tolist() == pytest.approx(plain_nearest(p, apart))
+    distances = _kernels.nearest_distances(p.unit_arrays, apart)
+    assert distances.tolist() == pytest.approx(plain_nearest(p, apart))
 
 
 @given(r=randoms)
@@ -183,9 +183,9 @@ def test_grown_blocks_hold_and_stop_growing_as_soon_as_they_do(r: Random) -> Non
     case = random_case(r)
     p = Problem.of(case.table, case.requirements)
     seeds = np.array(r.sample(range(len(p.units)), len(p.units)))
-    found = _kernels.grow(p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, seeds, by_value(p))
+    block_of = _kernels.grow(p.unit_arrays, p.limits, seeds, by_value(p))
     costs = Costs(p, case.rule)
-    blocks, left = partition(found)
+    blocks, left = partition(block_of)
     assert all(costs.meets(block) for block in blocks)
     if left and all(isinstance(one, sd.KAnonymity) for one in case.requirements):
         assert not costs.meets(left)
@@ -202,7 +202,7 @@ def test_sweep_does_not_mistake_units_for_equal_when_the_attributes_are_wide() -
     rows = [[first] * 6 + ["7"] * 7 + [last] for first in "01" for last in "78"]
     table = sd.read(pl.DataFrame(rows, schema=names, orient="row"), schema)
     problem = Problem.of(table, [sd.KAnonymity(2)])
-    assert len(minimal._level_vectors(problem)) <= minimal.CHOICES
+    assert problem.trees.choices <= minimal.MAX_CHOICES
     assert learn_minimal(problem).distortion() == pytest.approx(1 / 14)
 
 
@@ -213,7 +213,7 @@ def test_a_table_too_large_to_compare_all_pairs_is_cut_by_mondrian() -> None:
         with taking("mondrian"):
             improved = learn_minimal(problem)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(minimal, "PASSES", 0)
+                patch.setattr(minimal, "MAX_PASSES", 0)
                 plain = learn_minimal(problem)
         whole = learn_mondrian(problem)
         assert improved.distortion() <= whole.distortion() + 1e-12
@@ -274,11 +274,11 @@ def test_units_move_until_no_move_saves(r: Random, path: str) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_no_unit_can_move_for_less(path: str) -> None:
-    found = {}
+    moves_by_seed = {}
     for seed in range(300):
         if moves := list(moves_that_save(*final_blocks(small_case(seed), path))):
-            found[seed] = moves
-    assert not found
+            moves_by_seed[seed] = moves
+    assert not moves_by_seed
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -352,7 +352,7 @@ def test_hardly_a_block_can_be_dissolved_for_less() -> None:
 #   3-anonymity            0.0036 (0.179), 0.6 %     0.0111 (0.233),  1.8 %
 #   distinct 2-diversity   0.0239 (0.188), 5.7 %     0.0226 (0.208),  5.4 %
 #   entropy 2-diversity    0.0741 (0.500), 16.4 %    0.0579 (0.500), 12.8 %
-GAPS: dict[str, tuple[Requirement, dict[str, float]]] = {
+GAPS: dict[str, tuple[BlockRequirement, dict[str, float]]] = {
     "2-anonymity": (sd.KAnonymity(2), {"sweep": 0.019, "grow": 0.037}),
     "3-anonymity": (sd.KAnonymity(3), {"sweep": 0.005, "grow": 0.018}),
     "distinct 2-diversity": (LDiversity(2), {"sweep": 0.029, "grow": 0.029}),
@@ -385,7 +385,7 @@ def test_gap_to_the_optimum(name: str) -> None:
             assert distortion >= optimum - 1e-9
             gaps[path].append(distortion - optimum)
     assert min(map(len, gaps.values())) > 100
-    assert {path: sum(found) / len(found) for path, found in gaps.items()} <= Bounds(bounds)
+    assert {path: sum(own) / len(own) for path, own in gaps.items()} <= Bounds(bounds)
 
 
 class Bounds(dict[str, float]):

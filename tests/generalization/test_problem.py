@@ -24,9 +24,9 @@ from tests.generalization.plain import Rule, check, frame_of
 numbers = st.lists(st.integers(-40, 40), min_size=1, max_size=40)
 values = st.one_of(
     numbers,
-    numbers.map(lambda found: [n / 8 for n in found]),
-    numbers.map(lambda found: [dt.date(2020, 2, 27) + dt.timedelta(days=n) for n in found]),
-    numbers.map(lambda found: [dt.datetime(2020, 1, 1, 12) + dt.timedelta(minutes=n) for n in found]),
+    numbers.map(lambda whole: [n / 8 for n in whole]),
+    numbers.map(lambda days: [dt.date(2020, 2, 27) + dt.timedelta(days=n) for n in days]),
+    numbers.map(lambda minutes: [dt.datetime(2020, 1, 1, 12) + dt.timedelta(minutes=n) for n in minutes]),
 )
 
 
@@ -37,7 +37,7 @@ def quasi_table(values: list[Any], **options: Any) -> sd.Table:
 def halves(table: sd.Table) -> list[tuple[list[int], list[int]]]:
     """Of every cut: the records of the values left and right of it, in the order of the values."""
     h, records = hierarchy_of(table, "q"), Counter(by_row.codes(table, "q").tolist())
-    found = []
+    cuts = []
     for level in range(1, h.height + 1):
         for node in set(h.codes[level].tolist()):
             inside = [leaf for leaf in range(len(table["q"].values)) if h.codes[level, leaf] == node]
@@ -49,8 +49,8 @@ def halves(table: sd.Table) -> list[tuple[list[int], list[int]]]:
                     [records[leaf] for leaf, child in zip(inside, below, strict=True) if child == wanted]
                     for wanted in children
                 )
-                found.append((left, right))
-    return found
+                cuts.append((left, right))
+    return cuts
 
 
 @given(values=values, missing=st.booleans())

@@ -57,8 +57,8 @@ def test_any_division_into_blocks_is_recoded_as_little_as_it_can_be(r: Random) -
 @given(r=randoms)
 def test_block_levels_twin(r: Random) -> None:
     problem = Problem.of(random_table(r, r.randint(1, 20)), [sd.KAnonymity(1)])
-    found, block_of = np.unique(random_blocks(r, len(problem.units)).clip(-1), return_inverse=True)
-    block_of = block_of - (found[0] == -1)
+    blocks, block_of = np.unique(random_blocks(r, len(problem.units)).clip(-1), return_inverse=True)
+    block_of = block_of - (blocks[0] == -1)
     levels = _kernels.block_levels(problem.units, block_of, int(block_of.max()) + 1, problem.trees)
     assert levels.tolist() == plain_levels(problem, block_of)
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.generalization import _paper_views
-from sudare.generalization.views import CutViews, Earlier, Method, People, Score, ViewsProblem, learn_views
+from sudare.generalization.views import CutViews, Method, Score, learn_views
+from sudare.generalization.views_problem import Earlier, People, ViewsProblem
 from sudare.plans.views import ViewsPlan
 from sudare.privacy.multi_view import MultiViewDiversity
 from tests import by_row
@@ -117,9 +118,9 @@ def test_how_unlike_the_blocks_are() -> None:
     cut = np.array(
         [[0, problem.names.index("age"), 3], [0, problem.names.index("age"), 2]]
     )  # after 23, after 22
-    found = _paper_views._unlikeness(problem.people, 0, cut, block_of, seen, np.zeros(2, dtype=np.int64))
-    assert found[0] == 16
-    assert found[1] != 16
+    unlike = _paper_views._unlikeness(problem.people, 0, cut, block_of, seen, np.zeros(2, dtype=np.int64))
+    assert unlike[0] == 16
+    assert unlike[1] != 16
 
 
 @given(r=randoms)
@@ -133,9 +134,9 @@ def test_how_unlike_the_blocks_of_any_views_are(r: Random) -> None:
 
     def counts(view: list[int]) -> list[list[int]]:
         """The sensitive values of everybody's block."""
-        found = np.zeros((3, int(people.sensitive.max()) + 1), dtype=np.int64)
-        np.add.at(found, (view, people.sensitive), people.weights)
-        return found[view].tolist()
+        of_block = np.zeros((3, int(people.sensitive.max()) + 1), dtype=np.int64)
+        np.add.at(of_block, (view, people.sensitive), people.weights)
+        return of_block[view].tolist()
 
     def far(one: list[int], other: list[int]) -> int:
         return sum(abs(x - y) for x, y in zip(one, other, strict=True))
@@ -144,7 +145,7 @@ def test_how_unlike_the_blocks_of_any_views_are(r: Random) -> None:
     after[v] = [2 if b == 0 and people.units[u, 0] > cut[2] else b for u, b in enumerate(views[v])]
     each = zip(*(counts(view) for view in after), strict=True)
     distances = [sum(far(*pair) for pair in combinations(blocks, 2)) for blocks in each]
-    found = _paper_views._unlikeness(
+    unlike = _paper_views._unlikeness(
         people,
         v,
         np.array([cut]),
@@ -152,7 +153,9 @@ def test_how_unlike_the_blocks_of_any_views_are(r: Random) -> None:
         np.array([counts(view) for view in views]),
         np.zeros(len(views), dtype=np.int64),
     )
-    assert found.tolist() == [sum(w * d * d for w, d in zip(people.weights.tolist(), distances, strict=True))]
+    assert unlike.tolist() == [
+        sum(w * d * d for w, d in zip(people.weights.tolist(), distances, strict=True))
+    ]
 
 
 # -- what is published -----------------------------------------------------------------------------
@@ -233,14 +236,14 @@ def test_cuts_as_the_plain_twin_does(r: Random, score: Score) -> None:
     weight = {name: case.table.schema[name].weight for name in case.table.names("quasi")}
     with chosen("apart"):
         plan = learn(case, score=score)
-    found = [partition(view.block_of.tolist()) for view in plan.views]
-    assert found == plain_cut(plan.problem, views, case.requirement.l, gains=weight, widest=widest)
+    apart = [partition(view.block_of.tolist()) for view in plan.views]
+    assert apart == plain_cut(plan.problem, views, case.requirement.l, gains=weight, widest=widest)
     with chosen("alike"):
         plan = learn(case, score=score)
-    found = [partition(list(zip(*(view.block_of.tolist() for view in plan.views), strict=True)))]
+    alike = [partition(list(zip(*(view.block_of.tolist() for view in plan.views), strict=True)))]
     gains = {name: weight[name] * sum(name in view for view in views) for name in weight}
     every = [plan.problem.names]
-    assert found == plain_cut(plan.problem, every, case.requirement.l, gains=gains, widest=widest)
+    assert alike == plain_cut(plan.problem, every, case.requirement.l, gains=gains, widest=widest)
 
 
 def chosen(which: str) -> patch:  # type: ignore[valid-type]
@@ -497,19 +500,23 @@ def test_adult_is_recounted(data_folder: Path, method: Method) -> None:
 def test_adult_in_samples_as_in_the_paper(data_folder: Path) -> None:
     """DM of both views is below that of all attributes, and the views differ less than one after the other."""
     adult = sd.datasets.load("adult-train")
-    found: dict[str, list[list[int]]] = {}
+    by_method: dict[str, list[list[int]]] = {}
     for seed in range(5):
         _, problem = adult_problem(adult.sample(200, seed=seed))
         for l in range(2, 9):
             asked = MultiViewDiversity(l)
-            found.setdefault("ours", []).append(discernibility(learn_views(problem, asked)))
-            found.setdefault("paper", []).append(discernibility(learn_views(problem, asked, score="paper")))
-            found.setdefault("all", []).append(discernibility(learn_views(problem, asked, "all-attributes")))
+            by_method.setdefault("ours", []).append(discernibility(learn_views(problem, asked)))
+            by_method.setdefault("paper", []).append(
+                discernibility(learn_views(problem, asked, score="paper"))
+            )
+            by_method.setdefault("all", []).append(
+                discernibility(learn_views(problem, asked, "all-attributes"))
+            )
             for order in (["T1", "T2"], ["T2", "T1"]):
                 plan = learn_views(problem, asked, "sequential", order=order)
-                found.setdefault(order[0], []).append(discernibility(plan))
-    one, two = ({name: mean(dm[i] for dm in dms) for name, dms in found.items()} for i in (0, 1))
-    apart = {name: mean(abs(dm[0] - dm[1]) for dm in dms) for name, dms in found.items()}
+                by_method.setdefault(order[0], []).append(discernibility(plan))
+    one, two = ({name: mean(dm[i] for dm in dms) for name, dms in by_method.items()} for i in (0, 1))
+    apart = {name: mean(abs(dm[0] - dm[1]) for dm in dms) for name, dms in by_method.items()}
     assert one["ours"] < one["all"]
     assert two["ours"] < two["all"]
     assert apart["ours"] < min(apart["T1"], apart["T2"])
@@ -522,13 +529,13 @@ def test_a_heavier_view_is_finer(data_folder: Path) -> None:
     blocks, labels = [], []
     for seed in range(5):
         _, problem = adult_problem(adult.sample(200, seed=seed))
-        for way, found in (("apart", blocks), ("alike", labels)):
+        for way, coarseness in (("apart", blocks), ("alike", labels)):
             for weights in ({"T1": 3, "T2": 1}, {"T1": 1, "T2": 3}):
                 with chosen(way):
                     plan = learn_views(problem, MultiViewDiversity(4), weights=weights)
                 covered = [plan.covered(view).mean() for view in plan.views]
-                found.append(discernibility(plan) if way == "apart" else covered)
-    for found in (blocks, labels):
-        first, second = np.mean(found[::2], axis=0), np.mean(found[1::2], axis=0)
+                coarseness.append(discernibility(plan) if way == "apart" else covered)
+    for coarseness in (blocks, labels):
+        first, second = np.mean(coarseness[::2], axis=0), np.mean(coarseness[1::2], axis=0)
         assert first[0] < second[0]
         assert second[1] < first[1]

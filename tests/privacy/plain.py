@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from sudare.privacy.blocks import Blocks
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.counts import count
 from sudare.tables.hierarchy import Hierarchy
@@ -110,7 +110,7 @@ def _extras(histogram: Counter[int], table: Counter[int]) -> list[Fraction]:
     return [Fraction(histogram[v], n) - Fraction(table[v], N) for v in range(VALUES)]
 
 
-def holds(requirement: Requirement, histogram: Counter[int], table: Counter[int]) -> bool:
+def holds(requirement: BlockRequirement, histogram: Counter[int], table: Counter[int]) -> bool:
     """Tell whether a block holds, by the definition."""
     if isinstance(requirement, TCloseness):
         return is_close(histogram, table, requirement.t, requirement.distance)

@@ -10,7 +10,8 @@ import pytest
 from scipy import stats
 
 import sudare as sd
-from sudare.privacy.pk_anonymity import k_of, spread_for
+from sudare.privacy.differential_privacy import PrivacyLoss
+from sudare.privacy.pk_anonymity import Spread, k_of, spread_for
 
 
 def spread_of(matrix: np.ndarray) -> float:
@@ -107,9 +108,9 @@ def test_spread_and_epsilon_give_k_back(k: float) -> None:
     asked = sd.PkAnonymity(k)
     assert k_of(asked.spread(1000), 1000) == pytest.approx(k)
     assert asked.epsilon(1000) == pytest.approx(0.5 * math.log(999 / (k - 1)))
-    assert asked.measure(asked.spread(1000), 1000).holds
-    assert not asked.measure(asked.spread(1000) * 1.001, 1000).holds
-    assert asked.measure(asked.spread(1000), 1000).value == pytest.approx(k)
+    assert asked.measure(Spread(asked.spread(1000), 1000)).holds
+    assert not asked.measure(Spread(asked.spread(1000) * 1.001, 1000)).holds
+    assert asked.measure(Spread(asked.spread(1000), 1000)).value == pytest.approx(k)
 
 
 def test_the_ends() -> None:
@@ -138,8 +139,10 @@ def test_refuses_what_differential_privacy_cannot_be(wrong: dict[str, object]) -
 
 def test_differential_privacy_measures() -> None:
     asked = sd.DifferentialPrivacy(1.0, per="record")
-    assert asked.measure(1.0).holds
-    assert not asked.measure(1.001).holds
+    assert asked.measure(PrivacyLoss(1.0)).holds
+    assert not asked.measure(PrivacyLoss(1.001)).holds
+    assert not asked.measure(PrivacyLoss(0.5, delta=1e-9)).holds
+    assert sd.DifferentialPrivacy(1.0, delta=1e-6).measure(PrivacyLoss(1.0, delta=1e-6)).holds
     assert (
         str(sd.DifferentialPrivacy(1.0, delta=1e-6)) == "differential privacy with epsilon = 1, delta = 1e-06"
     )

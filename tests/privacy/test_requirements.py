@@ -16,7 +16,7 @@ import sudare as sd
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.limits import Limits, meets
-from sudare.privacy.requirement import Requirement, sensitive_attribute
+from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.privacy.t_closeness import TCloseness
 from tests.privacy import plain, strategies
 from tests.privacy.plain import VALUES, Records, blocks_of, histograms
@@ -27,7 +27,7 @@ def dense(histogram: Counter[int]) -> np.ndarray:
 
 
 @given(records=strategies.records, requirement=strategies.requirements)
-def test_fails_where_the_definition_says(records: Records, requirement: Requirement) -> None:
+def test_fails_where_the_definition_says(records: Records, requirement: BlockRequirement) -> None:
     blocks = blocks_of(records)
     table = Counter(value for _, value in records)
     expected = [not plain.holds(requirement, histogram, table) for histogram in histograms(records)]
@@ -40,7 +40,7 @@ def test_fails_where_the_definition_says(records: Records, requirement: Requirem
 
 
 @given(records=strategies.records, requirement=strategies.requirements)
-def test_the_worst_block_alone_measures_the_same(records: Records, requirement: Requirement) -> None:
+def test_the_worst_block_alone_measures_the_same(records: Records, requirement: BlockRequirement) -> None:
     blocks = blocks_of(records)
     measure = requirement.measure(blocks)
     names = sorted({block for block, _ in records})
@@ -59,7 +59,7 @@ def _compared_with(blocks: Blocks, table: Blocks) -> Blocks:
 
 
 @given(records=strategies.records, mix=st.lists(strategies.requirements, max_size=5))
-def test_the_compiled_form_decides_the_same(records: Records, mix: list[Requirement]) -> None:
+def test_the_compiled_form_decides_the_same(records: Records, mix: list[BlockRequirement]) -> None:
     blocks = blocks_of(records)
     limits = Limits.of(mix, blocks)
     failing = np.zeros(len(blocks), dtype=bool)
@@ -70,7 +70,7 @@ def test_the_compiled_form_decides_the_same(records: Records, mix: list[Requirem
 
 
 @given(records=strategies.records, requirement=strategies.requirements)
-def test_two_blocks_that_hold_hold_together(records: Records, requirement: Requirement) -> None:
+def test_two_blocks_that_hold_hold_together(records: Records, requirement: BlockRequirement) -> None:
     blocks = blocks_of(records)
     good = np.flatnonzero(~requirement.failing(blocks)).tolist()
     names = sorted({block for block, _ in records})
@@ -82,7 +82,7 @@ def test_two_blocks_that_hold_hold_together(records: Records, requirement: Requi
 
 @given(records=strategies.records, requirement=strategies.requirements)
 def test_what_is_refused_as_impossible_holds_of_no_grouping(
-    records: Records, requirement: Requirement
+    records: Records, requirement: BlockRequirement
 ) -> None:
     """And what is not refused holds at least of the whole table, where no record may be left out."""
     blocks = blocks_of(records)
@@ -188,7 +188,7 @@ class TestSensitiveAttribute:
 
 
 @pytest.mark.parametrize("requirement", [sd.KAnonymity(1), LDiversity(1), TCloseness(1)], ids=str)
-def test_no_blocks_have_no_measure(requirement: Requirement) -> None:
+def test_no_blocks_have_no_measure(requirement: BlockRequirement) -> None:
     nothing = np.empty(0, dtype=np.int64)
     blocks = Blocks(nothing, np.array([0]), nothing.astype(np.int32), nothing, 1, np.ones(1), "s")
     with pytest.raises(sd.InputError, match="no blocks"):

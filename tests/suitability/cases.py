@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.generalization.problem import Problem
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.suitability.costs import BlockMinimum, Costs
 from tests import by_row
 from tests.privacy.plain import has_distinct, has_entropy, has_k, is_recursive
@@ -35,8 +35,8 @@ class Asked:
     entropy: float = 1
     recursive: tuple[float, int] | None = None
 
-    def requirements(self) -> list[Requirement]:
-        requirements: list[Requirement] = [sd.KAnonymity(self.k)]
+    def requirements(self) -> list[BlockRequirement]:
+        requirements: list[BlockRequirement] = [sd.KAnonymity(self.k)]
         if self.distinct > 1:
             requirements.append(sd.LDiversity(self.distinct))
         if self.entropy > 1:

@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given, settings
 
 from sudare.generalization.problem import Problem
-from sudare.suitability.cells import ClosedCells, can_be_listed, cell_costs, count_choices
+from sudare.suitability.cells import ClosedCells, can_be_listed, cell_costs
 from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
 from tests.suitability.cases import MINIMA, costs_of, problem_of, random_plain, randoms, row_units, some_row
 from tests.suitability.plain import Plain
@@ -81,7 +81,7 @@ def test_all_choices_of_levels_are_counted() -> None:
     tall = [(*(f"{i}.{level}" for level in range(11)), "*") for i in range(3)]
     plain = Plain([tall] * 3, [1.0] * 3, [(0, 0, 0), (1, 2, 0)], ["a", "b"])
     problem = problem_of(plain)
-    assert count_choices(problem) == 12**3
+    assert problem.trees.choices == 12**3
     assert can_be_listed(problem, 2 * 12**3)
     assert not can_be_listed(problem, 2 * 12**3 - 1)
 

@@ -11,8 +11,8 @@ import pytest
 
 import sudare as sd
 from sudare.suitability.assess import Assessment
-from sudare.suitability.choices import OUTLIERS, WORTH, Advice
-from sudare.suitability.facts import LOW
+from sudare.suitability.choices import LEAST_SAVING, OUTLIER_SHARE, Advice
+from sudare.suitability.facts import MAX_SUITABLE_RATIO
 from tests import by_row
 from tests.suitability.plain import Plain
 
@@ -147,9 +147,9 @@ def test_going_ahead(told: Told) -> None:
             f"{told.reached(size):.4f}",
             f"{ratio:.2f}",
         ]
-        assert choice.text.startswith("Go ahead") == (ratio <= LOW)
-        assert len(told.assessment.choices[l]) == 1 or ratio > LOW
-        low += ratio > LOW
+        assert choice.text.startswith("Go ahead") == (ratio <= MAX_SUITABLE_RATIO)
+        assert len(told.assessment.choices[l]) == 1 or ratio > MAX_SUITABLE_RATIO
+        low += ratio > MAX_SUITABLE_RATIO
     assert low, "no case of low suitability was tried"
 
 
@@ -159,7 +159,7 @@ def test_lowering_l(told: Told) -> None:
         if choice is None:
             continue
         smaller = [x for x in range(2, math.ceil(l)) if feasible(told, x)]
-        suit = [x for x in smaller if told.ratio(x) <= LOW]
+        suit = [x for x in smaller if told.ratio(x) <= MAX_SUITABLE_RATIO]
         expected = max(suit or smaller)
         assert choice.l == expected
         assert ("which suits the table" in choice.text) == bool(suit)
@@ -200,12 +200,12 @@ def test_a_harmless_value(told: Told) -> None:
     n = len(told.plain.rows)
     for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "harmless value")
-        if not possible or told.ratio(l) <= LOW:
+        if not possible or told.ratio(l) <= MAX_SUITABLE_RATIO:
             assert choice is None
             continue
         others = np.array([value != frequent for value in told.plain.sensitive])
         bound = float((told.costs(l) * others).sum() / n)
-        assert (choice is not None) == (bound <= (1 - WORTH) * told.bound(l))
+        assert (choice is not None) == (bound <= (1 - LEAST_SAVING) * told.bound(l))
         if choice is not None:
             assert choice.bound == pytest.approx(bound)
             assert f"'{frequent}'" in choice.text
@@ -215,7 +215,7 @@ def test_a_harmless_value(told: Told) -> None:
 def test_leaving_out_an_attribute(told: Told) -> None:
     for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "drop attribute")
-        if not possible or told.ratio(l) <= LOW:
+        if not possible or told.ratio(l) <= MAX_SUITABLE_RATIO:
             assert choice is None
             continue
         bounds = {}
@@ -224,7 +224,7 @@ def test_leaving_out_an_attribute(told: Told) -> None:
             table = sd.read(told.plain.frame(), told.plain.schema(others))
             bounds[name] = sd.assess(table, l=l, k=[], diversity=told.diversity).bound_l[l]
         name = min(bounds, key=lambda name: bounds[name])
-        assert (choice is not None) == (bounds[name] <= (1 - WORTH) * told.bound(l))
+        assert (choice is not None) == (bounds[name] <= (1 - LEAST_SAVING) * told.bound(l))
         if choice is not None:
             assert choice.attribute == name
             assert choice.bound == pytest.approx(bounds[name])
@@ -239,7 +239,7 @@ def test_leaving_out_the_farthest_records(told: Told) -> None:
     codes = by_row.rows_of(table, [*table.names("quasi"), *table.names("sensitive")]).codes.tolist()
     for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "suppress")
-        if not possible or told.ratio(l) <= LOW:
+        if not possible or told.ratio(l) <= MAX_SUITABLE_RATIO:
             assert choice is None
             continue
         left = n * 1 // 100
@@ -252,11 +252,11 @@ def test_leaving_out_the_farthest_records(told: Told) -> None:
             [told.plain.sensitive[row] for row in kept],
         )
         again = sd.assess(rest.table(), l=l, k=[], diversity=told.diversity)
-        offered = again.feasible[l] and again.bound_l[l] <= (1 - WORTH) * told.bound(l)
+        offered = again.feasible[l] and again.bound_l[l] <= (1 - LEAST_SAVING) * told.bound(l)
         assert (choice is not None) == offered
         if choice is not None:
             assert choice.bound == pytest.approx(again.bound_l[l])
-            assert choice.suppress == OUTLIERS
+            assert choice.suppress == OUTLIER_SHARE
             assert numbers(choice) == [f"{left:,}", "1%", f"{again.bound_l[l]:.4f}"]
 
 
@@ -264,7 +264,7 @@ def test_not_publishing(told: Told) -> None:
     for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "stop")
         if possible:
-            assert (choice is not None) == (told.ratio(l) > LOW)
+            assert (choice is not None) == (told.ratio(l) > MAX_SUITABLE_RATIO)
             assert choice is None or numbers(choice) == [f"{l:g}", f"{told.bound(l):.4f}"]
             continue
         assert choice is not None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from sudare.generalization.problem import Problem
-from sudare.suitability.costs import FINEST, BlockMinimum, Costs, nearest_costs
+from sudare.suitability.costs import MAX_WHOLE, BlockMinimum, Costs, nearest_costs
 from tests.suitability.cases import (
     ASKED,
     MINIMA,
@@ -24,7 +24,7 @@ from tests.suitability.plain import Plain
 
 def exact(plain: Plain) -> bool:
     """Whether the weights have a common measure that is not too small: else costs are rounded down."""
-    return costs_of(plain).whole < FINEST
+    return costs_of(plain).whole < MAX_WHOLE
 
 
 @given(r=randoms)
@@ -98,11 +98,11 @@ def test_a_record_never_costs_more_than_all(r: Random) -> None:
     costs = Costs.of(heights, weights)
     exact = [Fraction(repr(float(weight))) for weight in weights]  # 0.1 is a tenth
     total = sum(exact)
-    assert int(costs.step @ np.array(heights)) <= costs.whole <= FINEST
+    assert int(costs.step @ np.array(heights)) <= costs.whole <= MAX_WHOLE
     for step, weight, height in zip(costs.step.tolist(), exact, heights, strict=True):
         share = weight / total / height if total else Fraction()
         assert 0 <= share - Fraction(step, costs.whole) < Fraction(1, costs.whole)
-        assert costs.whole == FINEST or share == Fraction(step, costs.whole)
+        assert costs.whole == MAX_WHOLE or share == Fraction(step, costs.whole)
 
 
 # -- what is needed --------------------------------------------------------------------------------

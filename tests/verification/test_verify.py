@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import DISTANCES, TCloseness
 from sudare.verification import recount, recount_values
 from sudare.verification.verify import verify
@@ -154,7 +154,12 @@ YOUNG, MIDDLE, OLD = ({"zip": z, "age": a} for z, a in [("476**", "2*"), ("476**
     ids=str,
 )
 def test_worked_by_hand(
-    tmp_path: Path, ending: str, requirement: Requirement, value: float, holds: bool, worst: dict[str, Any]
+    tmp_path: Path,
+    ending: str,
+    requirement: BlockRequirement,
+    value: float,
+    holds: bool,
+    worst: dict[str, Any],
 ) -> None:
     path = tmp_path / f"data.{ending}"
     if ending == "csv":
@@ -376,7 +381,7 @@ def test_the_sensitive_attribute_must_be_clear() -> None:
 
 
 def test_findings_of_one_kind_do_not_overwrite_each_other() -> None:
-    asked: list[Requirement] = [
+    asked: list[BlockRequirement] = [
         sd.KAnonymity(3),
         LDiversity(2, attribute="salary"),
         LDiversity(2, attribute="disease"),
@@ -428,7 +433,7 @@ MASK: Any = {"kind": "mask", "pad": "_"}
 @settings(max_examples=60)
 @given(data=st.data(), requirement=strategies.requirements)
 def test_agrees_with_what_is_measured_on_the_same_table(
-    kind: str, data: st.DataObject, requirement: Requirement
+    kind: str, data: st.DataObject, requirement: BlockRequirement
 ) -> None:
     present = VALUES[kind]
     rows = data.draw(
@@ -454,7 +459,11 @@ def test_agrees_with_what_is_measured_on_the_same_table(
 
 
 def assert_is_worst(
-    output: pl.DataFrame, requirement: Requirement, schema: sd.Schema, worst: dict[str, Any], value: float
+    output: pl.DataFrame,
+    requirement: BlockRequirement,
+    schema: sd.Schema,
+    worst: dict[str, Any],
+    value: float,
 ) -> None:
     """The block that is named has, alone, the value that is reported (of distances that cannot be told from it alone)."""
     texts = output.with_columns(pl.col("a", "b").cast(pl.String))
@@ -484,7 +493,7 @@ def test_agrees_with_the_definition_of_a_distance(distance: str, records: plain.
 @settings(max_examples=40)
 @given(records=strategies.records, requirement=strategies.requirements)
 def test_files_and_frames_agree(
-    tmp_path_factory: pytest.TempPathFactory, records: plain.Records, requirement: Requirement
+    tmp_path_factory: pytest.TempPathFactory, records: plain.Records, requirement: BlockRequirement
 ) -> None:
     output = pl.DataFrame(records, schema=["q", "s"], orient="row").with_columns(pl.col("s") * 7)
     recipe: Any = {"kind": "intervals", "width": 10}

@@ -15,7 +15,7 @@ from sudare.ledger.ledger import Ledger
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import Kind as LKind
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import Distance as TDistance
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.atomic import refuse_unwritable
@@ -88,9 +88,9 @@ def requirements_of(
     t: float | None,
     distance: TDistance,
     attribute: str | None,
-) -> list[Requirement]:
+) -> list[BlockRequirement]:
     """Return the requirements that were asked for; at least one must be."""
-    asked: list[Requirement] = []
+    asked: list[BlockRequirement] = []
     if k is not None:
         asked.append(KAnonymity(k))
     if l is not None:

@@ -19,7 +19,7 @@ from sudare.ledger.ledger import Ledger
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.suitability.assess import assess
 from sudare.tables.atomic import refuse_unwritable
 from sudare.tables.folders import HAND_OVER, KEEP, MARK, REPORT
@@ -32,7 +32,7 @@ from sudare.verification.verify import verify
 PEOPLE, SUPPRESS = 5_000, 0.01
 ONLY_ONE = "[b]{}[/] of {} people are the only one with their quasi values."
 PUBLIC = {"sex": ["Female", "Male"], "smoker": ["never", "former", "current"]}
-ASKED: list[Requirement] = [KAnonymity(5), LDiversity(3, attribute="diagnosis")]
+ASKED: list[BlockRequirement] = [KAnonymity(5), LDiversity(3, attribute="diagnosis")]
 
 
 def demo(

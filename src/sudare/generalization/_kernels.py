@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit
 
+from sudare.kernels import slot_of, slots_for
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
-    from sudare.generalization.problem import Trees
+    from sudare.generalization.problem import Trees, Units
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
@@ -25,52 +26,51 @@ def meet(trees: Trees, a: int, x: int, y: int, level: int) -> int:  # pragma: no
 
 
 @njit(cache=True, nogil=True)
-def block_levels(units: Array, block_of: Array, blocks: int, trees: Trees) -> Array:  # pragma: no cover
+def block_levels(leaves: Array, block_of: Array, blocks: int, trees: Trees) -> Array:  # pragma: no cover
     """Return the lowest level at which the units of each block are alike, attribute by attribute."""
-    levels = np.zeros((blocks, units.shape[1]), dtype=np.int16)
+    levels = np.zeros((blocks, leaves.shape[1]), dtype=np.int16)
     first = np.full(blocks, -1, dtype=np.int64)
-    for u in range(units.shape[0]):
+    for u in range(leaves.shape[0]):
         b = block_of[u]
         if b < 0:
             continue
         if first[b] < 0:
             first[b] = u
-        for a in range(units.shape[1]):
-            levels[b, a] = meet(trees, a, units[first[b], a], units[u, a], levels[b, a])
+        for a in range(leaves.shape[1]):
+            levels[b, a] = meet(trees, a, leaves[first[b], a], leaves[u, a], levels[b, a])
     return levels
+
+
+@njit(cache=True, nogil=True, inline="always")
+def tuple_number(units: Units, u: int, levels: Array) -> Any:  # pragma: no cover
+    """Return the number of the tuple that a unit's values are at these levels; see `Trees.fit_one_number`."""
+    number = np.uint64(0)
+    for a in range(levels.size):
+        node = units.trees.nodes[units.trees.offset[a, levels[a]] + units.leaves[u, a]]
+        number = number * np.uint64(units.trees.size[a, levels[a]]) + np.uint64(node)
+    return number
 
 
 # -- minimal: sweep --------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
-def sweep(
-    units: Array,
-    weights: Array,
-    sensitive: Array,
-    values: int,
-    trees: Trees,
-    limits: Limits,
-    choices: Array,
-    by_value: bool,
-) -> Array:  # pragma: no cover
+def sweep(units: Units, limits: Limits, choices: Array, by_value: bool) -> Array:  # pragma: no cover
     """Let every unit climb only as far as it must to find company.
 
     `choices` are the level vectors by rising cost. At each, the units that are left are grouped by their
     generalized values, and every group that meets the limits becomes a block. Returns the block of each unit
     (-1 for what is left over).
     """
-    m, n = units.shape
-    slots = 1
-    while slots < 2 * m:
-        slots *= 2
-    key_at = np.empty(slots, dtype=np.uint64)
-    seen = np.full(slots, -1, dtype=np.int64)
+    weights, sensitive, m = units.weights, units.sensitive, len(units.weights)
+    slots = slots_for(m)
+    choice_at = np.full(slots, -1, dtype=np.int64)
+    number_at = np.empty(slots, dtype=np.uint64)
     group_at = np.empty(slots, dtype=np.int64)
     group_of = np.empty(m, dtype=np.int64)
     size = np.empty(m, dtype=np.int64)
     block = np.empty(m, dtype=np.int64)
-    histogram = np.zeros((m if by_value else 1, values), dtype=np.int64)
+    histogram = np.zeros((m if by_value else 1, units.values), dtype=np.int64)
     block_of = np.full(m, -1, dtype=np.int64)
     left = np.arange(m)
     remaining, blocks = m, 0
@@ -80,18 +80,10 @@ def sweep(
         groups = 0
         for i in range(remaining):
             u = left[i]
-            key = np.uint64(0)
-            for a in range(n):
-                level = choices[choice, a]
-                node = trees.nodes[trees.offset[a, level] + units[u, a]]
-                key = key * np.uint64(trees.size[a, level]) + np.uint64(node)
-            slot = np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & (slots - 1)
-            while seen[slot] == choice and key_at[slot] != key:
-                slot = (slot + 1) & (slots - 1)
-            if seen[slot] != choice:
-                seen[slot] = choice
-                key_at[slot] = key
-                group_at[slot] = groups
+            number = tuple_number(units, u, choices[choice])
+            slot = slot_of(number, choice, choice_at, number_at)
+            if choice_at[slot] != choice:
+                choice_at[slot], number_at[slot], group_at[slot] = choice, number, groups
                 size[groups] = 0
                 if by_value:
                     histogram[groups] = 0
@@ -122,11 +114,10 @@ def sweep(
 
 
 @njit(cache=True, nogil=True)
-def nearest_distances(
-    units: Array, sensitive: Array, trees: Trees, by_value: bool
-) -> Array:  # pragma: no cover
+def nearest_distances(units: Units, by_value: bool) -> Array:  # pragma: no cover
     """Return the distance of each unit to its nearest other; by value: to the nearest with another value."""
-    m, n = units.shape
+    leaves, sensitive, trees = units.leaves, units.sensitive, units.trees
+    m, n = leaves.shape
     nearest = np.full(m, np.inf)
     for i in range(m):
         for j in range(i):
@@ -134,7 +125,7 @@ def nearest_distances(
                 continue
             cost, enough = 0.0, max(nearest[i], nearest[j])
             for a in range(n):
-                cost += meet(trees, a, units[i, a], units[j, a], 0) * trees.step[a]
+                cost += meet(trees, a, leaves[i, a], leaves[j, a], 0) * trees.step[a]
                 if cost >= enough:
                     break
             nearest[i] = min(nearest[i], cost)
@@ -143,22 +134,14 @@ def nearest_distances(
 
 
 @njit(cache=True, nogil=True)
-def grow(
-    units: Array,
-    weights: Array,
-    sensitive: Array,
-    values: int,
-    trees: Trees,
-    limits: Limits,
-    seeds: Array,
-    by_value: bool,
-) -> Array:  # pragma: no cover
+def grow(units: Units, limits: Limits, seeds: Array, by_value: bool) -> Array:  # pragma: no cover
     """Grow one block after the other: a seed, and the nearest free units until it meets the limits.
 
     While values are lacking, only units of the values that the block has least of are taken, since others
     would make it larger and no more diverse. Returns the block of each unit (-1 for what is left over).
     """
-    m, n = units.shape
+    leaves, weights, sensitive, values, trees = units
+    m, n = leaves.shape
     block_of = np.full(m, -1, dtype=np.int64)
     free, place = np.arange(m), np.arange(m)
     remaining, blocks = m, 0
@@ -172,7 +155,7 @@ def grow(
         if block_of[seed] >= 0:
             continue
         histogram[:] = 0
-        rep[:] = units[seed]
+        rep[:] = leaves[seed]
         level[:] = 0
         count, size = 0, 0
         u = seed
@@ -189,15 +172,13 @@ def grow(
             free[remaining] = u
             place[u] = remaining
             for a in range(n):
-                level[a] = meet(trees, a, rep[a], units[u, a], level[a])
+                level[a] = meet(trees, a, rep[a], leaves[u, a], level[a])
             if meets(histogram, size, limits):
                 for i in range(count):
                     block_of[members[i]] = blocks
                 blocks += 1
                 break
-            u = _nearest_free(
-                units, weights, sensitive, trees, free, remaining, rep, level, histogram, supply, by_value
-            )
+            u = _nearest_free(units, free, remaining, rep, level, histogram, supply, by_value)
             if u < 0:  # nothing is free any more: the members are left over
                 break
     return block_of
@@ -205,10 +186,7 @@ def grow(
 
 @njit(cache=True, nogil=True)
 def _nearest_free(
-    units: Array,
-    weights: Array,
-    sensitive: Array,
-    trees: Trees,
+    units: Units,
     free: Array,
     remaining: int,
     rep: Array,
@@ -218,6 +196,7 @@ def _nearest_free(
     by_value: bool,
 ) -> int:  # pragma: no cover
     """Return the free unit that raises a growing block's cost least, of the values it has least of."""
+    leaves, sensitive, trees = units.leaves, units.sensitive, units.trees
     rarest = np.iinfo(np.int64).max
     if by_value:
         for value in range(histogram.size):
@@ -230,7 +209,7 @@ def _nearest_free(
             continue
         cost = 0.0
         for a in range(rep.size):
-            cost += meet(trees, a, rep[a], units[u, a], level[a]) * trees.step[a]
+            cost += meet(trees, a, rep[a], leaves[u, a], level[a]) * trees.step[a]
             if cost >= least:
                 break
         if cost < least:

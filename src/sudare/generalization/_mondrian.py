@@ -10,7 +10,7 @@ from numba import njit
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
-    from sudare.generalization.problem import Trees
+    from sudare.generalization.problem import Units
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
@@ -18,19 +18,12 @@ Array = np.ndarray[Any, Any]
 
 @njit(cache=True, nogil=True)
 def mondrian(
-    units: Array,
-    weights: Array,
-    sensitive: Array,
-    values: int,
-    trees: Trees,
-    limits: Limits,
-    strict: bool,
-    within: Array,
-    within_levels: Array,
+    units: Units, limits: Limits, strict: bool, within: Array, within_levels: Array, order: Array
 ) -> tuple[Array, Array, Array]:  # pragma: no cover
     """Cut blocks top down, each time where most records fall by most, while all parts meet the limits.
 
-    `within` is the block of each unit to start with (-1 stays -1), `within_levels` the levels of each block.
+    `within` is the block of each unit to start with (-1 stays -1), `within_levels` the levels of each block, and
+    `order` the units by rising block, which is rearranged here. (Sorting here would take a second more to compile.)
 
     A cut takes a block's node of one attribute apart into its children. Strict: every child must meet the
     limits. Relaxed: children that do not stay together under the parent, with the smallest that do if need be.
@@ -38,17 +31,20 @@ def mondrian(
     Returns the block of each unit, the parts (by which attribute and on which level each is cut, and which block it
     is; -1 where it is not), and the branches (from which part, by which node or -1 for what stays together, to which).
     """
-    m, n = units.shape
+    leaves, trees = units.leaves, units.trees
+    m, n = leaves.shape
     widest = 1
     for a in range(n):
         for height in range(trees.height[a] + 1):
             widest = max(widest, trees.size[a, height])
-    histogram = np.zeros((widest + 1, values), dtype=np.int64)  # the last row is for what stays together
+    histogram = np.zeros(
+        (widest + 1, units.values), dtype=np.int64
+    )  # the last row is for what stays together
     size = np.zeros(widest + 1, dtype=np.int64)
     children = np.empty(widest, dtype=np.int64)
     fate = np.zeros(widest, dtype=np.int64)  # of each child: 1 its own part, 0 stays under the parent
     room, at = np.zeros(widest + 1, dtype=np.int64), np.zeros(widest + 1, dtype=np.int64)
-    order, scratch = np.argsort(within, kind="mergesort"), np.empty(m, dtype=np.int64)
+    scratch = np.empty(m, dtype=np.int64)
     block_of = np.full(m, -1, dtype=np.int64)
     starts, stops, boxes, ids = (
         [0],
@@ -77,20 +73,7 @@ def mondrian(
         for a in range(n):
             if level[a] <= 0:  # at a leaf, or (-1 - level) closed: what stayed together here
                 continue
-            child_count = _children(
-                order,
-                start,
-                stop,
-                units,
-                weights,
-                sensitive,
-                a,
-                level[a] - 1,
-                trees,
-                histogram,
-                size,
-                children,
-            )
+            child_count = _children(units, order[start:stop], a, level[a] - 1, histogram, size, children)
             falling = _fates(child_count, children, histogram, size, widest, limits, strict, fate)
             _clear(child_count, children, histogram, size, widest)
             if falling * trees.step[a] > gain:
@@ -103,15 +86,13 @@ def mondrian(
             continue
         below = level[best] - 1
         parts[part_id + 1] = (best, below, -1)
-        child_count = _children(
-            order, start, stop, units, weights, sensitive, best, below, trees, histogram, size, children
-        )
+        child_count = _children(units, order[start:stop], best, below, histogram, size, children)
         _fates(child_count, children, histogram, size, widest, limits, strict, fate)
         _clear(child_count, children, histogram, size, widest)
         # Lay the parts out one after the other: each child that falls, then what stays together.
         room[:] = 0
         for i in range(start, stop):
-            child = trees.nodes[trees.offset[best, below] + units[order[i], best]]
+            child = trees.nodes[trees.offset[best, below] + leaves[order[i], best]]
             room[child if fate[child] == 1 else widest] += 1
         place = start
         for c in range(child_count + 1):
@@ -131,7 +112,7 @@ def mondrian(
             at[part] = place
             place += room[part]
         for i in range(start, stop):
-            child = trees.nodes[trees.offset[best, below] + units[order[i], best]]
+            child = trees.nodes[trees.offset[best, below] + leaves[order[i], best]]
             part = child if fate[child] == 1 else widest
             scratch[at[part]] = order[i]
             at[part] += 1
@@ -141,24 +122,13 @@ def mondrian(
 
 @njit(cache=True, nogil=True)
 def _children(
-    order: Array,
-    start: int,
-    stop: int,
-    units: Array,
-    weights: Array,
-    sensitive: Array,
-    a: int,
-    level: int,
-    trees: Trees,
-    histogram: Array,
-    size: Array,
-    children: Array,
+    units: Units, members: Array, a: int, level: int, histogram: Array, size: Array, children: Array
 ) -> int:  # pragma: no cover
     """Count what each child node would hold."""
+    leaves, weights, sensitive, _, trees = units
     child_count = 0
-    for i in range(start, stop):
-        u = order[i]
-        child = trees.nodes[trees.offset[a, level] + units[u, a]]
+    for u in members:
+        child = trees.nodes[trees.offset[a, level] + leaves[u, a]]
         if size[child] == 0:
             children[child_count] = child
             child_count += 1

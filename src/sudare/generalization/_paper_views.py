@@ -19,12 +19,13 @@ from sudare.generalization._views import holds, leave_likely, leave_values, valu
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Trees
-    from sudare.generalization.views import Choice, People
+    from sudare.generalization.views import Choice
+    from sudare.generalization.views_problem import People
     from sudare.privacy.multi_view import Need
 
 Array = np.ndarray[Any, Any]
 
-SWEEPS = 5  # over the views, until no view would rather have another cut
+MAX_SWEEPS = 5  # over the views, until no view would rather have another cut
 
 
 @njit(cache=True, nogil=True)
@@ -94,7 +95,7 @@ def _choose(
     for v in range(views):
         if listed[v][1].size > 0:
             turn = min(turn, choice.turn[v])
-    for _ in range(SWEEPS):
+    for _ in range(MAX_SWEEPS):
         changed = False
         for v in range(views):
             candidates, far = listed[v]

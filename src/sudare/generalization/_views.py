@@ -13,12 +13,13 @@ from sudare.privacy._views import has_values, posterior_holds
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Trees
-    from sudare.generalization.views import Choice, People
+    from sudare.generalization.views import Choice
+    from sudare.generalization.views_problem import People
     from sudare.privacy.multi_view import Need
 
 Array = np.ndarray[Any, Any]
 
-EVEN = 1e-3  # so much does it count that parts are even
+WEIGHT_OF_EVEN = 1e-3  # so much does it count that parts are even
 
 
 @njit(cache=True, nogil=True)
@@ -164,7 +165,7 @@ def _scores(
         left = (last - first) * 1.0
         if not choice.widest:
             left -= (before * (values[i] - first) + after * (last - values[i + 1])) / total
-        scores[i] = choice.gain[a] * left / choice.span[a] + EVEN * even
+        scores[i] = choice.gain[a] * left / choice.span[a] + WEIGHT_OF_EVEN * even
     return scores
 
 

@@ -11,7 +11,7 @@ from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.plans.generalization import GeneralizationPlan
-from sudare.privacy.requirement import Requirement, number, one_of
+from sudare.privacy.requirement import BlockRequirement, number, one_of
 from sudare.tables.excerpt import without
 from sudare.tables.table import Table
 
@@ -35,7 +35,7 @@ class Mondrian:
                 f"The 'strict' parameter of Mondrian must be true or false. Got {self.strict!r} instead."
             )
 
-    def learn(self, table: Table, requirements: Sequence[Requirement]) -> GeneralizationPlan:
+    def learn(self, table: Table, requirements: Sequence[BlockRequirement]) -> GeneralizationPlan:
         """Learn the cuts under which the requirements hold."""
         return learn_cuts(Problem.of(with_hierarchies(table), requirements), requirements, strict=self.strict)
 
@@ -55,7 +55,7 @@ class Minimal:
     def __post_init__(self) -> None:
         number(self.suppress, "suppress", "generalize", "a share from 0 to below 1", low=0, high=1 - 1e-12)
 
-    def learn(self, table: Table, requirements: Sequence[Requirement]) -> GeneralizationPlan:
+    def learn(self, table: Table, requirements: Sequence[BlockRequirement]) -> GeneralizationPlan:
         """Learn the blocks of all tuples, under which the requirements hold.
 
         Who is left out leaves no trace. Where the schema does not say what a hierarchy is, it is made from the values of

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from sudare.errors import ParameterError
 from sudare.generalization import _improve, _kernels
 from sudare.generalization.mondrian import cut, learn_mondrian
-from sudare.generalization.problem import Problem
+from sudare.generalization.problem import Problem, level_vectors
 from sudare.generalization.recoding import Recoding
 
-CHOICES = 20_000  # level vectors that are worth sweeping over
-PAIRS = 1_000_000_000  # pairs of units that are worth comparing
-WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
+MAX_CHOICES = 20_000  # level vectors that are worth sweeping over
+MAX_PAIRS = 1_000_000_000  # pairs of units that are worth comparing
+MAX_WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
 MAX_LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
-ROUNDS = 5  # of moving and cutting in turn
+MAX_ROUNDS = 5  # of moving and cutting in turn
 SWAPS = 2
-PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
+MAX_PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
 
 
 def learn_minimal(problem: Problem, *, suppress: float = 0.0) -> Recoding:
@@ -51,20 +51,17 @@ def _drafts(problem: Problem) -> Iterator[_Draft]:
     """Yield where to start from. After a sweep swaps save next to nothing (measured), after growing some percent."""
     p = problem
     by_value = p.limits.distinct > 1 or p.limits.more is not None
-    choices = math.prod(int(height) + 1 for height in p.trees.height)
-    tuples = math.prod(int(size) for size in p.trees.size[:, 0])
-    if choices <= CHOICES and tuples < 2**64:  # a tuple must fit into one number
-        block_of = _kernels.sweep(
-            p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, _level_vectors(p), by_value
-        )
+    if p.trees.choices <= MAX_CHOICES and p.trees.fit_one_number:
+        choices = level_vectors(p.trees.height, p.trees.step)
+        block_of = _kernels.sweep(p.unit_arrays, p.limits, choices, by_value)
         yield _Draft(block_of, swaps=0)
-        if len(p.units) ** 2 > PAIRS:  # too large to be improved much: let the better start win
+        if len(p.units) ** 2 > MAX_PAIRS:  # too large to be improved much: let the better start win
             yield _Draft(learn_mondrian(p).block_of, swaps=0)
         return
-    if len(p.units) ** 2 > PAIRS:
+    if len(p.units) ** 2 > MAX_PAIRS:
         yield _Draft(learn_mondrian(p).block_of, swaps=0)
         return
-    distances = _kernels.nearest_distances(p.units, p.sensitive, p.trees, by_value)
+    distances = _kernels.nearest_distances(p.unit_arrays, by_value)
     block_of = _grown(p, np.argsort(distances, kind="stable"), by_value)
     yield _Draft(block_of, SWAPS)
     if p.weights[block_of < 0].sum() > MAX_LEFT_OVER * p.weights.sum():
@@ -74,14 +71,14 @@ def _drafts(problem: Problem) -> Iterator[_Draft]:
 
 
 def _grown(p: Problem, seeds: NDArray[np.int64], by_value: bool) -> NDArray[np.int64]:
-    return _kernels.grow(p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, seeds, by_value)
+    return np.asarray(_kernels.grow(p.unit_arrays, p.limits, seeds, by_value))
 
 
 def _improved(p: Problem, draft: _Draft, spare: int) -> Recoding:
     """Move units, dissolve blocks and cut them, in turn, until neither saves distortion."""
     best = _moved(p, draft, spare)
-    cheap = len(p.units) * len(best.levels) * PASSES <= WORK
-    for _ in range(ROUNDS if cheap else 1):
+    cheap = len(p.units) * len(best.levels) * MAX_PASSES <= MAX_WORK
+    for _ in range(MAX_ROUNDS if cheap else 1):
         again = _moved(p, draft._replace(block_of=cut(p, best.block_of, best.levels)), spare)
         if again.distortion() >= best.distortion() - 1e-12:
             break
@@ -94,15 +91,6 @@ def _moved(p: Problem, draft: _Draft, spare: int) -> Recoding:
     blocks = int(block_of.max()) + 1
     if blocks == 0:  # only all records together meet the limits
         block_of, blocks = np.zeros_like(block_of), 1
-    passes = min(PASSES, WORK // (len(p.units) * blocks))
-    _improve.improve(
-        p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, block_of, blocks, spare, passes, swaps
-    )
+    passes = min(MAX_PASSES, MAX_WORK // (len(p.units) * blocks))
+    _improve.improve(p.unit_arrays, p.limits, block_of, blocks, spare, passes, swaps)
     return Recoding.of("minimal", p, block_of)
-
-
-def _level_vectors(problem: Problem) -> NDArray[np.int64]:
-    """Return all choices of one level per attribute, the least distorting first."""
-    grid = np.indices([int(height) + 1 for height in problem.trees.height])
-    vectors = grid.reshape(len(problem.names), -1).T
-    return vectors[np.argsort(vectors @ problem.trees.step, kind="stable")]

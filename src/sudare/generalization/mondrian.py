@@ -12,7 +12,7 @@ from sudare.generalization import _mondrian
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.plans.cuts import CutPlan
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 
 Cuts = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """The block of each unit, the parts, and the branches between them."""
@@ -27,7 +27,9 @@ def learn_mondrian(problem: Problem, *, strict: bool = False) -> Recoding:
     return Recoding.of("mondrian", problem, _cut_whole(problem, strict)[0])
 
 
-def learn_cuts(problem: Problem, requirements: Sequence[Requirement], *, strict: bool = False) -> CutPlan:
+def learn_cuts(
+    problem: Problem, requirements: Sequence[BlockRequirement], *, strict: bool = False
+) -> CutPlan:
     """Learn the same as a plan: the cuts, which have a block for tuples that were not seen, too."""
     block_of, parts, branches = _cut_whole(problem, strict)
     recoding = Recoding.of("mondrian", problem, block_of)
@@ -55,8 +57,9 @@ def cut(p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]])
 
 
 def _cut(p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]], *, strict: bool) -> Cuts:
-    cuts: Cuts = _mondrian.mondrian(
-        p.units, p.weights, p.sensitive, p.values, p.trees, p.limits, strict, within,
-        np.ascontiguousarray(levels, dtype=np.int64),
-    )  # fmt: skip
+    contiguous = np.ascontiguousarray(
+        levels, dtype=np.int64
+    )  # one form of array, so that one kernel is compiled
+    order = np.argsort(within, kind="stable")
+    cuts: Cuts = _mondrian.mondrian(p.unit_arrays, p.limits, strict, within, contiguous, order)
     return cuts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.limits import Limits
-from sudare.privacy.requirement import Requirement, sensitive_attribute
+from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.builders import ROOT
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
@@ -51,6 +52,41 @@ class Trees(NamedTuple):
         share = np.array(weights) / (sum(weights) or 1.0)
         return cls(np.concatenate(parts), offset, size, height, share / height)
 
+    @property
+    def choices(self) -> int:
+        """How many choices of one level per attribute there are."""
+        return math.prod(int(height) + 1 for height in self.height)
+
+    @property
+    def fit_one_number(self) -> bool:
+        """Whether every tuple of nodes has a number of its own of 64 bits, by which kernels group units."""
+        return math.prod(int(size) for size in self.size[:, 0]) < 2**64
+
+
+class Units(NamedTuple):
+    """The distinct records of a table and the trees that their values climb, as all compiled loops take them."""
+
+    leaves: NDArray[np.int32]
+    """Units x attributes."""
+    weights: NDArray[np.int64]
+    sensitive: NDArray[np.int32]
+    values: int
+    """How many sensitive codes there are."""
+    trees: Trees
+
+
+def level_vectors(
+    heights: NDArray[np.int64], step: NDArray[np.float64] | NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return all choices of one level per attribute, the cheapest first, where a level of attribute a costs `step[a]`.
+
+    >>> level_vectors(np.array([1, 2]), step=np.array([2, 3])).tolist()
+    [[0, 0], [1, 0], [0, 1], [1, 1], [0, 2], [1, 2]]
+    """
+    grid = np.indices([int(height) + 1 for height in heights])
+    vectors = grid.reshape(len(heights), -1).T
+    return np.ascontiguousarray(vectors[np.argsort(vectors @ step, kind="stable")])
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -73,7 +109,9 @@ class Problem:
     limits: Limits
 
     @classmethod
-    def of(cls, table: Table, requirements: Sequence[Requirement], counts: Counts | None = None) -> Problem:
+    def of(
+        cls, table: Table, requirements: Sequence[BlockRequirement], counts: Counts | None = None
+    ) -> Problem:
         """Count a table and lay it out; `counts` of its records may be given that have all it needs."""
         names = table.names(Role.quasi)
         attribute = sensitive_attribute(requirements, table)
@@ -97,6 +135,11 @@ class Problem:
     def counted(self) -> list[str]:
         """The columns that units are counted by."""
         return [*self.names, *([self.sensitive_dictionary.name] if self.sensitive_dictionary else [])]
+
+    @property
+    def unit_arrays(self) -> Units:
+        """The units for compiled loops."""
+        return Units(self.units, self.weights, self.sensitive, self.values, self.trees)
 
     def tuples(self) -> NDArray[np.int32]:
         """Return the codes of the units by these columns."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sudare.generalization import _kernels
 from sudare.generalization.problem import Problem
 from sudare.plans.tuples import TuplePlan
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.text import text_of
 
 
@@ -55,7 +55,7 @@ class Recoding:
         costs = np.append(self.levels @ self.problem.trees.step, 1.0)  # block -1 is the last
         return float((costs[self.block_of] * self.problem.weights).sum() / self.problem.weights.sum())
 
-    def plan(self, requirements: Sequence[Requirement]) -> TuplePlan:
+    def plan(self, requirements: Sequence[BlockRequirement]) -> TuplePlan:
         """Return what was learned as plain data."""
         problem, kept = self.problem, self.kept
         sensitive = problem.sensitive_dictionary

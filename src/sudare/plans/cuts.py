@@ -24,7 +24,7 @@ from sudare.plans.generalization import (
     whole_numbers,
 )
 from sudare.plans.trees import MAX_LEAVES
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
@@ -41,7 +41,7 @@ class CutPlan(GeneralizationPlan):
     table_names: ClassVar[tuple[str, ...]] = ("trees", "parts", "branches", "blocks")
 
     method: str
-    requirements: Sequence[Requirement]
+    requirements: Sequence[BlockRequirement]
     trees: Trees
     attribute: Ints
     """By which attribute each part is cut, in the order of `trees`; -1: it is a block."""

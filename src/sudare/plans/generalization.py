@@ -16,8 +16,8 @@ from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
 from sudare.plans.plan import TablePlan, method_from_json
 from sudare.plans.trees import extended, trees_from_table, trees_to_table
-from sudare.privacy.promises import promise_from_json, promise_to_json
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.promises import Promise, promise_from_json, promise_to_json
+from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.excerpt import without
 from sudare.tables.hierarchy import Hierarchy
@@ -113,7 +113,7 @@ class GeneralizationPlan(TablePlan):
     """What both kinds of plans of generalization have."""
 
     method: str
-    requirements: Sequence[Requirement]
+    requirements: Sequence[BlockRequirement]
     trees: Trees
     """The hierarchy of each quasi attribute, over the values that the plan was learned from."""
 
@@ -152,7 +152,7 @@ class GeneralizationPlan(TablePlan):
 
 def read_parts(
     data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]
-) -> tuple[str, list[Requirement], dict[str, Hierarchy]]:
+) -> tuple[str, list[BlockRequirement], dict[str, Hierarchy]]:
     """Read what both kinds of plans have: the method, the requirements and the trees."""
     promises, names = data["promises"], data["attributes"]
     if not (isinstance(promises, list) and promises and isinstance(names, list) and names):
@@ -166,11 +166,10 @@ def read_parts(
     )
 
 
-def _requirement(promise: Any) -> Requirement:
-    if not hasattr(promise, "failing"):
+def _requirement(promise: Promise) -> BlockRequirement:
+    if not isinstance(promise, BlockRequirement):
         raise ValueError(f"{promise} is not asked of blocks")
-    requirement: Requirement = promise
-    return requirement
+    return promise
 
 
 def whole_numbers(frame: pl.DataFrame, names: Sequence[str], sizes: Sequence[int]) -> NDArray[np.int64]:

@@ -22,7 +22,7 @@ from sudare.plans.generalization import (
     whole_numbers,
 )
 from sudare.plans.trees import matched
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
@@ -36,7 +36,7 @@ class TuplePlan(GeneralizationPlan):
     table_names: ClassVar[tuple[str, ...]] = ("trees", "tuples", "levels")
 
     method: str
-    requirements: Sequence[Requirement]
+    requirements: Sequence[BlockRequirement]
     trees: Trees
     sensitive: str | None
     """The sensitive attribute, if blocks were made by its values too."""

@@ -91,7 +91,7 @@ def entropy(histogram: Array, size: int) -> float:  # pragma: no cover
 def recursive_l(histogram: Array, c: float) -> int:  # pragma: no cover
     """Return the largest l with r_1 < c (r_l + ... + r_m); 0 if there is none.
 
-    The inequality is strict, so a tie must fail even where c (say 0.1) is rounded: hence the slack.
+    The inequality is strict, so a tie must fail even where c (say 0.1) is rounded: hence the tolerance.
     """
     rising = np.sort(histogram)
     m = rising.size

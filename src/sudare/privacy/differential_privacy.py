@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from sudare.privacy.requirement import Measure, number, one_of
+
+
+@dataclass(frozen=True)
+class PrivacyLoss:
+    """What a mechanism is proven to give away: an epsilon, which may be exceeded with the probability delta."""
+
+    epsilon: float
+    delta: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -17,11 +25,16 @@ class DifferentialPrivacy:
 
     >>> print(DifferentialPrivacy(1.0, per="record"))
     differential privacy with epsilon = 1, for each record
+    >>> DifferentialPrivacy(1.0).measure(PrivacyLoss(0.75))
+    Measure(name='epsilon', value=0.75, holds=True, worst=0)
     """
 
     epsilon: float
     delta: float = 0.0
     per: Literal["record", "table"] = "table"
+    name: ClassVar[str] = "epsilon"
+    attribute: ClassVar[None] = None
+    needs_sensitive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         number(self.epsilon, "epsilon", "DifferentialPrivacy", "a number of 0 or more", low=0)
@@ -35,9 +48,10 @@ class DifferentialPrivacy:
         )
         one_of(self.per, "per", "DifferentialPrivacy", ("record", "table"))
 
-    def measure(self, epsilon: float) -> Measure:
-        """Say whether an epsilon is small enough."""
-        return Measure("epsilon", epsilon, epsilon <= self.epsilon * (1 + 1e-12), worst=0)
+    def measure(self, loss: PrivacyLoss) -> Measure:
+        """Return a loss's epsilon, and whether that and its delta are small enough."""
+        holds = loss.epsilon <= self.epsilon * (1 + 1e-12) and loss.delta <= self.delta * (1 + 1e-12)
+        return Measure(self.name, loss.epsilon, holds)
 
     def __str__(self) -> str:
         words = f"differential privacy with epsilon = {self.epsilon:g}"

@@ -14,7 +14,7 @@ from sudare.privacy._kernels import meets
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import DISTANCES, TCloseness
 from sudare.privacy.tree import NumberedTree
 from sudare.tables.text import listed
@@ -55,7 +55,7 @@ class Limits(NamedTuple):
     """None where nothing more is asked: arrays, even unused ones, would slow the compiled loops."""
 
     @classmethod
-    def of(cls, requirements: Sequence[Requirement], blocks: Blocks) -> Limits:
+    def of(cls, requirements: Sequence[BlockRequirement], blocks: Blocks) -> Limits:
         """Combine requirements; `blocks` tells the sensitive attribute, its shares and its hierarchy.
 
         Of several of the same kind, the strictest counts.
@@ -87,7 +87,7 @@ class Limits(NamedTuple):
         return cls(k, distinct, More(log_l, c, l, t, blocks.shares, NumberedTree.of(blocks.hierarchy)))
 
 
-def _refuse_several_attributes(requirements: Sequence[Requirement], blocks: Blocks) -> None:
+def _refuse_several_attributes(requirements: Sequence[BlockRequirement], blocks: Blocks) -> None:
     named = {r.attribute for r in requirements if r.attribute is not None}
     names = sorted(named if blocks.sensitive is None else {*named, blocks.sensitive})
     if named and len(names) > 1:

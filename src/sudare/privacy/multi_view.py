@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError, RequirementError
 from sudare.privacy import _kernels, _views
-from sudare.privacy.requirement import attribute_name, number, one_of, settled, whole_number
+from sudare.privacy.requirement import Measure, attribute_name, number, one_of, settled, whole_number
 
 Kind = Literal["distinct", "entropy", "posterior"]
 KINDS = ("distinct", "entropy", "posterior")
@@ -102,16 +102,6 @@ class RemainingValues:
 
 
 @dataclass(frozen=True)
-class MultiViewMeasure:
-    """What a requirement measured: the value that holds, whether it is enough, and the first of the worst persons."""
-
-    name: str
-    value: float
-    holds: bool
-    worst: int
-
-
-@dataclass(frozen=True)
 class MultiViewDiversity:
     """Whoever looks a person up in every view, and combines what they find, is left with enough sensitive values.
 
@@ -126,12 +116,13 @@ class MultiViewDiversity:
     >>> illness = np.array([0, 1, 0, 2, 1, 2, 0])
     >>> seen = RemainingValues.of([ages, heights], illness, np.ones(7, int))
     >>> MultiViewDiversity(2).measure(seen)    # the fourth is given away, though each view has 2 values in every block
-    MultiViewMeasure(name='l_multiview', value=1, holds=False, worst=2)
+    Measure(name='l_multiview', value=1, holds=False, worst=2)
     """
 
     l: float
     kind: Kind = "distinct"
     attribute: str | None = None
+    needs_sensitive: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         one_of(self.kind, "kind", "MultiViewDiversity", KINDS)
@@ -146,20 +137,20 @@ class MultiViewDiversity:
         """The name under which the measured value is certified."""
         return "l_multiview" if self.kind == "distinct" else f"l_multiview_{self.kind}"
 
-    def measure(self, seen: RemainingValues) -> MultiViewMeasure:
+    def measure(self, seen: RemainingValues) -> Measure:
         """Return the largest l that everybody has."""
         if self.kind == "distinct":
             worst = int(seen.candidates.argmin())
             least = int(seen.candidates[worst])
-            return MultiViewMeasure(self.name, least, least >= self.l, worst)
+            return Measure(self.name, least, least >= self.l, worst)
         worst = int(seen.entropy.argmin() if self.kind == "entropy" else seen.posterior.argmax())
         if self.kind == "entropy":
             entropy = float(seen.entropy[worst])
             holds = entropy >= math.log(self.l) - _kernels.TOLERANCE
-            return MultiViewMeasure(self.name, settled(math.exp(entropy)), holds, worst)
+            return Measure(self.name, settled(math.exp(entropy)), holds, worst)
         largest = float(seen.posterior[worst])
         holds = largest <= 1 / self.l + _kernels.TOLERANCE
-        return MultiViewMeasure(self.name, settled(1 / largest), holds, worst)
+        return Measure(self.name, settled(1 / largest), holds, worst)
 
     def need(self, totals: Ints) -> Need:
         """Return what everybody must keep, given how many records have each value."""

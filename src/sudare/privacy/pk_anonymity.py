@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from sudare.errors import RequirementError
 from sudare.privacy.requirement import Measure, number
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far a law tells inputs apart, in natural logarithms, and for how many records it is drawn."""
+
+    spread: float
+    records: int
 
 
 @dataclass(frozen=True)
@@ -18,13 +27,16 @@ class PkAnonymity:
     independently it adds up. In a table of N records, k = 1 + (N - 1) e^-spread (Theorem 4.1). With the epsilon of
     differential privacy, spread <= 2 epsilon, with equality for all randomizers here that treat values alike.
 
-    >>> PkAnonymity(2).measure(spread=math.log(999), records=1000).holds
+    >>> PkAnonymity(2).measure(Spread(math.log(999), records=1000)).holds
     True
     >>> round(PkAnonymity(2).epsilon(1000), 4)
     3.4534
     """
 
     k: float
+    name: ClassVar[str] = "pk"
+    attribute: ClassVar[None] = None
+    needs_sensitive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         number(self.k, "k", "PkAnonymity", "a number of 1 or more", low=1)
@@ -37,10 +49,10 @@ class PkAnonymity:
         """Return the epsilon that is equivalent: half the spread."""
         return self.spread(records) / 2
 
-    def measure(self, spread: float, records: int) -> Measure:
-        """Return the k that a spread gives, and whether it is enough."""
-        k = k_of(spread, records)
-        return Measure("pk", k, k >= self.k * (1 - 1e-12), worst=0)
+    def measure(self, law: Spread) -> Measure:
+        """Return the k that a law's spread gives, and whether it is enough."""
+        k = k_of(law.spread, law.records)
+        return Measure(self.name, k, k >= self.k * (1 - 1e-12))
 
     def __str__(self) -> str:
         return f"Pk-anonymity with k = {self.k:g}"

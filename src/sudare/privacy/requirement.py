@@ -1,4 +1,4 @@
-"""What every requirement can do."""
+"""What every requirement can do: measure the evidence of a release, and say whether it is enough."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Protocol
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +18,27 @@ from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
+Evidence = TypeVar("Evidence", contravariant=True)
+
 
 @dataclass(frozen=True)
 class Measure:
-    """What a requirement found: the value that holds, whether it is enough, and the worst block."""
+    """What a requirement measured: the value that holds, whether it is enough, and where it is worst."""
 
     name: str
     value: float
     holds: bool
-    worst: int
-    """The first of the blocks with the worst value."""
+    worst: int = 0
+    """The first of the blocks, or of the persons, with the worst value; 0 where the evidence is of all records alike."""
 
 
-class Requirement(Protocol):
-    """Something that must hold of what is published."""
+@runtime_checkable
+class Requirement(Protocol[Evidence]):
+    """Something that must hold of what is published, and the evidence by which it is measured.
+
+    That is blocks for k-anonymity, l-diversity and t-closeness, what several views leave to everybody for multi-view
+    diversity, the spread of a law for Pk-anonymity, and the privacy loss of a mechanism for differential privacy.
+    """
 
     @property
     def name(self) -> str:
@@ -45,8 +52,15 @@ class Requirement(Protocol):
     def needs_sensitive(self) -> bool:
         """Whether it speaks of a sensitive attribute at all."""
 
-    def measure(self, blocks: Blocks) -> Measure:
-        """Measure what all blocks have: the strictest value that still holds."""
+    def measure(self, evidence: Evidence, /) -> Measure:
+        """Return the strictest value that still holds, and whether it is enough."""
+
+    def __str__(self) -> str: ...
+
+
+@runtime_checkable
+class BlockRequirement(Requirement[Blocks], Protocol):
+    """A requirement that every block meets or fails by itself."""
 
     def failing(self, blocks: Blocks) -> NDArray[np.bool_]:
         """Tell of each block whether it fails."""
@@ -60,10 +74,10 @@ class Requirement(Protocol):
         `whole` has all records as one block; `suppressing` tells whether some may be left out.
         """
 
-    def __str__(self) -> str: ...
 
-
-def sensitive_attribute(requirements: Requirement | Sequence[Requirement], table: Table) -> str | None:
+def sensitive_attribute(
+    requirements: Requirement[Any] | Sequence[Requirement[Any]], table: Table
+) -> str | None:
     """Return the one sensitive attribute that the requirements speak of; None if they need none.
 
     >>> import polars as pl, sudare as sd
@@ -74,15 +88,15 @@ def sensitive_attribute(requirements: Requirement | Sequence[Requirement], table
     ('illness', None)
     """
     asked = requirements if isinstance(requirements, Sequence) else [requirements]
-    found = {_attribute(requirement, table) for requirement in asked if requirement.needs_sensitive}
-    if len(found) > 1:
+    attributes = {_attribute(requirement, table) for requirement in asked if requirement.needs_sensitive}
+    if len(attributes) > 1:
         raise ParameterError(
-            f"The requirements speak of several sensitive attributes: {listed(sorted(found))}. Ask for one at a time."
+            f"The requirements speak of several sensitive attributes: {listed(sorted(attributes))}. Ask for one at a time."
         )
-    return found.pop() if found else None
+    return attributes.pop() if attributes else None
 
 
-def _attribute(requirement: Requirement, table: Table) -> str:
+def _attribute(requirement: Requirement[Any], table: Table) -> str:
     sensitive = table.names(Role.sensitive)
     if requirement.attribute is not None:
         table[requirement.attribute]  # refused if there is none
@@ -104,7 +118,7 @@ def _attribute(requirement: Requirement, table: Table) -> str:
     return sensitive[0]
 
 
-def check_sensitive(requirement: Requirement, blocks: Blocks) -> None:
+def check_sensitive(requirement: BlockRequirement, blocks: Blocks) -> None:
     """Refuse blocks that were counted without the sensitive attribute, or with another one."""
     if blocks.sensitive is None:
         raise InputError(f"{requirement} needs the sensitive attribute; the blocks were counted without one.")

@@ -7,22 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from sudare.generalization._kernels import tuple_number
 from sudare.kernels import slot_of, slots_for
 
 if TYPE_CHECKING:
-    from sudare.generalization.problem import Trees
+    from sudare.generalization.problem import Units
 
 Array = np.ndarray[Any, Any]
-
-
-class Units(NamedTuple):
-    """The distinct records of a table, as all kernels here take them; see `Problem`."""
-
-    leaves: Array
-    weights: Array
-    sensitive: Array
-    values: int
-    trees: Trees
 
 
 class Counted(NamedTuple):
@@ -60,14 +51,11 @@ def _uncounted(units: int) -> Counted:  # pragma: no cover
 @njit(cache=True, nogil=True)
 def _count(units: Units, levels: Array, turn: int, counted: Counted) -> int:  # pragma: no cover
     """Number the cells at one choice of levels, count their records and values, and return how many there are."""
-    leaves, weights, sensitive, values, trees = units
+    weights, sensitive, values = units.weights, units.sensitive, units.values
     cell_of, records, distinct, cell_turn, cell_key, cell_at, pair_turn, pair_key = counted
     cells = 0
-    for u in range(leaves.shape[0]):
-        key = np.uint64(0)
-        for a in range(leaves.shape[1]):
-            node = trees.nodes[trees.offset[a, levels[a]] + leaves[u, a]]
-            key = key * np.uint64(trees.size[a, levels[a]]) + np.uint64(node)
+    for u in range(len(weights)):
+        key = tuple_number(units, u, levels)
         slot = slot_of(key, turn, cell_turn, cell_key)
         if cell_turn[slot] != turn:
             cell_turn[slot], cell_key[slot], cell_at[slot] = turn, key, cells
@@ -76,7 +64,7 @@ def _count(units: Units, levels: Array, turn: int, counted: Counted) -> int:  # 
         cell_of[u] = cell_at[slot]
         records[cell_of[u]] += weights[u]
     if values > 1:
-        for u in range(leaves.shape[0]):
+        for u in range(len(weights)):
             key = np.uint64(cell_of[u] * values + sensitive[u])
             slot = slot_of(key, turn, pair_turn, pair_key)
             if pair_turn[slot] != turn:
@@ -135,7 +123,7 @@ def closed(
     for choice in range(choices.shape[0]):
         levels = choices[choice]
         cells = _count(units, levels, choice, counted)
-        all_differ = _find_differing(units.leaves, levels, units.trees, cell_of, cells, size, differ)
+        all_differ = _find_differing(units, levels, cell_of, cells, size, differ)
         for g in range(cells):
             place[g] = -1
             if differ[g] == all_differ and records[g] >= min_records and distinct[g] >= min_values:
@@ -158,12 +146,13 @@ def closed(
 
 @njit(cache=True, nogil=True)
 def _find_differing(
-    leaves: Array, levels: Array, trees: Trees, cell_of: Array, cells: int, size: Array, differ: Array
+    units: Units, levels: Array, cell_of: Array, cells: int, size: Array, differ: Array
 ) -> int:  # pragma: no cover
     """Count the units of each cell, and set a bit for each attribute in which they differ one level below.
 
     Returns the bits of all attributes that have a level below.
     """
+    leaves, trees = units.leaves, units.trees
     first = np.full(cells, -1, dtype=np.int64)
     size[:cells], differ[:cells] = 0, 0
     all_differ = 0

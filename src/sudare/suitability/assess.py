@@ -27,7 +27,7 @@ from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
 from sudare.tables.text import text_of
 
-WORST = 10  # records that are shown
+MAX_RECORDS_SHOWN = 10  # those that cost most
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +119,8 @@ def assess(
     >>> table = sd.read(sd.datasets.health_survey(300).select("age", "sex", "diagnosis"), sd.Schema.from_roles(
     ...     quasi=["age", "sex"], sensitive=["diagnosis"],
     ...     hierarchies={"age": sd.Hierarchy.intervals(range(18, 96), width=10)}))
-    >>> found = sd.assess(table, l=2, k=5)
-    >>> found.feasible[2], found.bound_l[2] <= sd.generalize(table, sd.LDiversity(2)).certificate.utility["distortion"]
+    >>> assessment = sd.assess(table, l=2, k=5)
+    >>> assessment.feasible[2], assessment.bound_l[2] <= sd.generalize(table, sd.LDiversity(2)).certificate.utility["distortion"]
     (True, True)
     """
     one_of(diversity, "diversity", "assess", ("distinct", "entropy"))
@@ -195,7 +195,7 @@ def _values(facts: Facts) -> dict[str, int]:
 
 
 def _worst(facts: Facts, costs: NDArray[np.float64]) -> pl.DataFrame:
-    records = dearest(costs, facts.by_value.weights, WORST)
+    records = dearest(costs, facts.by_value.weights, MAX_RECORDS_SHOWN)
     order = np.argsort(-costs, kind="stable")
     units = np.repeat(order, records[order])
     columns = [facts.table[name].decode(facts.by_value.column(name)[units]) for name in facts.quasi]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.generalization.problem import Problem
+from sudare.generalization.problem import Problem, level_vectors
 from sudare.suitability import _cells
 from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.threads import CORES, in_threads
@@ -17,16 +16,9 @@ from sudare.threads import CORES, in_threads
 MAX_WORK = 300_000_000  # units times choices of levels: some seconds
 
 
-def count_choices(problem: Problem) -> int:
-    """Return how many choices of one level per attribute there are."""
-    return math.prod(int(height) + 1 for height in problem.trees.height)
-
-
 def can_be_listed(problem: Problem, max_work: int = MAX_WORK) -> bool:
     """Say whether there are few enough cells to look at all of them."""
-    tuples = math.prod(int(size) for size in problem.trees.size[:, 0])
-    # A tuple must fit into one number.
-    return count_choices(problem) * len(problem.units) <= max_work and tuples < 2**63
+    return problem.trees.choices * len(problem.units) <= max_work and problem.trees.fit_one_number
 
 
 def cell_costs(problem: Problem, costs: Costs, minima: Sequence[BlockMinimum]) -> NDArray[np.int64]:
@@ -45,7 +37,7 @@ def cell_costs(problem: Problem, costs: Costs, minima: Sequence[BlockMinimum]) -
     def work(part: int) -> NDArray[np.int64]:
         best = np.full((len(minima), len(problem.units)), costs.whole, dtype=np.int64)
         own = np.ascontiguousarray(levels[part::CORES]), np.ascontiguousarray(cost[part::CORES])
-        _cells.cheapest(_units(problem), *own, records, values, best)
+        _cells.cheapest(problem.unit_arrays, *own, records, values, best)
         return best
 
     return np.asarray(np.minimum.reduce(in_threads(work, range(CORES))))
@@ -63,21 +55,14 @@ class ClosedCells:
     def of(cls, problem: Problem, costs: Costs, minimum: BlockMinimum) -> ClosedCells:
         """List the cells in which a block with the minimum can lie, the smallest for each set of records."""
         levels, cost = _levels(problem, costs)
-        start, members, choice = _cells.closed(_units(problem), levels, minimum.records, minimum.values)
+        start, members, choice = _cells.closed(problem.unit_arrays, levels, minimum.records, minimum.values)
         return cls(start, members, cost[choice])
 
     def __len__(self) -> int:
         return len(self.cost)
 
 
-def _units(problem: Problem) -> _cells.Units:
-    return _cells.Units(problem.units, problem.weights, problem.sensitive, problem.values, problem.trees)
-
-
 def _levels(problem: Problem, costs: Costs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return all choices of one level per attribute with their costs, the cheapest first."""
-    grid = np.indices([int(height) + 1 for height in problem.trees.height])
-    levels = grid.reshape(len(problem.names), -1).T
-    cost = levels @ costs.step
-    order = np.argsort(cost, kind="stable")
-    return np.ascontiguousarray(levels[order]), cost[order]
+    levels = level_vectors(problem.trees.height, costs.step)
+    return levels, levels @ costs.step

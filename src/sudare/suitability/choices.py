@@ -16,8 +16,8 @@ from sudare.suitability.histogram import max_blocks
 from sudare.tables.policy import Compromise, Diversity
 from sudare.tables.text import text_of
 
-OUTLIERS = 0.01  # the share of the records that may be left out
-WORTH = 0.05  # what lowers the bound by less is not offered
+OUTLIER_SHARE = 0.01  # the share of the records that may be left out
+LEAST_SAVING = 0.05  # what lowers the bound by less is not offered
 
 Action = Compromise | Literal["harmless value", "stop"]
 
@@ -89,7 +89,7 @@ def _compromises(facts: Facts, l: float, diversity: Diversity, bound: float) -> 
         _dropped(facts, l, diversity),
         _suppressed(facts, l, diversity),
     ):
-        if advice.bound is not None and advice.bound <= (1 - WORTH) * bound:
+        if advice.bound is not None and advice.bound <= (1 - LEAST_SAVING) * bound:
             yield advice
 
 
@@ -150,16 +150,16 @@ def _dropped(facts: Facts, l: float, diversity: Diversity) -> Advice:
 
 def _suppressed(facts: Facts, l: float, diversity: Diversity) -> Advice:
     """What if the records that are farthest from all others are left out?"""
-    number = math.floor(OUTLIERS * facts.records)
+    number = math.floor(OUTLIER_SHARE * facts.records)
     rest = facts.without(dearest(facts.nearest_l([l])[0].of_unit, facts.problem.weights, number))
     if not number or not rest.feasible(l, diversity):
         return Advice("suppress", "", l, diversity)
     bound = rest.nearest_l([l])[0].value
     text = (
-        f"Leave out the {number:,} records ({OUTLIERS:.0%}) that are farthest from all others: the rest cost at least "
+        f"Leave out the {number:,} records ({OUTLIER_SHARE:.0%}) that are farthest from all others: the rest cost at least "
         f"{bound:.4f}."
     )
-    return Advice("suppress", text, l, diversity, bound, suppress=OUTLIERS)
+    return Advice("suppress", text, l, diversity, bound, suppress=OUTLIER_SHARE)
 
 
 def dearest(costs: NDArray[np.float64], weights: NDArray[np.int64], number: int) -> NDArray[np.int64]:

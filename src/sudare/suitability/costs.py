@@ -19,7 +19,7 @@ from sudare.privacy.limits import Limits
 from sudare.similarity.pairs import Device, Marks, kth_likeness, likest_by_value
 from sudare.tables.table import Table
 
-FINEST = 2**28  # of a whole record's cost
+MAX_WHOLE = 2**28  # what a whole record costs, in the smallest unit of cost
 
 
 def values_for(l: float) -> int:
@@ -60,7 +60,7 @@ class Costs:
         exact = [Fraction(repr(float(weight))) for weight in weights]  # 0.1 is meant as a tenth
         total = sum(exact) or Fraction(1)
         steps = [weight / total / height for weight, height in zip(exact, heights, strict=True)]
-        whole = min(math.lcm(*(step.denominator for step in steps)), FINEST)
+        whole = min(math.lcm(*(step.denominator for step in steps)), MAX_WHOLE)
         return cls(np.array([math.floor(step * whole) for step in steps], dtype=np.int64), whole)
 
     @classmethod

@@ -24,7 +24,7 @@ from sudare.tables.policy import Diversity
 from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
-LOW = 2.0  # the ratio above which the paper calls the suitability low
+MAX_SUITABLE_RATIO = 2.0  # the ratio above which the paper calls the suitability low
 MAX_LEFT_OUT = 100  # quasi attributes, each of which is left out once to see what it costs
 
 
@@ -154,7 +154,7 @@ class Facts:
 
     def suits(self, l: float, diversity: Diversity) -> bool:
         """Say whether a feasible l costs little more than blocks as large as it needs."""
-        return (self.ratio(l, diversity) or 0.0) <= LOW
+        return (self.ratio(l, diversity) or 0.0) <= MAX_SUITABLE_RATIO
 
     def without_attributes(self, l: float) -> dict[str, float]:
         """Return for each quasi attribute the l-bound if it were not one, as the mean over the others.

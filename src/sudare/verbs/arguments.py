@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from sudare.errors import ParameterError
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 
 
-def requirements_given(requirements: object, verb: str) -> list[Requirement]:
+def requirements_given(requirements: object, verb: str) -> list[BlockRequirement]:
     """Return one or several requirements of blocks as a list, and refuse whatever else is given.
 
     >>> requirements_given(KAnonymity(5), "generalize")
@@ -20,7 +20,7 @@ def requirements_given(requirements: object, verb: str) -> list[Requirement]:
     given = requirements if isinstance(requirements, Sequence) else [requirements]
     if not given:
         raise ParameterError(f"{verb} needs at least one requirement, such as KAnonymity(5).")
-    asked: list[Requirement] = []
+    asked: list[BlockRequirement] = []
     for one in given:
         if not isinstance(one, KAnonymity | LDiversity | TCloseness):
             raise ParameterError(

@@ -17,7 +17,7 @@ from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
 from sudare.plans.generalization import GeneralizationPlan, Located
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.privacy.blocks import Blocks
-from sudare.privacy.requirement import Requirement, sensitive_attribute
+from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.release.certify import Declared, HandedOver, verified
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
@@ -38,7 +38,7 @@ NO_NOISE = "no noise; rows stand in the order of their published values"
 
 def generalize(
     table: Table,
-    requirements: Requirement | Sequence[Requirement],
+    requirements: BlockRequirement | Sequence[BlockRequirement],
     method: str | Method = "minimal",
     *,
     suppress: float = 0.0,
@@ -69,7 +69,7 @@ def generalize(
 
 def generalized(
     table: Table,
-    asked: list[Requirement],
+    asked: list[BlockRequirement],
     method: Method,
     *,
     predict: str | None = None,
@@ -82,7 +82,7 @@ def generalized(
 
 
 def _refuse_what_cannot_be(
-    table: Table, requirements: list[Requirement], method: Method, predict: str | None
+    table: Table, requirements: list[BlockRequirement], method: Method, predict: str | None
 ) -> None:
     """Check everything that can be checked before any work."""
     if not table.names(Role.quasi):

@@ -9,7 +9,7 @@ from sudare.errors import InputError, RequirementError
 from sudare.generalization.methods import Minimal
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.requirement import Requirement
+from sudare.privacy.requirement import BlockRequirement
 from sudare.release.release import Release
 from sudare.suitability.assess import Assessment, assess
 from sudare.suitability.choices import Advice
@@ -50,7 +50,7 @@ def publish(
         table, policy.l, [policy.k] if policy.k else [], diversity=policy.diversity, attribute=attribute
     )
     choice = _decided(assessment, assessment.choices[policy.l], policy.accept, decide)
-    asked: list[Requirement] = [LDiversity(choice.l, choice.diversity, attribute=attribute)]
+    asked: list[BlockRequirement] = [LDiversity(choice.l, choice.diversity, attribute=attribute)]
     if policy.k is not None:
         asked.insert(0, KAnonymity(policy.k))
     return generalized(
