@@ -182,7 +182,7 @@ def _routed(
     branches: Ints,
 ) -> Ints:  # pragma: no cover
     """Follow every tuple from cut to cut."""
-    found = np.full(len(units), -1, dtype=np.int64)
+    block_of = np.full(len(units), -1, dtype=np.int64)
     for i in range(len(units)):
         part = 0
         while part >= 0 and block[part] < 0:
@@ -198,5 +198,5 @@ def _routed(
                     high = middle
             part = branches[low, 2] if low < start[part + 1] and branches[low, 1] == node else rest
         if part >= 0:
-            found[i] = block[part]
-    return found
+            block_of[i] = block[part]
+    return block_of

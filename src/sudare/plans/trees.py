@@ -101,18 +101,18 @@ def matched(names: Sequence[str | None], table: Table, name: str) -> NDArray[np.
     """
     dictionary = table[name]
     texts = [text_of(value) for value in dictionary.values.to_list()]
-    found = _looked_up(texts, list(names))
+    places = _looked_up(texts, list(names))
     by_meaning = dictionary.values.dtype != pl.String or (
         is_untyped(table.source) and table.schema[name].type is None
     )
-    if (found < 0).any() and by_meaning:
-        free = np.setdiff1d(np.flatnonzero([name is not None for name in names]), found)
+    if (places < 0).any() and by_meaning:
+        free = np.setdiff1d(np.flatnonzero([name is not None for name in names]), places)
         meanings = canonical(pl.Series([names[i] for i in free], dtype=pl.String))
-        strangers = np.flatnonzero(found < 0)
-        places = _looked_up(canonical(dictionary.values.gather(strangers)), meanings)
-        found[strangers[places >= 0]] = free[places[places >= 0]]
+        strangers = np.flatnonzero(places < 0)
+        by_meaning_at = _looked_up(canonical(dictionary.values.gather(strangers)), meanings)
+        places[strangers[by_meaning_at >= 0]] = free[by_meaning_at[by_meaning_at >= 0]]
     missing = list(names).index(None) if None in names else -1
-    return np.append(found, missing).astype(np.int32)[: dictionary.size]
+    return np.append(places, missing).astype(np.int32)[: dictionary.size]
 
 
 def _looked_up(asked: Sequence[str | None], known: Sequence[str | None]) -> NDArray[np.int64]:
@@ -126,16 +126,16 @@ def _looked_up(asked: Sequence[str | None], known: Sequence[str | None]) -> NDAr
         if text is not None:
             places.setdefault(text, []).append(i)
     often, seen = Counter(asked), Counter[str]()
-    found = np.full(len(asked), -1, dtype=np.int64)
+    at = np.full(len(asked), -1, dtype=np.int64)
     for i, text in enumerate(asked):
         if text is None or text not in places:
             continue
         if len(places[text]) == 1:
-            found[i] = places[text][0]
+            at[i] = places[text][0]
         elif len(places[text]) == often[text]:
-            found[i] = places[text][seen[text]]
+            at[i] = places[text][seen[text]]
             seen[text] += 1
-    return found
+    return at
 
 
 def extended(tree: Hierarchy, table: Table, name: str) -> Hierarchy:

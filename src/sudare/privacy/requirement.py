@@ -88,7 +88,7 @@ def sensitive_attribute(
     ('illness', None)
     """
     asked = requirements if isinstance(requirements, Sequence) else [requirements]
-    attributes = {_attribute(requirement, table) for requirement in asked if requirement.needs_sensitive}
+    attributes = {attribute_of(requirement, table) for requirement in asked if requirement.needs_sensitive}
     if len(attributes) > 1:
         raise ParameterError(
             f"The requirements speak of several sensitive attributes: {listed(sorted(attributes))}. Ask for one at a time."
@@ -96,7 +96,8 @@ def sensitive_attribute(
     return attributes.pop() if attributes else None
 
 
-def _attribute(requirement: Requirement[Any], table: Table) -> str:
+def attribute_of(requirement: Requirement[Any], table: Table) -> str:
+    """Return the sensitive attribute that a requirement speaks of."""
     sensitive = table.names(Role.sensitive)
     if requirement.attribute is not None:
         table[requirement.attribute]  # refused if there is none

@@ -20,6 +20,7 @@ from sudare.ledger.ledger import Ledger
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.views import LocatedViews, ViewsPlan
 from sudare.privacy.multi_view import MultiViewDiversity, RemainingValues
+from sudare.privacy.requirement import attribute_of
 from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
 from sudare.reports.views import write_views_report
@@ -32,7 +33,6 @@ from sudare.verbs.views_checks import (
     refuse_impossible,
     refuse_parameters,
     refuse_what_is_gone,
-    sensitive_of,
 )
 from sudare.verbs.views_record import views_record
 from sudare.verification import recount_views
@@ -82,7 +82,7 @@ def generalize_views(
     chosen = checked_views(table, views)
     refuse_columns(list(dict.fromkeys(name for names in chosen.values() for name in names)), table.schema)
     refuse_parameters(chosen, requirement, method, order, weights, score, candidates, alpha)
-    sensitive = sensitive_of(table, requirement)
+    sensitive = attribute_of(requirement, table)
     strictest, earlier = requirement, list[list[Recorded]]()
     if ledger is not None:
         strictest, earlier = standing(

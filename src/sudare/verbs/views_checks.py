@@ -70,21 +70,6 @@ def refuse_parameters(
     number(alpha, "alpha", "generalize_views", "a number from 0 to 1", low=0, high=1)
 
 
-def sensitive_of(table: Table, requirement: MultiViewDiversity) -> str:
-    """Return the sensitive attribute that a requirement is about."""
-    names = table.names(Role.sensitive)
-    if requirement.attribute is not None:
-        if requirement.attribute not in names:
-            raise InputError(f"{requirement}: '{requirement.attribute}' is not sensitive in the schema.")
-        return requirement.attribute
-    if len(names) != 1:
-        raise InputError(
-            f"{requirement} needs one sensitive attribute; the schema has {listed(names) if names else 'none'}. "
-            "Name one with attribute=..."
-        )
-    return names[0]
-
-
 def refuse_impossible(
     table: Table,
     sensitive: str,
