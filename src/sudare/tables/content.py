@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.tables.column import Column
+from sudare.tables.dictionary import Dictionary
 from sudare.tables.lookalikes import skeleton
 from sudare.tables.parsing import INTEGER, parse
 
@@ -55,12 +56,11 @@ class Content:
     @classmethod
     def of(cls, columns: Mapping[str, Column]) -> Content:
         """Sum up the rows of some columns."""
-        sums = np.zeros(LANES, dtype=np.uint64)
-        rows = 0
-        for hashes in row_hashes(columns):
-            sums += hashes.sum(axis=0, dtype=np.uint64)
-            rows += len(hashes)
-        return cls(frozenset(map(skeleton, columns)), rows, tuple(sums.tolist()))
+        summing = Summing({name: column.dictionary for name, column in columns.items()})
+        every = [column.codes for column in columns.values()]
+        for start in range(0, len(every[0]), CHUNK):
+            summing.add([codes[start : start + CHUNK] for codes in every])
+        return summing.content()
 
     def __add__(self, other: Content) -> Content:
         sums = tuple((a + b) % 2**64 for a, b in zip(self.sums, other.sums, strict=True))
@@ -72,18 +72,32 @@ class Content:
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def row_hashes(columns: Mapping[str, Column]) -> Iterator[Words]:
-    """Yield the hashes of the rows, some at a time: the hashes of their values added up, and then mixed.
+class Summing:
+    """Adds up the hashes of rows, some at a time.
 
-    Unmixed, values could be exchanged between rows without a change of the sums.
+    The hash of a row is that of its values added up, and then mixed: unmixed, values could be exchanged between rows without
+    a change of the sums.
     """
-    tables = [(_value_hashes(name, column), column.codes) for name, column in columns.items()]
-    rows = len(tables[0][1])
-    for start in range(0, rows, CHUNK):
-        sums = np.zeros((min(CHUNK, rows - start), LANES), dtype=np.uint64)
-        for hashes, codes in tables:
-            sums += hashes[codes[start : start + CHUNK]]
-        yield _mixed(sums)
+
+    def __init__(self, columns: Mapping[str, Dictionary]) -> None:
+        self._names = frozenset(map(skeleton, columns))
+        self._hashes = [_value_hashes(name, dictionary) for name, dictionary in columns.items()]
+        self._sums, self._rows = np.zeros(LANES, dtype=np.uint64), 0
+
+    def add(self, codes: Sequence[NDArray[Any]], weights: NDArray[np.int64] | None = None) -> None:
+        """Add rows, given by the codes of each column; each stands for as many as `weights` says, or for itself."""
+        sums = np.zeros((len(codes[0]), LANES), dtype=np.uint64)
+        for hashes, own in zip(self._hashes, codes, strict=True):
+            sums += hashes[own]
+        hashed = _mixed(sums)
+        if weights is not None:
+            hashed *= weights.astype(np.uint64)[:, None]
+        self._sums += hashed.sum(axis=0, dtype=np.uint64)
+        self._rows += len(hashed) if weights is None else int(weights.sum())
+
+    def content(self) -> Content:
+        """Return what was added up."""
+        return Content(self._names, self._rows, tuple(self._sums.tolist()))
 
 
 def _mixed(x: Words) -> Words:
@@ -93,7 +107,7 @@ def _mixed(x: Words) -> Words:
     return np.asarray(x ^ (x >> np.uint64(31)))
 
 
-def _value_hashes(name: str, column: Column) -> Words:
+def _value_hashes(name: str, dictionary: Dictionary) -> Words:
     """Return the hash of each code's value, the one for missing values last."""
     label = skeleton(name).encode("utf-8", "surrogatepass")
     start = hashlib.blake2b(len(label).to_bytes(8, "big") + label, digest_size=8 * LANES)
@@ -103,7 +117,7 @@ def _value_hashes(name: str, column: Column) -> Words:
         state.update(b"" if text is None else text.encode("utf-8", "surrogatepass"))
         return state.digest()
 
-    digests = b"".join(hashed(text) for text in (*canonical(column.values), None))
+    digests = b"".join(hashed(text) for text in (*canonical(dictionary.values), None))
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64).reshape(-1, LANES)
 
 

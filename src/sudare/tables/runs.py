@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +60,10 @@ class Runs:
     def columns(self) -> list[str]:
         """The names of the columns."""
         return self.rows.columns
+
+    def counted(self, names: Sequence[str]) -> Runs:
+        """Return the rows of some columns; equal ones may stand there several times."""
+        return Runs(self.rows.select(names), self.lengths)
 
     def frame(self) -> pl.DataFrame:
         """Return all rows."""

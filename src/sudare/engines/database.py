@@ -1,0 +1,36 @@
+"""What a database does for an engine: it holds relations, and answers queries on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import polars as pl
+
+
+class Database(Protocol):
+    """Who holds relations. Queries are written in DuckDB's SQL; a database that speaks another dialect translates them."""
+
+    def columns(self, relation: str) -> dict[str, str]:
+        """Return the columns of a relation, with their types in DuckDB's words."""
+
+    def frame(self, query: str) -> pl.DataFrame:
+        """Return all rows that a query gives."""
+
+    def batches(self, query: str) -> Iterator[pl.DataFrame]:
+        """Return the rows that a query gives, some at a time, in their order."""
+
+    def store(self, query: str) -> str:
+        """Keep the rows that a query gives, and return the name of the relation that has them."""
+
+    def upload(self, frame: pl.DataFrame) -> str:
+        """Keep a frame, and return the name of the relation that has its rows."""
+
+
+def quoted(name: str) -> str:
+    """Write a name as SQL does.
+
+    >>> print(quoted('the "age" group'))
+    "the ""age"" group"
+    """
+    return '"' + name.replace('"', '""') + '"'

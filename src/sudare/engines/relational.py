@@ -1,0 +1,269 @@
+"""The relational engine: rows stay in a database, which counts and rewrites them; what leaves it are codes and counts.
+
+The source has the rows as they are. Of a column that somebody counts, the distinct values are looked at here, by the code
+that the memory engine uses, and a map with the code of each goes back into the database. The tuples are the distinct rows of the
+columns that are always coded, with how often each occurs: most questions are answered from them, and the source, however large,
+is gone through once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sudare.engines.database import Database
+from sudare.engines.rewriting import Rewriting
+from sudare.engines.stored import StoredRuns
+from sudare.tables.column import Codes, Column, smallest
+from sudare.tables.content import Content, Summing
+from sudare.tables.counts import Counts
+from sudare.tables.dictionary import Dictionary
+from sudare.tables.published import ranks, unlisted
+
+Ints = NDArray[np.int64]
+Coder = Callable[[str, pl.Series], Column]
+"""Codes the distinct values that a column has in the source; missing ones are among them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column whose distinct values were looked at."""
+
+    dictionary: Dictionary
+    raw: pl.Series
+    """The distinct keys of the source."""
+    codes: Ints
+    """The code of each."""
+    map: str
+    """The relation that has both."""
+
+    @classmethod
+    def of(cls, database: Database, raw: pl.Series, dictionary: Dictionary, codes: Ints) -> Coded:
+        """Give the database a map from keys to codes. Missing values need none."""
+        frame = pl.DataFrame([raw.alias("key"), pl.Series("code", codes, dtype=pl.Int32)])
+        return cls(dictionary, raw, codes, database.upload(frame.filter(pl.col("key").is_not_null())))
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Rows that are left out: those with one of some tuples, by the codes that columns had then."""
+
+    columns: Mapping[str, Coded]
+    tuples: str
+
+
+class Relational:
+    """Rows that a database holds."""
+
+    def __init__(
+        self,
+        database: Database,
+        relation: str,
+        keys: Mapping[str, str],
+        code: Coder,
+        always: Sequence[str],
+        *,
+        coded: Mapping[str, Coded] | None = None,
+        left_out: Sequence[LeftOut] = (),
+    ) -> None:
+        """`keys` says what tells the values of each column apart; `always` names the columns that are counted first."""
+        self._database, self._relation, self._keys, self._code = database, relation, dict(keys), code
+        self._always, self._coded, self._left_out = tuple(always), dict(coded or {}), tuple(left_out)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the source's order."""
+        return tuple(self._keys)
+
+    @cached_property
+    def _rows(self) -> int:
+        return int(self._database.frame(f"SELECT CAST(sum(weight) AS BIGINT) FROM {self._tuples}").item() or 0)
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def dictionary(self, name: str) -> Dictionary:
+        """Return the values of a column; they are looked up when somebody first asks."""
+        return self._column(name).dictionary
+
+    def _column(self, name: str) -> Coded:
+        if name not in self._coded:
+            raw = self._database.frame(f"SELECT DISTINCT {self._keys[name]} AS key FROM {self._relation}")["key"]
+            column = self._code(name, raw)
+            self._coded[name] = Coded.of(self._database, raw, column.dictionary, column.codes.astype(np.int64))
+        return self._coded[name]
+
+    # -- Counting -------------------------------------------------------------------------------------
+
+    def counts(self, names: Sequence[str]) -> Counts:
+        """Count the distinct tuples of some columns, by the codes of their dictionaries."""
+        frame = self._database.frame(f"{self._grouped(names)} ORDER BY {_numbered(names)}")
+        codes = np.ascontiguousarray(frame.select(pl.exclude("weight")).to_numpy(), dtype=np.int32)
+        sizes = tuple(self.dictionary(name).size for name in names)
+        return Counts(tuple(names), codes.reshape(-1, len(names)), frame["weight"].to_numpy().astype(np.int64), sizes)
+
+    def _grouped(self, names: Sequence[str]) -> str:
+        """The tuples of some columns, c0, c1, ..., with their weight."""
+        if set(names) <= set(self._always):
+            own = ", ".join(f"c{self._always.index(name)} AS n{i}" for i, name in enumerate(names))
+            rows, weight = f"SELECT {own}, weight FROM {self._tuples}", "sum(weight)"
+        else:
+            own = ", ".join(f"{self._code_of(name)} AS n{i}" for i, name in enumerate(names))
+            rows, weight = self._joined(own, names), "count(*)"
+        columns = ", ".join(f"n{i} AS c{i}" for i in range(len(names)))
+        return f"SELECT {columns}, CAST({weight} AS BIGINT) AS weight FROM ({rows}) GROUP BY {_numbered(names, 'n')}"
+
+    @cached_property
+    def _tuples(self) -> str:
+        own = ", ".join(f"{self._code_of(name)} AS c{i}" for i, name in enumerate(self._always))
+        rows = self._joined(own, self._always)
+        return self._database.store(
+            f"SELECT *, count(*) AS weight FROM ({rows}) GROUP BY {_numbered(self._always)}"
+        )
+
+    def _code_of(self, name: str) -> str:
+        """The code of a row's value; where there is none, that of missing ones."""
+        return f"coalesce(m{self._at(name)}.code, {len(self._column(name).dictionary.values)})"
+
+    def _at(self, name: str) -> int:
+        return self.names.index(name)
+
+    def _joined(self, columns: str, names: Sequence[str]) -> str:
+        """Rows of the source, with the maps of some columns beside them."""
+        joins = [
+            f"LEFT JOIN {self._column(name).map} AS m{self._at(name)} ON {self._keys[name]} = m{self._at(name)}.key"
+            for name in names
+        ]
+        conditions = []
+        for i, left_out in enumerate(self._left_out):
+            tuple_of = []
+            for j, (name, coded) in enumerate(left_out.columns.items()):
+                alias = f"x{i}_{j}"
+                joins.append(f"LEFT JOIN {coded.map} AS {alias} ON {self._keys[name]} = {alias}.key")
+                tuple_of.append(f"coalesce({alias}.code, {len(coded.dictionary.values)}) = x{i}.c{j}")
+            joins.append(f"LEFT JOIN {left_out.tuples} AS x{i} ON {' AND '.join(tuple_of)}")
+            conditions.append(f"x{i}.c0 IS NULL")
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        return f"SELECT {columns} FROM {self._relation} {' '.join(joins)}{where}"
+
+    def content(self, columns: Mapping[str, str]) -> Content:
+        """Sum up what some columns hold, whatever the order of rows."""
+        summing = Summing({name: self.dictionary(own) for name, own in columns.items()})
+        names = list(dict.fromkeys(columns.values()))
+        for frame in self._database.batches(self._grouped(names)):
+            codes = [frame[f"c{names.index(own)}"].to_numpy() for own in columns.values()]
+            summing.add(codes, frame["weight"].to_numpy())
+        return summing.content()
+
+    def sample(self, names: Sequence[str], rows: int, seed: int) -> NDArray[np.int32]:
+        """Return the codes of some columns in so many different rows, drawn at random, in the order of the codes."""
+        counts = self.counts(names)
+        if rows >= len(self):
+            return np.repeat(counts.codes, counts.weights, axis=0)
+        drawn = np.random.default_rng(seed).multivariate_hypergeometric(counts.weights, rows, method="marginals")
+        return np.repeat(counts.codes, drawn, axis=0)
+
+    def rows_with(self, name: str, codes: Sequence[int]) -> Ints:
+        """Return no rows: those of a database have no numbers."""
+        return np.empty(0, dtype=np.int64)
+
+    # -- Leaving out ----------------------------------------------------------------------------------
+
+    def without(self, names: Sequence[str], tuples: NDArray[np.int32]) -> Relational:
+        """Leave out all rows with one of these tuples of some columns; dictionaries stay as they are."""
+        listed = pl.DataFrame({f"c{i}": tuples[:, i].astype(np.int32) for i in range(len(names))})
+        left_out = LeftOut({name: self._column(name) for name in names}, self._database.upload(listed))
+        return self._with(self._coded, [*self._left_out, left_out])._with_missing_as_left()
+
+    def _with(self, coded: Mapping[str, Coded], left_out: Sequence[LeftOut]) -> Relational:
+        return Relational(
+            self._database, self._relation, self._keys, self._code, self._always, coded=coded, left_out=left_out
+        )
+
+    def _with_missing_as_left(self) -> Relational:
+        """Say of every column whether any row that is left lacks a value."""
+        coded = {}
+        for name in self.names:
+            own = self._column(name)
+            if own.dictionary.missing:
+                missing = len(own.dictionary.values) in self._left(name)
+                own = replace(own, dictionary=replace(own.dictionary, missing=missing))
+            coded[name] = own
+        return self._with(coded, self._left_out)
+
+    def _left(self, name: str) -> list[int]:
+        return self._database.frame(f"SELECT c0 FROM ({self._grouped([name])})")["c0"].to_list()
+
+    def retyped(self, types: Mapping[str, Callable[[pl.Series], pl.Series]]) -> Relational:
+        """Return the same rows, with the distinct values that some columns still have in other types."""
+        coded = dict(self._coded)
+        for name, as_type in types.items():
+            own = self._column(name)
+            left = Column(own.dictionary, np.array(sorted(self._left(name)), dtype=np.int64))
+            kept = left.take(left.codes, name)
+            new = kept.with_values(as_type(kept.values))
+            code_of = np.full(len(own.dictionary.values) + 1, len(new.values), dtype=np.int64)
+            code_of[left.codes] = new.codes
+            coded[name] = Coded.of(self._database, own.raw, new.dictionary, code_of[own.codes])
+        return self._with(coded, self._left_out)
+
+    # -- Rewriting ------------------------------------------------------------------------------------
+
+    def codes(self, name: str) -> Codes:
+        """Return the code of every row of a column, in the order of the codes."""
+        counts = self.counts([name])
+        return np.repeat(counts.codes[:, 0], counts.weights).astype(smallest(self.dictionary(name).size))
+
+    def rewrite(self, rewriting: Rewriting) -> StoredRuns:
+        """Return what is published instead of the rows, in the order of what is published."""
+        passed = [name for name, labels in rewriting.published.items() if labels is None]
+        names = list(dict.fromkeys([*rewriting.keys, *passed]))
+        listed = {f"k{i}": rewriting.tuples[:, i] for i in range(len(rewriting.keys))}
+        values, columns, joins = {}, [], []
+        for at, (name, labels) in enumerate(rewriting.published.items()):
+            if labels is None:
+                every = self.dictionary(name).decode(np.arange(self.dictionary(name).size))
+            else:
+                every = labels.values
+            order, rank = ranks(every)
+            values[name] = unlisted(every.gather(order))
+            if labels is None:
+                map_ = self._database.upload(
+                    pl.DataFrame({"code": np.arange(len(rank), dtype=np.int32), "rank": rank.astype(np.int32)})
+                )
+                joins.append(f"JOIN {map_} AS r{at} ON rows.c{names.index(name)} = r{at}.code")
+                columns.append(f"r{at}.rank AS p{at}")
+            else:
+                listed[f"l{at}"] = rank[labels.of_tuple].astype(np.int32)
+                columns.append(f"tuples.l{at} AS p{at}")
+        tuples = self._database.upload(pl.DataFrame(listed))
+        same = " AND ".join(f"rows.c{i} = tuples.k{i}" for i in range(len(rewriting.keys)))
+        rows = (
+            f"SELECT {', '.join(columns)}, rows.weight FROM ({self._grouped(names)}) AS rows "
+            f"JOIN {tuples} AS tuples ON {same} {' '.join(joins)}"
+        )
+        every_column = _numbered(values, "p")
+        stored = self._database.store(
+            f"SELECT {every_column}, CAST(sum(weight) AS BIGINT) AS weight FROM ({rows}) GROUP BY {every_column}"
+        )
+        return StoredRuns(self._database, stored, values)
+
+    def frame(self) -> pl.DataFrame:
+        """Return all rows as they were read, in the order of their values."""
+        counts = self.counts(self.names)
+        every = np.repeat(np.arange(len(counts)), counts.weights)
+        return pl.DataFrame([self.dictionary(name).decode(counts.column(name)[every]) for name in self.names])
+
+
+def _numbered(names: Sequence[str] | Mapping[str, object], letter: str = "c") -> str:
+    """The columns of some names, as queries call them.
+
+    >>> _numbered(["age", "sex"])
+    'c0, c1'
+    """
+    return ", ".join(f"{letter}{i}" for i in range(len(names)))
