@@ -250,7 +250,7 @@ def dawa_partitions(source, errors, scales, each, counts, target, runs):  # prag
         for begin in begins:
             found[r, 0] |= 1 << begin
             if begin <= target < end:
-                found[r, 1:] = (begin, end - begin, counts[begin:end].sum())
+                found[r, 1], found[r, 2], found[r, 3] = begin, end - begin, counts[begin:end].sum()
             end = begin
     return found
 
