@@ -34,12 +34,12 @@ from benchmarks.fuzz.mutations import (
 from benchmarks.fuzz.pviews import PVIEWS, saved
 from sudare.ledger import chain
 from sudare.plans.law import TableLaw
+from sudare.privacy import certificate as certificates
+from sudare.privacy.certificate import Certificate
 from sudare.randomization.estimate import estimate
 from sudare.randomization.files import read_matrix, read_prior
 from sudare.randomization.published import PublishedCounts
-from sudare.tables.schema import Attribute
-from sudare.verification import certificate as certificates
-from sudare.verification.certificate import Certificate
+from sudare.tables.attribute import Attribute
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sudare.engines.read import read
     from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
     from sudare.ledger.ledger import Ledger
+    from sudare.privacy.certificate import Certificate
     from sudare.privacy.differential_privacy import DifferentialPrivacy
     from sudare.privacy.k_anonymity import KAnonymity
     from sudare.privacy.l_diversity import LDiversity
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
     from sudare.suitability.histogram import max_blocks as max_blocks
     from sudare.suitability.histogram import min_block_distinct as min_block_distinct
     from sudare.suitability.histogram import min_block_entropy as min_block_entropy
+    from sudare.tables.attribute import Attribute, Role
     from sudare.tables.counts import Counts
     from sudare.tables.hierarchy import Hierarchy
     from sudare.tables.policy import Policy
-    from sudare.tables.schema import Attribute, CsvFormat, Role, Schema
+    from sudare.tables.schema import CsvFormat, Schema
     from sudare.tables.table import Table
     from sudare.verbs.apply import Plan, apply
     from sudare.verbs.generalize import generalize
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from sudare.verbs.publish import publish
     from sudare.verbs.randomize import randomize
     from sudare.verbs.reconstruct import reconstruct
-    from sudare.verification.certificate import Certificate
     from sudare.verification.verify import verify
 
 __version__ = "0.1.0"
@@ -131,7 +132,7 @@ _MODULES = {
     "sudare.verbs.publish": "publish",
     "sudare.verbs.randomize": "randomize",
     "sudare.verbs.reconstruct": "reconstruct",
-    "sudare.verification.certificate": "Certificate",
+    "sudare.privacy.certificate": "Certificate",
     "sudare.verification.verify": "verify",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

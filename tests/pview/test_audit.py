@@ -250,7 +250,11 @@ def dawa_partitions(source, errors, scales, each, counts, target, runs):  # prag
         for begin in begins:
             partitions[r, 0] |= 1 << begin
             if begin <= target < end:
-                partitions[r, 1:] = (begin, end - begin, counts[begin:end].sum())
+                partitions[r, 1], partitions[r, 2], partitions[r, 3] = (
+                    begin,
+                    end - begin,
+                    counts[begin:end].sum(),
+                )
             end = begin
     return partitions
 

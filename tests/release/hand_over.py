@@ -11,11 +11,11 @@ from typing import Any
 import polars as pl
 
 import sudare as sd
+from sudare.privacy.certificate import Certificate, InputHash
 from sudare.privacy.promises import Promise
 from sudare.release.certify import Declared, HandedOver, certify
 from sudare.tables.outputs import write_csv, write_parquet
 from sudare.tables.runs import Runs
-from sudare.verification.certificate import Certificate, InputHash
 
 SCHEMA = sd.Schema.from_roles(
     identifier=["name"], quasi=["age", "sex"], sensitive=["illness"], other=["note"]

@@ -15,9 +15,9 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from sudare.privacy.certificate import Certificate
 from sudare.pview.pview import PView
 from sudare.release import pview_release
-from sudare.verification.certificate import Certificate
 
 SCHEMA = sd.Schema.from_roles(
     quasi=["age", "sex"],

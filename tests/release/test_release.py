@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from sudare.privacy.certificate import Certificate, InputHash
 from sudare.release.certify import HandedOver
 from sudare.tables.runs import Runs
-from sudare.verification.certificate import Certificate, InputHash
 from tests.conformance import SCHEMA, people
 
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import sudare as sd
 from sudare.cli.app import app
-from sudare.verification.certificate import Certificate
+from sudare.privacy.certificate import Certificate
 from tests.pview.forged import forge
 from tests.release.hand_over import PEOPLE, forged, write
 from tests.reports.pview_cases import people, survey

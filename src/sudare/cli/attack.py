@@ -14,7 +14,7 @@ from sudare.attacks.randomized import law_of
 from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, schema_of
 from sudare.cli.output import Json, print_json, say, working
 from sudare.errors import InputError
-from sudare.tables.schema import Role
+from sudare.tables.attribute import Role
 
 Kind = Literal["homogeneity", "background", "reidentification", "skewness", "intersection", "law"]
 

@@ -10,9 +10,9 @@ import polars as pl
 from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
+from sudare.tables.attribute import Role
 from sudare.tables.databases import safe_name
 from sudare.tables.lookalikes import lookalikes
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
 MAX_GROUPS_SHOWN = 12  # groups of lookalike values that are named

@@ -10,9 +10,9 @@ import typer
 from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source
 from sudare.cli.output import Json, print_json, print_table, working
 from sudare.engines.read import read
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.databases import safe_name
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from sudare.cli.output import print_json, print_table, say
+from sudare.privacy.certificate import Certificate
 from sudare.release.release import Release
 from sudare.tables.folders import HAND_OVER, KEEP, REPORT
-from sudare.verification.certificate import Certificate
 
 
 def print_release(release: Release, folder: Path, show: Callable[[Release], None], *, json: bool) -> None:

@@ -25,8 +25,8 @@ from sudare.plans.generalization import (
 )
 from sudare.plans.trees import MAX_LEAVES
 from sudare.privacy.requirement import BlockRequirement
+from sudare.tables.attribute import Role
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
 REST = -1

@@ -18,10 +18,10 @@ from sudare.plans.plan import TablePlan, method_from_json
 from sudare.plans.trees import extended, trees_from_table, trees_to_table
 from sudare.privacy.promises import Promise, promise_from_json, promise_to_json
 from sudare.privacy.requirement import BlockRequirement
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.excerpt import without
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 from sudare.utility.outcome import Outcome

@@ -23,8 +23,8 @@ from sudare.plans.generalization import (
 )
 from sudare.plans.trees import matched
 from sudare.privacy.requirement import BlockRequirement
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
 

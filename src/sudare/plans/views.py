@@ -19,8 +19,8 @@ from sudare.plans.plan import TablePlan, method_from_json
 from sudare.plans.trees import matched
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import promise_from_json, promise_to_json
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed, shown
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sudare.errors import InputError, ParameterError
 from sudare.privacy import _kernels
 from sudare.privacy.blocks import Blocks
-from sudare.tables.schema import Role
+from sudare.tables.attribute import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 

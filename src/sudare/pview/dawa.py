@@ -80,8 +80,11 @@ def learn_dawa(counts: Counts, account: Account, *, partition_share: Fraction = 
         raise refused(
             partition_share, "partition_share", "learn_dawa", "a number between 0 and 1, neither included"
         )
+    cells = dense(
+        counts, MAX_CELLS, "DAWA"
+    ).ravel()  # refused if there are too many, before they are lined up
     order = along_curve(sizes)
-    row = dense(counts, MAX_CELLS, "DAWA").ravel()[order]
+    row = cells[order]
     first = account.spend("partition", partition_share)
     second = account.spend("counts", 1 - partition_share)
     begins = _partition(row, account, first, second)

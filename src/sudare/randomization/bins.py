@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.randomization.domains import Categories, Grid, listed_values
+from sudare.tables.attribute import Attribute
 from sudare.tables.checking import values_as
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.recipes import FileRecipe, GroupsRecipe, SuppressRecipe, TreeRecipe
-from sudare.tables.schema import Attribute
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml_key

@@ -12,7 +12,8 @@ from sudare.randomization.bins import binned, tells_its_values
 from sudare.randomization.domains import Categories, Grid, Joint, LawDomain
 from sudare.randomization.methods import HOWS as HOWS  # the command line names them
 from sudare.randomization.methods import Bins, How, Noise, RandomizationMethod, Retain
-from sudare.tables.schema import Role, Schema
+from sudare.tables.attribute import Role
+from sudare.tables.schema import Schema
 
 JOINT_HOWS: tuple[How, ...] = ("retain", "matrix", "optimal")
 MEMBER_HOWS: tuple[How, ...] = ("retain", "bins")

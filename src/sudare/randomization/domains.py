@@ -19,10 +19,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.tables.attribute import Attribute
 from sudare.tables.checking import innermost, places_in, values_as
 from sudare.tables.column import smallest
 from sudare.tables.numbers import numbers_of
-from sudare.tables.schema import Attribute
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml_key

@@ -28,8 +28,9 @@ from sudare.randomization.domains import Grid, Joint, LawDomain
 from sudare.randomization.laws import Law, law_of
 from sudare.randomization.methods import Histogram as Histogram  # the command line takes it from here
 from sudare.randomization.saved import SavedPlan, plan_files, read_plan
+from sudare.tables.attribute import Attribute, attribute_lines
 from sudare.tables.recipes import FileRecipe
-from sudare.tables.schema import Attribute, Schema, attribute_lines
+from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed, shown
 

@@ -10,15 +10,16 @@ from typing import Any
 import polars as pl
 
 from sudare.errors import ParameterError
+from sudare.privacy.certificate import Certificate, InputHash, PublishedAttribute
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.t_closeness import TCloseness
+from sudare.tables.attribute import Role, Scalar
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.runs import Runs
-from sudare.tables.schema import Role, Scalar, Schema
+from sudare.tables.schema import Schema
 from sudare.tables.text import text_of
-from sudare.verification.certificate import Certificate, InputHash, PublishedAttribute
 from sudare.verification.findings import Verification
 from sudare.verification.utility import attacks_on, utility_of
 from sudare.verification.verify import verify

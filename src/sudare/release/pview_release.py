@@ -10,6 +10,7 @@ from typing import Any
 from sudare.errors import ParameterError
 from sudare.ledger import history
 from sudare.ledger.ledger import Ledger
+from sudare.privacy.certificate import Certificate
 from sudare.pview.design import NEIGHBOURS, PViewDesign
 from sudare.pview.errors import measure_errors, points_of
 from sudare.pview.files import PAGE, digest_of_files, files_of
@@ -21,7 +22,6 @@ from sudare.tables import folders
 from sudare.tables.atomic import write_folder
 from sudare.tables.counts import Counts
 from sudare.tables.table import Table
-from sudare.verification.certificate import Certificate
 from sudare.verification.verify import verify
 
 

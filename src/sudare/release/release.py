@@ -15,6 +15,7 @@ from sudare.ledger import history
 from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.ledger import Ledger
 from sudare.plans.plan import Plan
+from sudare.privacy.certificate import Certificate, InputHash
 from sudare.privacy.promises import Promise
 from sudare.release.certify import Declared, HandedOver, certify
 from sudare.release.writing import sha256_of, write_json, write_text
@@ -24,7 +25,6 @@ from sudare.tables.outputs import write_csv, write_parquet
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
-from sudare.verification.certificate import Certificate, InputHash
 from sudare.verification.findings import Verification
 from sudare.verification.verify import verify
 

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.privacy.certificate import Certificate
 from sudare.reports.page import render
 from sudare.reports.words import shown_value, value_labels
+from sudare.tables.attribute import Role
 from sudare.tables.runs import Runs
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
-from sudare.verification.certificate import Certificate
 from sudare.verification.findings import Verification
 
 MAX_BARS = 120  # values of an attribute that a picture shows

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from sudare.attacks.pk_game import PkGame
 from sudare.plans.law import LawForm
+from sudare.privacy.certificate import Certificate
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import MatrixChannel
 from sudare.randomization.domains import Grid, Joint
@@ -29,10 +30,9 @@ from sudare.reports.randomization_histograms import (
     compared_histogram,
     transition_matrix,
 )
-from sudare.tables.schema import Role
+from sudare.tables.attribute import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
-from sudare.verification.certificate import Certificate
 
 MAX_LAWS = 100  # that are pictured, each with an estimate of its histogram
 TELLS_NOTHING = 1e-6  # a spread with which the output tells next to nothing

@@ -10,13 +10,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.plans.views import LocatedViews, View
+from sudare.privacy.certificate import Certificate
 from sudare.privacy.multi_view import RemainingValues
 from sudare.reports.page import render
 from sudare.reports.words import shown_value, value_labels
 from sudare.tables.runs import Runs
 from sudare.tables.table import Table
 from sudare.tables.text import listed
-from sudare.verification.certificate import Certificate
 
 Record = Mapping[str, Any]
 """The holder's record."""

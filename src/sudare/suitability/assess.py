@@ -22,8 +22,8 @@ from sudare.suitability.choices import Advice, advise, dearest
 from sudare.suitability.costs import values_for
 from sudare.suitability.facts import Facts
 from sudare.suitability.histogram import max_blocks
+from sudare.tables.attribute import Role
 from sudare.tables.policy import Diversity
-from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
 from sudare.tables.text import text_of
 

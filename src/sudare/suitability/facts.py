@@ -19,9 +19,9 @@ from sudare.similarity.pairs import Device
 from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
 from sudare.suitability.costs import BlockMinimum, Costs, value_costs, values_for
 from sudare.suitability.histogram import min_block_distinct, min_block_entropy
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.policy import Diversity
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
 
 MAX_SUITABLE_RATIO = 2.0  # the ratio above which the paper calls the suitability low

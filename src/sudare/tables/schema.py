@@ -11,13 +11,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from sudare.errors import InputError
-from sudare.tables.attribute import Attribute as Attribute  # a schema's parts can be had from here, too
-from sudare.tables.attribute import Bound as Bound
-from sudare.tables.attribute import Outside, SchemaPart
-from sudare.tables.attribute import Role as Role
-from sudare.tables.attribute import Scalar as Scalar
-from sudare.tables.attribute import Type as Type
-from sudare.tables.attribute import attribute_lines as attribute_lines
+from sudare.tables.attribute import Attribute, Bound, Outside, Role, Scalar, SchemaPart, Type, attribute_lines
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.policy import Policy
 from sudare.tables.recipes import RECIPE_KEYS, Recipe

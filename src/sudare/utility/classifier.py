@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, MissingExtraError, ParameterError
-from sudare.tables.schema import Role
+from sudare.tables.attribute import Role
 from sudare.tables.table import Table
 from sudare.utility.outcome import Outcome
 from sudare.utility.tree import Tree

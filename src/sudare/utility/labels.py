@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sudare.tables.attribute import Attribute, Role
 from sudare.tables.builders import ROOT
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.recipes import FileRecipe, GroupsRecipe, SuppressRecipe, TreeRecipe
 from sudare.tables.runs import Runs
-from sudare.tables.schema import Attribute, Role, Schema
+from sudare.tables.schema import Schema
 from sudare.utility.blocks import average_block, discernibility
 
 RANGE = re.compile(r"\[.*, .*\]", re.DOTALL)  # how a hierarchy made from the data itself writes its nodes

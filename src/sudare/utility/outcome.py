@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import ParameterError
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.utility.tree import Tree
 

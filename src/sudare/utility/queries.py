@@ -12,10 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
+from sudare.tables.attribute import Attribute
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.schema import Attribute
 from sudare.utility.outcome import Outcome
 from sudare.utility.tree import Ints, Tree
 

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.tables.attribute import Attribute
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.schema import Attribute
 
 Ints = NDArray[np.int64]
 

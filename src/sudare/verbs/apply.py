@@ -16,8 +16,8 @@ from sudare.pview.design import PViewDesign
 from sudare.pview.pview import PView
 from sudare.randomization.plan import RandomizationPlan
 from sudare.release.release import Release
+from sudare.tables.attribute import Role
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
 from sudare.verbs.generalize import released
 from sudare.verbs.generalize_views import released_views

@@ -12,10 +12,11 @@ from typing import Any
 import polars as pl
 
 from sudare.engines.read import read
+from sudare.tables.attribute import Attribute, Role, attribute_lines
 from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.parsing import infer_type
-from sudare.tables.schema import MAX_NAME_LENGTH, Attribute, CsvFormat, Role, Schema, attribute_lines
+from sudare.tables.schema import MAX_NAME_LENGTH, CsvFormat, Schema
 from sudare.tables.table import Table
 from sudare.tables.toml import toml, toml_comment, toml_key
 from sudare.tables.undeclared import suggestion, type_of

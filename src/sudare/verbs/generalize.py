@@ -17,19 +17,19 @@ from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
 from sudare.plans.generalization import GeneralizationPlan, Located
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.privacy.blocks import Blocks
+from sudare.privacy.certificate import Certificate
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.release.certify import Declared, HandedOver, verified
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
 from sudare.suitability.bounds import best_bounds, within_reach
 from sudare.suitability.costs import BlockMinimum, Costs
-from sudare.tables.schema import Role
+from sudare.tables.attribute import Role
 from sudare.tables.table import Table, table_given
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
 from sudare.utility.measures import utility_of
 from sudare.utility.queries import query_error
 from sudare.verbs.arguments import requirements_given
-from sudare.verification.certificate import Certificate
 from sudare.verification.columns import refuse_columns
 from sudare.verification.findings import Verification
 

@@ -19,6 +19,7 @@ from sudare.ledger.history import Recorded
 from sudare.ledger.ledger import Ledger
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.views import LocatedViews, ViewsPlan
+from sudare.privacy.certificate import Certificate
 from sudare.privacy.multi_view import MultiViewDiversity, RemainingValues
 from sudare.privacy.requirement import attribute_of
 from sudare.release.certify import Declared, HandedOver
@@ -36,7 +37,6 @@ from sudare.verbs.views_checks import (
 )
 from sudare.verbs.views_record import views_record
 from sudare.verification import recount_views
-from sudare.verification.certificate import Certificate
 from sudare.verification.columns import refuse_columns
 
 PERSON_BY_PERSON = (

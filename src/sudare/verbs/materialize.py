@@ -8,6 +8,7 @@ from typing import Any
 from sudare.errors import ParameterError
 from sudare.ledger.ledger import Ledger
 from sudare.noise.keystream import Keystream
+from sudare.privacy.certificate import InputHash
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.account import Account
 from sudare.pview.design import PViewDesign
@@ -17,10 +18,10 @@ from sudare.pview.methods import METHODS, method_of
 from sudare.pview.pview import Model, PView
 from sudare.release.certify import Declared, certify_pview
 from sudare.release.pview_release import KeptOfPView
-from sudare.tables.schema import Role, Schema
+from sudare.tables.attribute import Role
+from sudare.tables.schema import Schema
 from sudare.tables.table import Table, table_given
 from sudare.tables.undeclared import refuse_undeclared
-from sudare.verification.certificate import InputHash
 from sudare.verification.recount_budget import refuse_overspent
 
 __all__ = ["METHODS", "materialize", "materialize_design"]

@@ -13,8 +13,8 @@ from sudare.privacy.requirement import BlockRequirement
 from sudare.release.release import Release
 from sudare.suitability.assess import Assessment, assess
 from sudare.suitability.choices import Advice
+from sudare.tables.attribute import Role
 from sudare.tables.policy import Compromise, Policy
-from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
 from sudare.tables.text import listed
 from sudare.verbs.generalize import generalized

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sudare.attacks.pk_game import MAX_PERSONS, PkGame, pk_game
 from sudare.noise.keystream import Keystream
 from sudare.plans.law import LawForm
+from sudare.privacy.certificate import Certificate
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity, k_of
 from sudare.randomization.budget import Split
@@ -24,11 +25,10 @@ from sudare.randomization.plan import RandomizationPlan
 from sudare.release.certify import Declared, HandedOver, verified
 from sudare.release.release import Kept, Release
 from sudare.reports.randomization import write_randomization_report
+from sudare.tables.attribute import Role
 from sudare.tables.published import in_order
 from sudare.tables.runs import Runs
-from sudare.tables.schema import Role
 from sudare.tables.table import Table, table_given
-from sudare.verification.certificate import Certificate
 from sudare.verification.columns import refuse_columns
 
 

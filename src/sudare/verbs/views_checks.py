@@ -15,7 +15,7 @@ from sudare.ledger.history import Recorded
 from sudare.plans.views import NAME, RESERVED
 from sudare.privacy.multi_view import MultiViewDiversity, RemainingValues, refuse_other_requirements
 from sudare.privacy.requirement import number, one_of, whole_number
-from sudare.tables.schema import Role
+from sudare.tables.attribute import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 

@@ -12,14 +12,14 @@ from sudare.attacks.attack import attack
 from sudare.generalization import _kernels
 from sudare.generalization.problem import Trees, hierarchy_of, with_hierarchies
 from sudare.plans.views import LocatedViews
+from sudare.privacy.certificate import Certificate
 from sudare.privacy.multi_view import RemainingValues
+from sudare.tables.attribute import Role
 from sudare.tables.counts import places_of
 from sudare.tables.runs import Runs
-from sudare.tables.schema import Role
 from sudare.tables.table import Table
 from sudare.utility.measures import utility_of
 from sudare.utility.outcome import Outcome
-from sudare.verification.certificate import Certificate
 
 
 def views_record(

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sudare.errors import InputError, RequirementError
+from sudare.privacy.certificate import VERSIONED, Certificate
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise, promise_from_json
 from sudare.privacy.t_closeness import TCloseness
-from sudare.tables.schema import Role
+from sudare.tables.attribute import Role
 from sudare.tables.text import listed, shown
-from sudare.verification.certificate import VERSIONED, Certificate
 from sudare.verification.files import PublishedTable
 
 SMALLER_IS_BETTER = ("t", "epsilon", "delta")

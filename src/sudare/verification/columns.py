@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sudare.errors import RequirementError
+from sudare.tables.attribute import Role
 from sudare.tables.lookalikes import skeleton
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import Schema
 
 
 def refuse_columns(names: Sequence[str], schema: Schema, where: str = "The output") -> None:

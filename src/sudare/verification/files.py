@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from sudare.errors import InputError, RequirementError
+from sudare.privacy.certificate import Certificate
 from sudare.tables.exact import exact
 from sudare.tables.folders import CERTIFICATE, LAW
 from sudare.tables.outputs import BROKEN, column_names, is_csv, is_written_as, read_runs, write_parquet
@@ -23,7 +24,6 @@ from sudare.tables.schema import Schema
 from sudare.tables.spreadsheets import guarded, unguarded
 from sudare.tables.text import listed
 from sudare.tables.text_files import parse_json, read_bytes
-from sudare.verification.certificate import Certificate
 from sudare.verification.columns import refuse_columns
 
 DATA_ENDINGS = (".parquet", ".csv")

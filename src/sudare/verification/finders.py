@@ -22,7 +22,8 @@ from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
 from sudare.privacy.t_closeness import TCloseness
-from sudare.tables.schema import Attribute, Role, Schema
+from sudare.tables.attribute import Attribute, Role
+from sudare.tables.schema import Schema
 from sudare.tables.text import listed
 from sudare.verification import recount, recount_laws, recount_views
 from sudare.verification.files import PublishedTable

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sudare.errors import RequirementError
-from sudare.tables.schema import Role
+from sudare.tables.attribute import Role
 
 
 @dataclass(frozen=True)

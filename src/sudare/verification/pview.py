@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 from pydantic import ValidationError
 
 from sudare.errors import InputError, ParameterError, RequirementError
+from sudare.privacy.certificate import Certificate
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.promises import Promise
 from sudare.pview.files import DATA, MANIFEST, PAGE, open_pview
@@ -19,7 +20,6 @@ from sudare.tables.folders import CERTIFICATE, handed_over
 from sudare.tables.runs import Runs
 from sudare.tables.text import shown
 from sudare.verification import recount_budget
-from sudare.verification.certificate import Certificate
 from sudare.verification.claims import promised_by, refuse_figures, refuse_texts
 from sudare.verification.files import refuse_changed, refuse_other_bytes, refuse_other_json
 from sudare.verification.findings import Finding, Verification

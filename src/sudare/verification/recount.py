@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.tables.attribute import Attribute
 from sudare.tables.exact import exact, texts
-from sudare.tables.schema import Attribute
 from sudare.verification.recount_values import Sensitive, paths_of
 
 # Sums of logarithms, and thresholds such as 0.1, are right only to 15 digits or so.

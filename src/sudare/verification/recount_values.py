@@ -14,9 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
+from sudare.tables.attribute import Attribute
 from sudare.tables.exact import texts
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.schema import Attribute
 from sudare.tables.text import shown, spellings
 from sudare.tables.types import KINDS
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from sudare.attacks.attack import attack_all
 from sudare.errors import RequirementError
+from sudare.privacy.certificate import Certificate
 from sudare.tables.runs import Runs
 from sudare.tables.schema import Schema
 from sudare.utility.labels import utility_of_labels
-from sudare.verification.certificate import Certificate
 
 DISTORTION = "distortion"
 CLAIMED = "the certificate's distortion is claimed, not recounted: that needs the holder's hierarchies"

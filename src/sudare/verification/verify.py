@@ -15,16 +15,17 @@ import polars as pl
 
 from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.plans.law import TableLaw
+from sudare.privacy.certificate import Certificate
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
+from sudare.tables.attribute import Role
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
 from sudare.tables.runs import Runs
-from sudare.tables.schema import Role, Schema
+from sudare.tables.schema import Schema
 from sudare.tables.text import listed
 from sudare.verification import recount_laws
-from sudare.verification.certificate import Certificate
 from sudare.verification.claims import (
     promised_by,
     refuse_figures,
