@@ -22,7 +22,7 @@ from sudare.errors import InputError
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.folders import handed_over
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
@@ -162,7 +162,7 @@ def intersection(frames: Views, schema: Schema, *, known: Any) -> Intersection:
 
 def views_of(output: Output) -> dict[str, Output]:
     """Return the views of a folder by name; a frame or a file is a single view."""
-    if isinstance(output, pl.DataFrame | Runs | Table):
+    if isinstance(output, pl.DataFrame | PublishedRows | Table):
         return {"output": output}
     path = handed_over(output)
     if not path.is_dir():

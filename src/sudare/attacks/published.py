@@ -19,13 +19,13 @@ from sudare.tables.attribute import Role
 from sudare.tables.exact import exact, texts
 from sudare.tables.folders import handed_over
 from sudare.tables.outputs import is_csv, read_output
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.schema import Schema
 from sudare.tables.spreadsheets import unguarded
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
-Output = pl.DataFrame | Runs | Table | str | Path
+Output = pl.DataFrame | PublishedRows | Table | str | Path
 Values = dict[str, str | None]
 
 
@@ -55,7 +55,8 @@ class Published:
             frame = pl.DataFrame([output[name].decode(counts.column(name)) for name in counts.names])
             weights = pl.Series(counts.weights)
         else:
-            runs = output if isinstance(output, Runs) else Runs.of(frame_of(output))
+            published = output if isinstance(output, PublishedRows) else Runs.of(frame_of(output))
+            runs = published.counted([name for name in (*quasi, *sensitive) if name in published.columns])
             frame, weights = runs.rows, runs.lengths
         if absent := [name for name in (*quasi, *sensitive) if name not in frame.columns]:
             raise InputError(
@@ -154,7 +155,7 @@ def frame_of(output: Output) -> pl.DataFrame:
     """Return a published frame, or read it from its file or release folder."""
     if isinstance(output, pl.DataFrame):
         return output
-    if isinstance(output, Table | Runs):
+    if isinstance(output, Table | PublishedRows):
         return output.frame()
     path = handed_over(output)
     if path.is_dir():

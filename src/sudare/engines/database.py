@@ -11,9 +11,6 @@ import polars as pl
 class Database(Protocol):
     """Who holds relations. Queries are written in DuckDB's SQL; a database that speaks another dialect translates them."""
 
-    def columns(self, relation: str) -> dict[str, str]:
-        """Return the columns of a relation, with their types in DuckDB's words."""
-
     def frame(self, query: str) -> pl.DataFrame:
         """Return all rows that a query gives."""
 

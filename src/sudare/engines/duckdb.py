@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from sudare.engines.database import quoted
 from sudare.errors import InputError, ParameterError
 
+KEPT = frozenset(
+    "BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE DECIMAL VARCHAR ENUM DATE "
+    "TIME TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS".split()
+) | {"TIMESTAMP WITH TIME ZONE"}
 BATCH = 2**20  # rows that are handed over at a time
 
 
@@ -31,12 +36,16 @@ class DuckDB:
         home = Path(self._folder.name)
         self._connection = duckdb.connect(str(home / "rows.duckdb"))
         self._execute(f"SET temp_directory = '{home / 'spilled'}'")
-        self._execute("SET preserve_insertion_order = false; SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+        self._execute(
+            "SET preserve_insertion_order = false; SET TimeZone = 'UTC'; SET enable_progress_bar = false"
+        )
         if memory is not None:
             try:
                 self._execute(f"SET memory_limit = '{memory.replace(chr(39), '')}'")
             except InputError:
-                raise ParameterError(f"'memory' must be a size such as '2GB'. Got {memory!r} instead.") from None
+                raise ParameterError(
+                    f"'memory' must be a size such as '2GB'. Got {memory!r} instead."
+                ) from None
 
     def _execute(self, query: str) -> Any:
         """Ask on a cursor of its own: a result may still be read while the next is asked for."""
@@ -45,9 +54,45 @@ class DuckDB:
         except self._error as error:
             raise InputError(f"DuckDB: {str(error).strip().splitlines()[0]}") from None
 
-    def columns(self, relation: str) -> dict[str, str]:
+    def parquet(self, pattern: str) -> str:
+        """Return the relation of one or several Parquet files."""
+        files = pattern.replace("'", "''")
+        return f"read_parquet('{files}', hive_partitioning = false)"
+
+    def keep(self, frames: Iterable[pl.DataFrame]) -> str:
+        """Keep the rows of several frames, one after the other."""
+        parts = iter(frames)
+        name = self.upload(next(parts))
+        for frame in parts:
+            cursor = self._connection.cursor()
+            cursor.register("added", frame.to_arrow())
+            cursor.execute(f"INSERT INTO {name} SELECT * FROM added")
+            cursor.unregister("added")
+        return name
+
+    def rows(self, relation: str) -> int:
+        """Return how many rows a relation has."""
+        return int(self.frame(f"SELECT count(*) FROM {relation}").item())
+
+    def types(self, relation: str) -> dict[str, pl.DataType]:
         """Return the columns of a relation, with their types."""
-        return {name: dtype for name, dtype, *_ in self._execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
+        return dict(self.frame(f"SELECT * FROM {relation} LIMIT 0").schema)
+
+    def key(self, relation: str, name: str) -> str:
+        """Return what tells the values of a column apart."""
+        type_ = self._types_of(relation)[name]
+        if type_.split("(")[0] not in KEPT:
+            raise InputError(
+                f"Column '{name}' is of the type {type_}, which the engine \"duckdb\" does not count. Cast it, or read it "
+                'with engine="memory".'
+            )
+        # Numbers are told apart by their bits, and categories by their texts.
+        by_text = type_ in ("FLOAT", "DOUBLE") or type_.startswith("ENUM")
+        return f"CAST({quoted(name)} AS VARCHAR)" if by_text else quoted(name)
+
+    def _types_of(self, relation: str) -> dict[str, str]:
+        rows = self._execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+        return {name: type_ for name, type_, *_ in rows}
 
     def frame(self, query: str) -> pl.DataFrame:
         """Return all rows that a query gives."""

@@ -14,7 +14,7 @@ from sudare.tables.column import Codes
 from sudare.tables.content import Content
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows
 
 
 class Engine(Protocol):
@@ -53,7 +53,7 @@ class Engine(Protocol):
     def codes(self, name: str) -> Codes:
         """Return the code of every row of a column: for laws, which change each record on its own."""
 
-    def rewrite(self, rewriting: Rewriting) -> Runs:
+    def rewrite(self, rewriting: Rewriting) -> PublishedRows:
         """Return what is published instead of the rows, in the order of what is published."""
 
     def frame(self) -> pl.DataFrame:

@@ -8,7 +8,7 @@ is gone through once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sudare.engines.database import Database
 from sudare.engines.rewriting import Rewriting
-from sudare.engines.stored import StoredRuns
+from sudare.engines.stored import StoredRows
 from sudare.tables.column import Codes, Column, smallest
 from sudare.tables.content import Content, Summing
 from sudare.tables.counts import Counts
@@ -82,7 +82,9 @@ class Relational:
 
     @cached_property
     def _rows(self) -> int:
-        return int(self._database.frame(f"SELECT CAST(sum(weight) AS BIGINT) FROM {self._tuples}").item() or 0)
+        return int(
+            self._database.frame(f"SELECT CAST(sum(weight) AS BIGINT) FROM {self._tuples}").item() or 0
+        )
 
     def __len__(self) -> int:
         return self._rows
@@ -93,9 +95,13 @@ class Relational:
 
     def _column(self, name: str) -> Coded:
         if name not in self._coded:
-            raw = self._database.frame(f"SELECT DISTINCT {self._keys[name]} AS key FROM {self._relation}")["key"]
+            raw = self._database.frame(f"SELECT DISTINCT {self._keys[name]} AS key FROM {self._relation}")[
+                "key"
+            ]
             column = self._code(name, raw)
-            self._coded[name] = Coded.of(self._database, raw, column.dictionary, column.codes.astype(np.int64))
+            self._coded[name] = Coded.of(
+                self._database, raw, column.dictionary, column.codes.astype(np.int64)
+            )
         return self._coded[name]
 
     # -- Counting -------------------------------------------------------------------------------------
@@ -105,7 +111,9 @@ class Relational:
         frame = self._database.frame(f"{self._grouped(names)} ORDER BY {_numbered(names)}")
         codes = np.ascontiguousarray(frame.select(pl.exclude("weight")).to_numpy(), dtype=np.int32)
         sizes = tuple(self.dictionary(name).size for name in names)
-        return Counts(tuple(names), codes.reshape(-1, len(names)), frame["weight"].to_numpy().astype(np.int64), sizes)
+        return Counts(
+            tuple(names), codes.reshape(-1, len(names)), frame["weight"].to_numpy().astype(np.int64), sizes
+        )
 
     def _grouped(self, names: Sequence[str]) -> str:
         """The tuples of some columns, c0, c1, ..., with their weight."""
@@ -165,7 +173,9 @@ class Relational:
         counts = self.counts(names)
         if rows >= len(self):
             return np.repeat(counts.codes, counts.weights, axis=0)
-        drawn = np.random.default_rng(seed).multivariate_hypergeometric(counts.weights, rows, method="marginals")
+        drawn = np.random.default_rng(seed).multivariate_hypergeometric(
+            counts.weights, rows, method="marginals"
+        )
         return np.repeat(counts.codes, drawn, axis=0)
 
     def rows_with(self, name: str, codes: Sequence[int]) -> Ints:
@@ -182,7 +192,13 @@ class Relational:
 
     def _with(self, coded: Mapping[str, Coded], left_out: Sequence[LeftOut]) -> Relational:
         return Relational(
-            self._database, self._relation, self._keys, self._code, self._always, coded=coded, left_out=left_out
+            self._database,
+            self._relation,
+            self._keys,
+            self._code,
+            self._always,
+            coded=coded,
+            left_out=left_out,
         )
 
     def _with_missing_as_left(self) -> Relational:
@@ -219,7 +235,7 @@ class Relational:
         counts = self.counts([name])
         return np.repeat(counts.codes[:, 0], counts.weights).astype(smallest(self.dictionary(name).size))
 
-    def rewrite(self, rewriting: Rewriting) -> StoredRuns:
+    def rewrite(self, rewriting: Rewriting) -> StoredRows:
         """Return what is published instead of the rows, in the order of what is published."""
         passed = [name for name, labels in rewriting.published.items() if labels is None]
         names = list(dict.fromkeys([*rewriting.keys, *passed]))
@@ -234,7 +250,9 @@ class Relational:
             values[name] = unlisted(every.gather(order))
             if labels is None:
                 map_ = self._database.upload(
-                    pl.DataFrame({"code": np.arange(len(rank), dtype=np.int32), "rank": rank.astype(np.int32)})
+                    pl.DataFrame(
+                        {"code": np.arange(len(rank), dtype=np.int32), "rank": rank.astype(np.int32)}
+                    )
                 )
                 joins.append(f"JOIN {map_} AS r{at} ON rows.c{names.index(name)} = r{at}.code")
                 columns.append(f"r{at}.rank AS p{at}")
@@ -251,7 +269,7 @@ class Relational:
         stored = self._database.store(
             f"SELECT {every_column}, CAST(sum(weight) AS BIGINT) AS weight FROM ({rows}) GROUP BY {every_column}"
         )
-        return StoredRuns(self._database, stored, values)
+        return StoredRows(self._database, stored, values)
 
     def frame(self) -> pl.DataFrame:
         """Return all rows as they were read, in the order of their values."""

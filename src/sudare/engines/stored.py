@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-import numpy as np
 import polars as pl
 
 from sudare.engines.database import Database
-from sudare.tables.runs import SLICE, Runs
+from sudare.tables.runs import PublishedRows, Runs
 
 
-class StoredRuns:
+class StoredRows(PublishedRows):
     """Distinct rows in a database, by the ranks of their values, with how often each is published."""
 
     def __init__(self, database: Database, relation: str, values: Mapping[str, pl.Series]) -> None:
@@ -26,7 +25,9 @@ class StoredRuns:
     @cached_property
     def height(self) -> int:
         """How many rows there are."""
-        return int(self._database.frame(f"SELECT CAST(sum(weight) AS BIGINT) FROM {self._relation}").item() or 0)
+        return int(
+            self._database.frame(f"SELECT CAST(sum(weight) AS BIGINT) FROM {self._relation}").item() or 0
+        )
 
     def counted(self, names: Sequence[str]) -> Runs:
         """Count the rows by some columns."""
@@ -39,11 +40,11 @@ class StoredRuns:
     def parts(self) -> Iterator[Runs]:
         """Return the rows in their order, some at a time."""
         columns = ", ".join(f"p{i}" for i in range(len(self._values)))
-        for frame in self._database.batches(f"SELECT {columns}, weight FROM {self._relation} ORDER BY {columns}"):
+        for frame in self._database.batches(
+            f"SELECT {columns}, weight FROM {self._relation} ORDER BY {columns}"
+        ):
             yield self._decoded(frame, self.columns)
 
     def _decoded(self, frame: pl.DataFrame, names: Sequence[str]) -> Runs:
-        columns = [
-            self._values[name].gather(frame[:, i]).alias(name) for i, name in enumerate(names)
-        ]
+        columns = [self._values[name].gather(frame[:, i]).alias(name) for i, name in enumerate(names)]
         return Runs(pl.DataFrame(columns), frame["weight"])

@@ -17,7 +17,7 @@ from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.attribute import Role, Scalar
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.tables.text import text_of
 from sudare.verification.findings import Verification
@@ -29,7 +29,7 @@ from sudare.verification.verify import verify
 class HandedOver:
     """Everything that a receiver gets: one table or several views, and the law of a randomized table."""
 
-    frames: Mapping[str, Runs]
+    frames: Mapping[str, PublishedRows]
     law: Mapping[str, Any] | None = None
 
 
@@ -136,15 +136,15 @@ def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, Publis
     schema = declared.schema
     attributes: dict[str, PublishedAttribute] = {}
     for frame in handed_over.frames.values():
-        for column in frame.rows.iter_columns():
-            own, by = schema[column.name], _distances(column.name, declared)
-            attributes[column.name] = PublishedAttribute(
+        for name in frame.columns:
+            own, by = schema[name], _distances(name, declared)
+            attributes[name] = PublishedAttribute(
                 role=own.role,
                 type=own.type,
                 domain=[_plain(value) for value in own.domain]
                 if own.domain and by & {"ordered", "hierarchical"}
                 else None,
-                hierarchy=_paths(column, schema) if "hierarchical" in by else None,
+                hierarchy=_paths(frame.counted([name]).rows[name], schema) if "hierarchical" in by else None,
             )
     return attributes
 

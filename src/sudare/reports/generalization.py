@@ -13,7 +13,7 @@ from sudare.privacy.certificate import Certificate
 from sudare.reports.page import render
 from sudare.reports.words import shown_value, value_labels
 from sudare.tables.attribute import Role
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table
 from sudare.verification.findings import Verification
 
@@ -26,7 +26,7 @@ Integers = NDArray[np.integer[Any]]
 
 def write_generalization_report(
     table: Table,
-    data: Runs,
+    data: PublishedRows,
     certificate: Certificate,
     holder: Mapping[str, Any],
     verification: Verification,
@@ -76,11 +76,12 @@ def block_sizes(sizes: Integers) -> BlockSizes:
     )
 
 
-def _published_sizes(data: Runs, names: Sequence[str]) -> Integers:
+def _published_sizes(data: PublishedRows, names: Sequence[str]) -> Integers:
     # By place, since an attribute may have the name of any further column.
-    parts = data.rows.select(names)
+    counted = data.counted(names)
+    parts = counted.rows
     parts.columns = [f"{i}" for i in range(len(names))]
-    blocks = parts.with_columns(data.lengths.alias("size")).group_by(parts.columns).agg(pl.sum("size"))
+    blocks = parts.with_columns(counted.lengths.alias("size")).group_by(parts.columns).agg(pl.sum("size"))
     return blocks["size"].to_numpy().astype(np.int64)
 
 
@@ -145,10 +146,11 @@ def original_histogram(table: Table, name: str) -> Histogram:
     return Histogram.of([labels[code] for code in counts.codes[:, 0]], counts.weights)
 
 
-def published_histogram(table: Table, name: str, data: Runs) -> Histogram:
+def published_histogram(table: Table, name: str, data: PublishedRows) -> Histogram:
     """Count published values, in their own order, or as the labels of the hierarchy follow each other."""
-    values = data.rows[name]
-    parts = pl.DataFrame({"value": values, "count": data.lengths})
+    cells = data.counted([name])
+    values = cells.rows[name]
+    parts = pl.DataFrame({"value": values, "count": cells.lengths})
     counted = parts.group_by("value").agg(pl.sum("count")).sort("value", nulls_last=True)
     hierarchy = table[name].hierarchy
     if hierarchy is not None and values.dtype == pl.String:

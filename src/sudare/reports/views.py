@@ -14,7 +14,7 @@ from sudare.privacy.certificate import Certificate
 from sudare.privacy.multi_view import RemainingValues
 from sudare.reports.page import render
 from sudare.reports.words import shown_value, value_labels
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
@@ -30,7 +30,7 @@ SAME_COST_FACTOR = 1.05  # costs within this factor are called the same
 
 def write_views_report(
     table: Table,
-    frames: Mapping[str, Runs],
+    frames: Mapping[str, PublishedRows],
     located: LocatedViews,
     seen: RemainingValues,
     certificate: Certificate,
@@ -209,15 +209,14 @@ class Examples(NamedTuple):
     """How many blocks there are."""
 
 
-def example_blocks(published: Runs, attributes: Sequence[str], sensitive: str) -> Examples:
+def example_blocks(published: PublishedRows, attributes: Sequence[str], sensitive: str) -> Examples:
     """Choose some published blocks, evenly by their sizes."""
     # By place, since an attribute may have the name of any further column.
     labels = [f"{i}" for i in range(len(attributes))]
-    parts = published.rows.select([*attributes, sensitive])
+    rows_of = published.counted([*attributes, sensitive])
+    parts = rows_of.rows
     parts.columns = [*labels, "value"]
-    counted = (
-        parts.with_columns(published.lengths.alias("count")).group_by(parts.columns).agg(pl.sum("count"))
-    )
+    counted = parts.with_columns(rows_of.lengths.alias("count")).group_by(parts.columns).agg(pl.sum("count"))
     blocks = (
         counted.sort("count", "value", descending=[True, False])
         .group_by(labels)

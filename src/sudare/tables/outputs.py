@@ -14,7 +14,7 @@ import polars as pl
 
 from sudare.errors import InputError
 from sudare.tables.parquet_files import SLICED_VALUES_PER_BYTE, outline_of, read_parquet, read_parquet_slices
-from sudare.tables.runs import SLICE, Runs
+from sudare.tables.runs import SLICE, PublishedRows, Runs
 from sudare.tables.spreadsheets import guarded, unguarded
 
 ROW_GROUP = 2**18
@@ -60,13 +60,14 @@ def read_runs(path: Path) -> Runs:
     return Runs.joined(Runs.of(part) for part in read_parquet_slices(path, SLICE))
 
 
-def write_parquet(runs: Runs, to: Path | BinaryIO) -> None:
+def write_parquet(rows: PublishedRows, to: Path | BinaryIO) -> None:
     """Write a table as a release publishes it: the same rows always give the same bytes."""
-    runs.lazy().sink_parquet(to, row_group_size=ROW_GROUP, maintain_order=True)
+    rows.runs().lazy().sink_parquet(to, row_group_size=ROW_GROUP, maintain_order=True)
 
 
-def write_csv(runs: Runs, to: Path) -> None:
+def write_csv(rows: PublishedRows, to: Path) -> None:
     """Write a table as CSV, in which no spreadsheet takes a text for a formula."""
+    runs = rows.runs()
     Runs(guarded(runs.rows), runs.lengths).lazy().sink_csv(to, maintain_order=True)
 
 

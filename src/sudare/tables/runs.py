@@ -1,7 +1,11 @@
-"""Rows in their order, where equal ones that stand together are counted: what is published is mostly the same few rows."""
+"""What is published: rows in the order of their values, wherever they are.
+
+Most tables publish the same few rows again and again. So rows are counted, and laid out only when they are written.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,8 +18,38 @@ from sudare.tables.exact import exact
 SLICE = 2**20  # rows that are laid out at a time
 
 
+class PublishedRows(ABC):
+    """Rows in their order."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+
+    @property
+    @abstractmethod
+    def height(self) -> int:
+        """How many rows there are."""
+
+    @abstractmethod
+    def counted(self, names: Sequence[str]) -> Runs:
+        """Return how often rows occur in some columns; equal ones may stand there several times."""
+
+    @abstractmethod
+    def parts(self) -> Iterator[Runs]:
+        """Return all rows, some at a time."""
+
+    def runs(self) -> Runs:
+        """Return all rows, counted, in their order."""
+        return Runs.joined(self.parts())
+
+    def frame(self) -> pl.DataFrame:
+        """Return all rows at once."""
+        return pl.concat([part.frame() for part in self.parts()])
+
+
 @dataclass(frozen=True, eq=False)
-class Runs:
+class Runs(PublishedRows):
     """Rows, each with how many times it stands there in a row.
 
     >>> runs = Runs.of(pl.DataFrame({"x": ["a", "a", "b", "a"]}))
@@ -62,12 +96,40 @@ class Runs:
         return self.rows.columns
 
     def counted(self, names: Sequence[str]) -> Runs:
-        """Return the rows of some columns; equal ones may stand there several times."""
+        """Return how often rows occur in some columns; equal ones may stand there several times."""
         return Runs(self.rows.select(names), self.lengths)
+
+    def parts(self) -> Iterator[Runs]:
+        """Return all rows."""
+        yield self
+
+    def runs(self) -> Runs:
+        """Return itself."""
+        return self
 
     def frame(self) -> pl.DataFrame:
         """Return all rows."""
         return self.rows[self._places()]
+
+    def split(self, at: int) -> tuple[Runs, Runs]:
+        """Return the first so many rows, and the others.
+
+        >>> first, rest = Runs.of(pl.DataFrame({"x": ["a", "a", "a", "b"]})).split(2)
+        >>> first.lengths.to_list(), rest.frame()["x"].to_list()
+        ([2], ['a', 'b'])
+        """
+        ends = np.cumsum(self.lengths.to_numpy())
+        cut = int(np.searchsorted(ends, at))  # the run in which the first part ends
+        lengths = self.lengths.to_numpy().copy()
+        last = at - int(ends[cut] - lengths[cut]) if cut < len(lengths) else 0
+        first = np.append(lengths[:cut], last) if cut < len(lengths) else lengths
+        rest = lengths[cut:]
+        if cut < len(lengths):
+            rest[0] -= last
+        kept = cut + (len(rest) > 0 and rest[0] == 0)
+        return Runs(self.rows[: len(first)], pl.Series(first)), Runs(
+            self.rows[kept:], pl.Series(lengths[kept:])
+        )
 
     def slices(self) -> Iterator[pl.DataFrame]:
         """Yield all rows, some at a time."""

@@ -17,14 +17,14 @@ from sudare.tables.attribute import Attribute, Role
 from sudare.tables.builders import ROOT
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.recipes import FileRecipe, GroupsRecipe, SuppressRecipe, TreeRecipe
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.schema import Schema
 from sudare.utility.blocks import average_block, discernibility
 
 RANGE = re.compile(r"\[.*, .*\]", re.DOTALL)  # how a hierarchy made from the data itself writes its nodes
 
 
-def utility_of_labels(published: Runs, schema: Schema) -> dict[str, Any]:
+def utility_of_labels(published: PublishedRows, schema: Schema) -> dict[str, Any]:
     """Return blocks, their average size and discernibility, and the distortion where labels tell it.
 
     Records that were left out are not counted: nothing that is published tells how many there were.
@@ -44,27 +44,29 @@ def utility_of_labels(published: Runs, schema: Schema) -> dict[str, Any]:
     return utility if distortion is None else utility | {"distortion": distortion}
 
 
-def _block_sizes(published: Runs, quasi: list[str]) -> pl.Series:
+def _block_sizes(published: PublishedRows, quasi: list[str]) -> pl.Series:
     if not quasi:
         return pl.Series([published.height])
     # By place, since an attribute may have the name of any further column.
-    keys = [published.rows[name].alias(str(i)) for i, name in enumerate(quasi)]
-    rows = pl.DataFrame([*keys, published.lengths.alias("records")])
+    blocks = published.counted(quasi)
+    keys = [blocks.rows[name].alias(str(i)) for i, name in enumerate(quasi)]
+    rows = pl.DataFrame([*keys, blocks.lengths.alias("records")])
     return rows.group_by([key.name for key in keys]).agg(pl.sum("records"))["records"]
 
 
-def _distortion(published: Runs, schema: Schema, quasi: list[str]) -> float | None:
+def _distortion(published: PublishedRows, schema: Schema, quasi: list[str]) -> float | None:
     """Return the mean cost of the published cells; None if some label's cost cannot be told."""
     weights = [schema[name].weight for name in quasi]
-    costs = [_cost(published.rows[name], published.lengths, schema[name]) for name in quasi]
+    costs = [_cost(published.counted([name]), schema[name]) for name in quasi]
     if any(cost is None for cost in costs):
         return None
     whole = sum(weights)
     return sum(c * w for c, w in zip(costs, weights, strict=True) if c is not None) / whole if whole else 0.0
 
 
-def _cost(column: pl.Series, lengths: pl.Series, attribute: Attribute) -> float | None:
+def _cost(cells: Runs, attribute: Attribute) -> float | None:
     """Return the mean share of the hierarchy that a column's cells climbed."""
+    column, lengths = cells.rows.to_series(), cells.lengths
     if column.dtype != pl.String:
         return 0.0  # published in its own type: nothing climbed
     hierarchy = _declared(attribute)

@@ -26,7 +26,7 @@ from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
 from sudare.reports.views import write_views_report
 from sudare.tables.counts import Counts
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table, table_given
 from sudare.verbs.generalize import NO_NOISE
 from sudare.verbs.views_checks import (
@@ -156,7 +156,7 @@ def _named_blocks(table: Table, whole: LocatedViews) -> dict[str, RecordedBlocks
 
 def _report(
     table: Table,
-    data: Mapping[str, Runs],
+    data: Mapping[str, PublishedRows],
     located: LocatedViews,
     earlier: Sequence[Sequence[Recorded]],
     certificate: Certificate,

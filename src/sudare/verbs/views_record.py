@@ -16,7 +16,7 @@ from sudare.privacy.certificate import Certificate
 from sudare.privacy.multi_view import RemainingValues
 from sudare.tables.attribute import Role
 from sudare.tables.counts import places_of
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table
 from sudare.utility.measures import utility_of
 from sudare.utility.outcome import Outcome
@@ -24,7 +24,7 @@ from sudare.utility.outcome import Outcome
 
 def views_record(
     whole: LocatedViews,
-    data: Mapping[str, Runs],
+    data: Mapping[str, PublishedRows],
     measured: dict[str, float],
     notes: list[str],
     _certificate: Certificate,

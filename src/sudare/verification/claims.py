@@ -91,7 +91,7 @@ def refuse_without_quasi(certificate: Certificate, promises: Sequence[Promise]) 
 
 def refuse_other_columns(certificate: Certificate, tables: Mapping[str, list[PublishedTable]]) -> None:
     """Refuse a certificate that does not speak of just the columns that are there."""
-    there = {name for copies in tables.values() for table in copies for name in table.frame.columns}
+    there = {name for copies in tables.values() for table in copies for name in table.columns}
     if absent := [name for name in certificate.attributes if name not in there]:
         raise RequirementError(
             f"The certificate speaks of the column '{absent[0]}', which is not published. Ask for the folder again."
@@ -115,10 +115,10 @@ def refuse_records(certificate: Certificate, tables: Mapping[str, list[Published
     """Refuse a certificate that speaks of other records than are there."""
     for copies in tables.values():
         for table in copies:
-            if certificate.records != {"published": table.runs.height}:
+            if certificate.records != {"published": table.rows.height}:
                 raise RequirementError(
                     f"The certificate claims the records {certificate.records}, but {table.where} has "
-                    f"{table.runs.height}. Do not rely on it."
+                    f"{table.rows.height}. Do not rely on it."
                 )
 
 

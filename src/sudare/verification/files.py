@@ -19,7 +19,7 @@ from sudare.privacy.certificate import Certificate
 from sudare.tables.exact import exact
 from sudare.tables.folders import CERTIFICATE, LAW
 from sudare.tables.outputs import BROKEN, column_names, is_csv, is_written_as, read_runs, write_parquet
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.schema import Schema
 from sudare.tables.spreadsheets import guarded, unguarded
 from sudare.tables.text import listed
@@ -38,42 +38,54 @@ class PublishedTable:
     """One published table: a frame, or what a file holds, its values as a receiver can distinguish them."""
 
     where: str
-    runs: Runs
+    rows: PublishedRows
     from_csv: bool = False
 
     @property
-    def frame(self) -> pl.DataFrame:
-        """Rows that differ from the one before; each stands for as many as `weights` says."""
-        return self.runs.rows
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self.rows.columns
 
     @property
-    def weights(self) -> pl.Series:
-        """How many rows of the table each row of the frame stands for."""
-        return self.runs.lengths
+    def runs(self) -> Runs:
+        """All rows, counted; those of a file stand in its order."""
+        return self.rows.runs()
 
-    def meant(self, name: str) -> pl.Series:
+    def counted(self, names: Sequence[str]) -> Runs:
+        """Return how often rows occur in some columns; without names, all rows are alike."""
+        return self.rows.counted(names) if names else Runs(_one_row(), pl.Series([self.rows.height]))
+
+    def values(self, name: str) -> pl.Series:
+        """Return what a column holds; equal values may stand there several times."""
+        return self.meant(self.rows.counted([name]).rows[name])
+
+    def meant(self, column: pl.Series) -> pl.Series:
         """Return what the values of a column mean: in a CSV file, without what guards them in a spreadsheet."""
-        return unguarded(self.frame[name]) if self.from_csv else self.frame[name]
+        return unguarded(column) if self.from_csv else column
 
 
-def open_table(output: pl.DataFrame | Runs | Path, schema: Schema) -> PublishedTable:
+def _one_row() -> pl.DataFrame:
+    return pl.DataFrame({"all": [0]})
+
+
+def open_table(output: pl.DataFrame | PublishedRows | Path, schema: Schema) -> PublishedTable:
     """Take a frame, or read a file, and refuse columns and types that must not be published."""
-    if isinstance(output, pl.DataFrame | Runs):
+    if isinstance(output, pl.DataFrame | PublishedRows):
         refuse_columns(output.columns, schema)
         table = PublishedTable("The output", Runs.of(output) if isinstance(output, pl.DataFrame) else output)
     else:
         refuse_columns(column_names(output), schema, output.name)
         table = PublishedTable(output.name, read_runs(output), is_csv(output))
         if not table.from_csv:
-            _refuse_more_than_rows(output, table.frame)
-    if table.frame.height == 0:
+            _refuse_more_than_rows(output, table)
+    if table.rows.height == 0:
         raise InputError(f"{table.where} is empty; there is nothing to verify.")
-    for column in table.frame.iter_columns():
-        exact(column)  # refuses what cannot be compared
+    for name in table.columns:
+        exact(table.values(name))  # refuses what cannot be compared
     return table
 
 
-def _refuse_more_than_rows(path: Path, frame: pl.DataFrame) -> None:
+def _refuse_more_than_rows(path: Path, table: PublishedTable) -> None:
     """Refuse what a Parquet file says beside its rows: notes of its writer, and values that no row has."""
     try:
         notes = [key for key in pl.read_parquet_metadata(path) if key != "ARROW:schema"]
@@ -84,7 +96,7 @@ def _refuse_more_than_rows(path: Path, frame: pl.DataFrame) -> None:
             f"{path.name} has notes beside its rows: {listed(notes)}. They may reveal something about the original. Write the file "
             "without them."
         )
-    for column in frame.iter_columns():
+    for column in map(table.values, table.columns):
         if isinstance(column.dtype, pl.Enum):
             unused = set(column.dtype.categories) - set(column.cast(pl.String).drop_nulls())
             if unused:
@@ -158,12 +170,12 @@ def open_copies(paths: Sequence[Path], schema: Schema) -> list[PublishedTable]:
 def _open_copy(parquet: PublishedTable, path: Path, schema: Schema) -> PublishedTable:
     """Read the CSV file of a table that stands in a Parquet file, too."""
     try:
-        text = io.BytesIO(guarded(parquet.frame).write_csv().encode())
+        text = io.BytesIO(guarded(parquet.runs.rows).write_csv().encode())
         written = pl.read_csv(text, infer_schema=False)
     except BROKEN as error:
         raise InputError(f"{parquet.where} cannot be compared with {path.name}: {error}.") from None
-    written.columns = parquet.frame.columns
-    rows = Runs(written, parquet.weights)
+    written.columns = parquet.columns
+    rows = Runs(written, parquet.runs.lengths)
     refuse_columns(column_names(path), schema, path.name)
     if not is_written_as(path, parquet.runs) and not rows.frame().equals(
         open_table(path, schema).runs.frame()
@@ -176,7 +188,7 @@ def _open_copy(parquet: PublishedTable, path: Path, schema: Schema) -> Published
 
 def refuse_order(table: PublishedTable) -> None:
     """Refuse rows that do not stand in the order of their values: any other order may reveal who stood where."""
-    frame = table.frame
+    frame = table.runs.rows
     if not table.from_csv and not frame.equals(frame.sort(frame.columns, nulls_last=True)):
         raise RequirementError(
             f"The rows of {table.where} do not stand in the order of their values. Their order may reveal whose they are. Sort "

@@ -48,11 +48,11 @@ def find_in_blocks(table: PublishedTable, asked: Sequence[Promise], schema: Sche
 
     @cache  # several requirements may speak of one attribute
     def counted(name: str | None) -> tuple[RecountedBlocks, Sensitive | None]:
-        column = None
+        column, runs = None, table.counted(quasi if name is None else [*quasi, name])
         if name is not None:
-            given = schema.missing_values or ()
-            column = sensitive_column(table.meant(name), schema[name], given, from_csv=table.from_csv)
-        return recount.count_blocks(table.frame, table.weights, quasi, column), column
+            given, values = schema.missing_values or (), table.meant(runs.rows[name])
+            column = sensitive_column(values, schema[name], given, from_csv=table.from_csv)
+        return recount.count_blocks(runs.rows, runs.lengths, quasi, column), column
 
     findings = []
     for requirement in asked:
@@ -88,7 +88,7 @@ def sensitive_of(requirement: Promise, schema: Schema, table: PublishedTable) ->
             f"Name one: attribute='{sensitive[0]}'."
         )
     name = name or sensitive[0]
-    if name not in table.frame.columns:
+    if name not in table.columns:
         raise InputError(f"{table.where} has no column '{name}', which the schema calls sensitive.")
     return name
 
@@ -159,9 +159,8 @@ def find_by_law(
     asked: Sequence[PkAnonymity | DifferentialPrivacy], table: PublishedTable, law: TableLaw
 ) -> Iterator[Finding]:
     """Find k and epsilon from the law, whichever is asked for, and the attribute that uses most of them."""
-    frame = table.frame.with_columns(table.meant(name) for name in table.frame.columns)
-    epsilon, spread, worst = recount_laws.promised(frame, law)
-    k = 1 + (table.runs.height - 1) * math.exp(-spread)
+    epsilon, spread, worst = recount_laws.promised(table.columns, table.values, law)
+    k = 1 + (table.rows.height - 1) * math.exp(-spread)
     pk = max((r.k for r in asked if isinstance(r, PkAnonymity)), default=1.0)
     least = min((r.epsilon for r in asked if isinstance(r, DifferentialPrivacy)), default=math.inf)
     words = {type(r): str(r) for r in asked}
@@ -190,9 +189,10 @@ def find_in_views(promise: Promise, tables: Mapping[str, list[PublishedTable]], 
     views = {name: copies[0] for name, copies in tables.items()}
     seen: dict[str, tuple[pl.Series, pl.Series, pl.Series]] = {}
     for name, table in views.items():
-        quasi = [column for column in schema.names(Role.quasi) if column in table.frame.columns]
-        sensitive = table.frame[sensitive_of(promise, schema, table)]
-        seen[name] = recount_views.blocks_of(table.frame, quasi), sensitive, table.weights
+        quasi = [column for column in schema.names(Role.quasi) if column in table.columns]
+        sensitive = sensitive_of(promise, schema, table)
+        runs = table.counted([*quasi, sensitive])
+        seen[name] = recount_views.blocks_of(runs.rows, quasi), runs.rows[sensitive], runs.lengths
     _refuse_other_people(views, [(sensitive, weights) for _, sensitive, weights in seen.values()])
     alone = {
         name: recount_views.least_left([blocks], sensitive, promise.kind, weights)[0]

@@ -7,7 +7,7 @@ from `randomization`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -22,16 +22,21 @@ TOLERANCE = 1e-6  # relative: how far figures are off that were computed in anot
 PART = 256  # columns compared with all others at a time
 
 
-def promised(frame: pl.DataFrame, table: TableLaw) -> tuple[float, float, str]:
-    """Return the epsilon and the spread of a record, and the law that uses most of it."""
+def promised(
+    published: Sequence[str], values_of: Callable[[str], pl.Series], table: TableLaw
+) -> tuple[float, float, str]:
+    """Return the epsilon and the spread of a record, and the law that uses most of it.
+
+    `published` are the columns of the output, and `values_of` tells what is in one.
+    """
     columns = table.columns()
-    if extra := [name for name in frame.columns if name not in columns]:
+    if extra := [name for name in published if name not in columns]:
         raise InputError(f"The output has the column '{extra[0]}', for which no law is published.")
-    if absent := [name for name in columns if name not in frame.columns]:
+    if absent := [name for name in columns if name not in published]:
         raise InputError(f"A law is published for the column '{absent[0]}', which the output does not have.")
     for name, law in table.attributes.items():
         for column, values in law.values_by_column(name).items():
-            _within(frame[column], law, values)
+            _within(values_of(column), law, values)
     of_law = {name: _epsilon_and_spread(law) for name, law in table.attributes.items()}
     estimates = math.fsum(table.estimates.values())
     worst = max(of_law, key=lambda name: of_law[name][1])

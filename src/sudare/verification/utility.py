@@ -9,7 +9,7 @@ from typing import Any
 from sudare.attacks.attack import attack_all
 from sudare.errors import RequirementError
 from sudare.privacy.certificate import Certificate
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.utility.labels import utility_of_labels
 
@@ -17,7 +17,7 @@ DISTORTION = "distortion"
 CLAIMED = "the certificate's distortion is claimed, not recounted: that needs the holder's hierarchies"
 
 
-def utility_of(frames: Mapping[str, Runs], schema: Schema) -> dict[str, Any]:
+def utility_of(frames: Mapping[str, PublishedRows], schema: Schema) -> dict[str, Any]:
     """Return what a table is good for, or each of several views.
 
     Views have no distortion: their labels, such as {D, Q}, are no nodes of the hierarchies.
@@ -28,13 +28,13 @@ def utility_of(frames: Mapping[str, Runs], schema: Schema) -> dict[str, Any]:
     return {name: _without_distortion(utility) for name, utility in of_table.items()}
 
 
-def attacks_on(frames: Mapping[str, Runs], schema: Schema) -> dict[str, Any]:
+def attacks_on(frames: Mapping[str, PublishedRows], schema: Schema) -> dict[str, Any]:
     """Return what attacks on a table reach; several views are attacked together, which needs people to look up."""
     return {"output": attack_all(frames["data"], schema)} if list(frames) == ["data"] else {}
 
 
 def refuse_other_utility(
-    certificate: Certificate, frames: Mapping[str, Runs], schema: Schema, *, randomized: bool
+    certificate: Certificate, frames: Mapping[str, PublishedRows], schema: Schema, *, randomized: bool
 ) -> str:
     """Refuse figures other than those of the published frames; return what had to be believed.
 

@@ -22,7 +22,7 @@ from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
 from sudare.tables.attribute import Role
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.schema import Schema
 from sudare.tables.text import listed
 from sudare.verification import recount_laws
@@ -54,7 +54,7 @@ from sudare.verification.utility import refuse_other_utility
 
 
 def verify(
-    output: pl.DataFrame | Runs | str | Path,
+    output: pl.DataFrame | PublishedRows | str | Path,
     requirements: Promise | Sequence[Promise] | None = None,
     schema: Schema | None = None,
     *,
@@ -88,18 +88,18 @@ def verify(
     {'l_distinct': 2, 't': 0.2}
     """
     promised = _listed(requirements)
-    if not isinstance(output, pl.DataFrame | Runs) and not Path(output).exists():
+    if not isinstance(output, pl.DataFrame | PublishedRows) and not Path(output).exists():
         raise InputError(f"{output}: there is no such file or folder, and the output cannot be read.")
     if is_pview(output):
         return find_in_pview(Path(output), promised)
-    if not isinstance(output, pl.DataFrame | Runs) and handed_over(output).is_dir():
+    if not isinstance(output, pl.DataFrame | PublishedRows) and handed_over(output).is_dir():
         return _verify_folder(handed_over(output), promised, schema, plan)
     if promised is None or schema is None:
         raise ParameterError(
             "verify needs the requirements and the schema of a table; only a release folder and a p-view state "
             "their own."
         )
-    single = output if isinstance(output, pl.DataFrame | Runs) else Path(output)
+    single = output if isinstance(output, pl.DataFrame | PublishedRows) else Path(output)
     tables = {"data": [open_table(single, schema)]}
     law = _given(plan) or (_law_beside(single) if _by_law(promised) else None)
     return _verification(tables, promised, schema, law)
@@ -112,7 +112,7 @@ def _verification(
     law: TableLaw | None,
     notes: Sequence[str] = (),
 ) -> Verification:
-    names = dict.fromkeys(name for copies in tables.values() for name in copies[0].frame.columns)
+    names = dict.fromkeys(name for copies in tables.values() for name in copies[0].columns)
     roles = {name: schema[name].role for name in names}
     return Verification(tuple(_find(tables, asked, schema, law)), roles, tuple(notes))
 
@@ -153,7 +153,7 @@ def _verify_folder(
     claimed = _verification(tables, own_promises, own, law)
     refuse_figures(certificate, claimed.measured)
     refuse_records(certificate, tables)
-    published = {name: copies[0].runs for name, copies in tables.items()}
+    published = {name: copies[0].rows for name, copies in tables.items()}
     if law is not None:
         if law.caveats != certificate.caveats:
             raise RequirementError(
@@ -169,7 +169,7 @@ def _verify_folder(
     if schema is not None:  # the rows were read; what they may be called is another question
         for copies in tables.values():
             for table in copies:
-                refuse_columns(table.frame.columns, schema, table.where)
+                refuse_columns(table.columns, schema, table.where)
     return _verification(tables, promised or own_promises, schema or own, _given(plan) or law, notes)
 
 
@@ -180,10 +180,11 @@ def _refuse_more_than_rows(
     notes = []
     for name, (table, *_) in tables.items():
         refuse_order(table)
-        rows = table.frame.with_columns(table.meant(column) for column in table.frame.columns)
+        runs = table.runs
+        rows = runs.rows.with_columns(map(table.meant, runs.rows.iter_columns()))
         for path in tables_in(files)[name]:
             notes.append(
-                refuse_other_bytes(path, Runs(rows, table.weights), certificate.versions.get("polars"))
+                refuse_other_bytes(path, Runs(rows, runs.lengths), certificate.versions.get("polars"))
             )
     return notes
 
@@ -215,7 +216,7 @@ def _find(
 def _find_in_table(
     table: PublishedTable, asked: Sequence[Promise], schema: Schema, law: TableLaw | None
 ) -> list[Finding]:
-    if absent := [name for name in schema.names(Role.quasi) if name not in table.frame.columns]:
+    if absent := [name for name in schema.names(Role.quasi) if name not in table.columns]:
         raise InputError(f"{table.where} has no column '{absent[0]}', which the schema calls quasi.")
     by_law = _by_law(asked)
     if not by_law:
@@ -240,8 +241,8 @@ def _given(plan: Mapping[str, Any] | None) -> TableLaw | None:
     return None if plan is None else TableLaw.of(plan)
 
 
-def _law_beside(output: pl.DataFrame | Runs | Path) -> TableLaw | None:
+def _law_beside(output: pl.DataFrame | PublishedRows | Path) -> TableLaw | None:
     """Read the law that was published with a file, if there is one."""
-    if isinstance(output, pl.DataFrame | Runs) or not (output.parent / LAW).exists():
+    if isinstance(output, pl.DataFrame | PublishedRows) or not (output.parent / LAW).exists():
         return None
     return TableLaw.open(output.parent / LAW)

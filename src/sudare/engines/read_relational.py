@@ -1,0 +1,110 @@
+"""Reading into a database: rows stay there; their distinct values are typed and checked here, as those in memory are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sudare.engines.coding import UNDECLARED, Encode, Reading, check_columns, encode, how_to_parse
+from sudare.engines.duckdb import DuckDB
+from sudare.engines.relational import Relational
+from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
+from sudare.errors import InputError
+from sudare.tables.checking import hierarchies_of
+from sudare.tables.column import Column
+from sudare.tables.csv_files import CsvFile, open_csv
+from sudare.tables.parsing import typed_column
+from sudare.tables.schema import CsvFormat, Schema
+from sudare.tables.table import Source, Table
+
+PARQUET_ENDINGS = (".parquet", ".pq")
+Code = Callable[[str, pl.Series], Encode]
+"""Says how the distinct values of a column are coded."""
+
+
+def read_relational(source: Any, schema: Schema | None, csv: CsvFormat | None, memory: str | None) -> Table:
+    """Read a source into DuckDB, and check it against its schema."""
+    database = DuckDB(memory)
+    if is_csv(source):
+        file = open_csv(existing(source), csv or (schema.csv if schema else CsvFormat()))
+        return _read_csv(database, file, schema)
+    if isinstance(source, str | Path) and Path(source).suffix.lower() in PARQUET_ENDINGS:
+        relation, origin = database.parquet(str(source)), Source(Path(source).name, _somewhere)
+        types = dict(pl.read_parquet_schema(_first_file(str(source))))
+    else:
+        typed = {name for name in schema.attributes if schema[name].type} if schema else set()
+        frame, origin = frame_of(source, typed)
+        relation, types = database.upload(frame), dict(frame.schema)
+    missing_values = (schema and schema.missing_values) or ()
+    reading = Reading(schema, origin)
+
+    def code(name: str, raw: pl.Series) -> Encode:
+        own = raw.cast(types[name]).alias(name)
+        refuse_cells(own, origin)
+        return partial(encode, own, reading[name], missing_values, origin)
+
+    return _read(database, relation, list(types), reading, code, missing_values)
+
+
+def _first_file(pattern: str) -> str:
+    files = sorted(glob(pattern, recursive=True))
+    if not files:
+        raise InputError(f"{pattern}: there is no such file.")
+    return files[0]
+
+
+def _somewhere(_row: int) -> str:
+    return "one of its rows"
+
+
+def _read_csv(database: DuckDB, file: CsvFile, schema: Schema | None) -> Table:
+    """Let the database have the texts of a CSV file, as our own reader parses them."""
+    notes = (f"not UTF-8; read as {file.format.encoding}",) if file.guessed_encoding else ()
+    origin = Source(file.name, _somewhere, file.format, notes)
+    missing_values = schema.missing_values if schema and schema.missing_values is not None else ("",)
+    decimal, trim = file.format.decimal or ".", bool(file.format.trim)
+    reading = Reading(schema, origin)
+    relation = database.keep(file.slices())
+
+    def code(name: str, raw: pl.Series) -> Encode:
+        how, coded = how_to_parse(reading[name]), Column.encode(raw.alias(name))
+        return partial(typed_column, coded, reading[name].type, decimal, missing_values, trim, **how)
+
+    return _read(database, relation, list(database.types(relation)), reading, code, missing_values)
+
+
+def _read(
+    database: DuckDB,
+    relation: str,
+    names: list[str],
+    reading: Reading,
+    code: Code,
+    missing_values: Sequence[str],
+) -> Table:
+    origin = reading.origin
+    check_columns(names, database.rows(relation), reading.schema, origin)
+
+    def coded(name: str, raw: pl.Series) -> Column:
+        if reading.can_wait(name):
+            return code(name, raw)()[0]
+        reading.take(name, code(name, raw), raw.gather)
+        column = reading.columns[name]
+        assert isinstance(column, Column)
+        return column
+
+    always = [name for name in names if not reading.can_wait(name)]
+    rows = Relational(
+        database, relation, {name: database.key(relation, name) for name in names}, coded, always
+    )
+    for name in always:
+        rows.dictionary(name)
+    reading.refuse_faults()
+    known = reading.schema or Schema(attributes=dict.fromkeys(names, UNDECLARED))
+    table = Table(rows, known, origin)
+    return replace(table, hierarchies=hierarchies_of(table))
