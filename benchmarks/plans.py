@@ -105,9 +105,7 @@ def _saved(rows: int | None) -> None:
     title = (
         f"Plans of Adult, {frame.height:,} rows, k = 5 (polars reads and writes it in {1000 * polars:.0f} ms)"
     )
-    show(
-        title, ["method", "saved", "of the CSV", "open", "apply and certify", "both, in polars' time"], lines
-    )
+    show(title, ["method", "saved", "of the CSV", "open", "apply and verify", "both, in polars' time"], lines)
 
 
 def main(quick: bool = False) -> None:

@@ -105,4 +105,4 @@ def test_what_is_printed_cannot_move_the_terminal(run: Run, tmp_path: Path) -> N
     verified = run("verify", "out.csv", "-k", "2")
     assert verified.code == 1
     assert "\x1b" not in verified.out
-    assert "2-anonymity does not hold: k = 1; worst: town = \\x1b[2Jdoes not hold\\x1b[A" in verified.out
+    assert "2-anonymity does not hold: k = 1; worst: town = '\\x1b[2Jdoes not hold\\x1b[A'" in verified.out

@@ -104,7 +104,7 @@ designs = pytest.mark.parametrize("method", ["pairs", "dp-mondrian", "independen
 
 @designs
 @given(randoms)
-@settings(max_examples=6, phases=PHASES)
+@settings(max_examples=3, phases=PHASES)
 def test_a_design_spends_what_it_says_whatever_the_rows(
     method: str, tmp_path_factory: pytest.TempPathFactory, r: Random
 ) -> None:

@@ -243,7 +243,7 @@ def test_a_weaker_promise_is_told_by_the_release(tmp_path: Path) -> None:
     folder = saved("tuples", tmp_path)
     edit(folder, lambda data: data.update(promises=[{"requirement": "KAnonymity", "k": 2}]))
     again = sd.apply(sd.Plan.open(folder), table())
-    assert again.requirements == [sd.KAnonymity(2)]
+    assert again.requirements == (sd.KAnonymity(2),)
     assert again.certificate.promises == [{"requirement": "KAnonymity", "k": 2}]
 
 

@@ -201,7 +201,9 @@ def _halves(low: int, high: int, before: NDArray[np.int64]) -> list[tuple[int, i
     if high - low == 1:
         return [(low, high)]
     both = before[low] + before[high]
-    at = int(np.searchsorted(before, both / 2))
+    at = int(
+        np.searchsorted(before, (both + 1) // 2)
+    )  # whole numbers, or all of them would be made floats each time
     cut = min(max(at, low + 1), high - 1)
     if cut - 1 > low and abs(2 * before[cut - 1] - both) < abs(2 * before[cut] - both):
         cut -= 1

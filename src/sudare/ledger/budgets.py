@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
@@ -13,6 +14,7 @@ from sudare.errors import LedgerError
 from sudare.ledger.entries import BudgetBody, Neighbours, exact
 from sudare.ledger.history import History, Recorded
 from sudare.ledger.measurements import measurements_of
+from sudare.ledger.receivers import Group, sets_of
 
 _PRECISE = Context(prec=50, rounding=ROUND_CEILING)
 _MAX_POWER = 1000  # e to this power is beyond 1 over every delta that can be written
@@ -34,6 +36,14 @@ class Cost:
     def __or__(self, other: Cost) -> Cost:
         """Return what covers both, where one is enough."""
         return Cost(max(self.epsilon, other.epsilon), max(self.delta, other.delta))
+
+    def __and__(self, other: Cost) -> Cost:
+        """Return what both cover."""
+        return Cost(min(self.epsilon, other.epsilon), min(self.delta, other.delta))
+
+
+Measured = list[tuple[frozenset[str | None], Cost]]
+"""Who has each measurement, and what it cost."""
 
 
 def replacing(cost: Cost) -> Cost:
@@ -141,37 +151,59 @@ def _state(history: History, budget: BudgetBody, receiver: str | None) -> Budget
 def _spent(history: History, neighbours: Neighbours, receiver: str | None) -> Cost:
     """Return the most that anybody can put together with what this receiver gets.
 
-    Who is combined in one group has no bearing on another: the largest sum is the sum of the groups' largest. A
-    measurement counts once in a set, and where several groups have it, once in all.
+    A measurement counts once in a set of receivers. Over the sets of all groups together that is the sum itself, as long
+    as there are not too many of them; group by group it is, too, as long as no measurement is in several groups. Each is a
+    bound where it is not the sum, so that the smaller one is taken.
     """
+    measured = [
+        (
+            measurement.receivers,
+            reduce(or_, (cost_of(release, neighbours) for release in measurement.releases)),
+        )
+        for measurement in measurements_of(history.releases)
+    ]
     groups = history.groups(receiver, history.releases)
-    within: list[list[tuple[frozenset[str | None], Cost]]] = [[] for _ in groups]
+    together = sets_of(groups, Counter(release.receiver for release in history.releases)).sets
+    return _largest(measured, together) & _group_by_group(measured, groups)
+
+
+def _largest(measured: Measured, sets: Iterable[frozenset[str | None]]) -> Cost:
+    """Return what covers the sum of every set."""
+    sums = (sum((cost for who, cost in measured if who & together), Cost()) for together in sets)
+    return reduce(or_, sums, Cost())
+
+
+def _group_by_group(measured: Measured, groups: Sequence[Group]) -> Cost:
+    """Add up the groups' largest sums, since who is combined in one group has no bearing on another; what several have
+    is taken to be with all.
+    """
+    within: list[Measured] = [[] for _ in groups]
     whole = Cost()
-    for measurement in measurements_of(history.releases):
-        cost = reduce(or_, (cost_of(release, neighbours) for release in measurement.releases))
-        having = [i for i, group in enumerate(groups) if group.members & measurement.receivers]
+    for who, cost in measured:
+        having = [i for i, group in enumerate(groups) if group.members & who]
         if len(having) == 1:
-            within[having[0]].append((measurement.receivers, cost))
+            within[having[0]].append((who, cost))
         elif having:
             whole += cost
-    for group, measured in zip(groups, within, strict=True):
-        sums = (sum((c for who, c in measured if who & together), Cost()) for together in group.sets)
-        whole += reduce(or_, sums)
-    return whole
+    return sum((_largest(own, group.sets) for group, own in zip(groups, within, strict=True)), whole)
 
 
 def refuse_overspending(history: History, new: Recorded) -> None:
-    """Raise an error if a new release costs more than a budget leaves. What costs nothing more is never refused."""
+    """Raise an error if a new release costs more than a budget leaves. What its receiver already has costs nothing."""
     noise = new.body.noise
     if noise is None or not Cost(exact(noise.epsilon), exact(noise.delta)):
         return
     after = replace(history, releases=[*history.releases, new])
+    (own,) = (one for one in measurements_of(after.releases) if one.releases[-1] is new)
+    if any(one.receiver in (new.receiver, None) and one.body.noise == noise for one in own.releases[:-1]):
+        return
     for budget, then in zip(budgets_of(history, new.receiver), budgets_of(after, new.receiver), strict=True):
         for name, asked, left, whole in (
             ("epsilon", then.spent - budget.spent, budget.remaining, budget.epsilon),
             ("delta", then.spent_delta - budget.spent_delta, budget.remaining_delta, budget.delta),
         ):
-            if asked > 0 and asked > left:
+            # Sums may be bounds, and their difference less than what is asked for; but what is spent then never is.
+            if asked > left:
                 raise LedgerError(
                     f"The budget of '{budget.source}' ({KINDS[budget.neighbours]}) would be overspent: {name} {_shown(asked)} "
                     f"requested, {_shown(left)} of {_shown(whole)} remaining: {_shown(asked - left)} over budget. "

@@ -88,7 +88,7 @@ def record(
         "certificate_sha256": certificate_sha256,
         "holder": dict(holder or {}),
         "input_salt": salt,
-        "measurement": measurement,
+        **({} if measurement is None else {"measurement": measurement}),
     }
 
 

@@ -59,33 +59,50 @@ def trees_from_table(names: Sequence[str], frame: pl.DataFrame) -> dict[str, Hie
     for own in frame.select(pl.exclude("label")).iter_columns():
         if own.len() > own.null_count() and not 0 <= own.min() <= own.max() <= MAX_LEAVES:  # type: ignore[operator]
             raise ValueError("a node of a tree has a number beyond all nodes")
-    frame = frame.cast({"attribute": pl.Int64, "level": pl.Int64, "parent": pl.Int64, "leaf": pl.Int64})
-    parts = frame.partition_by("attribute", maintain_order=True)
-    if [part["attribute"][0] for part in parts] != list(range(len(names))):
-        raise ValueError("each of its attributes has a tree")
-    return {
-        name: _tree(part.partition_by("level", maintain_order=True))
-        for name, part in zip(names, parts, strict=True)
+    numbers = {
+        name: frame[name].cast(pl.Int64).fill_null(-1).to_numpy()
+        for name in ("attribute", "level", "parent", "leaf")
     }
+    labels, starts = frame["label"].to_list(), _starts(numbers["attribute"])
+    if numbers["attribute"][starts].tolist() != list(range(len(names))):
+        raise ValueError("each of its attributes has a tree")
+    trees = {}
+    for name, start, stop in zip(names, starts, [*starts[1:], len(labels)], strict=True):
+        level, parent, leaf = (numbers[key][start:stop] for key in ("level", "parent", "leaf"))
+        trees[name] = _tree(level, parent, leaf, labels[start:stop])
+    return trees
 
 
-def _tree(levels: Sequence[pl.DataFrame]) -> Hierarchy:
-    if [own["level"][0] for own in levels] != list(range(len(levels))) or not 1 < len(levels) <= MAX_LEVELS:
+def _starts(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where another number begins."""
+    return np.flatnonzero(np.diff(numbers, prepend=-2))
+
+
+def _tree(
+    level: NDArray[np.int64], parent: NDArray[np.int64], leaf: NDArray[np.int64], labels: list[str | None]
+) -> Hierarchy:
+    """Read one tree; of nodes without a parent or a leaf, these are -1."""
+    starts = _starts(level)
+    height = len(starts)
+    if level[starts].tolist() != list(range(height)) or not 1 < height <= MAX_LEVELS:
         raise ValueError(f"a tree has 2 to {MAX_LEVELS} levels")
-    if levels[-1].height != 1 or levels[0]["label"].n_unique() < levels[0].height:
+    ends = [*starts[1:].tolist(), len(level)]
+    first = labels[: ends[0]]
+    if len(level) - starts[-1] != 1 or len(set(first)) < len(first):
         raise ValueError("a tree has one root, and leaves that are different from each other")
-    leaf = levels[0]["leaf"]
-    nodes = leaf.is_not_null().arg_true().to_numpy()
-    nodes = nodes[leaf.drop_nulls().arg_sort().to_numpy()]
-    if not len(nodes) or leaf.drop_nulls().sort().to_list() != list(range(len(nodes))):
+    leaves = leaf[: ends[0]]
+    nodes = np.flatnonzero(leaves >= 0)
+    nodes = nodes[np.argsort(leaves[nodes], kind="stable")]
+    if not len(nodes) or not np.array_equal(leaves[nodes], np.arange(len(nodes))):
         raise ValueError("the leaves of a tree are numbered")
     codes = [nodes.astype(np.int32)]
-    for own, above in pairwise(levels):
-        parent = own["parent"].gather(codes[-1])
-        if parent.null_count() or int(parent.max()) >= above.height:  # type: ignore[arg-type]
+    for (low, high), (above, top) in pairwise(zip(starts.tolist(), ends, strict=True)):
+        parents = parent[low:high][codes[-1]]
+        if parents.min() < 0 or parents.max() >= top - above:
             raise ValueError("a node of a tree has no parent")
-        codes.append(parent.to_numpy().astype(np.int32))
-    return Hierarchy(tuple(tuple(own["label"].to_list()) for own in levels), np.stack(codes))
+        codes.append(parents.astype(np.int32))
+    levels = (tuple(labels[low:high]) for low, high in zip(starts.tolist(), ends, strict=True))
+    return Hierarchy(tuple(levels), np.stack(codes))
 
 
 def matched(names: Sequence[str | None], table: Table, name: str) -> NDArray[np.int32]:

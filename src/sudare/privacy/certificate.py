@@ -54,14 +54,19 @@ class InputHash(_CertificatePart):
     sha256_salted: str
 
     @classmethod
-    def commit(cls, source: str, digest: str) -> tuple[InputHash, str]:
-        """Commit to a table's digest; also returns the salt, which must not be published."""
-        salt = secrets.token_hex(32)
+    def commit(cls, source: str, digest: str, salt: str | None = None) -> tuple[InputHash, str]:
+        """Commit to a table's digest, with a salt of its own; also returns the salt, which must not be published."""
+        salt = new_salt() if salt is None else salt
         return cls(source=source, sha256_salted=_salted(digest, salt)), salt
 
     def matches(self, digest: str, salt: str) -> bool:
         """Tell whether this commitment was made to that digest."""
         return secrets.compare_digest(self.sha256_salted, _salted(digest, salt))
+
+
+def new_salt() -> str:
+    """Return a salt that nobody can guess."""
+    return secrets.token_hex(32)
 
 
 def _salted(digest: str, salt: str) -> str:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from sudare.privacy.requirement import Measure, number, one_of
+from sudare.privacy.requirement import Measure, evidence_given, number, one_of
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class DifferentialPrivacy:
 
     def measure(self, loss: PrivacyLoss) -> Measure:
         """Return a loss's epsilon, and whether that and its delta are small enough."""
+        evidence_given(loss, PrivacyLoss, "DifferentialPrivacy")
         holds = loss.epsilon <= self.epsilon * (1 + 1e-12) and loss.delta <= self.delta * (1 + 1e-12)
         return Measure(self.name, loss.epsilon, holds)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sudare.errors import RequirementError
-from sudare.privacy.requirement import Measure, number
+from sudare.privacy.requirement import Measure, evidence_given, number
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class PkAnonymity:
 
     def measure(self, law: Spread) -> Measure:
         """Return the k that a law's spread gives, and whether it is enough."""
+        evidence_given(law, Spread, "PkAnonymity")
         k = k_of(law.spread, law.records)
         return Measure(self.name, k, k >= self.k * (1 - 1e-12))
 

@@ -171,3 +171,9 @@ def attribute_name(value: object, owner: str) -> None:
 def refused(value: object, name: str, owner: str, must_be: str) -> ParameterError:
     """Word the error for a parameter in the one form that all have."""
     return ParameterError(f"The '{name}' parameter of {owner} must be {must_be}. Got {value!r} instead.")
+
+
+def evidence_given(evidence: object, kind: type, owner: str) -> None:
+    """Refuse what a requirement cannot be measured on."""
+    if not isinstance(evidence, kind):
+        raise ParameterError(f"{owner} is measured on {kind.__name__}(...). Got {evidence!r} instead.")

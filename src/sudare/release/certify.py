@@ -20,6 +20,8 @@ from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.tables.text import text_of
+from sudare.verification.files import open_table
+from sudare.verification.finders import find_in_views
 from sudare.verification.findings import Verification
 from sudare.verification.utility import attacks_on, utility_of
 from sudare.verification.verify import verify
@@ -37,11 +39,11 @@ class HandedOver:
 class Declared:
     """What was asked for and how, as the holder declared it; nothing of it is learned from the table."""
 
-    promises: Sequence[Promise]
+    promises: tuple[Promise, ...]
     method: str
     schema: Schema
     randomness: str
-    caveats: Sequence[str] = ()
+    caveats: tuple[str, ...] = ()
 
 
 def certify(
@@ -52,15 +54,14 @@ def certify(
 ) -> Certificate:
     """Say what is handed over, what it promises, and what was measured on it.
 
-    `verification` is that of what is handed over, if it was verified before; else it is verified now, and a
-    RequirementError raised if a promise does not hold on it.
+    `verification` is what `verified` gave for just that, if it was asked before.
     """
     return Certificate(
         requirements=[str(promise) for promise in declared.promises],
         promises=[promise_to_json(promise) for promise in declared.promises],
         attributes=_attributes(handed_over, declared),
         missing_values=_listed(declared.schema.missing_values),
-        measured=_measured(handed_over, declared, verification),
+        measured=_measured(declared, verification or verified(handed_over, declared)),
         method=declared.method,
         utility=_utility(handed_over, declared.schema),
         caveats=list(declared.caveats),
@@ -100,16 +101,22 @@ def _budget(promise: Promise) -> dict[str, float]:
 
 
 def verified(handed_over: HandedOver, declared: Declared) -> Verification:
-    """Verify a single table; raise a RequirementError if a promise does not hold on it."""
-    (frame,) = handed_over.frames.values()
-    verification = verify(frame, declared.promises, declared.schema, plan=handed_over.law)
+    """Verify what is handed over; raise a RequirementError if a promise does not hold on it.
+
+    Of several views that is what each leaves by itself: what they leave together can only be told beside the original.
+    """
+    schema = declared.schema
+    if any(isinstance(promise, MultiViewDiversity) for promise in declared.promises):
+        views = {name: [open_table(rows, schema)] for name, rows in handed_over.frames.items()}
+        verification = Verification(tuple(find_in_views(one, views, schema) for one in declared.promises))
+    else:
+        (rows,) = handed_over.frames.values()
+        verification = verify(rows, declared.promises, schema, plan=handed_over.law)
     verification.refuse_if_broken()
     return verification
 
 
-def _measured(
-    handed_over: HandedOver, declared: Declared, verification: Verification | None
-) -> dict[str, Any]:
+def _measured(declared: Declared, verification: Verification) -> dict[str, Any]:
     """Return what the output has of each promise.
 
     Of several views it is what was promised: they were verified together, and how much more than that they leave to
@@ -118,7 +125,7 @@ def _measured(
     together = [p for p in declared.promises if isinstance(p, MultiViewDiversity)]
     if together:
         return {promise.name: promise.l for promise in together}
-    return dict((verification or verified(handed_over, declared)).measured)
+    return dict(verification.measured)
 
 
 def _utility(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ from sudare.ledger import history
 from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.ledger import Ledger
 from sudare.plans.plan import Plan
-from sudare.privacy.certificate import Certificate, InputHash
+from sudare.privacy.certificate import Certificate, InputHash, new_salt
 from sudare.privacy.promises import Promise
-from sudare.release.certify import Declared, HandedOver, certify
+from sudare.release.certify import Declared, HandedOver, certify, verified
 from sudare.release.writing import sha256_of, write_json, write_text
 from sudare.tables import folders
 from sudare.tables.atomic import write_folder
@@ -42,6 +42,8 @@ class Kept:
     """Writes the report, given the holder's record."""
     name_blocks: Callable[[], Mapping[str, RecordedBlocks]] = dict
     """Names the block that records are published in, by view, where there are blocks; a ledger asks for it."""
+    input_salt: str = field(default_factory=new_salt)
+    """Opens the certificate's input hash. It is drawn at once, so that whoever asks gets the same commitment."""
 
     @property
     def blocks(self) -> Mapping[str, RecordedBlocks]:
@@ -51,16 +53,7 @@ class Kept:
     @property
     def input_hash(self) -> InputHash:
         """The commitment to the input that the certificate states."""
-        return self._commitment[0]
-
-    @property
-    def input_salt(self) -> str:
-        """Opens the certificate's input hash."""
-        return self._commitment[1]
-
-    @cached_property
-    def _commitment(self) -> tuple[InputHash, str]:
-        return InputHash.commit(self.table.name, self.table.digest())
+        return InputHash.commit(self.table.name, self.table.digest(), self.input_salt)[0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,8 +63,16 @@ class Release:
     handed_over: HandedOver
     declared: Declared
     kept: Kept
-    verification: Verification | None = None
-    """Of a single table; what it has of the promises is certified. Views are verified together, when they are made."""
+
+    @cached_property
+    def verification(self) -> Verification:
+        """What was measured on what is handed over; a RequirementError if a promise does not hold on it."""
+        return verified(self.handed_over, self.declared)
+
+    def refuse_if_broken(self) -> Release:
+        """Return the release itself, if all that it promises holds; else raise a RequirementError."""
+        self.verification  # noqa: B018
+        return self
 
     @cached_property
     def certificate(self) -> Certificate:
@@ -94,7 +95,7 @@ class Release:
         return self.kept.plan
 
     @property
-    def requirements(self) -> Sequence[Promise]:
+    def requirements(self) -> tuple[Promise, ...]:
         """What was asked for."""
         return self.declared.promises
 

@@ -248,7 +248,10 @@ class _Thrift:
         raise ValueError("its footer is damaged")
 
     def _byte(self) -> int:
-        return self._take(1)[0]
+        if self.at >= self._stop:
+            raise ValueError("its footer ends too early")
+        self.at += 1
+        return self._content[self.at - 1]
 
     def _take(self, count: int) -> bytes:
         _whole(count, self._stop - self.at)

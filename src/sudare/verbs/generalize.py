@@ -31,7 +31,6 @@ from sudare.utility.measures import utility_of
 from sudare.utility.queries import query_error
 from sudare.verbs.arguments import requirements_given
 from sudare.verification.columns import refuse_columns
-from sudare.verification.findings import Verification
 
 NO_NOISE = "no noise; rows stand in the order of their published values"
 
@@ -109,16 +108,15 @@ def released(
     """Apply a plan to the rows that it covers, certify the output, and say what the holder keeps."""
     whole = placed.whole
     handed_over = HandedOver({"data": placed.rest.rows.rewrite(placed.located.rewriting)})
-    declared = Declared(list(plan.requirements), plan.method, table.schema, NO_NOISE, list(caveats))
-    verification = verified(handed_over, declared)
+    declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, tuple(caveats))
     kept = Kept(
         plan,
         table,
         record=partial(_record, whole, plan, predict, decision),
-        report=partial(_report, whole.table, handed_over, verification),
+        report=partial(_report, whole.table, handed_over, declared),
         name_blocks=partial(_named_blocks, table, whole),
     )
-    return Release(handed_over, declared, kept, verification)
+    return Release(handed_over, declared, kept).refuse_if_broken()
 
 
 def _named_blocks(table: Table, whole: Located) -> dict[str, RecordedBlocks]:
@@ -157,10 +155,11 @@ def _record(
 def _report(
     table: Table,
     handed_over: HandedOver,
-    verification: Verification,
+    declared: Declared,
     certificate: Certificate,
     holder: dict[str, Any],
 ) -> str:
+    verification = verified(handed_over, declared)
     return write_generalization_report(table, handed_over.frames["data"], certificate, holder, verification)
 
 

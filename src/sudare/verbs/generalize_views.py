@@ -133,7 +133,7 @@ def released_views(
     least = _verified(located, rewritings, requirement, strictest or requirement, earlier)
     data = {name: placed.rest.rows.rewrite(rewriting) for name, rewriting in rewritings.items()}
     handed_over = HandedOver(data)
-    declared = Declared([requirement], plan.method, table.schema, NO_NOISE, [PERSON_BY_PERSON, *caveats])
+    declared = Declared((requirement,), plan.method, table.schema, NO_NOISE, (PERSON_BY_PERSON, *caveats))
     kept = Kept(
         plan,
         table,
@@ -141,7 +141,7 @@ def released_views(
         report=partial(_report, table, data, located, earlier),
         name_blocks=partial(_named_blocks, table, whole),
     )
-    return Release(handed_over, declared, kept)
+    return Release(handed_over, declared, kept).refuse_if_broken()
 
 
 def _named_blocks(table: Table, whole: LocatedViews) -> dict[str, RecordedBlocks]:

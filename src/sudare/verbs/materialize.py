@@ -113,7 +113,9 @@ def _declared(design: PViewDesign, schema: Schema, source: Keystream) -> Declare
     """Say what was declared; of the schema only what the p-view counts."""
     attributes = {name: schema[name] for name in design.domain.names}
     counted = schema.model_copy(update={"attributes": attributes})
-    return Declared([design.requirement], design.method.name, counted, source.description, [ADDED_OR_REMOVED])
+    return Declared(
+        (design.requirement,), design.method.name, counted, source.description, (ADDED_OR_REMOVED,)
+    )
 
 
 def _undeclared(schema: Schema) -> list[str]:

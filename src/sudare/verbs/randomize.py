@@ -22,7 +22,7 @@ from sudare.randomization.draw import draw, input_codes
 from sudare.randomization.learn import learn_plan
 from sudare.randomization.methods import After, Histogram, How, RandomizationMethod
 from sudare.randomization.plan import RandomizationPlan
-from sudare.release.certify import Declared, HandedOver, verified
+from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
 from sudare.reports.randomization import write_randomization_report
 from sudare.tables.attribute import Role
@@ -107,14 +107,14 @@ def _release(table: Table, plan: RandomizationPlan, source: Keystream, unsafe_se
     data, law = _drawn(table, plan, source), plan.to_json()
     handed_over = HandedOver({"data": Runs.of(data)}, law)
     randomness = f"{source.description}; rows stand in the order of their published values"
-    declared = Declared([plan.requirement], "randomize", table.schema, randomness, plan.caveats)
+    declared = Declared((plan.requirement,), "randomize", table.schema, randomness, tuple(plan.caveats))
     kept = Kept(
         plan,
         table,
         record=partial(_record, table, plan, unsafe_seed),
         report=partial(write_randomization_report, table, data, plan),
     )
-    return Release(handed_over, declared, kept, verified(handed_over, declared))
+    return Release(handed_over, declared, kept).refuse_if_broken()
 
 
 def _drawn(table: Table, plan: RandomizationPlan, source: Keystream) -> pl.DataFrame:

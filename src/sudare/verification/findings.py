@@ -8,6 +8,7 @@ from typing import Any
 
 from sudare.errors import RequirementError
 from sudare.tables.attribute import Role
+from sudare.tables.text import shown
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Finding:
     @property
     def where(self) -> str:
         """Where the worst is, in words."""
-        return ", ".join(f"{name} = {value}" for name, value in self.worst.items()) or "all records"
+        said = {name: "(missing)" if value is None else shown(value) for name, value in self.worst.items()}
+        return ", ".join(f"{name} = {value}" for name, value in said.items()) or "all records"
 
 
 @dataclass(frozen=True)
