@@ -107,7 +107,10 @@ PVIEWS: dict[str, Make] = {
 }
 EVERY = DETERMINISTIC | RANDOM | PVIEWS
 
-ENGINES: dict[str, Callable[[Any], sd.Table]] = {"memory": lambda source: sd.read(source, SCHEMA)}
+ENGINES: dict[str, Callable[[Any], sd.Table]] = {
+    "memory": lambda source: sd.read(source, SCHEMA),
+    "duckdb": lambda source: sd.read(source, SCHEMA, engine="duckdb"),
+}
 """How each engine reads a table."""
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
@@ -20,6 +22,11 @@ KEPT = frozenset(
 BATCH = 2**20  # rows that are handed over at a time
 
 
+def _remove(connection: Any, folder: Path) -> None:
+    connection.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 class DuckDB:
     """A database of its own in a private folder, which is gone with it."""
 
@@ -31,10 +38,10 @@ class DuckDB:
                 'The engine "duckdb" needs the package duckdb. Install it: pip install "sudare[duckdb]"'
             ) from None
         self._error: type[Exception] = duckdb.Error
-        self._folder = tempfile.TemporaryDirectory(prefix="sudare-duckdb-")  # nobody else may read it
         self._numbers = count()
-        home = Path(self._folder.name)
+        home = Path(tempfile.mkdtemp(prefix="sudare-duckdb-"))  # nobody else may look into it
         self._connection = duckdb.connect(str(home / "rows.duckdb"))
+        weakref.finalize(self, _remove, self._connection, home)
         self._execute(f"SET temp_directory = '{home / 'spilled'}'")
         self._execute(
             "SET preserve_insertion_order = false; SET TimeZone = 'UTC'; SET enable_progress_bar = false"
