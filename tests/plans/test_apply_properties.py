@@ -22,7 +22,7 @@ from tests.plans.worlds import (
     holds,
 )
 
-EXAMPLES = 16
+EXAMPLES = 10
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 
 

@@ -118,6 +118,7 @@ def test_the_most_likely_knows_its_error(case: str) -> None:
     assert study.ratio.mean() == pytest.approx(1, abs=0.15), (study.ratio, study.coverage)
 
 
+@pytest.mark.slow
 def test_intervals_of_the_most_likely_hold_the_truth_for_pairs_and_at_the_edge() -> None:
     """Pairs of few records or none, where the most likely count is far from normal; and bits, which have many such."""
     rare = [{"job": "t", "sex": "x"}, {"job": "s", "sex": "z"}, {"sex": "z"}]
