@@ -18,7 +18,6 @@ from sudare.randomization.estimate import most_likely
 from sudare.randomization.laws import How, Law
 from sudare.randomization.learn import learn_plan
 from sudare.randomization.published import CodedAttribute, PublishedLaw
-from sudare.verbs.randomize import row_codes
 
 Floats = NDArray[np.float64]
 RECORDS = 32_561  # in adult.data
@@ -94,7 +93,7 @@ def row(numeric: Numeric, mechanism: str, k: float, seeds: int) -> Row:
     how = MECHANISMS[mechanism]
     table = _table(numeric, how)
     plan = learn_plan(table, sd.PkAnonymity(k), Keystream.unsafe(0), how={numeric.name: how})
-    rows = {numeric.name: row_codes(table, numeric.name)}
+    rows = {numeric.name: table.rows.column(numeric.name).codes}
     law, original = plan[numeric.name], input_codes(plan, plan.places(table), rows)[numeric.name]
     errors = [_errors(numeric, law, original, Keystream.unsafe(seed)) for seed in range(seeds)]
     return Row(numeric.name, mechanism, k, plan.k, *np.array(errors).T)

@@ -27,7 +27,7 @@ def uncounted(counts: Counts) -> np.ndarray:
 
 def cells_of(axis: Axis, table: Table) -> list[int]:
     """Return the cell of every row of a table, on one axis."""
-    return axis.cells_of(table)[table.rows.codes(axis.name)].tolist()
+    return axis.cells_of(table)[table.rows.column(axis.name).codes].tolist()
 
 
 def rows_of(domain: Domain, table: Table) -> np.ndarray:

@@ -13,11 +13,10 @@ from sudare.plans.law import LawForm
 from sudare.randomization.draw import draw, input_codes
 from sudare.randomization.plan import RandomizationPlan
 from sudare.randomization.published import PublishedCounts
-from sudare.verbs.randomize import row_codes
 
 
 def rows_of(plan: RandomizationPlan, table: sd.Table) -> dict[str, Any]:
-    return {name: row_codes(table, name) for name in plan.attributes}
+    return {name: table.rows.column(name).codes for name in plan.attributes}
 
 
 def original_codes(plan: RandomizationPlan, table: sd.Table) -> dict[str, np.ndarray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 import polars as pl
@@ -19,6 +19,15 @@ class Database(Protocol):
 
     def store(self, query: str) -> str:
         """Keep the rows that a query gives, and return the name of the relation that has them."""
+
+    def keep(self, frames: Iterable[pl.DataFrame]) -> str:
+        """Keep the rows of several frames, one after the other."""
+
+    def types(self, relation: str) -> dict[str, pl.DataType]:
+        """Return the columns of a relation, with their types."""
+
+    def key(self, relation: str, name: str) -> str:
+        """Return what tells the values of a column apart."""
 
     def upload(self, frame: pl.DataFrame) -> str:
         """Keep a frame, and return the name of the relation that has its rows."""

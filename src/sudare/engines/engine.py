@@ -16,6 +16,8 @@ from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.runs import PublishedRows
 
+Change = Callable[[Mapping[str, Codes]], pl.DataFrame]
+
 
 class Engine(Protocol):
     """Who holds the rows of a table."""
@@ -50,8 +52,11 @@ class Engine(Protocol):
     def retyped(self, types: Mapping[str, Callable[[pl.Series], pl.Series]]) -> Engine:
         """Return the same rows, with the distinct values that some columns still have in other types."""
 
-    def codes(self, name: str) -> Codes:
-        """Return the code of every row of a column: for laws, which change each record on its own."""
+    def changed(self, names: Sequence[str], change: Change) -> PublishedRows:
+        """Return what a law makes of every row, in the order of what is published.
+
+        `change` gets the codes that some rows have in these columns, and returns as many rows of their new values.
+        """
 
     def rewrite(self, rewriting: Rewriting) -> PublishedRows:
         """Return what is published instead of the rows, in the order of what is published."""

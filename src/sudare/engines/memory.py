@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.engines.engine import Change
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.tables.column import Codes, Column, smallest
 from sudare.tables.content import Content
 from sudare.tables.counts import Counts, count, count_index, places_of
 from sudare.tables.dictionary import Dictionary
-from sudare.tables.published import order_of, ranks, unlisted
+from sudare.tables.published import in_order, order_of, ranks, unlisted
 from sudare.tables.runs import Runs
 
 Later = Callable[[], Column]
@@ -102,9 +103,9 @@ class Memory:
         left = column.take(column.codes, name)
         return left.with_values(as_type(left.values))
 
-    def codes(self, name: str) -> Codes:
-        """Return the code of every row of a column."""
-        return self.column(name).codes
+    def changed(self, names: Sequence[str], change: Change) -> Runs:
+        """Return what a law makes of every row, in the order of what is published."""
+        return Runs.of(in_order(change({name: self.column(name).codes for name in names})))
 
     def rewrite(self, rewriting: Rewriting) -> Runs:
         """Return what is published instead of the rows, in the order of what is published."""

@@ -53,7 +53,7 @@ def read_relational(source: Any, schema: Schema | None, csv: CsvFormat | None, m
 
 
 def _first_file(pattern: str) -> str:
-    files = sorted(glob(pattern, recursive=True))
+    files = sorted(glob(pattern, recursive=True))  # noqa: PTH207 (a pattern may begin anywhere)
     if not files:
         raise InputError(f"{pattern}: there is no such file.")
     return files[0]

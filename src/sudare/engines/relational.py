@@ -8,7 +8,7 @@ is gone through once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,13 +17,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.engines.database import Database
+from sudare.engines.engine import Change
 from sudare.engines.rewriting import Rewriting
 from sudare.engines.stored import StoredRows
-from sudare.tables.column import Codes, Column, smallest
+from sudare.tables.column import Codes, Column
 from sudare.tables.content import Content, Summing
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.published import ranks, unlisted
+from sudare.tables.runs import Runs
 
 Ints = NDArray[np.int64]
 Coder = Callable[[str, pl.Series], Column]
@@ -230,10 +232,25 @@ class Relational:
 
     # -- Rewriting ------------------------------------------------------------------------------------
 
-    def codes(self, name: str) -> Codes:
-        """Return the code of every row of a column, in the order of the codes."""
-        counts = self.counts([name])
-        return np.repeat(counts.codes[:, 0], counts.weights).astype(smallest(self.dictionary(name).size))
+    def changed(self, names: Sequence[str], change: Change) -> StoredRows:
+        """Return what a law makes of every row, in the order of what is published; some rows are changed at a time."""
+        changed = self._database.keep(change(rows) for rows in self._laid_out(names))
+        columns = self._database.types(changed)
+        rows = Relational(
+            self._database,
+            changed,
+            {name: self._database.key(changed, name) for name in columns},
+            lambda name, raw: Column.encode(raw.cast(columns[name]).alias(name)),
+            list(columns),
+        )
+        return rows.rewrite(Rewriting((), np.empty((1, 0), dtype=np.int32), dict.fromkeys(columns)))
+
+    def _laid_out(self, names: Sequence[str]) -> Iterator[dict[str, Codes]]:
+        """Yield the codes of all rows, some at a time."""
+        for frame in self._database.batches(self._grouped(names)):
+            runs = Runs(frame.select(pl.exclude("weight")), frame["weight"])
+            for part in runs.slices():
+                yield {name: part[f"c{i}"].to_numpy() for i, name in enumerate(names)}
 
     def rewrite(self, rewriting: Rewriting) -> StoredRows:
         """Return what is published instead of the rows, in the order of what is published."""
@@ -259,12 +276,10 @@ class Relational:
             else:
                 listed[f"l{at}"] = rank[labels.of_tuple].astype(np.int32)
                 columns.append(f"tuples.l{at} AS p{at}")
-        tuples = self._database.upload(pl.DataFrame(listed))
-        same = " AND ".join(f"rows.c{i} = tuples.k{i}" for i in range(len(rewriting.keys)))
-        rows = (
-            f"SELECT {', '.join(columns)}, rows.weight FROM ({self._grouped(names)}) AS rows "
-            f"JOIN {tuples} AS tuples ON {same} {' '.join(joins)}"
-        )
+        if rewriting.keys:
+            same = " AND ".join(f"rows.c{i} = tuples.k{i}" for i in range(len(rewriting.keys)))
+            joins.append(f"JOIN {self._database.upload(pl.DataFrame(listed))} AS tuples ON {same}")
+        rows = f"SELECT {', '.join(columns)}, rows.weight FROM ({self._grouped(names)}) AS rows {' '.join(joins)}"
         every_column = _numbered(values, "p")
         stored = self._database.store(
             f"SELECT {every_column}, CAST(sum(weight) AS BIGINT) AS weight FROM ({rows}) GROUP BY {every_column}"

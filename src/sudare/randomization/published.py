@@ -18,6 +18,7 @@ from sudare.randomization.channel import Channel, Floats
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import channel_of, reflecting
 from sudare.tables.numbers import numbers_of
+from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.text import shown, text_of
 
 MAX_STEPS = 128  # of a grid on which numbers are estimated
@@ -102,7 +103,7 @@ class PublishedCounts:
             )
 
     @classmethod
-    def of(cls, data: pl.DataFrame, forms: Mapping[str, LawForm]) -> PublishedCounts:
+    def of(cls, data: pl.DataFrame | PublishedRows, forms: Mapping[str, LawForm]) -> PublishedCounts:
         """Count what is published under some laws.
 
         >>> form = {"how": "retain", "epsilon": 1.1, "spread": 2.2, "values": ["no", "yes"], "retention": [0.75, 0.75]}
@@ -111,16 +112,19 @@ class PublishedCounts:
         [1.0, 2.0]
         """
         columns = [column for name, form in forms.items() for column in form.values_by_column(name)]
+        runs = Runs.of(data) if isinstance(data, pl.DataFrame) else data.counted(columns)
         for column in columns:
-            _check_type(data, column)
-        laws = tuple(PublishedLaw.of(name, form, data.schema) for name, form in forms.items())
+            _check_type(runs.rows, column)
+        laws = tuple(PublishedLaw.of(name, form, runs.rows.schema) for name, form in forms.items())
         shape = tuple(law.channel.outputs for law in laws)
         if math.prod(shape) > MAX_COMBINATIONS:
             raise ParameterError(
                 f"{' x '.join(f'{size:,}' for size in shape)} combinations are too many to estimate at once. "
                 "Ask for fewer attributes."
             )
-        tuples = data.select(columns).group_by(columns).len(f"records by {max(columns, key=len)}")
+        weight = f"records by {max(columns, key=len)}"
+        rows = runs.rows.select(columns).with_columns(runs.lengths.alias(weight))
+        tuples = rows.group_by(columns).agg(pl.sum(weight))
         cells = np.ravel_multi_index(tuple(law.codes(tuples) for law in laws), shape)
         counts = np.bincount(cells, tuples[:, -1].to_numpy().astype(np.float64), minlength=math.prod(shape))
         return cls(laws, np.asarray(counts.reshape(shape), dtype=np.float64))

@@ -31,6 +31,7 @@ from sudare.reports.randomization_histograms import (
     transition_matrix,
 )
 from sudare.tables.attribute import Role
+from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
 
@@ -43,7 +44,7 @@ Kind = Literal["tells nothing", "noise", "bits", "matrix", "retention"]
 
 def write_randomization_report(
     table: Table,
-    data: pl.DataFrame,
+    data: PublishedRows,
     plan: RandomizationPlan,
     certificate: Certificate,
     holder: Mapping[str, Any],
@@ -174,7 +175,7 @@ class LawSection(NamedTuple):
     histogram: ComparedHistogram
 
 
-def law_section(law: Law, table: Table, data: pl.DataFrame, plan: RandomizationPlan) -> LawSection:
+def law_section(law: Law, table: Table, data: PublishedRows, plan: RandomizationPlan) -> LawSection:
     """Compute what is told of one law."""
     published = PublishedCounts.of(data, {law.name: LawForm.of(law.name, law.to_json())})
     return LawSection(

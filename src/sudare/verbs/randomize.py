@@ -17,7 +17,6 @@ from sudare.privacy.certificate import Certificate
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity, k_of
 from sudare.randomization.budget import Split
-from sudare.randomization.domains import Codes
 from sudare.randomization.draw import draw, input_codes
 from sudare.randomization.learn import learn_plan
 from sudare.randomization.methods import After, Histogram, How, RandomizationMethod
@@ -26,8 +25,7 @@ from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
 from sudare.reports.randomization import write_randomization_report
 from sudare.tables.attribute import Role
-from sudare.tables.published import in_order
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table, table_given
 from sudare.verification.columns import refuse_columns
 
@@ -96,7 +94,7 @@ def apply_law(
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Draw a table by a plan that was learned before; return the rows in the order of their values, and the law."""
     plan = plan.for_table(table)
-    return _drawn(table, plan, source), plan.to_json()
+    return _drawn(table, plan, source).frame(), plan.to_json()
 
 
 def _release(table: Table, plan: RandomizationPlan, source: Keystream, unsafe_seed: int | None) -> Release:
@@ -105,7 +103,7 @@ def _release(table: Table, plan: RandomizationPlan, source: Keystream, unsafe_se
     `unsafe_seed` is the one that the source was made from, if it was: the Pk game is played with it, too.
     """
     data, law = _drawn(table, plan, source), plan.to_json()
-    handed_over = HandedOver({"data": Runs.of(data)}, law)
+    handed_over = HandedOver({"data": data}, law)
     randomness = f"{source.description}; rows stand in the order of their published values"
     declared = Declared((plan.requirement,), "randomize", table.schema, randomness, tuple(plan.caveats))
     kept = Kept(
@@ -117,15 +115,10 @@ def _release(table: Table, plan: RandomizationPlan, source: Keystream, unsafe_se
     return Release(handed_over, declared, kept).refuse_if_broken()
 
 
-def _drawn(table: Table, plan: RandomizationPlan, source: Keystream) -> pl.DataFrame:
+def _drawn(table: Table, plan: RandomizationPlan, source: Keystream) -> PublishedRows:
     """Return new values for every record, in the order of these values."""
-    rows = {name: row_codes(table, name) for name in plan.attributes}
-    return in_order(plan.decode(draw(plan, plan.places(table), rows, source)))
-
-
-def row_codes(table: Table, name: str) -> Codes:
-    """Return the dictionary's code of every row. Nothing else of `randomize` needs the rows."""
-    return table.rows.codes(name)
+    places = plan.places(table)
+    return table.rows.changed(plan.attributes, lambda rows: plan.decode(draw(plan, places, rows, source)))
 
 
 def _source(unsafe_seed: int | None) -> Keystream:
