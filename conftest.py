@@ -36,5 +36,9 @@ def _try_fewer(test: Any) -> None:
     """Let a property be tried on a third of its examples; hypothesis has no public name for what a test was given."""
     own = getattr(test, OWN_SETTINGS, None)
     if own is not None and not hasattr(test, "tried_fewer"):
-        setattr(test, OWN_SETTINGS, settings(own, max_examples=max(own.max_examples // 3, 10)))
+        setattr(
+            test,
+            OWN_SETTINGS,
+            settings(own, max_examples=min(own.max_examples, max(own.max_examples // 3, 10))),
+        )
         test.tried_fewer = True  # a test with several parameters comes several times

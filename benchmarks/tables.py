@@ -48,7 +48,13 @@ def measure(kind: str, path: str) -> dict[str, float]:
         return {"seconds": seconds(lambda: sd.read(path), 1), "gigabytes": peak_gigabytes()}
     names = CHOICES[kind]
     table = sd.read(path)
-    ours = seconds(lambda: table.counts(names))
+    other = names[::-1]  # what was counted last is remembered, so another is counted between
+
+    def counted() -> None:
+        table.counts(names)
+        table.counts(other)
+
+    ours = seconds(counted) / 2
     distinct = len(table.counts(names))
     memory = peak_gigabytes()
     frame = table.frame().select(names)

@@ -7,7 +7,6 @@ import os
 import pwd
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,28 +15,6 @@ from urllib.parse import quote
 
 import pytest
 
-READING = """
-import sudare as sd
-quasi = {"age": sd.Hierarchy.intervals(range(18, 96), width=10)}
-schema = sd.Schema.from_roles(quasi=["age", "sex"], sensitive=["diagnosis"], hierarchies=quasi, bounds={"age": (18, 95)},
-    domains={"sex": ["Female", "Male"], "diagnosis": sorted(set(sd.datasets.health_survey(400)["diagnosis"]))})
-table = sd.read(sd.datasets.health_survey(400).select("age", "sex", "diagnosis"), schema)
-"""
-COMPILING = (
-    READING
-    + """
-for method in ("mondrian", "minimal"):
-    sd.generalize(table, [sd.KAnonymity(3), sd.LDiversity(2)], method).report
-""",
-    READING
-    + """
-sd.assess(table)
-sd.generalize_views(table, {"a": ["age"], "b": ["sex"]}, sd.MultiViewDiversity(2)).report
-sd.materialize(table, sd.DifferentialPrivacy(1.0)).holder
-sd.materialize(table, sd.DifferentialPrivacy(1.0), "dp-mondrian").holder
-sd.randomize(table, sd.PkAnonymity(2)).report
-""",
-)
 PASSWORD = "s3cret-geheim"
 MEMORY = Path("/dev/shm")
 
@@ -50,14 +27,6 @@ def pytest_configure(config: pytest.Config) -> None:
     folder.chmod(0o755)  # the PostgreSQL server runs as somebody else
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let two processes compile the kernels, half each, before tests in several processes all need the same ones."""
-    if not getattr(session.config.option, "numprocesses", None):
-        return
-    halves = [subprocess.Popen([sys.executable, "-c", half]) for half in COMPILING]
-    assert not any(half.wait() for half in halves)
 
 
 def unavailable(reason: str) -> NoReturn:

@@ -20,6 +20,7 @@ from sudare.tables.published import in_order, order_of, ranks, unlisted
 from sudare.tables.runs import Runs
 
 Later = Callable[[], Column]
+MAX_INDEXED = 2**20  # rows of which it is remembered which tuple each is
 
 
 class Memory:
@@ -33,6 +34,7 @@ class Memory:
     def __init__(self, columns: Mapping[str, Column | Later], rows: int) -> None:
         self._columns = dict(columns)
         self._rows = rows
+        self._last: tuple[tuple[str, ...], Counts, NDArray[np.int64]] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,7 +57,17 @@ class Memory:
 
     def counts(self, names: Sequence[str]) -> Counts:
         """Count the distinct tuples of some columns."""
-        return count(*self._coded(names))
+        return self._indexed(names)[0] if self._rows <= MAX_INDEXED else count(*self._coded(names))
+
+    def _indexed(self, names: Sequence[str]) -> tuple[Counts, NDArray[np.int64]]:
+        """Count, and say which tuple each row is. Who counts mostly rewrites next, by the same columns."""
+        key = tuple(names)
+        if self._last is not None and self._last[0] == key:
+            return self._last[1:]
+        indexed = count_index(*self._coded(names))
+        if self._rows <= MAX_INDEXED:
+            self._last = key, *indexed
+        return indexed
 
     def _coded(self, names: Sequence[str]) -> tuple[dict[str, Codes], list[int]]:
         columns = [self.column(name) for name in names]
@@ -79,7 +91,7 @@ class Memory:
 
     def without(self, names: Sequence[str], tuples: NDArray[np.int32]) -> Memory:
         """Leave out all rows with one of these tuples of some columns."""
-        counts, tuple_of = count_index(*self._coded(names))
+        counts, tuple_of = self._indexed(names)
         stays = np.ones(len(counts), dtype=bool)
         places = places_of(tuples, counts)
         stays[places[places >= 0]] = False
@@ -109,7 +121,7 @@ class Memory:
 
     def rewrite(self, rewriting: Rewriting) -> Runs:
         """Return what is published instead of the rows, in the order of what is published."""
-        counts, tuple_of = count_index(*self._coded(rewriting.keys))
+        counts, tuple_of = self._indexed(rewriting.keys)
         place, kept = tuple_of, None
         if not np.array_equal(rewriting.tuples, counts.codes):
             listed = np.full(len(counts), -1, dtype=np.int64)
