@@ -9,7 +9,9 @@ import typer
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
+    Engine,
     LedgerFile,
+    Memory,
     OutputFolder,
     Receiver,
     SchemaPath,
@@ -45,6 +47,8 @@ def apply(
         ),
     ] = "refuse",
     schema: SchemaPath = Path(SCHEMA_FILE),
+    engine: Engine = "memory",
+    memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
     force: Force = False,
@@ -54,7 +58,7 @@ def apply(
     declared = schema_of(schema)
     learned = Plan.open(plan)
     book = ready_to_write(output, ledger, receiver, force=force)
-    table = read_table(source, declared)
+    table = read_table(source, declared, engine, memory)
     if isinstance(learned, PViewDesign):
         with working("Counting with noise"):
             pview = materialize_design(learned, table, ledger=book, receiver=receiver)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sudare.cli.output import working
-from sudare.engines.read import read
+from sudare.engines.read import EngineName, read
 from sudare.errors import InputError
 from sudare.ledger.ledger import Ledger
 from sudare.privacy.k_anonymity import KAnonymity
@@ -61,6 +61,14 @@ def csv_format(delimiter: str | None, encoding: str | None, decimal: str | None)
     given = {key: value for key, value in asked.items() if value is not None}
     return Schema.from_dict({"attributes": {}, "csv": given}, where="Options").csv if given else None
 
+
+Engine = Annotated[
+    EngineName,
+    typer.Option(help="Who holds the rows: memory, or duckdb, which keeps on disk what is too large for it."),
+]
+Memory = Annotated[
+    str | None, typer.Option(help="How much memory the engine may use, such as 2GB.", show_default="its own")
+]
 
 K = Annotated[int | None, typer.Option("-k", help="k-anonymity: everybody is like k - 1 others.", min=1)]
 L = Annotated[
@@ -141,10 +149,10 @@ def schema_of(path: Path) -> Schema:
     return Schema.from_toml(path)
 
 
-def read_table(source: str, schema: Schema) -> Table:
+def read_table(source: str, schema: Schema, engine: EngineName, memory: str | None) -> Table:
     """Read the table, and show on a terminal that it is being read."""
     with working(f"Reading {safe_name(source)}"):
-        return read(source, schema)
+        return read(source, schema, engine=engine, memory=memory)
 
 
 def ready_to_write(output: Path, ledger: Path | None, receiver: str | None, *, force: bool) -> Ledger | None:

@@ -10,6 +10,8 @@ import typer
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
+    Engine,
+    Memory,
     SchemaPath,
     SensitiveAttribute,
     Source,
@@ -59,6 +61,8 @@ def assess(
         Path | None, typer.Option(help="Write the pictures here, as SVG and PNG.", metavar="FOLDER")
     ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
+    engine: Engine = "memory",
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Say whether l-diversity and k-anonymity can be had, what they cost at least, and what to do."""
@@ -67,7 +71,7 @@ def assess(
         accelerator()
     declared = schema_of(schema)
     asked = [whole_if_it_is(value) for value in l or LS]
-    table = read_table(source, declared)
+    table = read_table(source, declared, engine, memory)
     with working("Assessing"):
         assessment = assess_table(
             table, asked, k or KS, diversity=diversity, attribute=attribute, tight=tight, device=device

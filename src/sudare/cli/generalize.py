@@ -12,9 +12,11 @@ from sudare.cli.arguments import (
     C,
     Distance,
     Diversity,
+    Engine,
     K,
     L,
     LedgerFile,
+    Memory,
     OutputFolder,
     Receiver,
     SchemaPath,
@@ -54,6 +56,8 @@ def generalize(
         typer.Option(help="Also measure how well this sensitive or other attribute can still be predicted."),
     ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
+    engine: Engine = "memory",
+    memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
     force: Force = False,
@@ -65,7 +69,7 @@ def generalize(
         load_extra("sklearn", "--predict", "classifier")
     declared = schema_of(schema)
     book = ready_to_write(output, ledger, receiver, force=force)
-    table = read_table(source, declared)
+    table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
         release = generalize_table(table, asked, method, suppress=suppress, strict=strict, predict=predict)
         release.write(output, force=force, ledger=book, receiver=receiver)

@@ -10,7 +10,9 @@ import typer
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
+    Engine,
     LedgerFile,
+    Memory,
     OutputFolder,
     Receiver,
     SchemaPath,
@@ -89,6 +91,8 @@ def generalize_views(
     ] = None,
     alpha: Annotated[float, typer.Option(help="The α of the paper's score.")] = 0.8,
     schema: SchemaPath = Path(SCHEMA_FILE),
+    engine: Engine = "memory",
+    memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
     everybody: Annotated[
@@ -108,7 +112,7 @@ def generalize_views(
         raise InputError("--everybody speaks of a ledger's receivers. Give --ledger too.")
     declared = schema_of(schema)
     book = ready_to_write(output, ledger, receiver, force=force)
-    table = read_table(source, declared)
+    table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
         release = generalize_table(
             table,

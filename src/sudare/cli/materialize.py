@@ -9,7 +9,9 @@ import typer
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
+    Engine,
     LedgerFile,
+    Memory,
     OutputFolder,
     Receiver,
     SchemaPath,
@@ -54,6 +56,8 @@ def materialize(
         float | None, typer.Option(help="dp-mondrian: the share of its tests in what finds the blocks.")
     ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
+    engine: Engine = "memory",
+    memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
     unsafe_seed: UnsafeSeed = None,
@@ -64,7 +68,7 @@ def materialize(
     parameters = {"theta": theta, "tree_share": tree_share, "beta": beta, "gamma": gamma}
     declared = schema_of(schema)
     book = ready_to_write(output, ledger, receiver, force=force)
-    table = read_table(source, declared)
+    table = read_table(source, declared, engine, memory)
     with working("Counting with noise"):
         pview = materialize_table(
             table,

@@ -10,8 +10,10 @@ from rich.progress import Progress
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
+    Engine,
     K,
     LedgerFile,
+    Memory,
     Receiver,
     SchemaPath,
     SensitiveAttribute,
@@ -60,6 +62,8 @@ def publish(
     ] = None,
     attribute: SensitiveAttribute = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
+    engine: Engine = "memory",
+    memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
     to: Annotated[
@@ -94,7 +98,7 @@ def publish(
     declared = schema_of(schema)
     policy = _policy(declared, schema, l, k, diversity, accept)
     book = ready_to_write(output, ledger, receiver, force=force)
-    table = read_table(source, declared)
+    table = read_table(source, declared, engine, memory)
     with working("Assessing, generalizing and verifying") as progress:
         decide: Decide | None = _asking(progress) if console.is_terminal and not json else None
         release = publish_table(table, policy, attribute=attribute, decide=decide)

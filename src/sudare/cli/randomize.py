@@ -9,7 +9,9 @@ import typer
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
+    Engine,
     LedgerFile,
+    Memory,
     OutputFolder,
     Receiver,
     SchemaPath,
@@ -82,6 +84,8 @@ def randomize(
         typer.Option(help="From what an optimal law is made, if no public histogram is given."),
     ] = "private-estimate",
     schema: SchemaPath = Path(SCHEMA_FILE),
+    engine: Engine = "memory",
+    memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
     unsafe_seed: UnsafeSeed = None,
@@ -106,7 +110,7 @@ def randomize(
         for name, path in files["matrix"].items()
     }
     book = ready_to_write(output, ledger, receiver, force=force)
-    table = read_table(source, declared)
+    table = read_table(source, declared, engine, memory)
     with working("Randomizing and verifying"):
         release = randomize_table(
             table,

@@ -36,14 +36,22 @@ class Reading:
     def __getitem__(self, name: str) -> Attribute:
         return self.schema[name] if self.schema else UNDECLARED
 
-    def take(self, name: str, encode: Encode, values_at: Callable[[NDArray[np.int64]], pl.Series]) -> None:
-        """Code a column and check it; `values_at` tells what stands in some of its rows."""
-        attribute = self[name]
+    def take(
+        self,
+        name: str,
+        encode: Encode,
+        values_at: Callable[[NDArray[np.int64]], pl.Series],
+        origin: Source | None = None,
+    ) -> Column:
+        """Code a column and check it; `values_at` tells what stands in some of its rows, and `origin` where these are."""
+        attribute, origin = self[name], origin or self.origin
         column, wrong = encode()
-        self.faults += type_faults(name, values_at, wrong, attribute.type or "text", self.origin)
+        self.faults += type_faults(name, values_at, wrong, attribute.type or "text", origin)
         missing = self.schema.missing if self.schema else "own value"
-        self.columns[name], faults = checked(column, attribute, missing, wrong, self.origin)
+        column, faults = checked(column, attribute, missing, wrong, origin)
+        self.columns[name] = column
         self.faults += faults
+        return column
 
     def leave(self, series: pl.Series, encode: Encode, missing_values: Sequence[str]) -> None:
         """Keep a column as it is, to be coded when it is needed."""

@@ -29,6 +29,9 @@ class Database(Protocol):
     def key(self, relation: str, name: str) -> str:
         """Return what tells the values of a column apart."""
 
+    def rows_with(self, relation: str, key: str, values: pl.Series) -> list[int]:
+        """Return the numbers of the first rows with some values, or with none; nothing where rows have no numbers."""
+
     def upload(self, frame: pl.DataFrame) -> str:
         """Keep a frame, and return the name of the relation that has its rows."""
 

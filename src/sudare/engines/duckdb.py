@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ KEPT = frozenset(
     "BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE DECIMAL VARCHAR ENUM DATE "
     "TIME TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS".split()
 ) | {"TIMESTAMP WITH TIME ZONE"}
+READ_PARQUET = "read_parquet("
+MAX_NUMBERS = 100  # of rows with a fault, of which a few are told
 BATCH = 2**20  # rows that are handed over at a time
 
 
@@ -43,9 +45,7 @@ class DuckDB:
         self._connection = duckdb.connect(str(home / "rows.duckdb"))
         weakref.finalize(self, _remove, self._connection, home)
         self._execute(f"SET temp_directory = '{home / 'spilled'}'")
-        self._execute(
-            "SET preserve_insertion_order = false; SET TimeZone = 'UTC'; SET enable_progress_bar = false"
-        )
+        self._execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
         if memory is not None:
             try:
                 self._execute(f"SET memory_limit = '{memory.replace(chr(39), '')}'")
@@ -55,16 +55,19 @@ class DuckDB:
                 ) from None
 
     def _execute(self, query: str) -> Any:
+        return self._asked(lambda cursor: cursor.execute(query))
+
+    def _asked(self, ask: Callable[[Any], Any]) -> Any:
         """Ask on a cursor of its own: a result may still be read while the next is asked for."""
         try:
-            return self._connection.cursor().execute(query)
+            return ask(self._connection.cursor())
         except self._error as error:
             raise InputError(f"DuckDB: {str(error).strip().splitlines()[0]}") from None
 
     def parquet(self, pattern: str) -> str:
         """Return the relation of one or several Parquet files."""
         files = pattern.replace("'", "''")
-        return f"read_parquet('{files}', hive_partitioning = false)"
+        return f"{READ_PARQUET}'{files}', hive_partitioning = false)"
 
     def keep(self, frames: Iterable[pl.DataFrame]) -> str:
         """Keep the rows of several frames, one after the other."""
@@ -97,6 +100,16 @@ class DuckDB:
         by_text = type_ in ("FLOAT", "DOUBLE") or type_.startswith("ENUM")
         return f"CAST({quoted(name)} AS VARCHAR)" if by_text else quoted(name)
 
+    def rows_with(self, relation: str, key: str, values: pl.Series) -> list[int]:
+        """Return the numbers of the first rows with some values."""
+        number, numbered = "rowid", relation
+        if relation.startswith(READ_PARQUET):
+            number, numbered = "file_row_number", f"{relation.removesuffix(')')}, file_row_number = true)"
+        listed = self.upload(values.alias("listed").to_frame())
+        rows = f"SELECT {number} AS number, {key} AS key FROM {numbered}"
+        query = f"SELECT number FROM ({rows}) JOIN {listed} ON key IS NOT DISTINCT FROM listed ORDER BY number LIMIT {MAX_NUMBERS}"
+        return self.frame(query)["number"].to_list()
+
     def _types_of(self, relation: str) -> dict[str, str]:
         rows = self._execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
         return {name: type_ for name, type_, *_ in rows}
@@ -108,7 +121,7 @@ class DuckDB:
 
     def batches(self, query: str) -> Iterator[pl.DataFrame]:
         """Return the rows that a query gives, some at a time."""
-        reader = self._connection.cursor().sql(query).to_arrow_reader(BATCH)
+        reader = self._asked(lambda cursor: cursor.sql(query).to_arrow_reader(BATCH))
         none = True
         for batch in reader:
             none = False

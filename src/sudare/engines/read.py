@@ -80,7 +80,7 @@ def read(
 
 def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
     notes = (f"not UTF-8; read as {file.format.encoding}",) if file.guessed_encoding else ()
-    origin = Source(file.name, lambda row: f"line {file.line_of(row)}", file.format, notes)
+    origin = Source(file.name, lambda row: f"line {file.line_of(row)}", csv=file.format, notes=notes)
     missing_values = schema.missing_values if schema and schema.missing_values is not None else ("",)
     decimal, trim = file.format.decimal or ".", bool(file.format.trim)
     reading = Reading(schema, origin)

@@ -35,7 +35,7 @@ def read_relational(source: Any, schema: Schema | None, csv: CsvFormat | None, m
         file = open_csv(existing(source), csv or (schema.csv if schema else CsvFormat()))
         return _read_csv(database, file, schema)
     if isinstance(source, str | Path) and Path(source).suffix.lower() in PARQUET_ENDINGS:
-        relation, origin = database.parquet(str(source)), Source(Path(source).name, _somewhere)
+        relation, origin = database.parquet(str(source)), Source(Path(source).name)
         types = dict(pl.read_parquet_schema(_first_file(str(source))))
     else:
         typed = {name for name in schema.attributes if schema[name].type} if schema else set()
@@ -59,14 +59,10 @@ def _first_file(pattern: str) -> str:
     return files[0]
 
 
-def _somewhere(_row: int) -> str:
-    return "one of its rows"
-
-
 def _read_csv(database: DuckDB, file: CsvFile, schema: Schema | None) -> Table:
     """Let the database have the texts of a CSV file, as our own reader parses them."""
     notes = (f"not UTF-8; read as {file.format.encoding}",) if file.guessed_encoding else ()
-    origin = Source(file.name, _somewhere, file.format, notes)
+    origin = Source(file.name, lambda row: f"line {file.line_of(row)}", csv=file.format, notes=notes)
     missing_values = schema.missing_values if schema and schema.missing_values is not None else ("",)
     decimal, trim = file.format.decimal or ".", bool(file.format.trim)
     reading = Reading(schema, origin)
@@ -93,18 +89,26 @@ def _read(
     def coded(name: str, raw: pl.Series) -> Column:
         if reading.can_wait(name):
             return code(name, raw)()[0]
-        reading.take(name, code(name, raw), raw.gather)
-        column = reading.columns[name]
-        assert isinstance(column, Column)
-        return column
+        return reading.take(
+            name, code(name, raw), raw.gather, _of_values(origin, database, relation, keys[name], raw)
+        )
 
-    always = [name for name in names if not reading.can_wait(name)]
-    rows = Relational(
-        database, relation, {name: database.key(relation, name) for name in names}, coded, always
-    )
+    always = [name for name in names if not reading.can_wait(name)] or names[:1]
+    keys = {name: database.key(relation, name) for name in names}
+    rows = Relational(database, relation, keys, coded, always)
     for name in always:
         rows.dictionary(name)
     reading.refuse_faults()
     known = reading.schema or Schema(attributes=dict.fromkeys(names, UNDECLARED))
     table = Table(rows, known, origin)
     return replace(table, hierarchies=hierarchies_of(table))
+
+
+def _of_values(origin: Source, database: DuckDB, relation: str, key: str, raw: pl.Series) -> Source:
+    """Say where the first row stands that has one of the distinct values of a column."""
+
+    def place(value: int) -> str:
+        numbers = database.rows_with(relation, key, raw[[value]])
+        return origin.place(numbers[0]) if numbers else "one of its rows"
+
+    return replace(origin, place=place, unit="values")

@@ -8,9 +8,10 @@ is gone through once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -59,6 +60,16 @@ class LeftOut:
     tuples: str
 
 
+class Base(NamedTuple):
+    """A relation that rows are taken from."""
+
+    relation: str
+    keys: Mapping[str, str]
+    """For each column, what tells its values apart."""
+    weight: str
+    """How many rows of the source each stands for."""
+
+
 class Relational:
     """Rows that a database holds."""
 
@@ -72,8 +83,14 @@ class Relational:
         *,
         coded: Mapping[str, Coded] | None = None,
         left_out: Sequence[LeftOut] = (),
+        distinct: str | None = None,
     ) -> None:
-        """`keys` says what tells the values of each column apart; `always` names the columns that are counted first."""
+        """`keys` says what tells the values of each column apart; `always` names the columns that are counted first.
+
+        `distinct` is the relation of their distinct rows, where it is known already.
+        """
+        if distinct is not None:
+            self._distinct = distinct
         self._database, self._relation, self._keys, self._code = database, relation, dict(keys), code
         self._always, self._coded, self._left_out = tuple(always), dict(coded or {}), tuple(left_out)
 
@@ -97,9 +114,9 @@ class Relational:
 
     def _column(self, name: str) -> Coded:
         if name not in self._coded:
-            raw = self._database.frame(f"SELECT DISTINCT {self._keys[name]} AS key FROM {self._relation}")[
-                "key"
-            ]
+            base = self._base([name])
+            query = f"SELECT DISTINCT {base.keys[name]} AS key FROM {base.relation}"
+            raw = self._database.frame(query)["key"]
             column = self._code(name, raw)
             self._coded[name] = Coded.of(
                 self._database, raw, column.dictionary, column.codes.astype(np.int64)
@@ -121,45 +138,51 @@ class Relational:
         """The tuples of some columns, c0, c1, ..., with their weight."""
         if set(names) <= set(self._always):
             own = ", ".join(f"c{self._always.index(name)} AS n{i}" for i, name in enumerate(names))
-            rows, weight = f"SELECT {own}, weight FROM {self._tuples}", "sum(weight)"
+            rows = f"SELECT {own}, weight FROM {self._tuples}"
         else:
-            own = ", ".join(f"{self._code_of(name)} AS n{i}" for i, name in enumerate(names))
-            rows, weight = self._joined(own, names), "count(*)"
+            rows = self._rows_of(names, "n")
         columns = ", ".join(f"n{i} AS c{i}" for i in range(len(names)))
-        return f"SELECT {columns}, CAST({weight} AS BIGINT) AS weight FROM ({rows}) GROUP BY {_numbered(names, 'n')}"
+        return f"SELECT {columns}, CAST(sum(weight) AS BIGINT) AS weight FROM ({rows}) GROUP BY {_numbered(names, 'n')}"
 
     @cached_property
     def _tuples(self) -> str:
-        own = ", ".join(f"{self._code_of(name)} AS c{i}" for i, name in enumerate(self._always))
-        rows = self._joined(own, self._always)
+        """The distinct rows of the columns that are always coded, by their codes, without those that are left out."""
+        columns = _numbered(self._always)
         return self._database.store(
-            f"SELECT *, count(*) AS weight FROM ({rows}) GROUP BY {_numbered(self._always)}"
+            f"SELECT {columns}, sum(weight) AS weight FROM ({self._rows_of(self._always, 'c')}) GROUP BY {columns}"
         )
 
-    def _code_of(self, name: str) -> str:
-        """The code of a row's value; where there is none, that of missing ones."""
-        return f"coalesce(m{self._at(name)}.code, {len(self._column(name).dictionary.values)})"
+    @cached_property
+    def _distinct(self) -> str:
+        """The distinct rows of the columns that are always coded, as the source has them: it is gone through for them."""
+        own = ", ".join(f"{self._keys[name]} AS k{i}" for i, name in enumerate(self._always))
+        return self._database.store(
+            f"SELECT {own}, count(*) AS weight FROM {self._relation} GROUP BY {_numbered(self._always, 'k')}"
+        )
 
-    def _at(self, name: str) -> int:
-        return self.names.index(name)
+    def _base(self, names: Iterable[str]) -> Base:
+        """Return the smallest relation that has some columns."""
+        if set(names) <= set(self._always):
+            return Base(self._distinct, {name: f"k{i}" for i, name in enumerate(self._always)}, "weight")
+        return Base(self._relation, self._keys, "1")
 
-    def _joined(self, columns: str, names: Sequence[str]) -> str:
-        """Rows of the source, with the maps of some columns beside them."""
-        joins = [
-            f"LEFT JOIN {self._column(name).map} AS m{self._at(name)} ON {self._keys[name]} = m{self._at(name)}.key"
-            for name in names
-        ]
-        conditions = []
+    def _rows_of(self, names: Sequence[str], letter: str) -> str:
+        """Rows by the codes of some columns, without those that are left out; each with its weight."""
+        base = self._base([*names, *(name for one in self._left_out for name in one.columns)])
+        columns, joins, conditions = [], [], []
+        for i, name in enumerate(names):
+            own = self._column(name)
+            joins.append(f"LEFT JOIN {own.map} AS m{i} ON {base.keys[name]} = m{i}.key")
+            columns.append(f"coalesce(m{i}.code, {len(own.dictionary.values)}) AS {letter}{i}")
         for i, left_out in enumerate(self._left_out):
-            tuple_of = []
-            for j, (name, coded) in enumerate(left_out.columns.items()):
-                alias = f"x{i}_{j}"
-                joins.append(f"LEFT JOIN {coded.map} AS {alias} ON {self._keys[name]} = {alias}.key")
-                tuple_of.append(f"coalesce({alias}.code, {len(coded.dictionary.values)}) = x{i}.c{j}")
-            joins.append(f"LEFT JOIN {left_out.tuples} AS x{i} ON {' AND '.join(tuple_of)}")
+            same = []
+            for j, (name, own) in enumerate(left_out.columns.items()):
+                joins.append(f"LEFT JOIN {own.map} AS x{i}_{j} ON {base.keys[name]} = x{i}_{j}.key")
+                same.append(f"coalesce(x{i}_{j}.code, {len(own.dictionary.values)}) = x{i}.c{j}")
+            joins.append(f"LEFT JOIN {left_out.tuples} AS x{i} ON {' AND '.join(same)}")
             conditions.append(f"x{i}.c0 IS NULL")
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        return f"SELECT {columns} FROM {self._relation} {' '.join(joins)}{where}"
+        return f"SELECT {', '.join(columns)}, {base.weight} AS weight FROM {base.relation} {' '.join(joins)}{where}"
 
     def content(self, columns: Mapping[str, str]) -> Content:
         """Sum up what some columns hold, whatever the order of rows."""
@@ -181,8 +204,10 @@ class Relational:
         return np.repeat(counts.codes, drawn, axis=0)
 
     def rows_with(self, name: str, codes: Sequence[int]) -> Ints:
-        """Return no rows: those of a database have no numbers."""
-        return np.empty(0, dtype=np.int64)
+        """Return the first rows that hold any of these codes of a column, as far as rows have numbers."""
+        own = self._column(name)
+        values = own.raw.filter(pl.Series(np.isin(own.codes, list(codes))))
+        return np.array(self._database.rows_with(self._relation, self._keys[name], values), dtype=np.int64)
 
     # -- Leaving out ----------------------------------------------------------------------------------
 
@@ -201,6 +226,7 @@ class Relational:
             self._always,
             coded=coded,
             left_out=left_out,
+            distinct=self._distinct,
         )
 
     def _with_missing_as_left(self) -> Relational:

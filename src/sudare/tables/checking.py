@@ -96,7 +96,7 @@ def _row_faults(
     for row, value, fault in zip(rows, values, faults, strict=False):  # the first few have their values
         yield f"{source.where(int(row))}, column '{name}': {shown(value)} {fault}."
     if len(rows) > len(values):
-        yield f"{source.name}, column '{name}': {len(rows) - len(values):,} more such rows."
+        yield f"{source.name}, column '{name}': {len(rows) - len(values):,} more such {source.unit}."
 
 
 def _missing_faults(column: Column, wrong: Rows, missing: Missing, source: Source) -> Iterator[str]:

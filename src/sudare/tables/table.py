@@ -32,6 +32,8 @@ class Source:
 
     name: str
     place: Callable[[int], str] = field(default=_by_number, repr=False)
+    unit: str = "rows"
+    """What faults are counted in."""
     csv: CsvFormat | None = None
     """How the file was written, if it is a CSV file."""
     notes: tuple[str, ...] = ()
