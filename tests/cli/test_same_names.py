@@ -47,6 +47,8 @@ OTHERS: dict[str, list[Callable[..., Any]]] = {
 COMMAND_LINE_ONLY = {
     "schema": "in Python a table has its schema; attack and verify take one",
     "json": "Python has objects",
+    "engine": "Python: sd.read",
+    "memory": "Python: sd.read",
     "report": "Python: release.report, and write_assessment",
     "plots": "Python: reports.assessment.write_pictures",
     "where": "Python: Estimate.count",

@@ -56,7 +56,8 @@ class Published:
             weights = pl.Series(counts.weights)
         else:
             published = output if isinstance(output, PublishedRows) else Runs.of(frame_of(output))
-            runs = published.counted([name for name in (*quasi, *sensitive) if name in published.columns])
+            there = [name for name in (*quasi, *sensitive) if name in published.columns]
+            runs = published.counted(there or published.columns[:1])
             frame, weights = runs.rows, runs.lengths
         if absent := [name for name in (*quasi, *sensitive) if name not in frame.columns]:
             raise InputError(
