@@ -119,6 +119,12 @@ def read(request: pytest.FixtureRequest) -> Callable[[Any], sd.Table]:
     return ENGINES[request.param]
 
 
+@pytest.fixture(params=["memory", pytest.param("duckdb", marks=pytest.mark.slow)])
+def read_by(request: pytest.FixtureRequest) -> Callable[[Any], sd.Table]:
+    """As `read`, for what hardly depends on who holds the rows."""
+    return ENGINES[request.param]
+
+
 def each(makers: dict[str, Make]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("make", makers.values(), ids=makers)
 
@@ -139,17 +145,17 @@ def test_what_is_written_verifies_itself(make: Make, read: Any, tmp_path: Path) 
 
 
 @each(EVERY)
-def test_there_is_a_certificate_to_hand_over_and_a_record_to_keep(make: Make, read: Any) -> None:
-    made = make(read(people()))
+def test_there_is_a_certificate_to_hand_over_and_a_record_to_keep(make: Make, read_by: Any) -> None:
+    made = make(read_by(people()))
     assert made.certificate.measured
     assert made.certificate.requirements
     assert made.holder["records"]["read"] == 60
 
 
 @each(EVERY)
-def test_identifiers_are_nowhere_in_what_is_handed_over(make: Make, read: Any, tmp_path: Path) -> None:
+def test_identifiers_are_nowhere_in_what_is_handed_over(make: Make, read_by: Any, tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    made = make(read(people()))
+    made = make(read_by(people()))
     made.write(folder)
     for frame in frames(made).values():
         assert "name" not in frame.columns
@@ -158,18 +164,18 @@ def test_identifiers_are_nowhere_in_what_is_handed_over(make: Make, read: Any, t
 
 
 @each(EVERY)
-def test_an_existing_folder_is_refused_and_left_alone(make: Make, read: Any, tmp_path: Path) -> None:
+def test_an_existing_folder_is_refused_and_left_alone(make: Make, read_by: Any, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("keep me")
     with pytest.raises(sd.InputError, match="exists already"):
-        make(read(people())).write(tmp_path)
+        make(read_by(people())).write(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
 @each(EVERY)
-def test_the_plan_can_be_opened_again(make: Make, read: Any, tmp_path: Path) -> None:
-    make(read(people())).write(tmp_path / "out")
+def test_the_plan_can_be_opened_again(make: Make, read_by: Any, tmp_path: Path) -> None:
+    make(read_by(people())).write(tmp_path / "out")
     plan = sd.Plan.open(tmp_path / "out")
-    assert sd.apply(plan, read(people())).certificate.requirements
+    assert sd.apply(plan, read_by(people())).certificate.requirements
 
 
 @each(DETERMINISTIC)
@@ -197,9 +203,9 @@ def test_missing_values_are_no_obstacle(make: Make, read: Any) -> None:
 
 
 @each(EVERY)
-def test_the_callers_frame_is_left_as_it_was(make: Make, read: Any) -> None:
+def test_the_callers_frame_is_left_as_it_was(make: Make, read_by: Any) -> None:
     source, copy = people().to_pandas(), people().to_pandas()
-    make(read(source))
+    make(read_by(source))
     pd.testing.assert_frame_equal(source, copy)
 
 
