@@ -194,3 +194,16 @@ def test_types_that_it_does_not_count_are_refused() -> None:
     frame = pl.DataFrame({"gap": [dt.timedelta(days=1)]})
     with pytest.raises(sd.InputError, match="does not count"):
         sd.read(frame, engine="duckdb")
+
+
+def test_columns_may_have_the_names_that_queries_use() -> None:
+    names = ["k0", "key", "code", "weight", "c0", "n0", "v1", "listed", "number", "rowid2", "base", "select"]
+    frame = pl.DataFrame(
+        {name: [f"{name} {i % (2 + at % 3)}" for i in range(30)] for at, name in enumerate(names)}
+    )
+    schema = sd.Schema.from_roles(quasi=names[:6], sensitive=names[6:7], other=names[7:])
+    memory, duckdb = both(frame, schema)
+    assert memory.digest() == duckdb.digest()
+    for suppress in (0.0, 0.3):
+        one, other = (sd.generalize(t, sd.KAnonymity(4), suppress=suppress) for t in (memory, duckdb))
+        assert_same_release(one, other)

@@ -155,9 +155,11 @@ class Relational:
     @cached_property
     def _distinct(self) -> str:
         """The distinct rows of the columns that are always coded, as the source has them: it is gone through for them."""
+        # Named first, and grouped then: the source may have columns of any names.
         own = ", ".join(f"{self._keys[name]} AS k{i}" for i, name in enumerate(self._always))
+        columns = _numbered(self._always, "k")
         return self._database.store(
-            f"SELECT {own}, count(*) AS weight FROM {self._relation} GROUP BY {_numbered(self._always, 'k')}"
+            f"SELECT {columns}, count(*) AS weight FROM (SELECT {own} FROM {self._relation}) GROUP BY {columns}"
         )
 
     def _base(self, names: Iterable[str]) -> Base:
@@ -168,21 +170,26 @@ class Relational:
 
     def _rows_of(self, names: Sequence[str], letter: str) -> str:
         """Rows by the codes of some columns, without those that are left out; each with its weight."""
-        base = self._base([*names, *(name for one in self._left_out for name in one.columns)])
+        needed = list(dict.fromkeys([*names, *(name for one in self._left_out for name in one.columns)]))
+        base = self._base(needed)
+        own = ", ".join(f"{base.keys[name]} AS v{i}" for i, name in enumerate(needed))
+        rows = f"SELECT {own}, {base.weight} AS weight FROM {base.relation}"
         columns, joins, conditions = [], [], []
         for i, name in enumerate(names):
-            own = self._column(name)
-            joins.append(f"LEFT JOIN {own.map} AS m{i} ON {base.keys[name]} = m{i}.key")
-            columns.append(f"coalesce(m{i}.code, {len(own.dictionary.values)}) AS {letter}{i}")
+            coded = self._column(name)
+            joins.append(f"LEFT JOIN {coded.map} AS m{i} ON base.v{needed.index(name)} = m{i}.key")
+            columns.append(f"coalesce(m{i}.code, {len(coded.dictionary.values)}) AS {letter}{i}")
         for i, left_out in enumerate(self._left_out):
             same = []
-            for j, (name, own) in enumerate(left_out.columns.items()):
-                joins.append(f"LEFT JOIN {own.map} AS x{i}_{j} ON {base.keys[name]} = x{i}_{j}.key")
-                same.append(f"coalesce(x{i}_{j}.code, {len(own.dictionary.values)}) = x{i}.c{j}")
+            for j, (name, coded) in enumerate(left_out.columns.items()):
+                joins.append(
+                    f"LEFT JOIN {coded.map} AS x{i}_{j} ON base.v{needed.index(name)} = x{i}_{j}.key"
+                )
+                same.append(f"coalesce(x{i}_{j}.code, {len(coded.dictionary.values)}) = x{i}.c{j}")
             joins.append(f"LEFT JOIN {left_out.tuples} AS x{i} ON {' AND '.join(same)}")
             conditions.append(f"x{i}.c0 IS NULL")
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        return f"SELECT {', '.join(columns)}, {base.weight} AS weight FROM {base.relation} {' '.join(joins)}{where}"
+        return f"SELECT {', '.join(columns)}, base.weight AS weight FROM ({rows}) AS base {' '.join(joins)}{where}"
 
     def content(self, columns: Mapping[str, str]) -> Content:
         """Sum up what some columns hold, whatever the order of rows."""
