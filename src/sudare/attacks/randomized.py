@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.attacks.published import Output, frame_of
+from sudare.attacks.published import Output, rows_of
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import LawForm, TableLaw
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
@@ -88,7 +88,7 @@ def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
         )
     tells = {name: _tells(own) for name, own in table.attributes.items()}
     estimates = math.fsum(table.estimates.values())
-    records = frame_of(output).height
+    records = rows_of(output).height
     spread = math.fsum(one.spread for one in tells.values()) + 2 * estimates
     return ByLaw(
         records=records,

@@ -19,7 +19,7 @@ from sudare.cli.arguments import (
     schema_of,
 )
 from sudare.cli.materialize import write_pview
-from sudare.cli.output import Force, Json, say, working
+from sudare.cli.output import Csv, Force, Json, say, working
 from sudare.cli.show_release import print_release, show_caveats, show_what_holds
 from sudare.plans.plan import Plan
 from sudare.pview.design import PViewDesign
@@ -47,6 +47,7 @@ def apply(
     schema: SchemaPath = Path(SCHEMA_FILE),
     ledger: LedgerFile = None,
     receiver: Receiver = None,
+    csv: Csv = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -62,7 +63,7 @@ def apply(
         return
     with working("Applying and verifying"):
         release = apply_plan(learned, table, unseen)
-        release.write(output, force=force, ledger=book, receiver=receiver)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
     print_release(release, output, _show, json=json)
 
 

@@ -26,7 +26,7 @@ from sudare.cli.arguments import (
     requirements_of,
     schema_of,
 )
-from sudare.cli.output import Force, Json, working
+from sudare.cli.output import Csv, Force, Json, working
 from sudare.cli.show_release import print_release, show_release
 from sudare.tables.databases import load_extra
 from sudare.verbs.generalize import generalize as generalize_table
@@ -56,6 +56,7 @@ def generalize(
     schema: SchemaPath = Path(SCHEMA_FILE),
     ledger: LedgerFile = None,
     receiver: Receiver = None,
+    csv: Csv = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -68,5 +69,5 @@ def generalize(
     table = read_table(source, declared)
     with working("Generalizing and verifying"):
         release = generalize_table(table, asked, method, suppress=suppress, strict=strict, predict=predict)
-        release.write(output, force=force, ledger=book, receiver=receiver)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
     print_release(release, output, show_release, json=json)
