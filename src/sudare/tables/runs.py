@@ -81,6 +81,8 @@ class Runs(PublishedRows):
         changes = np.zeros(self.rows.height - 1, dtype=bool)
         for key in keys:
             changes |= key[1:].ne_missing(key[:-1]).to_numpy()
+        if changes.all():
+            return self  # no copy of what may be large
         starts = np.append(0, np.flatnonzero(changes) + 1)
         lengths = np.add.reduceat(self.lengths.to_numpy(), starts)
         return Runs(self.rows[starts], pl.Series(lengths))
