@@ -58,7 +58,8 @@ class Published:
             weights = pl.Series(counts.weights)
         else:
             published = rows_of(output)
-            runs = published.counted([name for name in (*quasi, *sensitive) if name in published.columns])
+            names = [name for name in (*quasi, *sensitive) if name in published.columns]
+            runs = published.counted(names or published.columns)  # without any, all records are one block
             frame, weights = runs.rows, runs.lengths
         if absent := [name for name in (*quasi, *sensitive) if name not in frame.columns]:
             raise InputError(
