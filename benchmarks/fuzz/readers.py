@@ -149,7 +149,7 @@ def _read_law(folder: Path) -> None:
     from sudare.verification import recount_laws
 
     law, data = TableLaw.open(folder / "law.json"), read_parquet(folder / "data.parquet")
-    recount_laws.promised(data, law)
+    recount_laws.promised(data.columns, data.get_column, law)
     for name, own in law.attributes.items():
         _or_refused(lambda counts: estimate(counts, "ml"), PublishedCounts.of(data, {name: own}))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sudare as sd
+from sudare.tables import parts
 from tests.cli.conftest import Run
 
 
@@ -62,3 +63,14 @@ def test_what_cannot_be_predicted_ends_with_2(generalize: Run, target: str, mess
 
 def test_help_says_what_predict_does(generalize: Run) -> None:
     assert "Also measure how well this sensitive or other attribute" in generalize("--help").out
+
+
+def test_a_table_in_parts_is_written_as_csv_if_asked(
+    generalize: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "PART_ROWS", 200)
+    in_parts = {"certificate.json", "data.00001.parquet", "data.00002.parquet"}
+    for options, expected in (([], in_parts), (["--csv", "--force"], in_parts | {"data.csv"})):
+        done = generalize(*options)
+        assert done.code == 0, done.err
+        assert {path.name for path in Path("out/hand-over").iterdir()} == expected

@@ -16,12 +16,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.attacks.lookup import Lookup, Records, records_by_value
-from sudare.attacks.published import Output, Published, Values, described, frame_of, value_text
+from sudare.attacks.published import Output, Published, Values, described, rows_of, value_text
 from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
+from sudare.tables.file_rows import FileRows
 from sudare.tables.folders import handed_over
+from sudare.tables.parts import tables_of
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
@@ -130,7 +132,7 @@ def _sentence(name: str, left: ValuesLeft) -> str:
 def intersection(frames: Views, schema: Schema, *, known: Any) -> Intersection:
     """Look everybody up in all views, and find which sensitive values are left to them.
 
-    `frames` are the views by name, or a folder in which every Parquet file is one. `known` are the people whose quasi
+    `frames` are the views by name, or a folder whose Parquet files hold them. `known` are the people whose quasi
     values the outsider knows: a Table, or a frame or file of people, which need not have the other columns. Of the
     N(s) records with value s, the blocks that a person may be in have the share q(s) in a view; the person has s with a
     probability proportional to N(s) times the product of q(s) over all views.
@@ -167,12 +169,12 @@ def views_of(output: Output) -> dict[str, Output]:
     path = handed_over(output)
     if not path.is_dir():
         return {path.stem: path}
-    files = sorted(path.glob("*.parquet"))
-    if not files:
+    tables = tables_of(path.glob("*.parquet"))
+    if not tables:
         raise InputError(
             f"{path}: this folder has no Parquet file, and so no view. Name the files of the views."
         )
-    return {file.stem: file for file in files}
+    return {name: FileRows(parts) for name, parts in tables.items()}
 
 
 def _opened(frames: Views, schema: Schema) -> dict[str, Published]:
@@ -180,7 +182,7 @@ def _opened(frames: Views, schema: Schema) -> dict[str, Published]:
     outputs = frames if isinstance(frames, Mapping) else views_of(frames)
     if not outputs:
         raise InputError("There is no view to attack. Give at least one.")
-    tables = {name: frame_of(output) for name, output in outputs.items()}
+    tables = {name: rows_of(output) for name, output in outputs.items()}
     sensitive = schema.names(Role.sensitive)
     shared = [name for name in sensitive if all(name in table.columns for table in tables.values())]
     if not shared:
@@ -192,7 +194,7 @@ def _opened(frames: Views, schema: Schema) -> dict[str, Published]:
     return {name: _published(name, table, schema, shared) for name, table in tables.items()}
 
 
-def _published(name: str, table: pl.DataFrame, schema: Schema, sensitive: Sequence[str]) -> Published:
+def _published(name: str, table: PublishedRows, schema: Schema, sensitive: Sequence[str]) -> Published:
     own = [column for column in schema.names(Role.quasi) if column in table.columns]
     try:
         return Published.open(table, Schema.from_roles(quasi=own, sensitive=sensitive))

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
 from sudare.tables.exact import exact, texts
+from sudare.tables.file_rows import FileRows, data_in
 from sudare.tables.folders import handed_over
 from sudare.tables.outputs import is_csv, read_output
+from sudare.tables.parts import tables_of
 from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.schema import Schema
 from sudare.tables.spreadsheets import unguarded
@@ -55,9 +57,9 @@ class Published:
             frame = pl.DataFrame([output[name].decode(counts.column(name)) for name in counts.names])
             weights = pl.Series(counts.weights)
         else:
-            published = output if isinstance(output, PublishedRows) else Runs.of(frame_of(output))
-            there = [name for name in (*quasi, *sensitive) if name in published.columns]
-            runs = published.counted(there or published.columns[:1])
+            published = rows_of(output)
+            names = [name for name in (*quasi, *sensitive) if name in published.columns]
+            runs = published.counted(names or published.columns[:1])  # without any, all records are one block
             frame, weights = runs.rows, runs.lengths
         if absent := [name for name in (*quasi, *sensitive) if name not in frame.columns]:
             raise InputError(
@@ -152,28 +154,31 @@ def divided(numerator: pl.Series, denominator: pl.Series) -> NDArray[np.float64]
     return quotient
 
 
-def frame_of(output: Output) -> pl.DataFrame:
-    """Return a published frame, or read it from its file or release folder."""
-    if isinstance(output, pl.DataFrame):
+def rows_of(output: Output) -> PublishedRows:
+    """Return published rows, or open their file or release folder."""
+    if isinstance(output, PublishedRows):
         return output
-    if isinstance(output, Table | PublishedRows):
-        return output.frame()
+    if isinstance(output, pl.DataFrame | Table):
+        return Runs.of(output if isinstance(output, pl.DataFrame) else output.frame())
     path = handed_over(output)
     if path.is_dir():
         _refuse_views(path)
-        path = path / "data.parquet"
+        return data_in(path)
+    if not is_csv(path):
+        return FileRows([path])
     frame = read_output(path)
-    return frame.with_columns(map(unguarded, frame.iter_columns())) if is_csv(path) else frame
+    return Runs.of(frame.with_columns(map(unguarded, frame.iter_columns())))
 
 
 def _refuse_views(folder: Path) -> None:
-    names = [path.name for path in sorted(folder.glob("*.parquet"))]
-    if names == ["pview.parquet"]:
+    tables = tables_of(folder.glob("*.parquet"))
+    if list(tables) == ["pview"]:
         raise InputError(
             f"{folder}: this is a p-view, a differentially private stand-in of a table. It has no records to attack; what it promises is verified by "
             f"sudare verify {folder} --epsilon EPSILON."
         )
-    if names not in ([], ["data.parquet"]):
+    if list(tables) not in ([], ["data"]):
+        names = [path.name for parts in tables.values() for path in parts]
         raise InputError(
             f"{folder}: this folder has views, {listed(names)}, which are attacked together. Say whose values an outsider "
             'knows: kind="intersection" with known=people, or --known PEOPLE on the command line.'

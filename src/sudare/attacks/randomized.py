@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.attacks.published import Output, frame_of
+from sudare.attacks.published import Output, rows_of
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import LawForm, TableLaw
+from sudare.tables.file_rows import FileRows
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
 from sudare.tables.text_files import read_json
 
@@ -88,7 +89,7 @@ def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
         )
     tells = {name: _tells(own) for name, own in table.attributes.items()}
     estimates = math.fsum(table.estimates.values())
-    records = frame_of(output).height
+    records = rows_of(output).height
     spread = math.fsum(one.spread for one in tells.values()) + 2 * estimates
     return ByLaw(
         records=records,
@@ -106,6 +107,8 @@ def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
 
 def law_of(output: Any) -> TableLaw | None:
     """Return the law beside a published file or in a folder; None where the output is not randomized."""
+    if isinstance(output, FileRows):
+        output = output.paths[0]
     if not isinstance(output, str | Path):
         return None
     path = handed_over(output)

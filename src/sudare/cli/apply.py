@@ -21,7 +21,7 @@ from sudare.cli.arguments import (
     schema_of,
 )
 from sudare.cli.materialize import write_pview
-from sudare.cli.output import Force, Json, say, working
+from sudare.cli.output import Csv, Force, Json, say, working
 from sudare.cli.show_release import print_release, show_caveats, show_what_holds
 from sudare.plans.plan import Plan
 from sudare.pview.design import PViewDesign
@@ -51,6 +51,7 @@ def apply(
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
+    csv: Csv = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -66,7 +67,7 @@ def apply(
         return
     with working("Applying and verifying"):
         release = apply_plan(learned, table, unseen)
-        release.write(output, force=force, ledger=book, receiver=receiver)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
     print_release(release, output, _show, json=json)
 
 

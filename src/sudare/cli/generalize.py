@@ -28,7 +28,7 @@ from sudare.cli.arguments import (
     requirements_of,
     schema_of,
 )
-from sudare.cli.output import Force, Json, working
+from sudare.cli.output import Csv, Force, Json, working
 from sudare.cli.show_release import print_release, show_release
 from sudare.tables.databases import load_extra
 from sudare.verbs.generalize import generalize as generalize_table
@@ -60,6 +60,7 @@ def generalize(
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
+    csv: Csv = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -72,5 +73,5 @@ def generalize(
     table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
         release = generalize_table(table, asked, method, suppress=suppress, strict=strict, predict=predict)
-        release.write(output, force=force, ledger=book, receiver=receiver)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
     print_release(release, output, show_release, json=json)

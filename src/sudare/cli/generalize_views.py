@@ -25,7 +25,7 @@ from sudare.cli.arguments import (
     schema_of,
     whole_if_it_is,
 )
-from sudare.cli.output import Force, Json, print_table, say, working
+from sudare.cli.output import Csv, Force, Json, print_table, say, working
 from sudare.cli.show_release import print_release, show_caveats, show_what_holds
 from sudare.errors import InputError
 from sudare.generalization.views import Method, Score
@@ -101,6 +101,7 @@ def generalize_views(
             "--everybody", help="Count what all receivers in the ledger got, also those declared apart."
         ),
     ] = False,
+    csv: Csv = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -128,7 +129,7 @@ def generalize_views(
             receiver=receiver,
             everybody=everybody,
         )
-        release.write(output, force=force, ledger=book, receiver=receiver)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
     print_release(release, output, _show, json=json)
 
 

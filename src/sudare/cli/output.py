@@ -20,6 +20,10 @@ console = Console(emoji=False)
 errors = Console(stderr=True, emoji=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Csv = Annotated[
+    bool | None,
+    typer.Option("--csv", help="Write a CSV file also of a table that stands in several Parquet files."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 

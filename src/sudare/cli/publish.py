@@ -22,7 +22,7 @@ from sudare.cli.arguments import (
     ready_to_write,
     schema_of,
 )
-from sudare.cli.output import Force, Json, console, print_json, say, working
+from sudare.cli.output import Csv, Force, Json, console, print_json, say, working
 from sudare.cli.show_release import print_release, show_release
 from sudare.errors import InputError
 from sudare.pview.pview import PView
@@ -74,6 +74,7 @@ def publish(
         ),
     ] = None,
     name: Annotated[str, typer.Option(help="What the p-view is called on the server.")] = "view",
+    csv: Csv = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -102,7 +103,7 @@ def publish(
     with working("Assessing, generalizing and verifying") as progress:
         decide: Decide | None = _asking(progress) if console.is_terminal and not json else None
         release = publish_table(table, policy, attribute=attribute, decide=decide)
-        release.write(output, force=force, ledger=book, receiver=receiver)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
     print_release(release, output, _show, json=json)
 
 

@@ -23,7 +23,7 @@ from sudare.cli.arguments import (
     ready_to_write,
     schema_of,
 )
-from sudare.cli.output import Force, Json, print_table, say, working
+from sudare.cli.output import Csv, Force, Json, print_table, say, working
 from sudare.cli.show_release import print_release, show_caveats, show_what_holds
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
@@ -89,6 +89,7 @@ def randomize(
     ledger: LedgerFile = None,
     receiver: Receiver = None,
     unsafe_seed: UnsafeSeed = None,
+    csv: Csv = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -124,7 +125,7 @@ def randomize(
             histogram=histogram,
             unsafe_seed=unsafe_seed,
         )
-        release.write(output, force=force, ledger=book, receiver=receiver)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
     print_release(release, output, _show, json=json)
     if not json:
         say("[b]sudare reconstruct {}[/] estimates what the original was, from what is handed over.", output)

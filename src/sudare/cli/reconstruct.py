@@ -13,9 +13,9 @@ import typer
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.randomization.estimate import Estimate, Method
+from sudare.tables.file_rows import data_in
 from sudare.tables.folders import handed_over
 from sudare.tables.numbers import numbers_of
-from sudare.tables.outputs import read_output
 from sudare.tables.text import shown, text_of
 from sudare.verbs.reconstruct import reconstruct as reconstruct_table
 
@@ -47,7 +47,7 @@ def reconstruct(
     names = list(dict.fromkeys([*(attributes or []), *asked]))
     with working(f"Reconstructing {folder}"):
         estimate = reconstruct_table(folder, names, method=method)
-        types = read_output(handed_over(folder) / "data.parquet").schema
+        types = data_in(handed_over(folder)).schema
         numeric = {a.name for a in estimate.attributes if a.numeric}
         if asked:
             conditions = {

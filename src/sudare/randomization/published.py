@@ -112,7 +112,11 @@ class PublishedCounts:
         [1.0, 2.0]
         """
         columns = [column for name, form in forms.items() for column in form.values_by_column(name)]
-        runs = Runs.of(data) if isinstance(data, pl.DataFrame) else data.counted(columns)
+        if absent := [column for column in columns if column not in data.columns]:
+            raise InputError(
+                f"A law is published for the column '{absent[0]}', which the output does not have."
+            )
+        runs = (Runs.of(data) if isinstance(data, pl.DataFrame) else data).counted(columns)
         for column in columns:
             _check_type(runs.rows, column)
         laws = tuple(PublishedLaw.of(name, form, runs.rows.schema) for name, form in forms.items())
@@ -141,9 +145,7 @@ def _estimable(form: LawForm, grid: GridForm, noise: LaplaceChannel) -> tuple[Gr
 
 
 def _check_type(data: pl.DataFrame, column: str) -> None:
-    """Refuse an output that lacks a column, or has one that no law can produce."""
-    if column not in data.columns:
-        raise InputError(f"A law is published for the column '{column}', which the output does not have.")
+    """Refuse a column that no law can produce."""
     dtype = data.schema[column]
     if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
         raise InputError(f"Column '{column}' holds {dtype}, which its law does not know.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,6 +22,8 @@ from sudare.release.writing import sha256_of, write_json, write_text
 from sudare.tables import folders
 from sudare.tables.atomic import write_folder
 from sudare.tables.outputs import write_csv, write_parquet
+from sudare.tables.parts import in_parts, part_names
+from sudare.tables.runs import Runs
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
@@ -123,6 +125,7 @@ class Release:
         self,
         folder: str | Path,
         *,
+        csv: bool | None = None,
         force: bool = False,
         ledger: Ledger | None = None,
         receiver: str | None = None,
@@ -133,12 +136,18 @@ class Release:
         is told before the folder appears, so that it never misses a release; it refuses what would break an
         earlier release's promise together with it, or overspend a budget. `receiver` says who gets it; without
         one, anybody may. An existing release is replaced only with `force`.
+
+        A large table stands in several Parquet files (`tables.parts`). `csv` says whether it is written as one CSV file,
+        too; without it, a table is that stands in one Parquet file.
         """
         folder = Path(folder)
         files: dict[str, Callable[[Path], object]] = {}
-        for name, runs in self.handed_over.frames.items():
-            files[f"{folders.HAND_OVER}/{name}.parquet"] = partial(write_parquet, runs)
-            files[f"{folders.HAND_OVER}/{name}.csv"] = partial(write_csv, runs)
+        for name, rows in self.handed_over.frames.items():
+            names, parts = part_names(name, rows.height), in_parts(rows)
+            for file in names:
+                files[f"{folders.HAND_OVER}/{file}"] = partial(_write_next, parts)
+            if csv or (csv is None and len(names) == 1):
+                files[f"{folders.HAND_OVER}/{name}.csv"] = partial(write_csv, rows)
         if (law := self.handed_over.law) is not None:
             files[f"{folders.HAND_OVER}/{folders.LAW}"] = lambda path: write_json(path, law)
         for name, write in self.plan.files().items():
@@ -178,3 +187,8 @@ class Release:
             holder=self.holder,
         )
         ledger.record(body, self.kept.table)
+
+
+def _write_next(parts: Iterator[Runs], path: Path) -> None:
+    """Write the next part of a table: files are written one after the other."""
+    write_parquet(next(parts), path)

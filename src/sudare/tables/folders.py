@@ -1,7 +1,8 @@
 """The two folders of a release: what is handed over, and what is kept.
 
 out/
-  hand-over/   data.parquet, data.csv (of several views: NAME.parquet, NAME.csv), law.json, certificate.json
+  hand-over/   data.parquet, data.csv (of several views: NAME.parquet, NAME.csv), law.json, certificate.json;
+               a large table stands in data.00001.parquet, data.00002.parquet, ...
   keep/        report.html, plan.json, holder.json: they tell about the original, and only the owner can read them
 """
 

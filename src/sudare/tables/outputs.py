@@ -7,14 +7,15 @@ text means, without the apostrophe that guards it in a spreadsheet, is `spreadsh
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.tables.parquet_files import SLICED_VALUES_PER_BYTE, outline_of, read_parquet, read_parquet_slices
-from sudare.tables.runs import SLICE, PublishedRows, Runs
+from sudare.tables.parquet_files import SLICED_VALUES_PER_BYTE, outline_of, read_parquet
+from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.spreadsheets import guarded, unguarded
 
 ROW_GROUP = 2**18
@@ -52,36 +53,33 @@ def read_output(path: Path) -> pl.DataFrame:
     return frame
 
 
-def read_runs(path: Path) -> Runs:
-    """Read a published file, some rows at a time where it is a Parquet file."""
-    if is_csv(path):
-        return Runs.of(read_output(path))
-    column_names(path)
-    return Runs.joined(Runs.of(part) for part in read_parquet_slices(path, SLICE))
-
-
-def write_parquet(rows: PublishedRows, to: Path | BinaryIO) -> None:
-    """Write a table as a release publishes it: the same rows always give the same bytes."""
-    rows.runs().lazy().sink_parquet(to, row_group_size=ROW_GROUP, maintain_order=True)
+def write_parquet(part: Runs, to: Path | BinaryIO) -> None:
+    """Write a table, or a part of one, as a release publishes it: the same rows always give the same bytes."""
+    part.lazy().sink_parquet(to, row_group_size=ROW_GROUP, maintain_order=True)
 
 
 def write_csv(rows: PublishedRows, to: Path) -> None:
     """Write a table as CSV, in which no spreadsheet takes a text for a formula."""
-    runs = rows.runs()
-    Runs(guarded(runs.rows), runs.lengths).lazy().sink_csv(to, maintain_order=True)
+    with to.open("wb") as file:
+        file.writelines(_csv(rows))
 
 
-def is_written_as(path: Path, runs: Runs) -> bool:
+def is_written_as(path: Path, rows: PublishedRows) -> bool:
     """Tell whether a CSV file is byte by byte what a release writes for these rows."""
     try:
         with path.open("rb") as file:
-            for number, rows in enumerate(Runs(guarded(runs.rows), runs.lengths).slices()):
-                text = rows.write_csv(include_header=number == 0).encode()
-                if file.read(len(text)) != text:
-                    return False
-            return not file.read(1)
+            return all(file.read(len(text)) == text for text in _csv(rows)) and not file.read(1)
     except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def _csv(rows: PublishedRows) -> Iterator[bytes]:
+    """Yield the text of a CSV file, some rows at a time."""
+    header = True
+    for part in rows.parts():
+        for some in Runs(guarded(part.rows), part.lengths).slices():
+            yield some.write_csv(include_header=header).encode()
+            header = False
 
 
 def _unreadable(path: Path, error: BaseException) -> InputError:

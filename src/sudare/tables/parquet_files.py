@@ -80,12 +80,21 @@ def read_parquet(
     )
 
 
-def read_parquet_slices(path: Path, rows: int) -> Iterator[pl.DataFrame]:
-    """Read a Parquet file as `read_parquet` does, so many rows at a time; at least one slice, if an empty one."""
+def read_parquet_slices(path: Path, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Read some columns as `read_parquet` does, so many rows at a time; at least one slice, if an empty one."""
     total = outline_of(path, str(path), SLICED_VALUES_PER_BYTE).rows
-    scan = pl.scan_parquet(path, glob=False, hive_partitioning=False, use_statistics=False)
+    chosen = _scanned(path).select(pl.selectors.by_name(names))
     for start in range(0, max(total, 1), rows):
-        yield without_panic(scan.slice(start, rows).collect, str(path))
+        yield without_panic(chosen.slice(start, rows).collect, str(path))
+
+
+def parquet_schema(path: Path) -> pl.Schema:
+    """Return the columns of a Parquet file whose outline was read, with their types."""
+    return without_panic(_scanned(path).head(0).collect, str(path)).schema
+
+
+def _scanned(path: Path) -> pl.LazyFrame:
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False, use_statistics=False)
 
 
 def outline_of(source: Path | bytes, where: str, values_per_byte: int = VALUES_PER_BYTE) -> Outline:

@@ -81,6 +81,8 @@ class Runs(PublishedRows):
         changes = np.zeros(self.rows.height - 1, dtype=bool)
         for key in keys:
             changes |= key[1:].ne_missing(key[:-1]).to_numpy()
+        if changes.all():
+            return self  # no copy of what may be large
         starts = np.append(0, np.flatnonzero(changes) + 1)
         lengths = np.add.reduceat(self.lengths.to_numpy(), starts)
         return Runs(self.rows[starts], pl.Series(lengths))
@@ -97,7 +99,21 @@ class Runs(PublishedRows):
 
     def counted(self, names: Sequence[str]) -> Runs:
         """Return how often rows occur in some columns; equal ones may stand there several times."""
-        return Runs(self.rows.select(names), self.lengths)
+        return Runs(self.rows.select(pl.selectors.by_name(names)), self.lengths)
+
+    def grouped(self) -> Runs:
+        """Count equal rows wherever they stand.
+
+        >>> runs = Runs.of(pl.DataFrame({"x": ["b", "a", "b"]})).grouped()
+        >>> runs.rows["x"].to_list(), runs.lengths.to_list()
+        (['b', 'a'], [2, 1])
+        """
+        if self.rows.width == 0:
+            return self
+        keys = [exact(column).alias(str(i)) for i, column in enumerate(self.rows.iter_columns())]
+        rows = pl.DataFrame([*keys, self.lengths.alias("length")]).with_row_index("row")
+        groups = rows.group_by([key.name for key in keys]).agg(pl.min("row"), pl.sum("length")).sort("row")
+        return Runs(self.rows[groups["row"]], groups["length"])
 
     def parts(self) -> Iterator[Runs]:
         """Return all rows."""
@@ -118,23 +134,22 @@ class Runs(PublishedRows):
         >>> first.lengths.to_list(), rest.frame()["x"].to_list()
         ([2], ['a', 'b'])
         """
-        ends = np.cumsum(self.lengths.to_numpy())
-        cut = int(np.searchsorted(ends, at))  # the run in which the first part ends
-        lengths = self.lengths.to_numpy().copy()
-        last = at - int(ends[cut] - lengths[cut]) if cut < len(lengths) else 0
-        first = np.append(lengths[:cut], last) if cut < len(lengths) else lengths
-        rest = lengths[cut:]
-        if cut < len(lengths):
-            rest[0] -= last
-        kept = cut + (len(rest) > 0 and rest[0] == 0)
-        return Runs(self.rows[: len(first)], pl.Series(first)), Runs(
-            self.rows[kept:], pl.Series(lengths[kept:])
-        )
+        lengths = self.lengths.to_numpy()
+        ends = np.append(0, np.cumsum(lengths))
+        at = min(at, int(ends[-1]))
+        whole = int(np.searchsorted(ends, at, side="right")) - 1  # runs that have ended there
+        begun = at - int(ends[whole])  # rows of the next one
+        first, rest = np.append(lengths[:whole], begun), lengths[whole:].copy()
+        if begun:
+            rest[0] -= begun
+        else:
+            first = first[:-1]
+        return Runs(self.rows[: len(first)], pl.Series(first)), Runs(self.rows[whole:], pl.Series(rest))
 
     def slices(self) -> Iterator[pl.DataFrame]:
-        """Yield all rows, some at a time."""
+        """Yield all rows, some at a time; at least once, if there are none."""
         ends = np.cumsum(self.lengths.to_numpy())
-        for start in range(0, self.height, SLICE):
+        for start in range(0, max(self.height, 1), SLICE):
             yield self.rows[
                 np.searchsorted(ends, np.arange(start, min(start + SLICE, self.height)), side="right")
             ]

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import polars as pl
-
 from sudare.errors import InputError
 from sudare.plans.law import LawForm, TableLaw
 from sudare.randomization.estimate import Estimate, Method, estimate
 from sudare.randomization.published import PublishedCounts
 from sudare.release.release import Release
+from sudare.tables.file_rows import data_in
 from sudare.tables.folders import LAW, handed_over
-from sudare.tables.parquet_files import read_parquet
+from sudare.tables.runs import PublishedRows
 from sudare.tables.text import listed
 
 NOT_RANDOMIZED = "Only a randomized table can be reconstructed; this one was made otherwise."
@@ -53,12 +52,12 @@ def _columns(name: str, laws: dict[str, LawForm]) -> list[str]:
     return list(laws[name].values_by_column(name)) if name in laws else [name]
 
 
-def _published(release: Release | str | Path) -> tuple[pl.DataFrame, TableLaw]:
+def _published(release: Release | str | Path) -> tuple[PublishedRows, TableLaw]:
     if isinstance(release, Release):
         if (law := release.handed_over.law) is None:
             raise InputError(NOT_RANDOMIZED)
-        return release.frame(), TableLaw.of(law)
+        return release.handed_over.frames["data"], TableLaw.of(law)
     folder = handed_over(release)
     if not (folder / LAW).is_file():
         raise InputError(f"{folder}: there is no {LAW}. {NOT_RANDOMIZED}")
-    return read_parquet(folder / "data.parquet"), TableLaw.open(folder / LAW)
+    return data_in(folder), TableLaw.open(folder / LAW)

@@ -17,16 +17,20 @@ import polars as pl
 from sudare.errors import InputError, RequirementError
 from sudare.privacy.certificate import Certificate
 from sudare.tables.exact import exact
+from sudare.tables.file_rows import FileRows
 from sudare.tables.folders import CERTIFICATE, LAW
-from sudare.tables.outputs import BROKEN, column_names, is_csv, is_written_as, read_runs, write_parquet
+from sudare.tables.outputs import BROKEN, column_names, is_csv, is_written_as, read_output, write_parquet
+from sudare.tables.parts import in_parts, part_names, tables_of
 from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.schema import Schema
-from sudare.tables.spreadsheets import guarded, unguarded
+from sudare.tables.spreadsheets import unguarded
 from sudare.tables.text import listed
 from sudare.tables.text_files import parse_json, read_bytes
 from sudare.verification.columns import refuse_columns
+from sudare.verification.csv_copies import as_csv
 
 DATA_ENDINGS = (".parquet", ".csv")
+READ = 2**20  # bytes at a time
 OTHER_VERSION = (
     "{} was written by polars {}, and here is {}: whether it holds bytes beside its rows was not looked at. Verify it with that "
     "version"
@@ -46,11 +50,6 @@ class PublishedTable:
         """The names of the columns."""
         return self.rows.columns
 
-    @property
-    def runs(self) -> Runs:
-        """All rows, counted; those of a file stand in its order."""
-        return self.rows.runs()
-
     def counted(self, names: Sequence[str]) -> Runs:
         """Return how often rows occur in some columns; without names, all rows are alike."""
         return self.rows.counted(names) if names else Runs(_one_row(), pl.Series([self.rows.height]))
@@ -68,16 +67,21 @@ def _one_row() -> pl.DataFrame:
     return pl.DataFrame({"all": [0]})
 
 
-def open_table(output: pl.DataFrame | PublishedRows | Path, schema: Schema) -> PublishedTable:
-    """Take a frame, or read a file, and refuse columns and types that must not be published."""
+def open_table(output: pl.DataFrame | PublishedRows | Sequence[Path], schema: Schema) -> PublishedTable:
+    """Take a frame, or open the files of a table, and refuse columns and types that must not be published."""
     if isinstance(output, pl.DataFrame | PublishedRows):
         refuse_columns(output.columns, schema)
         table = PublishedTable("The output", Runs.of(output) if isinstance(output, pl.DataFrame) else output)
+    elif is_csv(output[0]):
+        refuse_columns(column_names(output[0]), schema, output[0].name)
+        table = PublishedTable(output[0].name, Runs.of(read_output(output[0])), from_csv=True)
     else:
-        refuse_columns(column_names(output), schema, output.name)
-        table = PublishedTable(output.name, read_runs(output), is_csv(output))
-        if not table.from_csv:
-            _refuse_more_than_rows(output, table)
+        rows = FileRows(output)
+        table = PublishedTable(
+            " to ".join(path.name for path in dict.fromkeys((output[0], output[-1]))), rows
+        )
+        refuse_columns(rows.columns, schema, table.where)
+        _refuse_more_than_rows(rows, table)
     if table.rows.height == 0:
         raise InputError(f"{table.where} is empty; there is nothing to verify.")
     for name in table.columns:
@@ -85,28 +89,29 @@ def open_table(output: pl.DataFrame | PublishedRows | Path, schema: Schema) -> P
     return table
 
 
-def _refuse_more_than_rows(path: Path, table: PublishedTable) -> None:
-    """Refuse what a Parquet file says beside its rows: notes of its writer, and values that no row has."""
-    try:
-        notes = [key for key in pl.read_parquet_metadata(path) if key != "ARROW:schema"]
-    except BROKEN as error:
-        raise InputError(f"{path}: the output cannot be read: {error}.") from None
-    if notes:
-        raise RequirementError(
-            f"{path.name} has notes beside its rows: {listed(notes)}. They may reveal something about the original. Write the file "
-            "without them."
-        )
-    for column in map(table.values, table.columns):
-        if isinstance(column.dtype, pl.Enum):
-            unused = set(column.dtype.categories) - set(column.cast(pl.String).drop_nulls())
+def _refuse_more_than_rows(rows: FileRows, table: PublishedTable) -> None:
+    """Refuse what Parquet files say beside their rows: notes of their writer, and values that no row has."""
+    for path in rows.paths:
+        try:
+            notes = [key for key in pl.read_parquet_metadata(path) if key != "ARROW:schema"]
+        except BROKEN as error:
+            raise InputError(f"{path}: the output cannot be read: {error}.") from None
+        if notes:
+            raise RequirementError(
+                f"{path.name} has notes beside its rows: {listed(notes)}. They may reveal something about the original. Write "
+                "the file without them."
+            )
+    for name, dtype in rows.schema.items():
+        if isinstance(dtype, pl.Enum):
+            unused = set(dtype.categories) - set(table.values(name).cast(pl.String).drop_nulls())
             if unused:
                 raise RequirementError(
-                    f"{path.name}: the type of column '{column.name}' lists {len(unused):,} values that no row has. They "
+                    f"{table.where}: the type of column '{name}' lists {len(unused):,} values that no row has. They "
                     "may be those of people who were left out. Publish it as text."
                 )
-        elif isinstance(column.dtype, pl.Categorical):
+        elif isinstance(dtype, pl.Categorical):
             raise RequirementError(
-                f"{path.name}: column '{column.name}' is categorical, and such a file may list values that no row has. "
+                f"{table.where}: column '{name}' is categorical, and such a file may list values that no row has. "
                 "Publish it as text."
             )
 
@@ -150,35 +155,28 @@ def refuse_changed(files: Mapping[str, Path], certificate: Certificate) -> None:
             )
 
 
-def tables_in(files: Mapping[str, Path]) -> dict[str, list[Path]]:
-    """Return the files that hold tables, by the table's name; a Parquet file is the first of its table."""
-    tables: dict[str, list[Path]] = {}
-    for ending in DATA_ENDINGS:
-        for path in files.values():
-            if path.suffix == ending:
-                tables.setdefault(path.stem, []).append(path)
+def tables_in(files: Mapping[str, Path]) -> dict[str, list[list[Path]]]:
+    """Return the files of each table, by its name, for each copy of it: the parts of the Parquet one first."""
+    tables = {name: [parts] for name, parts in tables_of(files.values()).items()}
+    for path in files.values():
+        if path.suffix == ".csv":
+            tables.setdefault(path.stem, []).append([path])
     return tables
 
 
-def open_copies(paths: Sequence[Path], schema: Schema) -> list[PublishedTable]:
-    """Read all files that hold one table, and refuse those that do not have the same rows."""
-    first, *others = paths
+def open_copies(copies: Sequence[Sequence[Path]], schema: Schema) -> list[PublishedTable]:
+    """Open all copies of one table, and refuse those that do not have the same rows."""
+    first, *others = copies
     table = open_table(first, schema)
-    return [table, *(_open_copy(table, path, schema) for path in others)]
+    return [table, *(_open_copy(table, path, schema) for (path,) in others)]
 
 
 def _open_copy(parquet: PublishedTable, path: Path, schema: Schema) -> PublishedTable:
-    """Read the CSV file of a table that stands in a Parquet file, too."""
-    try:
-        text = io.BytesIO(guarded(parquet.runs.rows).write_csv().encode())
-        written = pl.read_csv(text, infer_schema=False)
-    except BROKEN as error:
-        raise InputError(f"{parquet.where} cannot be compared with {path.name}: {error}.") from None
-    written.columns = parquet.columns
-    rows = Runs(written, parquet.runs.lengths)
+    """Open the CSV file of a table that stands in Parquet files, too."""
     refuse_columns(column_names(path), schema, path.name)
-    if not is_written_as(path, parquet.runs) and not rows.frame().equals(
-        open_table(path, schema).runs.frame()
+    rows = as_csv(parquet.rows)
+    if not is_written_as(path, parquet.rows) and not rows.frame().equals(
+        open_table([path], schema).rows.frame()
     ):
         raise RequirementError(
             f"{path.name} does not have the same rows as {parquet.where}. Write both from one table."
@@ -188,45 +186,67 @@ def _open_copy(parquet: PublishedTable, path: Path, schema: Schema) -> Published
 
 def refuse_order(table: PublishedTable) -> None:
     """Refuse rows that do not stand in the order of their values: any other order may reveal who stood where."""
-    frame = table.runs.rows
-    if not table.from_csv and not frame.equals(frame.sort(frame.columns, nulls_last=True)):
+    before = None
+    for part in table.rows.parts():
+        frame = part.rows if before is None else pl.concat([before, part.rows])
+        if not frame.equals(frame.sort(pl.all(), nulls_last=True)):
+            raise RequirementError(
+                f"The rows of {table.where} do not stand in the order of their values. Their order may reveal whose they are. "
+                "Sort them by all columns."
+            )
+        before = frame[-1:]
+
+
+def refuse_other_files(name: str, paths: Sequence[Path], rows: PublishedRows, written_by: str | None) -> str:
+    """Refuse files that are not those that a release writes for these rows; return what was not compared, or nothing."""
+    if is_csv(paths[0]):
+        if not is_written_as(paths[0], rows):
+            raise _other_bytes(paths[0])
+        return ""
+    if [path.name for path in paths] != part_names(name, rows.height):
         raise RequirementError(
-            f"The rows of {table.where} do not stand in the order of their values. Their order may reveal whose they are. Sort "
-            "them by all columns."
+            f"{paths[-1].name} is not cut into the parts that a release writes for its rows. Write the files again."
         )
+    parts = zip(paths, in_parts(rows), strict=True)
+    notes = [refuse_other_bytes(path, part, written_by) for path, part in parts]
+    return notes[0]  # those of the other parts say the same
 
 
-def refuse_other_bytes(path: Path, runs: Runs, written_by: str | None) -> str:
-    """Refuse a file that is not byte by byte what a release writes for these rows: whatever else it has may reveal more.
+def refuse_other_bytes(path: Path, part: Runs, written_by: str | None) -> str:
+    """Refuse a Parquet file with other bytes than a release writes for these rows: whatever else it has may reveal more.
 
-    Another version of polars may write the same rows otherwise. Then only the notes of the Parquet file are compared, and
+    Another version of polars may write the same rows otherwise. Then only the notes of the file are compared, and
     what was not is returned as a note; else the note is empty.
     """
-    note = ""
-    if is_csv(path):
-        alike = is_written_as(path, runs)
+    note, fresh = "", io.BytesIO()
+    write_parquet(part, fresh)
+    fresh.seek(0)
+    if written_by == pl.__version__:
+        alike = _has_bytes(path, fresh)
     else:
-        fresh = io.BytesIO()
-        write_parquet(runs, fresh)
-        if written_by == pl.__version__:
-            alike = _bytes(path) == fresh.getvalue()
-        else:
-            fresh.seek(0)
-            alike = pl.read_parquet_metadata(path) == pl.read_parquet_metadata(fresh)
-            note = OTHER_VERSION.format(path.name, written_by, pl.__version__)
+        alike = pl.read_parquet_metadata(path) == pl.read_parquet_metadata(fresh)
+        note = OTHER_VERSION.format(path.name, written_by, pl.__version__)
     if not alike:
-        raise RequirementError(
-            f"{path.name} has other bytes than a release writes for its rows. They may reveal something about the original. Write the "
-            "file again."
-        )
+        raise _other_bytes(path)
     return note
 
 
-def _bytes(path: Path) -> bytes:
+def _other_bytes(path: Path) -> RequirementError:
+    return RequirementError(
+        f"{path.name} has other bytes than a release writes for its rows. They may reveal something about the original. Write the "
+        "file again."
+    )
+
+
+def _has_bytes(path: Path, fresh: io.BytesIO) -> bool:
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            while (some := file.read(READ)) == fresh.read(READ):
+                if not some:
+                    return True
     except OSError as error:
         raise InputError(f"{path}: the file cannot be read: {error.strerror}.") from None
+    return False
 
 
 def refuse_other_json(path: Path) -> None:

@@ -43,7 +43,7 @@ from sudare.verification.files import (
     open_table,
     refuse_changed,
     refuse_order,
-    refuse_other_bytes,
+    refuse_other_files,
     refuse_other_json,
     tables_in,
 )
@@ -100,7 +100,7 @@ def verify(
             "their own."
         )
     single = output if isinstance(output, pl.DataFrame | PublishedRows) else Path(output)
-    tables = {"data": [open_table(single, schema)]}
+    tables = {"data": [open_table([single] if isinstance(single, Path) else single, schema)]}
     law = _given(plan) or (_law_beside(single) if _by_law(promised) else None)
     return _verification(tables, promised, schema, law)
 
@@ -178,20 +178,21 @@ def _refuse_more_than_rows(
 ) -> list[str]:
     """Refuse an order of rows, or bytes, that a release does not write; return what could not be compared."""
     notes = []
-    for name, (table, *_) in tables.items():
-        refuse_order(table)
-        runs = table.runs
-        rows = runs.rows.with_columns(map(table.meant, runs.rows.iter_columns()))
-        for path in tables_in(files)[name]:
-            notes.append(
-                refuse_other_bytes(path, Runs(rows, runs.lengths), certificate.versions.get("polars"))
-            )
+    for name, copies in tables_in(files).items():
+        table, written_by = tables[name][0], certificate.versions.get("polars")
+        rows = table.rows
+        if table.from_csv:
+            runs = rows.runs()
+            rows = Runs(runs.rows.with_columns(map(table.meant, runs.rows.iter_columns())), runs.lengths)
+        else:
+            refuse_order(table)
+        notes += [refuse_other_files(name, paths, rows, written_by) for paths in copies]
     return notes
 
 
 def _read(files: Mapping[str, Path], schema: Schema) -> dict[str, list[PublishedTable]]:
     """Read all tables of a folder, each from all files that hold it."""
-    tables = {name: open_copies(paths, schema) for name, paths in tables_in(files).items()}
+    tables = {name: open_copies(copies, schema) for name, copies in tables_in(files).items()}
     if not tables:
         raise InputError("There is no published table in this folder: no Parquet file, and no CSV file.")
     return tables

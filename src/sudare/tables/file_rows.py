@@ -1,0 +1,91 @@
+"""Published rows that stay in their files: who asks for them reads them again, some at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from sudare.errors import InputError
+from sudare.tables.parquet_files import (
+    SLICED_VALUES_PER_BYTE,
+    outline_of,
+    parquet_schema,
+    read_parquet_slices,
+)
+from sudare.tables.parts import refuse_gaps, refuse_sizes, tables_of
+from sudare.tables.runs import SLICE, PublishedRows, Runs
+
+MAX_KEPT = 2**21  # rows that are kept, where no more of a table differ from the one before
+
+
+class FileRows(PublishedRows):
+    """The rows of a Parquet file, or of all parts of a table.
+
+    Where few rows are different, they are kept, each with how often it stands there; else every question is answered
+    from the files.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        refuse_gaps(paths)
+        rows = [outline_of(path, str(path), SLICED_VALUES_PER_BYTE).rows for path in paths]
+        refuse_sizes(paths, rows)
+        self.paths, self._height = tuple(paths), sum(rows)
+        self.schema = parquet_schema(paths[0])
+        for path in paths[1:]:
+            if list(parquet_schema(path).items()) != list(self.schema.items()):
+                raise InputError(
+                    f"{path}: this part has other columns, or other types, than {paths[0].name}. Ask for the folder again."
+                )
+
+    def __str__(self) -> str:
+        return str(self.paths[0])
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema)
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return self._height
+
+    @cached_property
+    def kept(self) -> Runs | None:
+        """All rows, counted, where few are different; else None."""
+        parts, rows = [], 0
+        for part in self._read(self.columns):
+            parts.append(part)
+            rows += part.rows.height
+            if rows > MAX_KEPT:
+                return None
+        return Runs.joined(parts)
+
+    def counted(self, names: Sequence[str]) -> Runs:
+        """Return how often rows occur in some columns."""
+        if self.kept is not None:
+            return self.kept.counted(names)
+        parts, rows, most = [], 0, SLICE
+        for part in self._read(names):
+            parts.append(part.grouped())
+            rows += parts[-1].rows.height
+            if rows > most:  # so rarely that grouping again costs little
+                parts = [Runs.joined(parts).grouped()]
+                rows = parts[0].rows.height
+                most = 2 * rows + SLICE
+        return Runs.joined(parts).grouped()
+
+    def parts(self) -> Iterator[Runs]:
+        """Return all rows, some at a time."""
+        yield from [self.kept] if self.kept is not None else self._read(self.columns)
+
+    def _read(self, names: Sequence[str]) -> Iterator[Runs]:
+        for path in self.paths:
+            for rows in read_parquet_slices(path, SLICE, names):
+                yield Runs.of(rows)
+
+
+def data_in(folder: Path) -> FileRows:
+    """Return the published rows of a folder that has one table."""
+    return FileRows(tables_of(folder.glob("*.parquet")).get("data") or [folder / "data.parquet"])
