@@ -228,7 +228,8 @@ def plain_cut(
             if not widest:
                 gained -= (before * (x - first) + after * (last - y)) / total
             share = gains[name] * gained / (len(problem.labels[a].texts) - 1)
-            scored.append((share + WEIGHT_OF_EVEN * 4 * before * after / total / total, a, x))
+            even = 4 * before * after / total / total  # first: two cuts that are as even are a tie
+            scored.append((share + WEIGHT_OF_EVEN * even, a, x))
         return sorted(scored, key=lambda cut: -cut[0])[: 1 if widest else CANDIDATES]
 
     while queue:
