@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.engines.engine import Engine
 from sudare.engines.memory import Later
 from sudare.errors import InputError
 from sudare.tables.attribute import Attribute, Role
-from sudare.tables.checking import all_missing, checked, type_faults
+from sudare.tables.checking import all_missing, checked, hierarchies_of, type_faults
 from sudare.tables.column import Column
 from sudare.tables.parsing import encode_text
 from sudare.tables.schema import Schema
-from sudare.tables.table import Source
+from sudare.tables.table import Source, Table
 from sudare.tables.text import listed
 from sudare.tables.types import ZONED, cast, other_kind, stored_type
 
@@ -66,10 +68,13 @@ class Reading:
         refusing = self.schema is not None and self.schema.missing == "refuse"
         return attribute.role in (Role.identifier, Role.other) and said == (None,) * 4 and not refusing
 
-    def refuse_faults(self) -> None:
-        """Refuse the table with all its faults, if it has any."""
+    def table(self, rows: Engine) -> Table:
+        """Return the table whose rows an engine holds, or refuse it with all its faults."""
         if self.faults:
             raise InputError("\n".join(self.faults))
+        known = self.schema or Schema(attributes=dict.fromkeys(rows.names, UNDECLARED))
+        table = Table(rows, known, self.origin)
+        return replace(table, hierarchies=hierarchies_of(table))
 
 
 def _coded_by(encode: Encode) -> Column:

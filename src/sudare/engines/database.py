@@ -26,14 +26,19 @@ class Database(Protocol):
     def types(self, relation: str) -> dict[str, pl.DataType]:
         """Return the columns of a relation, with their types."""
 
-    def key(self, relation: str, name: str) -> str:
-        """Return what tells the values of a column apart."""
+    def keys(self, relation: str) -> dict[str, str]:
+        """Return what tells the values of each column apart."""
 
     def rows_with(self, relation: str, key: str, values: pl.Series) -> list[int]:
         """Return the numbers of the first rows with some values, or with none; nothing where rows have no numbers."""
 
     def upload(self, frame: pl.DataFrame) -> str:
         """Keep a frame, and return the name of the relation that has its rows."""
+
+
+def total_weight(database: Database, relation: str) -> int:
+    """Return how many rows the counted ones of a relation stand for."""
+    return int(database.frame(f"SELECT CAST(sum(weight) AS BIGINT) FROM {relation}").item() or 0)
 
 
 def quoted(name: str) -> str:

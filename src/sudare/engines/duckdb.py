@@ -74,10 +74,7 @@ class DuckDB:
         parts = iter(frames)
         name = self.upload(next(parts))
         for frame in parts:
-            cursor = self._connection.cursor()
-            cursor.register("added", frame.to_arrow())
-            cursor.execute(f"INSERT INTO {name} SELECT * FROM added")
-            cursor.unregister("added")
+            self._take(frame, f"INSERT INTO {name}")
         return name
 
     def rows(self, relation: str) -> int:
@@ -88,9 +85,12 @@ class DuckDB:
         """Return the columns of a relation, with their types."""
         return dict(self.frame(f"SELECT * FROM {relation} LIMIT 0").schema)
 
-    def key(self, relation: str, name: str) -> str:
-        """Return what tells the values of a column apart."""
-        type_ = self._types_of(relation)[name]
+    def keys(self, relation: str) -> dict[str, str]:
+        """Return what tells the values of each column apart."""
+        rows = self._execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+        return {name: self._key(name, type_) for name, type_, *_ in rows}
+
+    def _key(self, name: str, type_: str) -> str:
         if type_.split("(")[0] not in KEPT:
             raise InputError(
                 f"Column '{name}' is of the type {type_}, which the engine \"duckdb\" does not count. Cast it, or read it "
@@ -109,10 +109,6 @@ class DuckDB:
         rows = f"SELECT {number} AS number, {key} AS key FROM {numbered}"
         query = f"SELECT number FROM ({rows}) JOIN {listed} ON key IS NOT DISTINCT FROM listed ORDER BY number LIMIT {MAX_NUMBERS}"
         return self.frame(query)["number"].to_list()
-
-    def _types_of(self, relation: str) -> dict[str, str]:
-        rows = self._execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-        return {name: type_ for name, type_, *_ in rows}
 
     def frame(self, query: str) -> pl.DataFrame:
         """Return all rows that a query gives."""
@@ -137,11 +133,15 @@ class DuckDB:
 
     def upload(self, frame: pl.DataFrame) -> str:
         """Keep a frame."""
-        name, cursor = self._name(), self._connection.cursor()
-        cursor.register("uploaded", frame.to_arrow())
-        cursor.execute(f"CREATE TABLE {name} AS SELECT * FROM uploaded")
-        cursor.unregister("uploaded")
+        name = self._name()
+        self._take(frame, f"CREATE TABLE {name} AS")
         return name
+
+    def _take(self, frame: pl.DataFrame, where: str) -> None:
+        cursor = self._connection.cursor()
+        cursor.register("taken", frame.to_arrow())
+        cursor.execute(f"{where} SELECT * FROM taken")
+        cursor.unregister("taken")
 
     def _name(self) -> str:
         return f"relation_{next(self._numbers)}"

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import polars as pl
 
-from sudare.engines.coding import UNDECLARED, Reading, check_columns, encode, how_to_parse
+from sudare.engines.coding import Reading, check_columns, encode, how_to_parse
 from sudare.engines.memory import Memory
 from sudare.engines.read_relational import read_relational
 from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
 from sudare.errors import ParameterError
-from sudare.tables.checking import hierarchies_of
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
 from sudare.tables.parsing import encode_text, typed_column
@@ -75,7 +73,7 @@ def read(
             reading.leave(own, coded_later, missing_values)
         else:
             reading.take(series.name, coded_later, own.gather)
-    return _table(reading)
+    return reading.table(Memory(reading.columns, reading.rows))
 
 
 def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
@@ -108,16 +106,8 @@ def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
             type_ = reading[name].type
             typed = partial(typed_column, column, type_, decimal, missing_values, trim, **how)
             reading.take(name, typed, column.values_at)
-    return _table(reading)
+    return reading.table(Memory(reading.columns, reading.rows))
 
 
 def _copied(series: pl.Series) -> pl.Series:
     return series.gather(pl.int_range(len(series), eager=True))
-
-
-def _table(reading: Reading) -> Table:
-    """Return the table that was read, or refuse it with all its faults."""
-    reading.refuse_faults()
-    known = reading.schema or Schema(attributes=dict.fromkeys(reading.columns, UNDECLARED))
-    table = Table(Memory(reading.columns, reading.rows), known, reading.origin)
-    return replace(table, hierarchies=hierarchies_of(table))

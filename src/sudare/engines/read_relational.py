@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from glob import glob
@@ -11,12 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from sudare.engines.coding import UNDECLARED, Encode, Reading, check_columns, encode, how_to_parse
+from sudare.engines.coding import Encode, Reading, check_columns, encode, how_to_parse
 from sudare.engines.duckdb import DuckDB
 from sudare.engines.relational import Relational
 from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
 from sudare.errors import InputError
-from sudare.tables.checking import hierarchies_of
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
 from sudare.tables.parsing import typed_column
@@ -49,7 +48,7 @@ def read_relational(source: Any, schema: Schema | None, csv: CsvFormat | None, m
         refuse_cells(own, origin)
         return partial(encode, own, reading[name], missing_values, origin)
 
-    return _read(database, relation, list(types), reading, code, missing_values)
+    return _read(database, relation, list(types), reading, code)
 
 
 def _first_file(pattern: str) -> str:
@@ -72,17 +71,10 @@ def _read_csv(database: DuckDB, file: CsvFile, schema: Schema | None) -> Table:
         how, coded = how_to_parse(reading[name]), Column.encode(raw.alias(name))
         return partial(typed_column, coded, reading[name].type, decimal, missing_values, trim, **how)
 
-    return _read(database, relation, list(database.types(relation)), reading, code, missing_values)
+    return _read(database, relation, list(database.types(relation)), reading, code)
 
 
-def _read(
-    database: DuckDB,
-    relation: str,
-    names: list[str],
-    reading: Reading,
-    code: Code,
-    missing_values: Sequence[str],
-) -> Table:
+def _read(database: DuckDB, relation: str, names: list[str], reading: Reading, code: Code) -> Table:
     origin = reading.origin
     check_columns(names, database.rows(relation), reading.schema, origin)
 
@@ -94,14 +86,11 @@ def _read(
         )
 
     always = [name for name in names if not reading.can_wait(name)] or names[:1]
-    keys = {name: database.key(relation, name) for name in names}
+    keys = database.keys(relation)
     rows = Relational(database, relation, keys, coded, always)
     for name in always:
         rows.dictionary(name)
-    reading.refuse_faults()
-    known = reading.schema or Schema(attributes=dict.fromkeys(names, UNDECLARED))
-    table = Table(rows, known, origin)
-    return replace(table, hierarchies=hierarchies_of(table))
+    return reading.table(rows)
 
 
 def _of_values(origin: Source, database: DuckDB, relation: str, key: str, raw: pl.Series) -> Source:

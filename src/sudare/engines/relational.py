@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.engines.database import Database
+from sudare.engines.database import Database, total_weight
 from sudare.engines.engine import Change
 from sudare.engines.rewriting import Rewriting
 from sudare.engines.stored import StoredRows
@@ -101,9 +101,7 @@ class Relational:
 
     @cached_property
     def _rows(self) -> int:
-        return int(
-            self._database.frame(f"SELECT CAST(sum(weight) AS BIGINT) FROM {self._tuples}").item() or 0
-        )
+        return total_weight(self._database, self._tuples)
 
     def __len__(self) -> int:
         return self._rows
@@ -272,7 +270,7 @@ class Relational:
         rows = Relational(
             self._database,
             changed,
-            {name: self._database.key(changed, name) for name in columns},
+            self._database.keys(changed),
             lambda name, raw: Column.encode(raw.cast(columns[name]).alias(name)),
             list(columns),
         )

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import polars as pl
 
-from sudare.engines.database import Database
+from sudare.engines.database import Database, total_weight
 from sudare.tables.runs import PublishedRows, Runs
 
 
@@ -25,9 +25,7 @@ class StoredRows(PublishedRows):
     @cached_property
     def height(self) -> int:
         """How many rows there are."""
-        return int(
-            self._database.frame(f"SELECT CAST(sum(weight) AS BIGINT) FROM {self._relation}").item() or 0
-        )
+        return total_weight(self._database, self._relation)
 
     def counted(self, names: Sequence[str]) -> Runs:
         """Count the rows by some columns."""
