@@ -11,6 +11,10 @@ import polars as pl
 class Database(Protocol):
     """Who holds relations. Queries are written in DuckDB's SQL; a database that speaks another dialect translates them."""
 
+    @property
+    def memory(self) -> int:
+        """How many bytes may be held here of what it answers."""
+
     def frame(self, query: str) -> pl.DataFrame:
         """Return all rows that a query gives."""
 

@@ -19,6 +19,7 @@ KEPT = frozenset(
     "BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE DECIMAL VARCHAR ENUM DATE "
     "TIME TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS".split()
 ) | {"TIMESTAMP WITH TIME ZONE"}
+UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 READ_PARQUET = "read_parquet("
 MAX_NUMBERS = 100  # of rows with a fault, of which a few are told
 BATCH = 2**20  # rows that are handed over at a time
@@ -53,6 +54,13 @@ class DuckDB:
                 raise ParameterError(
                     f"'memory' must be a size such as '2GB'. Got {memory!r} instead."
                 ) from None
+
+    @property
+    def memory(self) -> int:
+        """As many bytes as it may take itself."""
+        written = self._execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+        number, unit = written.split()
+        return int(float(number) * UNITS[unit])
 
     def _execute(self, query: str) -> Any:
         return self._asked(lambda cursor: cursor.execute(query))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.engines.rewriting import Rewriting
+from sudare.engines.rewriting import AnyRewriting
 from sudare.tables.column import Codes
 from sudare.tables.content import Content
 from sudare.tables.counts import Counts
@@ -58,7 +58,7 @@ class Engine(Protocol):
         `change` gets the codes that some rows have in these columns, and returns as many rows of their new values.
         """
 
-    def rewrite(self, rewriting: Rewriting) -> PublishedRows:
+    def rewrite(self, rewriting: AnyRewriting) -> PublishedRows:
         """Return what is published instead of the rows, in the order of what is published."""
 
     def frame(self) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.engines.engine import Change
-from sudare.engines.rewriting import Labels, Rewriting
+from sudare.engines.rewriting import AnyRewriting, Labels
 from sudare.tables.column import Codes, Column, smallest
 from sudare.tables.content import Content
 from sudare.tables.counts import Counts, count, count_index, places_of
@@ -119,8 +119,9 @@ class Memory:
         """Return what a law makes of every row, in the order of what is published."""
         return Runs.of(in_order(change({name: self.column(name).codes for name in names})))
 
-    def rewrite(self, rewriting: Rewriting) -> Runs:
+    def rewrite(self, rewriting: AnyRewriting) -> Runs:
         """Return what is published instead of the rows, in the order of what is published."""
+        rewriting = rewriting.joined()
         counts, tuple_of = self._indexed(rewriting.keys)
         place, kept = tuple_of, None
         if not np.array_equal(rewriting.tuples, counts.codes):

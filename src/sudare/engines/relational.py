@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,8 @@ from numpy.typing import NDArray
 
 from sudare.engines.database import Database, total_weight
 from sudare.engines.engine import Change
-from sudare.engines.rewriting import Rewriting
+from sudare.engines.parted import NodeCounts, Nodes, Parted, counts_from, grouped_by_nodes
+from sudare.engines.rewriting import AnyRewriting, Rewriting
 from sudare.engines.stored import StoredRows
 from sudare.tables.column import Codes, Column
 from sudare.tables.content import Content, Summing
@@ -29,6 +31,7 @@ from sudare.tables.published import ranks, unlisted
 from sudare.tables.runs import Runs
 
 Ints = NDArray[np.int64]
+BYTES_PER_TUPLE = 1000  # what learning takes at its peak for each, roughly
 Coder = Callable[[str, pl.Series], Column]
 """Codes the distinct values that a column has in the source; missing ones are among them."""
 
@@ -126,11 +129,32 @@ class Relational:
     def counts(self, names: Sequence[str]) -> Counts:
         """Count the distinct tuples of some columns, by the codes of their dictionaries."""
         frame = self._database.frame(f"{self._grouped(names)} ORDER BY {_numbered(names)}")
-        codes = np.ascontiguousarray(frame.select(pl.exclude("weight")).to_numpy(), dtype=np.int32)
-        sizes = tuple(self.dictionary(name).size for name in names)
-        return Counts(
-            tuple(names), codes.reshape(-1, len(names)), frame["weight"].to_numpy().astype(np.int64), sizes
-        )
+        return counts_from(frame, names, self._sizes(names))
+
+    def _sizes(self, names: Sequence[str]) -> list[int]:
+        return [self.dictionary(name).size for name in names]
+
+    @property
+    def max_tuples(self) -> int:
+        """How many tuples are held at once, by the memory that there is."""
+        return self._database.memory // BYTES_PER_TUPLE
+
+    def tuple_count(self, names: Sequence[str]) -> int:
+        """Return how many tuples of some columns there are."""
+        return int(self._database.frame(f"SELECT count(*) FROM ({self._grouped(names)})").item())
+
+    def node_counts(self, names: Sequence[str], nodes: Nodes) -> NodeCounts:
+        """Count the tuples of some columns by the nodes that codes lie under, and of the other columns by the codes."""
+        frame = self._database.frame(grouped_by_nodes(self._database, self._grouped(names), names, nodes))
+        sizes = [
+            int(nodes[name].max(initial=-1)) + 1 if name in nodes else self.dictionary(name).size
+            for name in names
+        ]
+        return NodeCounts(counts_from(frame, names, sizes), frame["tuples"].to_numpy().astype(np.int64))
+
+    def parted(self, names: Sequence[str], nodes: Nodes, listed: NDArray[np.int32], part_of: Ints) -> Parted:
+        """Put the tuples of some columns into parts: `part_of` says into which those under each listed tuple of nodes come."""
+        return Parted(self._database, self._grouped(names), names, self._sizes(names), nodes, listed, part_of)
 
     def _grouped(self, names: Sequence[str]) -> str:
         """The tuples of some columns, c0, c1, ..., with their weight."""
@@ -283,33 +307,26 @@ class Relational:
             for part in runs.slices():
                 yield {name: part[f"c{i}"].to_numpy() for i, name in enumerate(names)}
 
-    def rewrite(self, rewriting: Rewriting) -> StoredRows:
+    def rewrite(self, rewriting: AnyRewriting) -> StoredRows:
         """Return what is published instead of the rows, in the order of what is published."""
-        passed = [name for name, labels in rewriting.published.items() if labels is None]
-        names = list(dict.fromkeys([*rewriting.keys, *passed]))
-        listed = {f"k{i}": rewriting.tuples[:, i] for i in range(len(rewriting.keys))}
-        values, columns, joins = {}, [], []
-        for at, (name, labels) in enumerate(rewriting.published.items()):
-            if labels is None:
-                every = self.dictionary(name).decode(np.arange(self.dictionary(name).size))
-            else:
-                every = labels.values
+        pieces = rewriting.pieces()
+        first = next(pieces)
+        passed = [name for name, labels in first.published.items() if labels is None]
+        names = list(dict.fromkeys([*first.keys, *passed]))
+        values, rank_of, columns, joins = {}, {}, [], []
+        for at, (name, labels) in enumerate(first.published.items()):
+            every = self._every(name) if labels is None else labels.values
             order, rank = ranks(every)
-            values[name] = unlisted(every.gather(order))
+            values[name], rank_of[name] = unlisted(every.gather(order)), rank.astype(np.int32)
             if labels is None:
-                map_ = self._database.upload(
-                    pl.DataFrame(
-                        {"code": np.arange(len(rank), dtype=np.int32), "rank": rank.astype(np.int32)}
-                    )
-                )
+                codes = np.arange(len(rank), dtype=np.int32)
+                map_ = self._database.upload(pl.DataFrame({"code": codes, "rank": rank_of[name]}))
                 joins.append(f"JOIN {map_} AS r{at} ON rows.c{names.index(name)} = r{at}.code")
-                columns.append(f"r{at}.rank AS p{at}")
-            else:
-                listed[f"l{at}"] = rank[labels.of_tuple].astype(np.int32)
-                columns.append(f"tuples.l{at} AS p{at}")
-        if rewriting.keys:
-            same = " AND ".join(f"rows.c{i} = tuples.k{i}" for i in range(len(rewriting.keys)))
-            joins.append(f"JOIN {self._database.upload(pl.DataFrame(listed))} AS tuples ON {same}")
+            columns.append(f"{'tuples.l' if labels else 'r'}{at}{'' if labels else '.rank'} AS p{at}")
+        if first.keys:
+            tuples = self._database.keep(_listed(piece, rank_of) for piece in chain([first], pieces))
+            same = " AND ".join(f"rows.c{i} = tuples.k{i}" for i in range(len(first.keys)))
+            joins.append(f"JOIN {tuples} AS tuples ON {same}")
         rows = f"SELECT {', '.join(columns)}, rows.weight FROM ({self._grouped(names)}) AS rows {' '.join(joins)}"
         every_column = _numbered(values, "p")
         stored = self._database.store(
@@ -317,11 +334,26 @@ class Relational:
         )
         return StoredRows(self._database, stored, values)
 
+    def _every(self, name: str) -> pl.Series:
+        dictionary = self.dictionary(name)
+        return dictionary.decode(np.arange(dictionary.size))
+
     def frame(self) -> pl.DataFrame:
         """Return all rows as they were read, in the order of their values."""
         counts = self.counts(self.names)
         every = np.repeat(np.arange(len(counts)), counts.weights)
         return pl.DataFrame([self.dictionary(name).decode(counts.column(name)[every]) for name in self.names])
+
+
+def _listed(rewriting: Rewriting, rank_of: Mapping[str, NDArray[np.int32]]) -> pl.DataFrame:
+    """The tuples of a rewriting, k0, k1, ..., with the ranks of their labels: l0, l1, ... by the places of the columns."""
+    keys = {f"k{i}": rewriting.tuples[:, i] for i in range(len(rewriting.keys))}
+    labels = {
+        f"l{at}": rank_of[name][labels.of_tuple]
+        for at, (name, labels) in enumerate(rewriting.published.items())
+        if labels is not None
+    }
+    return pl.DataFrame(keys | labels)
 
 
 def _numbered(names: Sequence[str] | Mapping[str, object], letter: str = "c") -> str:

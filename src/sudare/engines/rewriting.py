@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,14 @@ class Rewriting:
     published: Mapping[str, Labels | None]
     """What is published of each column, in this order; None: what the row has."""
 
+    def pieces(self) -> Iterator[Rewriting]:
+        """Return itself: all tuples at once."""
+        yield self
+
+    def joined(self) -> Rewriting:
+        """Return itself."""
+        return self
+
     def blocks_by(self, names: Sequence[str]) -> NDArray[np.int64]:
         """Number the tuples by what is published of some columns, all of them keys: these are the blocks that are seen."""
         columns = [
@@ -42,3 +50,33 @@ class Rewriting:
             return np.zeros(len(self.tuples), dtype=np.int64)
         _, blocks = np.unique(np.column_stack(columns), axis=0, return_inverse=True)
         return np.asarray(blocks.reshape(-1), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class PiecewiseRewriting:
+    """A rewriting of more tuples than are held at once. All pieces have the same keys, and publish the same values."""
+
+    make: Callable[[], Iterator[Rewriting]]
+
+    def pieces(self) -> Iterator[Rewriting]:
+        """Return the pieces, one after the other."""
+        return self.make()
+
+    def joined(self) -> Rewriting:
+        """Return all tuples at once."""
+        pieces = list(self.pieces())
+        published = {
+            name: labels
+            and Labels(labels.values, np.concatenate([_labels_of(piece, name).of_tuple for piece in pieces]))
+            for name, labels in pieces[0].published.items()
+        }
+        return Rewriting(pieces[0].keys, np.concatenate([piece.tuples for piece in pieces]), published)
+
+
+def _labels_of(piece: Rewriting, name: str) -> Labels:
+    labels = piece.published[name]
+    assert labels is not None  # all pieces publish alike
+    return labels
+
+
+AnyRewriting = Rewriting | PiecewiseRewriting

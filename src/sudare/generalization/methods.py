@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
+from sudare.generalization.regions import learn
 from sudare.plans.generalization import GeneralizationPlan
+from sudare.plans.tuples import TuplePlan
 from sudare.privacy.requirement import BlockRequirement, number, one_of
 from sudare.tables.excerpt import without
 from sudare.tables.table import Table
@@ -37,7 +43,8 @@ class Mondrian:
 
     def learn(self, table: Table, requirements: Sequence[BlockRequirement]) -> GeneralizationPlan:
         """Learn the cuts under which the requirements hold."""
-        return learn_cuts(Problem.of(with_hierarchies(table), requirements), requirements, strict=self.strict)
+        one = partial(learn_cuts, requirements=requirements, strict=self.strict)
+        return learn(with_hierarchies(table), requirements, one)
 
 
 @dataclass(frozen=True)
@@ -63,12 +70,19 @@ class Minimal:
         that are made along it. So once it is known who is left out, everything is learned again from the others alone, as
         if they were the whole table. They can meet the requirements: they did so in the blocks that were learned first.
         """
-        problem = Problem.of(with_hierarchies(table), requirements)
-        recoding = learn_minimal(problem, suppress=self.suppress)
-        if not recoding.kept.all():
-            rest = without(table, problem.counted, problem.tuples()[~recoding.kept])
-            recoding = learn_minimal(Problem.of(with_hierarchies(rest), requirements))
-        return recoding.plan(requirements)
+        left_out: list[tuple[list[str], NDArray[np.int32]]] = []
+
+        def one(problem: Problem, suppress: float = 0.0) -> TuplePlan:
+            recoding = learn_minimal(problem, suppress=suppress)
+            left_out.append((problem.counted, problem.tuples()[~recoding.kept]))
+            return recoding.plan(requirements)
+
+        plan = learn(with_hierarchies(table), requirements, partial(one, suppress=self.suppress))
+        tuples = np.concatenate([tuples for _, tuples in left_out])
+        if not len(tuples):
+            return plan
+        rest = without(table, left_out[0][0], tuples)
+        return learn(with_hierarchies(rest), requirements, one)
 
 
 Method = Minimal | Mondrian

@@ -24,14 +24,14 @@ def learn_mondrian(problem: Problem, *, strict: bool = False) -> Recoding:
     Relaxed (the default): where some children of a node are too small, they stay together under it and the
     others are cut off. Strict: then the node is not cut at all.
     """
-    return Recoding.of("mondrian", problem, _cut_whole(problem, strict)[0])
+    return Recoding.of("mondrian", problem, cut_whole(problem, strict=strict)[0])
 
 
 def learn_cuts(
     problem: Problem, requirements: Sequence[BlockRequirement], *, strict: bool = False
 ) -> CutPlan:
     """Learn the same as a plan: the cuts, which have a block for tuples that were not seen, too."""
-    block_of, parts, branches = _cut_whole(problem, strict)
+    block_of, parts, branches = cut_whole(problem, strict=strict)
     recoding = Recoding.of("mondrian", problem, block_of)
     return CutPlan(
         "mondrian",
@@ -46,7 +46,8 @@ def learn_cuts(
     )
 
 
-def _cut_whole(p: Problem, strict: bool) -> Cuts:
+def cut_whole(p: Problem, *, strict: bool) -> Cuts:
+    """Cut all units as far as they can be cut."""
     whole = np.zeros(len(p.units), dtype=np.int64)
     return _cut(p, whole, p.trees.height[None, :], strict=strict)
 

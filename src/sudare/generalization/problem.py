@@ -110,14 +110,24 @@ class Problem:
 
     @classmethod
     def of(
-        cls, table: Table, requirements: Sequence[BlockRequirement], counts: Counts | None = None
+        cls,
+        table: Table,
+        requirements: Sequence[BlockRequirement],
+        counts: Counts | None = None,
+        whole: Blocks | None = None,
     ) -> Problem:
-        """Count a table and lay it out; `counts` of its records may be given that have all it needs."""
+        """Count a table and lay it out; `counts` of its records may be given that have all it needs.
+
+        If they are of some of its records only, `whole` tells what its sensitive values are like.
+        """
         names = table.names(Role.quasi)
         attribute = sensitive_attribute(requirements, table)
         counted = [*names, attribute] if attribute else names
-        counts = table.counts(counted) if counts is None else counts.select(counted)
-        blocks = Blocks.of(counts, attribute, table[attribute].hierarchy if attribute else None)
+        if counts is None:
+            counts = table.counts(counted)
+        elif counts.names != tuple(counted):
+            counts = counts.select(counted)
+        blocks = whole or Blocks.of(counts, attribute, table[attribute].hierarchy if attribute else None)
         hierarchies = [hierarchy_of(table, name) for name in names]
         return cls(
             names=names,

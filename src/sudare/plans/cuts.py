@@ -15,10 +15,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from sudare.plans.generalization import (
-    GeneralizationPlan,
     Ints,
     Located,
     Trees,
+    WholePlan,
     read_parts,
     smallest_types,
     whole_numbers,
@@ -26,6 +26,7 @@ from sudare.plans.generalization import (
 from sudare.plans.trees import MAX_LEAVES
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.attribute import Role
+from sudare.tables.counts import Counts
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.table import Table
 
@@ -34,7 +35,7 @@ REST = -1
 
 
 @dataclass(frozen=True, eq=False)
-class CutPlan(GeneralizationPlan):
+class CutPlan(WholePlan):
     """A tree of cuts. Part 0 is the whole domain; a part is cut by one attribute on one level, or it is a block."""
 
     kind: ClassVar[str] = "cuts"
@@ -56,21 +57,21 @@ class CutPlan(GeneralizationPlan):
     corners: NDArray[np.int32]
     """A leaf of each attribute that is in the block."""
 
-    def _locate(self, table: Table) -> Located:
+    def located(self, table: Table, counts: Counts) -> Located:
+        """Follow tuples from cut to cut."""
         quasi = table.names(Role.quasi)
         order = [list(self.trees).index(name) for name in quasi]
-        counts = table.counts(quasi)
         trees = [table[name].hierarchy for name in self.trees]
         units = np.ascontiguousarray(counts.codes[:, np.argsort(order)])
-        block_of = self._route(units, [tree for tree in trees if tree is not None])
+        block_of = self.block_at(units, [tree for tree in trees if tree is not None])
         levels = self.levels.copy()
         for a, (name, own) in enumerate(zip(self.trees, trees, strict=True)):
             assert own is not None
             _climb(levels[:, a], self.corners[:, a], self.trees[name], own, units[:, a], block_of)
         return Located(table, counts, block_of, levels[:, order])
 
-    def _route(self, units: NDArray[np.int32], trees: Sequence[Hierarchy]) -> Ints:
-        """Return the part that each tuple lies in, and so its block."""
+    def block_at(self, units: NDArray[np.int32], trees: Sequence[Hierarchy]) -> Ints:
+        """Return the part that each tuple lies in, and so its block; -1 if it lies in none."""
         highest = max(tree.height for tree in trees)
         nodes = np.zeros(
             (len(trees), highest + 1, max(tree.codes.shape[1] for tree in trees)), dtype=np.int32

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.engines.rewriting import Labels, Rewriting
+from sudare.engines.rewriting import AnyRewriting, Labels, Rewriting
 from sudare.errors import InputError
-from sudare.plans.plan import TablePlan, method_from_json
+from sudare.plans.plan import Plan, TablePlan, method_from_json
 from sudare.plans.trees import extended, trees_from_table, trees_to_table
 from sudare.privacy.promises import Promise, promise_from_json, promise_to_json
 from sudare.privacy.requirement import BlockRequirement
@@ -30,17 +30,50 @@ Trees = Mapping[str, Hierarchy]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Located:
-    """The tuples of a table, and where a plan puts them."""
+class Places(ABC):
+    """The tuples of a table, and where a plan puts them: all at once, or in pieces where there are too many."""
 
     table: Table
     """With the plan's hierarchies."""
+
+    @abstractmethod
+    def pieces(self) -> Iterator[Located]:
+        """Return all tuples, some at a time; those that agree in the quasi attributes together."""
+
+    @property
+    @abstractmethod
+    def rewriting(self) -> AnyRewriting:
+        """What becomes of the rows that the plan covers."""
+
+    def covered_rows(self, table: Table) -> Table:
+        """Return a table without the rows that the plan does not cover, as if they had never been there."""
+        left_out = [(piece.counts.names, piece.counts.codes[~piece.covered]) for piece in self.pieces()]
+        names, tuples = left_out[0][0], np.concatenate([codes for _, codes in left_out])
+        return without(table, names, tuples) if len(tuples) else table
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Return what becomes of all records, as utility is measured on it."""
+        return (piece.outcome() for piece in self.pieces())
+
+    def block_sizes(self) -> Ints:
+        """Return how many records each block has, of those that have any."""
+        return np.concatenate([piece.own_block_sizes() for piece in self.pieces()])
+
+
+@dataclass(frozen=True, eq=False)
+class Located(Places):
+    """Tuples of a table, and where a plan puts them."""
+
+    table: Table
     counts: Counts
     block_of: Ints
     """The block of each tuple; -1 where the plan has none."""
     levels: NDArray[np.int16]
     """To which level each block climbs: blocks x quasi attributes, in the table's order."""
+
+    def pieces(self) -> Iterator[Located]:
+        """Return itself."""
+        yield self
 
     @property
     def covered(self) -> NDArray[np.bool_]:
@@ -48,29 +81,37 @@ class Located:
         return np.asarray(self.block_of >= 0)
 
     @cached_property
+    def climbing(self) -> NDArray[np.bool_]:
+        """Of which quasi attributes some value climbs."""
+        return np.asarray(self.levels[np.unique(self.block_of[self.covered])].any(axis=0))
+
+    @cached_property
     def rewriting(self) -> Rewriting:
         """What becomes of the rows that the plan covers."""
+        return self.rewritten(self.climbing)
+
+    def rewritten(self, climbing: NDArray[np.bool_], *, all_labels: bool = False) -> Rewriting:
+        """Say what becomes of the rows that the plan covers.
+
+        An attribute of which nothing climbs, here or in any other piece, stays what it is, in its own type. Where there are
+        other pieces, all labels of a tree are listed, so that they have the same numbers in all.
+        """
         covered = self.covered
         tuples = self.counts.codes[covered]
         levels = self.levels[self.block_of[covered]]
         quasi = self.table.names(Role.quasi)
         published: dict[str, Labels | None] = {}
         for name in self.table.publishable:
-            if name not in quasi:
+            at = quasi.index(name) if name in quasi else None
+            if at is None or not climbing[at]:
                 published[name] = None
                 continue
-            climbed = levels[:, quasi.index(name)]
             codes = tuples[:, self.counts.names.index(name)]
-            # An attribute of which nothing climbed stays what it is, in its own type.
-            published[name] = _labels(self.table[name].hierarchy, codes, climbed) if climbed.any() else None
+            published[name] = _labels(self.table[name].hierarchy, codes, levels[:, at], all_labels)
         return Rewriting(self.counts.names, tuples, published)
 
-    def covered_rows(self, table: Table) -> Table:
-        """Return a table without the rows that the plan does not cover, as if they had never been there."""
-        return covered_rows(table, self.counts, self.covered)
-
     def outcome(self) -> Outcome:
-        """Return what becomes of all records, as utility is measured on it."""
+        """Return what becomes of these records."""
         levels = self.levels[np.where(self.covered, self.block_of, 0)]
         return Outcome(self.table, self.counts, levels, self.covered)
 
@@ -82,7 +123,7 @@ class Located:
         place = places_of(counts.codes[:, :-1], self.counts)
         return replace(self, counts=counts, block_of=self.block_of[place])
 
-    def block_sizes(self) -> Ints:
+    def own_block_sizes(self) -> Ints:
         """Return how many records each block has, of those that have any."""
         inside = self.covered
         sizes = np.bincount(self.block_of[inside], self.counts.weights[inside]).astype(np.int64)
@@ -94,12 +135,14 @@ def covered_rows(table: Table, counts: Counts, covered: NDArray[np.bool_]) -> Ta
     return table if covered.all() else without(table, counts.names, counts.codes[~covered])
 
 
-def _labels(tree: Hierarchy | None, codes: NDArray[np.int32], levels: NDArray[np.int16]) -> Labels:
+def _labels(
+    tree: Hierarchy | None, codes: NDArray[np.int32], levels: NDArray[np.int16], all_labels: bool
+) -> Labels:
     assert tree is not None  # with_trees gave every quasi attribute one
     first = np.append(0, np.cumsum([len(names) for names in tree.labels]))
     texts = [label for names in tree.labels for label in names]
     every = first[levels] + tree.codes[levels, codes]
-    used = np.zeros(first[-1], dtype=bool)
+    used = np.full(first[-1], all_labels)
     used[every] = True
     # Two nodes may have one label, as a value that is a group by itself: they are published alike.
     place: dict[str | None, int] = {}
@@ -109,18 +152,22 @@ def _labels(tree: Hierarchy | None, codes: NDArray[np.int32], levels: NDArray[np
     return Labels(pl.Series(list(place), dtype=pl.String), of_node[every])
 
 
-class GeneralizationPlan(TablePlan):
-    """What both kinds of plans of generalization have."""
+class GeneralizationPlan(Plan):
+    """What all plans of generalization have."""
 
     method: str
+    """The method that learned it."""
     requirements: Sequence[BlockRequirement]
     trees: Trees
     """The hierarchy of each quasi attribute, over the values that the plan was learned from."""
 
-    def locate(self, table: Table) -> Located:
+    @abstractmethod
+    def locate(self, table: Table) -> Places:
         """Say where the tuples of a table belong. Values are looked up by what they are, not by where they stand."""
-        known = self.with_trees(table)
-        return self._locate(known)
+
+    def keys(self, table: Table) -> list[str]:
+        """Return the columns of a table by which its tuples are looked up."""
+        return table.names(Role.quasi)
 
     def with_trees(self, table: Table) -> Table:
         """Return a table whose quasi attributes climb the plan's hierarchies."""
@@ -133,9 +180,18 @@ class GeneralizationPlan(TablePlan):
         trees = {name: extended(tree, table, name) for name, tree in self.trees.items()}
         return replace(table, hierarchies={**table.hierarchies, **trees})
 
+
+class WholePlan(GeneralizationPlan, TablePlan):
+    """A plan that is held, and looked up in, as a whole."""
+
+    def locate(self, table: Table) -> Places:
+        """Say where the tuples of a table belong."""
+        known = self.with_trees(table)
+        return self.located(known, known.counts(self.keys(known)))
+
     @abstractmethod
-    def _locate(self, table: Table) -> Located:
-        """Say where the tuples of a table belong that has the plan's trees."""
+    def located(self, table: Table, counts: Counts) -> Located:
+        """Say where some tuples of a table belong that has the plan's trees."""
 
     def to_json(self) -> dict[str, Any]:
         """Return what both kinds have, as plain data."""

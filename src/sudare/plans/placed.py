@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from sudare.plans.generalization import Located
+from sudare.plans.generalization import Places
 from sudare.plans.views import LocatedViews
 from sudare.tables.table import Table
 
-Where = TypeVar("Where", Located, LocatedViews)
-Where_co = TypeVar("Where_co", Located, LocatedViews, covariant=True)
+Where = TypeVar("Where", Places, LocatedViews)
+Where_co = TypeVar("Where_co", Places, LocatedViews, covariant=True)
 
 
 class Locating(Protocol[Where_co]):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -31,6 +31,9 @@ from sudare.tables.text_files import read_json
 VERSION = 1
 MAX_ROWS = 10**7
 """Of a table of a plan."""
+HEAD = ("kind", "version", "tables")
+"""What the head of every plan with tables has."""
+WriteFile = Callable[[Path], object]
 METHOD = re.compile(r"[a-z-]{1,40}")
 
 
@@ -46,7 +49,7 @@ class Plan(ABC):
             Plan._kinds[cls.kind] = cls
 
     @abstractmethod
-    def files(self) -> Mapping[str, Callable[[Path], object]]:
+    def files(self) -> Mapping[str, WriteFile]:
         """Return what writes each of its files, by name."""
 
     @classmethod
@@ -115,29 +118,36 @@ class TablePlan(Plan):
     def read(cls, data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Self:
         """Make a plan from what was written; raises a ValueError if it cannot be one."""
 
-    def files(self) -> Mapping[str, Callable[[Path], object]]:
+    def files(self) -> Mapping[str, WriteFile]:
         """Return what writes each of its files, by name."""
-        tables = self.tables()
-        head = {"kind": self.kind, "version": VERSION, "tables": list(tables), **self.to_json()}
-        text = json.dumps(head, ensure_ascii=False) + "\n"
-        writers: dict[str, Callable[[Path], object]] = {
-            f"{name}.parquet": frame.write_parquet for name, frame in tables.items()
-        }
-        return writers | {PLAN: lambda path: path.write_text(text, encoding="utf-8")}
+        return files_of(self.kind, self.to_json(), self.tables())
 
     @classmethod
     def opened(cls, folder: Path, data: dict[str, Any]) -> Self:
         """Make a plan from its files."""
-        rest = {key: value for key, value in data.items() if key not in ("kind", "version", "tables")}
-        if data.get("tables") != list(cls.table_names):
-            raise ValueError(
-                f"a plan of the kind '{cls.kind}' has the tables {listed(list(cls.table_names))}"
-            )
-        tables = {name: _read_table(folder / f"{name}.parquet") for name in cls.table_names}
-        return cls.read(rest, tables)
+        rest = {key: value for key, value in data.items() if key not in HEAD}
+        return cls.read(rest, read_tables(cls.table_names, cls.kind, folder, data))
 
 
-def _read_table(path: Path) -> pl.DataFrame:
+def files_of(kind: str, data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> dict[str, WriteFile]:
+    """Return what writes the head of a plan, and its tables beside it."""
+    head = {"kind": kind, "version": VERSION, "tables": list(tables), **data}
+    text = json.dumps(head, ensure_ascii=False) + "\n"
+    writers: dict[str, WriteFile] = {f"{name}.parquet": frame.write_parquet for name, frame in tables.items()}
+    return writers | {PLAN: lambda path: path.write_text(text, encoding="utf-8")}
+
+
+def read_tables(
+    names: Sequence[str], kind: str, folder: Path, data: Mapping[str, Any]
+) -> dict[str, pl.DataFrame]:
+    """Read the tables of a plan, of which `data` is the head; raises a ValueError if they are others."""
+    if data.get("tables") != list(names):
+        raise ValueError(f"a plan of the kind '{kind}' has the tables {listed(list(names))}")
+    return {name: read_table(folder / f"{name}.parquet") for name in names}
+
+
+def read_table(path: Path) -> pl.DataFrame:
+    """Read one table of a plan; raises a ValueError if it is too long."""
     if not path.is_file():  # a pipe would be waited for
         raise ValueError(f"there is no file {path.name}")
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.plans.generalization import (
-    GeneralizationPlan,
     Ints,
     Located,
     Trees,
+    WholePlan,
     read_parts,
     refuse_repeated,
     smallest_types,
@@ -29,7 +29,7 @@ from sudare.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class TuplePlan(GeneralizationPlan):
+class TuplePlan(WholePlan):
     """Which block each known tuple is in. What is not listed has none."""
 
     kind: ClassVar[str] = "tuples"
@@ -48,16 +48,21 @@ class TuplePlan(GeneralizationPlan):
     levels: NDArray[np.int16]
     """Blocks x attributes."""
 
-    def _locate(self, table: Table) -> Located:
-        quasi = table.names(Role.quasi)
-        keys = [*quasi, self.sensitive] if self.sensitive else quasi
-        if self.sensitive and self.sensitive not in table.names(Role.sensitive):
+    def keys(self, table: Table) -> list[str]:
+        """Return the quasi attributes of a table, and the sensitive one, if blocks were made by its values too."""
+        if self.sensitive is None:
+            return super().keys(table)
+        if self.sensitive not in table.names(Role.sensitive):
             raise InputError(
                 f"{table.source.name}: the plan is for the sensitive attribute '{self.sensitive}', which the schema does not call so."
             )
-        counts = table.counts(keys)
+        return [*super().keys(table), self.sensitive]
+
+    def located(self, table: Table, counts: Counts) -> Located:
+        """Look tuples up."""
+        quasi = table.names(Role.quasi)
         leaves = np.empty_like(counts.codes)
-        for at, name in enumerate(keys):
+        for at, name in enumerate(counts.names):
             leaves[:, at] = self._leaves(table, name)[counts.codes[:, at]]
         order = [list(self.trees).index(name) for name in quasi]
         own = self.tuples[:, [*order, len(self.trees)]] if self.sensitive else self.tuples[:, order]

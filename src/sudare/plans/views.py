@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -51,6 +51,10 @@ class LocatedViews:
     """One row per tuple, one column per view; -1 where the plan has none."""
     views: Sequence[View]
     sensitive: str
+
+    def pieces(self) -> Iterator[LocatedViews]:
+        """Return itself: views are looked up in at once."""
+        yield self
 
     @property
     def covered(self) -> NDArray[np.bool_]:

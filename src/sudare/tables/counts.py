@@ -42,6 +42,10 @@ class Counts:
     def __len__(self) -> int:
         return len(self.weights)
 
+    def at(self, places: NDArray[np.int64]) -> Counts:
+        """Return some of the tuples, in their order."""
+        return Counts(self.names, self.codes[places], self.weights[places], self.sizes)
+
     def select(self, names: Sequence[str]) -> Counts:
         """Count again by some of the columns.
 

@@ -5,13 +5,14 @@ Every measure of generalized values looks only at which value climbed to which l
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.utility.outcome import Outcome
+from sudare.utility.outcome import Outcome, in_pieces
 from sudare.utility.tree import Ints, Tree
 
 
@@ -43,6 +44,15 @@ class Cells:
         records = np.bincount(codes.astype(np.int64) * steps + levels, weights).astype(np.int64)
         present = np.flatnonzero(records)
         return cls(name, tree, present // steps, present % steps, records[present])
+
+    @classmethod
+    def joined(cls, pieces: Sequence[Cells]) -> Cells:
+        """Count together what was counted in pieces."""
+        own = [
+            np.concatenate([getattr(piece, field) for piece in pieces])
+            for field in ("codes", "levels", "weights")
+        ]
+        return cls.count(pieces[0].name, pieces[0].tree, *own)
 
     @property
     def total(self) -> int:
@@ -77,14 +87,19 @@ class Cells:
         return self.tree.leaves_under[self.levels, self.codes]
 
 
-def cells_of(outcome: Outcome) -> list[Cells]:
-    """Count the cells of every quasi attribute, in the table's order.
+def cells_of(outcomes: Outcome | Iterable[Outcome]) -> list[Cells]:
+    """Count the cells of every quasi attribute, in the table's order; the tuples of a table may come in pieces.
 
     >>> import polars as pl, sudare as sd
     >>> table = sd.read(pl.DataFrame({"sex": ["f", "m"]}), sd.Schema.from_roles(quasi=["sex"]))
     >>> [cells.distortion() for cells in cells_of(Outcome.of(table, [0], [True, False]))]
     [0.5]
     """
+    pieces = [_cells_of(outcome) for outcome in in_pieces(outcomes)]
+    return [Cells.joined(own) for own in zip(*pieces, strict=True)]
+
+
+def _cells_of(outcome: Outcome) -> list[Cells]:
     counts = outcome.counts
     return [
         Cells.count(name, tree, counts.column(name), climbed, counts.weights)

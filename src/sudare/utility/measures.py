@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ from sudare.utility.blocks import average_block, discernibility
 from sudare.utility.cells import cells_of
 from sudare.utility.distortion import weighted_mean
 from sudare.utility.loss import entropy_share
-from sudare.utility.outcome import Outcome
+from sudare.utility.outcome import Outcome, in_pieces
 
 
-def utility_of(outcome: Outcome, block_sizes: NDArray[np.int64]) -> dict[str, Any]:
+def utility_of(outcomes: Outcome | Iterable[Outcome], block_sizes: NDArray[np.int64]) -> dict[str, Any]:
     """Return every measure of the cells and blocks that a generalization left, as plain data.
 
-    `block_sizes` says how many records each published block has.
+    `block_sizes` says how many records each published block has. The tuples of a table may come in pieces.
 
     >>> import polars as pl, sudare as sd
     >>> table = sd.read(pl.DataFrame({"sex": ["f", "f", "m"]}), sd.Schema.from_roles(quasi=["sex"]))
@@ -28,18 +29,28 @@ def utility_of(outcome: Outcome, block_sizes: NDArray[np.int64]) -> dict[str, An
     >>> round(measures["distortion"], 3), round(measures["ncp"], 3), round(measures["granularity"], 3)
     (0.333, 0.333, 0.667)
     """
-    table, cells = outcome.table, cells_of(outcome)
     sizes = np.asarray(block_sizes, dtype=np.int64)
-    if sizes.sum() != outcome.published:
+    tables, records, published = [], 0, 0
+
+    def seen() -> Iterator[Outcome]:
+        nonlocal records, published
+        for outcome in in_pieces(outcomes):
+            tables.append(outcome.table)
+            records, published = records + outcome.records, published + outcome.published
+            yield outcome
+
+    cells = cells_of(seen())
+    table = tables[0]
+    if sizes.sum() != published:
         raise ParameterError(
-            f"The 'block_sizes' parameter of utility_of must add up to the {outcome.published:,} records kept. "
+            f"The 'block_sizes' parameter of utility_of must add up to the {published:,} records kept. "
             f"Got {sizes.sum():,} instead."
         )
     costs = {attribute.name: attribute.distortion() for attribute in cells}
     return {
         "distortion": weighted_mean(costs, table),
         "distortion_by_attribute": costs,
-        "discernibility": discernibility(sizes, outcome.records - outcome.published),
+        "discernibility": discernibility(sizes, records - published),
         "blocks": len(sizes),
         "average_block": average_block(sizes),
         "ncp": weighted_mean({attribute.name: attribute.ncp() for attribute in cells}, table),

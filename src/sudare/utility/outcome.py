@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,11 @@ from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.table import Table
 from sudare.utility.tree import Tree
+
+
+def in_pieces(outcomes: Outcome | Iterable[Outcome]) -> Iterable[Outcome]:
+    """Return the pieces that tuples come in: one, if they come at once."""
+    return [outcomes] if isinstance(outcomes, Outcome) else outcomes
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from sudare.tables.attribute import Attribute
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
-from sudare.utility.outcome import Outcome
+from sudare.utility.outcome import Outcome, in_pieces
 from sudare.utility.tree import Ints, Tree
 
 MAX_ATTRIBUTES = 3  # in one query
@@ -40,8 +40,12 @@ class QueryError:
         )
 
 
-def query_error(outcome: Outcome, *, queries: int = 1000, seed: int | np.random.Generator = 0) -> QueryError:
+def query_error(
+    outcomes: Outcome | Iterable[Outcome], *, queries: int = 1000, seed: int | np.random.Generator = 0
+) -> QueryError:
     """Return the relative error of random counting queries, answered from what is published.
+
+    The tuples of a table may come in pieces, each with all that share their quasi values.
 
     A query asks how many records lie in given values of 1 to 3 quasi attributes, drawn at random: an
     interval between two values for numbers and dates, any subset for others (its size drawn first). Missing
@@ -63,6 +67,23 @@ def query_error(outcome: Outcome, *, queries: int = 1000, seed: int | np.random.
         raise ParameterError(
             f"The 'queries' parameter of query_error must be 1 or more. Got {queries} instead."
         )
+    rng = np.random.default_rng(seed)
+    asked: list[_Asked] | None = None
+    records = 0
+    for outcome in in_pieces(outcomes):
+        attributes = _attributes(outcome)
+        asked = _drawn(attributes, queries, rng) if asked is None else asked
+        records += outcome.records
+        for together in asked:
+            together.add(attributes, outcome)
+    if asked is None:
+        raise InputError("There are no records that could be asked for.")
+    errors = np.concatenate([together.errors(records) for together in asked])
+    return QueryError(float(errors.mean()), float(np.median(errors)), queries)
+
+
+def _attributes(outcome: Outcome) -> list[_Attribute]:
+    """Return the quasi attributes that a query can ask for."""
     table = outcome.table
     attributes = [
         _Attribute.of(
@@ -70,11 +91,10 @@ def query_error(outcome: Outcome, *, queries: int = 1000, seed: int | np.random.
         )
         for name, tree, climbed in outcome.climbs()
     ]
-    if not any(len(attribute.values) for attribute in attributes):
+    able = [attribute for attribute in attributes if len(attribute.values)]
+    if not able:
         raise InputError(f"{table.source.name}: the schema has no quasi attribute that could be asked for.")
-    rng = np.random.default_rng(seed)
-    errors = np.fromiter(_errors(attributes, outcome, queries, rng), dtype=np.float64)
-    return QueryError(float(errors.mean()), float(np.median(errors)), queries)
+    return able
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,26 +182,49 @@ def _in_order(hierarchy: Hierarchy, dtype: pl.DataType) -> Ints | None:
     return None if values.null_count() else values.arg_sort().to_numpy().astype(np.int64)
 
 
-def _errors(
-    attributes: list[_Attribute], outcome: Outcome, queries: int, rng: np.random.Generator
-) -> Iterator[float]:
-    """Yield the error of each query; those on the same attributes together, so that tuples are counted once."""
-    weights, records = outcome.counts.weights, outcome.records
-    able = [attribute for attribute in attributes if len(attribute.values)]
-    sizes = rng.integers(1, min(MAX_ATTRIBUTES, len(able)) + 1, size=queries)
-    drawn = Counter(tuple(sorted(rng.choice(len(able), size=size, replace=False).tolist())) for size in sizes)
-    for together, times in sorted(drawn.items()):
-        asked_of = [able[i] for i in together]
+@dataclass(eq=False)
+class _Asked:
+    """Queries on the same attributes, so that tuples are counted once for all of them, and what they count."""
+
+    places: tuple[int, ...]
+    """Of the attributes."""
+    queries: list[list[Mask]]
+    true: NDArray[np.int64]
+    estimated: NDArray[np.float64]
+
+    def add(self, attributes: list[_Attribute], outcome: Outcome) -> None:
+        """Count one piece of a table."""
+        weights, asked_of = outcome.counts.weights, [attributes[i] for i in self.places]
         original = Counts.of({a.name: a.codes for a in asked_of}, [len(a.leaf_of) for a in asked_of], weights)
         published = Counts.of(
             {a.name: a.nodes for a in asked_of}, [a.size for a in asked_of], weights[outcome.kept]
         )
-        for _ in range(times):
-            asked = [attribute.ask(rng) for attribute in asked_of]
+        for query, masks in enumerate(self.queries):
             inside = np.ones(len(original), dtype=bool)
             shares = published.weights.astype(np.float64)
-            for i, (attribute, leaves) in enumerate(zip(asked_of, asked, strict=True)):
+            for i, (attribute, leaves) in enumerate(zip(asked_of, masks, strict=True)):
                 inside &= leaves[attribute.leaf_of][original.codes[:, i]]
                 shares *= attribute.shares(leaves)[published.codes[:, i]]
-            true = int(original.weights[inside].sum())
-            yield abs(float(shares.sum()) - true) / max(true, SANITY * records)
+            self.true[query] += int(original.weights[inside].sum())
+            self.estimated[query] += float(shares.sum())
+
+    def errors(self, records: int) -> NDArray[np.float64]:
+        """Return the relative error of each query."""
+        return np.abs(self.estimated - self.true) / np.maximum(self.true, SANITY * records)
+
+
+def _drawn(attributes: list[_Attribute], queries: int, rng: np.random.Generator) -> list[_Asked]:
+    """Draw queries."""
+    sizes = rng.integers(1, min(MAX_ATTRIBUTES, len(attributes)) + 1, size=queries)
+    drawn = Counter(
+        tuple(sorted(rng.choice(len(attributes), size=size, replace=False).tolist())) for size in sizes
+    )
+    return [
+        _Asked(
+            places,
+            [[attributes[i].ask(rng) for i in places] for _ in range(times)],
+            np.zeros(times, dtype=np.int64),
+            np.zeros(times),
+        )
+        for places, times in sorted(drawn.items())
+    ]

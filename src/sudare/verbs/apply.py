@@ -90,7 +90,8 @@ def _applied(plan: GeneralizationPlan | ViewsPlan, table: Table, unseen: Unseen)
             refuse_false_labels(views.rest, rewriting)
         return released_views(table, plan, views, caveats=caveats)
     placed = without_uncovered(plan, table, _covered(plan.locate(table), unseen))
-    refuse_false_labels(placed.rest, placed.located.rewriting)
+    for piece in placed.located.rewriting.pieces():
+        refuse_false_labels(placed.rest, piece)
     return released(table, plan, placed, caveats=caveats)
 
 
@@ -102,14 +103,18 @@ def _has_labels_of_data(table: Table) -> bool:
 
 def _covered(located: Where, unseen: Unseen) -> Where:
     """Refuse a table of which the plan does not cover enough."""
-    covered, counts, table = located.covered, located.counts, located.table
-    if not covered.any():
+    table, records, without, first = located.table, 0, 0, ""
+    for piece in located.pieces():
+        records += piece.counts.total
+        without += int(piece.counts.weights[~piece.covered].sum())
+        if not first and not piece.covered.all():
+            first = table.describe(piece.counts, int((~piece.covered).argmax()))
+    if without == records:
         raise InputError(f"{table.source.name}: the plan covers none of its records. Learn a plan from them.")
-    if unseen == "refuse" and not covered.all():
-        first = int((~covered).argmax())
+    if unseen == "refuse" and without:
         raise InputError(
-            f"{table.source.name}: the plan does not cover {int(counts.weights[~covered].sum()):,} of {counts.total:,} records; the "
-            f'first has {table.describe(counts, first)}. Leave them out with unseen="suppress", or learn a plan from these records.'
+            f"{table.source.name}: the plan does not cover {without:,} of {records:,} records; the first has {first}. Leave "
+            'them out with unseen="suppress", or learn a plan from these records.'
         )
     return located
 

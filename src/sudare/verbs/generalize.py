@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from sudare.attacks.attack import attack_all
-from sudare.errors import InputError
+from sudare.errors import InputError, LedgerError, ParameterError
 from sudare.generalization.methods import Method, method_of
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
-from sudare.plans.generalization import GeneralizationPlan, Located
+from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.certificate import Certificate
@@ -99,7 +99,7 @@ def _refuse_what_cannot_be(
 def released(
     table: Table,
     plan: GeneralizationPlan,
-    placed: Placed[Located],
+    placed: Placed[Places],
     *,
     predict: str | None = None,
     decision: str | None = None,
@@ -119,29 +119,36 @@ def released(
     return Release(handed_over, declared, kept).refuse_if_broken()
 
 
-def _named_blocks(table: Table, whole: Located) -> dict[str, RecordedBlocks]:
+def _named_blocks(table: Table, whole: Places) -> dict[str, RecordedBlocks]:
     """Name the blocks that receivers see, which need not be those of the plan."""
+    if not isinstance(whole, Located):
+        raise LedgerError(
+            f"{table.source.name}: a ledger compares blocks tuple by tuple, and these are too many to be held at once. Record a "
+            "release of fewer attributes, or read the table with more memory."
+        )
     blocks = np.full(len(whole.counts), LEFT_OUT, dtype=np.int64)
     blocks[whole.covered] = whole.rewriting.blocks_by(table.names(Role.quasi))
     return {"data": RecordedBlocks.of(table, whole.counts, blocks)}
 
 
 def _record(
-    whole: Located,
+    whole: Places,
     plan: GeneralizationPlan,
     predict: str | None,
     decision: str | None,
     certificate: Certificate,
 ) -> dict[str, Any]:
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
-    table, outcome = whole.table, whole.outcome()
+    table, read, published = whole.table, 0, 0
+    for outcome in whole.outcomes():
+        read, published = read + outcome.records, published + outcome.published
     utility = _utility(whole, predict)
-    bound = _bound(table, Problem.of(table, plan.requirements))
+    bound = _bound(table, plan.requirements) if isinstance(whole, Located) else None
     return {
         "records": {
-            "read": outcome.records,
-            "published": outcome.published,
-            "suppressed": outcome.records - outcome.published,
+            "read": read,
+            "published": published,
+            "suppressed": read - published,
         },
         "measured": certificate.measured,
         "utility": utility,
@@ -163,20 +170,24 @@ def _report(
     return write_generalization_report(table, handed_over.frames["data"], certificate, holder, verification)
 
 
-def _utility(whole: Located, predict: str | None) -> dict[str, Any]:
+def _utility(whole: Places, predict: str | None) -> dict[str, Any]:
     """Measure what the plan leaves: cells and blocks, counting, and, if asked, predicting."""
-    outcome = whole.outcome()
-    utility = utility_of(outcome, whole.block_sizes())
-    utility["query_error"] = asdict(query_error(outcome))
+    utility = utility_of(whole.outcomes(), whole.block_sizes())
+    utility["query_error"] = asdict(query_error(whole.outcomes()))
     if predict is not None:
+        if not isinstance(whole, Located):
+            raise ParameterError(
+                "How well a model predicts is measured on all tuples at once, and these are too many. Leave 'predict' out."
+            )
         utility["prediction"] = asdict(
             classifier_scores(whole.with_column(predict).outcome(), target=predict)
         )
     return utility
 
 
-def _bound(table: Table, problem: Problem) -> float | None:
+def _bound(table: Table, requirements: Sequence[BlockRequirement]) -> float | None:
     """Bound the distortion from below, where that takes no more than some seconds."""
+    problem = Problem.of(table, requirements)
     if not within_reach(problem):
         return None
     costs = Costs.in_table(table, problem)
