@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -79,6 +79,9 @@ class CountsOnly:
 
     def counts(self, names: Sequence[str]) -> Counts:
         return self._engine.counts(names)
+
+    def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Counts]:
+        return self._engine.pieces(names, together)
 
 
 def without_rows(table: sd.Table) -> sd.Table:

@@ -516,8 +516,10 @@ def test_large_counts_are_exact(times: int) -> None:
         block=np.array([0, 0, 1, 1, 1]),
         value=np.array([0, 2, 0, 1, 3]),
         count=small * times,
+        whole=np.array([4, 4, 2, 5]) * times,
     )
-    column = recount_values.Sensitive("s", pl.Series([0]), pl.Series(["a", "b", "c", "d"]), missing=False)
+    numbers = pl.DataFrame({"raw": ["a", "b", "c", "d"], "code": range(4)})
+    column = recount_values.Sensitive("s", numbers, numbers["raw"], missing=False)
     x, y = recount.flat_distances(blocks, column)
     assert (x, y) == (Fraction(9, 15), Fraction(9, 60))
     # all: 4/15, 4/15, 2/15, 5/15; x: 1/3, 0, 2/3, 0; so 1/15, -3/15 and 5/15 must cross

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from sudare.attacks.background import background
-from sudare.attacks.homogeneity import homogeneity
+from sudare.attacks import background, homogeneity, reidentification, skewness
 from sudare.attacks.intersection import Views, intersection
 from sudare.attacks.published import Output, Published
 from sudare.attacks.randomized import by_law, law_of, refuse_noise_as_truth
-from sudare.attacks.reidentification import reidentification
-from sudare.attacks.skewness import skewness
 from sudare.errors import InputError, ParameterError
+from sudare.tables.attribute import Role
 from sudare.tables.schema import Schema
 
-# A kind of attack takes the published table and its own options by name. Its result has `summary()` and `str()`.
-KINDS: dict[str, Callable[..., Any]] = {
-    "homogeneity": homogeneity,
-    "background": background,
-    "reidentification": reidentification,
-    "skewness": skewness,
+
+class Kind(NamedTuple):
+    """A kind of attack."""
+
+    attack: Callable[..., Any]
+    """Takes the published table and its own options by name. Its result has `summary()` and `str()`."""
+    join: Callable[..., Any]
+    """Puts the results of some blocks each together."""
+
+
+KINDS = {
+    "homogeneity": Kind(homogeneity.homogeneity, homogeneity.joined),
+    "background": Kind(background.background, background.joined),
+    "reidentification": Kind(reidentification.reidentification, reidentification.joined),
+    "skewness": Kind(skewness.skewness, skewness.joined),
 }
 NEED_SENSITIVE = ("homogeneity", "background", "skewness")
 
@@ -53,7 +60,10 @@ def attack(
     """
     if kind is None:
         kind = "law" if "law" in options or law_of(output) is not None else "homogeneity"
-    own: dict[str, Callable[..., Any]] = {**KINDS, "intersection": intersection, "law": by_law}
+    own = {name: known.attack for name, known in KINDS.items()} | {
+        "intersection": intersection,
+        "law": by_law,
+    }
     if kind not in own:
         raise ParameterError(
             f"The 'kind' parameter of attack must be one of {', '.join(own)}. Got {kind!r} instead."
@@ -70,7 +80,18 @@ def attack(
     if kind == "law":
         return by_law(output, **options)
     refuse_noise_as_truth(output, kind)
-    return KINDS[kind](Published.open(output, _needed(schema, kind)), **options)
+    if options.get("population") is not None:  # which is looked up in at once
+        return KINDS[kind].attack(Published.open(output, _needed(schema, kind)), **options)
+    return _by_pieces(output, _needed(schema, kind), {kind: options})[kind]
+
+
+def _by_pieces(output: Output, schema: Schema, kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Try some kinds of attacks, each with its options, some blocks at a time."""
+    results: dict[str, list[Any]] = {kind: [] for kind in kinds}
+    for piece in Published.pieces(output, schema):
+        for kind, options in kinds.items():
+            results[kind].append(KINDS[kind].attack(piece, **options))
+    return {kind: KINDS[kind].join(own, piece) for kind, own in results.items()}
 
 
 def _needed(schema: Schema | None, kind: str) -> Schema:
@@ -101,6 +122,6 @@ def attack_all(output: Output, schema: Schema) -> dict[str, Any]:
     >>> figures["homogeneity"]
     {'illness': {'blocks': 1, 'records': 2, 'share': 0.5}}
     """
-    published = Published.open(output, schema)
-    able = [kind for kind in KINDS if published.sensitive or kind not in NEED_SENSITIVE]
-    return {kind: KINDS[kind](published).summary() for kind in able}
+    able = [kind for kind in KINDS if schema.names(Role.sensitive) or kind not in NEED_SENSITIVE]
+    results = _by_pieces(output, schema, {kind: {} for kind in able})
+    return {kind: result.summary() for kind, result in results.items()}

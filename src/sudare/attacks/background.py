@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from sudare.attacks.published import Published, Values, described, divided, value_text
+from sudare.attacks.published import Published, Values, described, divided, in_order, value_text
 from sudare.errors import ParameterError
 
 
@@ -104,3 +105,20 @@ def _strongest_belief(published: Published, sensitive: str, known: int) -> Remai
         certain=certain,
         share=certain / published.records,
     )
+
+
+def joined(pieces: Sequence[Background], published: Published) -> Background:
+    """Put together what can be believed of some blocks each."""
+    return Background(
+        pieces[0].known,
+        {
+            name: _joined([piece.by_attribute[name] for piece in pieces], published.records)
+            for name in published.sensitive
+        },
+    )
+
+
+def _joined(pieces: Sequence[RemainingBelief], of: int) -> RemainingBelief:
+    certain = sum(piece.certain for piece in pieces)
+    strongest = min(pieces, key=lambda piece: (-piece.posterior, in_order(piece.block)))
+    return replace(strongest, certain=certain, share=certain / of)

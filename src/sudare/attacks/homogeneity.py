@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from sudare.attacks.published import Published, Values, described, value_text
+from sudare.attacks.published import Published, Values, described, in_order, value_text
 
 MAX_EXAMPLES = 5
 
@@ -83,6 +84,25 @@ def _homogeneous_blocks(published: Published, sensitive: str) -> HomogeneousBloc
             HomogeneousBlock(published.values_of(row["block"]), row["value"], row["size"])
             for row in worst.iter_rows(named=True)
         ),
+    )
+
+
+def joined(pieces: Sequence[Homogeneity], published: Published) -> Homogeneity:
+    """Put together what some blocks each give away."""
+    return Homogeneity(
+        {
+            name: _joined([piece.by_attribute[name] for piece in pieces], published.records)
+            for name in published.sensitive
+        }
+    )
+
+
+def _joined(pieces: Sequence[HomogeneousBlocks], of: int) -> HomogeneousBlocks:
+    records = sum(piece.records for piece in pieces)
+    worst = [block for piece in pieces for block in piece.worst]
+    worst.sort(key=lambda block: (-block.size, in_order(block.block)))
+    return HomogeneousBlocks(
+        sum(piece.blocks for piece in pieces), records, records / of, tuple(worst[:MAX_EXAMPLES])
     )
 
 

@@ -6,6 +6,7 @@ as in a CSV or Parquet file; values are named by their texts. A missing value is
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
+from sudare.tables.counts import Counts
 from sudare.tables.exact import exact, texts
 from sudare.tables.file_rows import FileRows, data_in
 from sudare.tables.folders import handed_over
@@ -45,28 +47,29 @@ class Published:
 
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
+    records: int
+    """How many records are published. These blocks may be some of all blocks only."""
+    overall: Mapping[str, pl.DataFrame]
+    """How many of all records have each value of a sensitive attribute: value, overall, and its rank by that."""
     _blocks: pl.DataFrame  # block, size, q0, q1, ...
     _tuples: pl.DataFrame  # block, weight, s0, s1, ...: how many records have which sensitive values
 
     @classmethod
     def open(cls, output: Output, schema: Schema) -> Published:
         """Read a published frame, file or release folder, or an original table, and group it by the quasi attributes."""
-        quasi, sensitive = schema.names(Role.quasi), schema.names(Role.sensitive)
-        if isinstance(output, Table):
-            counts = output.counts([*quasi, *sensitive])
-            frame = pl.DataFrame([output[name].decode(counts.column(name)) for name in counts.names])
-            weights = pl.Series(counts.weights)
-        else:
-            published = rows_of(output)
-            names = [name for name in (*quasi, *sensitive) if name in published.columns]
-            runs = published.counted(names or published.columns[:1])  # without any, all records are one block
-            frame, weights = runs.rows, runs.lengths
-        if absent := [name for name in (*quasi, *sensitive) if name not in frame.columns]:
-            raise InputError(
-                f"The output has no column '{absent[0]}', which the schema calls {schema[absent[0]].role}."
-            )
-        if frame.height == 0:
-            raise InputError("The output is empty; there is nothing to attack.")
+        source = _source(output, schema)
+        return cls._grouped(source, source.counted([*source.quasi, *source.sensitive]))
+
+    @classmethod
+    def pieces(cls, output: Output, schema: Schema) -> Iterator[Published]:
+        """Read the same some blocks at a time, where they are many."""
+        source = _source(output, schema)
+        for runs in source.pieces():
+            yield cls._grouped(source, runs)
+
+    @classmethod
+    def _grouped(cls, source: _Source, runs: Runs) -> Published:
+        quasi, sensitive, frame = source.quasi, source.sensitive, runs.rows
         q, s = [f"q{i}" for i in range(len(quasi))], [f"s{i}" for i in range(len(sensitive))]
         keys = [f"k{i}" for i in range(len(quasi))]
         rows = frame.select(
@@ -74,7 +77,7 @@ class Published:
                 "all"
             ),  # one block, if there are no quasi attributes
             pl.int_range(frame.height).alias("row"),
-            weights.alias("weight"),
+            runs.lengths.alias("weight"),
             *(exact(frame[name]).alias(key) for name, key in zip(quasi, keys, strict=True)),
             *(texts(frame[name]).alias(alias) for name, alias in zip(sensitive, s, strict=True)),
         )
@@ -87,16 +90,13 @@ class Published:
         tuples = rows.group_by("all", *keys, *s).agg(pl.sum("weight"))
         tuples = tuples.join(numbered, on=["all", *keys], how="left", nulls_equal=True)
         return cls(
-            tuple(quasi),
-            tuple(sensitive),
+            quasi,
+            sensitive,
+            source.records,
+            source.overall,
             blocks.select("block", "size", *q),
             tuples.select("block", "weight", *s),
         )
-
-    @property
-    def records(self) -> int:
-        """How many records are published."""
-        return int(self._blocks["size"].sum())
 
     @cached_property
     def sizes(self) -> pl.Series:
@@ -116,16 +116,89 @@ class Published:
 
     def counted(self, sensitive: str) -> pl.DataFrame:
         """Count the values of a sensitive attribute in every block, in the order of blocks and values."""
-        values = self._tuples.select("block", "weight", value=f"s{self.sensitive.index(sensitive)}")
-        counts = values.group_by("block", "value").agg(count=pl.sum("weight"))
-        return counts.join(self._blocks.select("block", "size"), on="block").sort(
-            "block", "value", nulls_last=True
-        )
+        return self._counted[sensitive]
+
+    @cached_property
+    def _counted(self) -> dict[str, pl.DataFrame]:
+        """Several attacks ask for it."""
+        counted = {}
+        for i, name in enumerate(self.sensitive):
+            values = self._tuples.select("block", "weight", value=f"s{i}")
+            counts = values.group_by("block", "value").agg(count=pl.sum("weight"))
+            counts = counts.join(self._blocks.select("block", "size"), on="block")
+            counted[name] = counts.sort("block", "value", nulls_last=True)
+        return counted
 
     def refuse_without_sensitive(self, kind: str) -> None:
         """Raise an InputError where the attack has nothing to learn."""
         if not self.sensitive:
             raise InputError(f"The schema has no sensitive attribute; the {kind} attack needs one.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """Rows that are attacked."""
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    counted: Callable[[Sequence[str]], Runs]
+    """Counts them by some columns."""
+    pieces: Callable[[], Iterator[Runs]]
+    """Counts them by all of these, some blocks at a time."""
+
+    @cached_property
+    def records(self) -> int:
+        """How many there are."""
+        return self.counted([*self.quasi, *self.sensitive][:1]).height
+
+    @cached_property
+    def overall(self) -> dict[str, pl.DataFrame]:
+        """How many have each value of a sensitive attribute, the most frequent first."""
+        overall = {}
+        for name in self.sensitive:
+            runs = self.counted([name])
+            values = pl.DataFrame([texts(runs.rows[name]).alias("value"), runs.lengths.alias("count")])
+            overall[name] = (
+                values.group_by("value")
+                .agg(overall=pl.sum("count"))
+                .sort("overall", "value", descending=[True, False], nulls_last=True)
+                .with_row_index("rank")
+            )
+        return overall
+
+
+def _source(output: Output, schema: Schema) -> _Source:
+    """Open rows, and refuse them if there is nothing to attack."""
+    quasi, sensitive = tuple(schema.names(Role.quasi)), tuple(schema.names(Role.sensitive))
+    names = [*quasi, *sensitive]
+    if isinstance(output, Table):
+        return _of_table(output, quasi, sensitive)
+    rows = rows_of(output)
+    if absent := [name for name in names if name not in rows.columns]:
+        raise InputError(
+            f"The output has no column '{absent[0]}', which the schema calls {schema[absent[0]].role}."
+        )
+    if rows.height == 0:
+        raise InputError("The output is empty; there is nothing to attack.")
+    own = names or rows.columns[:1]  # without any, all records are one block
+    return _Source(
+        quasi, sensitive, lambda some: rows.counted(list(some) or own), lambda: rows.pieces(own, quasi)
+    )
+
+
+def _of_table(table: Table, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> _Source:
+    names = [*quasi, *sensitive]
+
+    def decoded(counts: Counts) -> Runs:
+        columns = [table[name].decode(counts.column(name)) for name in counts.names]
+        return Runs(pl.DataFrame(columns), pl.Series(counts.weights))
+
+    return _Source(
+        quasi,
+        sensitive,
+        lambda some: decoded(table.counts(list(some))),
+        lambda: map(decoded, table.rows.pieces(names, quasi)),
+    )
 
 
 def described(values: Values) -> str:
@@ -135,6 +208,11 @@ def described(values: Values) -> str:
     'age [20, 30), town (missing)'
     """
     return ", ".join(f"{name} {value_text(value)}" for name, value in values.items()) or "all records"
+
+
+def in_order(values: Values) -> list[tuple[bool, str]]:
+    """Return what puts blocks into the order in which they stand."""
+    return [(value is None, value or "") for value in values.values()]
 
 
 def value_text(value: str | None) -> str:

@@ -8,6 +8,7 @@ possible.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -91,8 +92,17 @@ def reidentification(
         sizes, people = _in_population(published, population)
         journalist = _risk(published.sizes, sizes, threshold)
     return Reidentification(
-        published.records, len(published), threshold, prosecutor, journalist, journalist.mean, people
+        int(published.sizes.sum()), len(published), threshold, prosecutor, journalist, journalist.mean, people
     )
+
+
+def joined(pieces: Sequence[Reidentification], published: Published) -> Reidentification:
+    """Put together the risks of some blocks each, of which the table itself is the population."""
+    blocks, records = sum(piece.blocks for piece in pieces), published.records
+    at_risk = sum(piece.prosecutor.at_risk for piece in pieces)
+    largest = max(piece.prosecutor.largest for piece in pieces)
+    risk = Risk(largest, blocks / records, at_risk, at_risk / records)
+    return Reidentification(records, blocks, pieces[0].threshold, risk, risk, risk.mean, None)
 
 
 def _risk(records: pl.Series, people: pl.Series, threshold: float) -> Risk:

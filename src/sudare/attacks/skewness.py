@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.attacks.published import Published, Values, described, divided, value_text
+from sudare.attacks.published import Published, Values, described, divided, in_order, value_text
 from sudare.errors import ParameterError
 
 
@@ -81,13 +82,7 @@ def skewness(published: Published, *, floor: int = 1) -> Skewness:
 
 
 def _largest_skews(published: Published, sensitive: str, floor: int) -> Skews:
-    counted = published.counted(sensitive)
-    overall = (
-        counted.group_by("value")
-        .agg(overall=pl.col("count").sum())
-        .sort("overall", "value", descending=[True, False], nulls_last=True)
-        .with_row_index("rank")
-    )
+    counted, overall = published.counted(sensitive), published.overall[sensitive]
     counted = counted.filter(pl.col("size") >= floor).join(overall, on="value", nulls_equal=True)
     if counted.height == 0:
         return Skews(None, None)
@@ -128,6 +123,22 @@ def _largest(published: Published, rows: pl.DataFrame, amounts: NDArray[np.float
         block=published.values_of(row["block"]),
         size=row["size"],
     )
+
+
+def joined(pieces: Sequence[Skewness], published: Published) -> Skewness:
+    """Put together how skewed some blocks each are."""
+    by_attribute = {}
+    for name in published.sensitive:
+        own = [piece.by_attribute[name] for piece in pieces]
+        by_attribute[name] = Skews(
+            _worst([skews.ratio for skews in own]), _worst([skews.difference for skews in own])
+        )
+    return Skewness(pieces[0].floor, by_attribute)
+
+
+def _worst(skews: Sequence[Skew | None]) -> Skew | None:
+    given = [skew for skew in skews if skew is not None]
+    return min(given, key=lambda skew: (-skew.amount, in_order(skew.block)), default=None)
 
 
 def _sentence(name: str, skews: Skews, floor: int) -> str:

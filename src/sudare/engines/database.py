@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 import polars as pl
+
+from sudare.tables.runs import MAX_COUNTED
 
 
 class Database(Protocol):
@@ -36,6 +38,9 @@ class Database(Protocol):
     def rows_with(self, relation: str, key: str, values: pl.Series) -> list[int]:
         """Return the numbers of the first rows with some values, or with none; nothing where rows have no numbers."""
 
+    def drop(self, relation: str) -> None:
+        """Forget the rows of a relation that was kept."""
+
     def upload(self, frame: pl.DataFrame) -> str:
         """Keep a frame, and return the name of the relation that has its rows."""
 
@@ -43,6 +48,28 @@ class Database(Protocol):
 def total_weight(database: Database, relation: str) -> int:
     """Return how many rows the counted ones of a relation stand for."""
     return int(database.frame(f"SELECT CAST(sum(weight) AS BIGINT) FROM {relation}").item() or 0)
+
+
+def in_pieces(database: Database, counted: str, together: Sequence[str]) -> Iterator[str]:
+    """Split a query that counts distinct rows, where they are too many to be held at once.
+
+    Rows that are alike in the columns `together`, which hold small whole numbers, are in one piece.
+    """
+    rows = int(database.frame(f"SELECT count(*) FROM ({counted})").item()) if together else 0
+    pieces = -(-rows // MAX_COUNTED)
+    if pieces <= 1:
+        yield counted
+        return
+    kept = database.store(counted)
+    # Factors without a pattern, small enough for the sum to fit into 64 bits.
+    mixed = " + ".join(
+        f"CAST({column} AS BIGINT) * {pow(31, i + 5, 1_000_003)}" for i, column in enumerate(together)
+    )
+    try:
+        for piece in range(pieces):
+            yield f"SELECT * FROM {kept} WHERE ({mixed}) % {pieces} = {piece}"
+    finally:
+        database.drop(kept)
 
 
 def quoted(name: str) -> str:

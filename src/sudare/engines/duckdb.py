@@ -139,6 +139,10 @@ class DuckDB:
         self._execute(f"CREATE TABLE {name} AS {query}")
         return name
 
+    def drop(self, relation: str) -> None:
+        """Forget the rows of a relation that was kept."""
+        self._execute(f"DROP TABLE {relation}")
+
     def upload(self, frame: pl.DataFrame) -> str:
         """Keep a frame."""
         name = self._name()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -33,6 +33,12 @@ class Engine(Protocol):
 
     def counts(self, names: Sequence[str]) -> Counts:
         """Count the distinct tuples of some columns, by the codes of their dictionaries."""
+
+    def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Counts]:
+        """Count tuples in pieces, where they are too many to be held at once.
+
+        Tuples that are alike in the columns `together`, which are among the names, are in one piece.
+        """
 
     def content(self, columns: Mapping[str, str]) -> Content:
         """Sum up what some columns hold, whatever the order of rows: `columns` gives new names to the engine's own."""

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.engines.database import Database, total_weight
+from sudare.engines.database import Database, in_pieces, total_weight
 from sudare.engines.engine import Change
 from sudare.engines.parted import NodeCounts, Nodes, Parted, counts_from, grouped_by_nodes
 from sudare.engines.rewriting import AnyRewriting, Rewriting
@@ -130,6 +130,13 @@ class Relational:
         """Count the distinct tuples of some columns, by the codes of their dictionaries."""
         frame = self._database.frame(f"{self._grouped(names)} ORDER BY {_numbered(names)}")
         return counts_from(frame, names, self._sizes(names))
+
+    def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Counts]:
+        """Count tuples in pieces, where they are too many to be held at once."""
+        columns = [f"c{names.index(name)}" for name in together]
+        for query in in_pieces(self._database, self._grouped(names), columns):
+            frame = self._database.frame(f"SELECT * FROM ({query}) ORDER BY {_numbered(names)}")
+            yield counts_from(frame, names, self._sizes(names))
 
     def _sizes(self, names: Sequence[str]) -> list[int]:
         return [self.dictionary(name).size for name in names]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import polars as pl
 
-from sudare.engines.database import Database, total_weight
+from sudare.engines.database import Database, in_pieces, total_weight
 from sudare.tables.runs import PublishedRows, Runs
 
 
@@ -29,11 +29,27 @@ class StoredRows(PublishedRows):
 
     def counted(self, names: Sequence[str]) -> Runs:
         """Count the rows by some columns."""
-        places = [self.columns.index(name) for name in names]
-        columns = ", ".join(f"p{place}" for place in places)
-        query = f"SELECT {columns}, CAST(sum(weight) AS BIGINT) AS weight FROM {self._relation} GROUP BY {columns} ORDER BY {columns}"
-        frame = self._database.frame(query)
-        return self._decoded(frame, names)
+        columns = self._columns(names)
+        return self._decoded(
+            self._database.frame(f"{self._counted(columns)} ORDER BY {', '.join(columns)}"), names
+        )
+
+    def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Runs]:
+        """Count rows by some columns in pieces."""
+        columns, together_columns = self._columns(names), self._columns(together)
+        for query in in_pieces(self._database, self._counted(columns), together_columns):
+            yield self._decoded(
+                self._database.frame(f"SELECT * FROM ({query}) ORDER BY {', '.join(columns)}"), names
+            )
+
+    def _columns(self, names: Sequence[str]) -> list[str]:
+        return [f"p{self.columns.index(name)}" for name in names]
+
+    def _counted(self, columns: Sequence[str]) -> str:
+        listed = ", ".join(columns)
+        return (
+            f"SELECT {listed}, CAST(sum(weight) AS BIGINT) AS weight FROM {self._relation} GROUP BY {listed}"
+        )
 
     def parts(self) -> Iterator[Runs]:
         """Return the rows in their order, some at a time."""

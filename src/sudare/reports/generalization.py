@@ -45,7 +45,7 @@ def write_generalization_report(
         certificate=certificate,
         holder=holder,
         findings=verification.findings,
-        original=block_sizes(table.counts(quasi).weights),
+        original=block_sizes(np.concatenate([piece.weights for piece in table.rows.pieces(quasi, quasi)])),
         published=block_sizes(_published_sizes(data, quasi)),
         attacks=attack_shares(holder["attacks"]),
         histograms={
@@ -77,12 +77,8 @@ def block_sizes(sizes: Integers) -> BlockSizes:
 
 
 def _published_sizes(data: PublishedRows, names: Sequence[str]) -> Integers:
-    # By place, since an attribute may have the name of any further column.
-    counted = data.counted(names)
-    parts = counted.rows
-    parts.columns = [f"{i}" for i in range(len(names))]
-    blocks = parts.with_columns(counted.lengths.alias("size")).group_by(parts.columns).agg(pl.sum("size"))
-    return blocks["size"].to_numpy().astype(np.int64)
+    sizes = [blocks.grouped().lengths for blocks in data.pieces(names, names)]
+    return pl.concat(sizes).to_numpy().astype(np.int64)
 
 
 class AttackShares(NamedTuple):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
+import polars as pl
+
 from sudare.errors import InputError
+from sudare.tables.exact import exact
 from sudare.tables.parquet_files import (
     SLICED_VALUES_PER_BYTE,
     outline_of,
@@ -14,8 +18,9 @@ from sudare.tables.parquet_files import (
     read_parquet_slices,
 )
 from sudare.tables.parts import refuse_gaps, refuse_sizes, tables_of
-from sudare.tables.runs import SLICE, PublishedRows, Runs
+from sudare.tables.runs import MAX_COUNTED, SLICE, PublishedRows, Runs
 
+SAMPLED = 64
 MAX_KEPT = 2**21  # rows that are kept, where no more of a table differ from the one before
 
 
@@ -66,15 +71,27 @@ class FileRows(PublishedRows):
         """Return how often rows occur in some columns."""
         if self.kept is not None:
             return self.kept.counted(names)
-        parts, rows, most = [], 0, SLICE
+        return _grouped(self._read(names))
+
+    def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Runs]:
+        """Count rows by some columns in pieces; the files are gone through for each."""
+        count = self._piece_count(names) if together and self.kept is None else 1
+        if count == 1:
+            yield self.counted(names)
+            return
+        for piece in range(count):
+            yield _grouped(
+                part.filter(_hashes(part.rows.select(pl.selectors.by_name(together))) % count == piece)
+                for part in self._read(names)
+            )
+
+    def _piece_count(self, names: Sequence[str]) -> int:
+        """Say in how many pieces different rows are counted; one of so many hashes is taken to estimate how many there are."""
+        seen = pl.Series([], dtype=pl.UInt64)
         for part in self._read(names):
-            parts.append(part.grouped())
-            rows += parts[-1].rows.height
-            if rows > most:  # so rarely that grouping again costs little
-                parts = [Runs.joined(parts).grouped()]
-                rows = parts[0].rows.height
-                most = 2 * rows + SLICE
-        return Runs.joined(parts).grouped()
+            hashes = _hashes(part.rows)
+            seen = pl.concat([seen, hashes.filter(hashes % SAMPLED == 0)]).unique()
+        return max(math.ceil(len(seen) * SAMPLED / MAX_COUNTED), 1)
 
     def parts(self) -> Iterator[Runs]:
         """Return all rows, some at a time."""
@@ -84,6 +101,26 @@ class FileRows(PublishedRows):
         for path in self.paths:
             for rows in read_parquet_slices(path, SLICE, names):
                 yield Runs.of(rows)
+
+
+def _grouped(read: Iterable[Runs]) -> Runs:
+    """Count equal rows of all parts."""
+    parts, rows, most = [], 0, SLICE
+    for part in read:
+        parts.append(part.grouped())
+        rows += parts[-1].rows.height
+        if rows > most:  # so rarely that grouping again costs little
+            parts = [Runs.joined(parts).grouped()]
+            rows = parts[0].rows.height
+            most = 2 * rows + SLICE
+    return Runs.joined(parts).grouped()
+
+
+def _hashes(rows: pl.DataFrame) -> pl.Series:
+    """Return a number for each row; rows that nobody can tell apart have the same."""
+    return pl.DataFrame(
+        [exact(column).alias(str(i)) for i, column in enumerate(rows.iter_columns())]
+    ).hash_rows()
 
 
 def data_in(folder: Path) -> FileRows:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from sudare.tables.exact import exact
 
 SLICE = 2**20  # rows that are laid out at a time
+MAX_COUNTED = 2**20
+"""Different rows that are counted at once."""
 
 
 class PublishedRows(ABC):
@@ -34,6 +36,13 @@ class PublishedRows(ABC):
     @abstractmethod
     def counted(self, names: Sequence[str]) -> Runs:
         """Return how often rows occur in some columns; equal ones may stand there several times."""
+
+    def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Runs]:
+        """Count rows by some columns in pieces, where they are too many to be counted at once.
+
+        Rows that are alike in the columns `together`, which are among the names, are in one piece.
+        """
+        yield self.counted(names)
 
     @abstractmethod
     def parts(self) -> Iterator[Runs]:
@@ -100,6 +109,10 @@ class Runs(PublishedRows):
     def counted(self, names: Sequence[str]) -> Runs:
         """Return how often rows occur in some columns; equal ones may stand there several times."""
         return Runs(self.rows.select(pl.selectors.by_name(names)), self.lengths)
+
+    def filter(self, kept: pl.Series) -> Runs:
+        """Return some of the rows, each as often as it stands there."""
+        return Runs(self.rows.filter(kept), self.lengths.filter(kept))
 
     def grouped(self) -> Runs:
         """Count equal rows wherever they stand.

@@ -47,11 +47,7 @@ def utility_of_labels(published: PublishedRows, schema: Schema) -> dict[str, Any
 def _block_sizes(published: PublishedRows, quasi: list[str]) -> pl.Series:
     if not quasi:
         return pl.Series([published.height])
-    # By place, since an attribute may have the name of any further column.
-    blocks = published.counted(quasi)
-    keys = [blocks.rows[name].alias(str(i)) for i, name in enumerate(quasi)]
-    rows = pl.DataFrame([*keys, blocks.lengths.alias("records")])
-    return rows.group_by([key.name for key in keys]).agg(pl.sum("records"))["records"]
+    return pl.concat([blocks.grouped().lengths for blocks in published.pieces(quasi, quasi)])
 
 
 def _distortion(published: PublishedRows, schema: Schema, quasi: list[str]) -> float | None:

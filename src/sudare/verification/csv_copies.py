@@ -39,6 +39,10 @@ class RowsAsCsv(PublishedRows):
         """Return how often rows occur in some columns; equal ones may stand there several times."""
         return _written(self._rows.counted(names))
 
+    def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Runs]:
+        """Count rows by some columns in pieces."""
+        return map(_written, self._rows.pieces(names, together))
+
     def parts(self) -> Iterator[Runs]:
         """Return all rows, some at a time."""
         return map(_written, self._rows.parts())

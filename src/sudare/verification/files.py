@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +53,10 @@ class PublishedTable:
     def counted(self, names: Sequence[str]) -> Runs:
         """Return how often rows occur in some columns; without names, all rows are alike."""
         return self.rows.counted(names) if names else Runs(_one_row(), pl.Series([self.rows.height]))
+
+    def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Runs]:
+        """Count rows by some columns; those that are alike in the columns `together` come in one piece."""
+        return self.rows.pieces(names, together) if names else iter([self.counted(names)])
 
     def values(self, name: str) -> pl.Series:
         """Return what a column holds; equal values may stand there several times."""

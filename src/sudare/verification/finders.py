@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 
+import numpy as np
 import polars as pl
 
 from sudare.errors import InputError, ParameterError
@@ -29,7 +29,7 @@ from sudare.verification import recount, recount_laws, recount_views
 from sudare.verification.files import PublishedTable
 from sudare.verification.findings import Finding
 from sudare.verification.recount import RecountedBlocks
-from sudare.verification.recount_values import Sensitive, sensitive_column
+from sudare.verification.recount_values import Sensitive, sensitive_values
 
 TOLERANCE = 1e-9  # relative: of figures that sums of logarithms give
 ALONE = (
@@ -44,28 +44,53 @@ PROVEN = "this is what each view leaves by itself; together they leave {:g} or m
 
 def find_in_blocks(table: PublishedTable, asked: Sequence[Promise], schema: Schema) -> list[Finding]:
     """Recount the blocks of one table, and say what they have of each requirement."""
-    quasi = schema.names(Role.quasi)
+    by_attribute: dict[str | None, list[Promise]] = {}
+    for requirement in dict.fromkeys(asked):
+        name = None if isinstance(requirement, KAnonymity) else sensitive_of(requirement, schema, table)
+        by_attribute.setdefault(name, []).append(requirement)
+    worst: dict[Promise, Finding] = {}
+    for name, own in by_attribute.items():
+        column = None if name is None else _sensitive(table, name, schema)
+        for blocks in _blocks(table, schema.names(Role.quasi), column):
+            for requirement in own:
+                finding = _find(requirement, blocks, column, schema)
+                before = worst.setdefault(requirement, finding)
+                worst[requirement] = min(before, finding, key=_order)
+    return _with_distinct_names([worst[requirement] for requirement in asked], asked, schema)
 
-    @cache  # several requirements may speak of one attribute
-    def counted(name: str | None) -> tuple[RecountedBlocks, Sensitive | None]:
-        column, runs = None, table.counted(quasi if name is None else [*quasi, name])
-        if name is not None:
-            given, values = schema.missing_values or (), table.meant(runs.rows[name])
-            column = sensitive_column(values, schema[name], given, from_csv=table.from_csv)
-        return recount.count_blocks(runs.rows, runs.lengths, quasi, column), column
 
-    findings = []
-    for requirement in asked:
-        if isinstance(requirement, KAnonymity):
-            findings.append(_find_k(requirement, counted(None)[0]))
-            continue
-        name = sensitive_of(requirement, schema, table)
-        blocks, column = counted(name)
-        if isinstance(requirement, LDiversity):
-            findings.append(_find_l(requirement, blocks))
-        elif isinstance(requirement, TCloseness) and column is not None:
-            findings.append(_find_t(requirement, blocks, column, schema[name]))
-    return _with_distinct_names(findings, asked, schema)
+def _sensitive(table: PublishedTable, name: str, schema: Schema) -> Sensitive:
+    given = schema.missing_values or ()
+    return sensitive_values(table.values(name), schema[name], given, from_csv=table.from_csv)
+
+
+def _blocks(table: PublishedTable, quasi: list[str], column: Sensitive | None) -> Iterator[RecountedBlocks]:
+    """Count the blocks of a table, some at a time where they are many."""
+    whole = np.array([table.rows.height])
+    if column is not None:
+        every = table.counted([column.name])
+        codes = column.codes(table.meant(every.rows[column.name]))
+        whole = np.bincount(codes.to_numpy(), every.lengths.to_numpy(), minlength=column.size).astype(
+            np.int64
+        )
+    for runs in table.pieces([*quasi, column.name] if column else quasi, quasi):
+        own = None if column is None else column.codes(table.meant(runs.rows[column.name]))
+        yield recount.count_blocks(runs.rows, runs.lengths, quasi, own, whole)
+
+
+def _order(finding: Finding) -> tuple[float, list[tuple[bool, str]]]:
+    """Put the worst first: the least k or l, or the largest t; of equals the one whose block is named first."""
+    worse = -finding.value if finding.name == "t" else finding.value
+    return worse, [(text is not None, text or "") for text in finding.worst.values()]
+
+
+def _find(requirement: Promise, blocks: RecountedBlocks, column: Sensitive | None, schema: Schema) -> Finding:
+    if isinstance(requirement, KAnonymity):
+        return _find_k(requirement, blocks)
+    if isinstance(requirement, TCloseness) and column is not None:
+        return _find_t(requirement, blocks, column, schema[column.name])
+    assert isinstance(requirement, LDiversity)  # or sensitive_of had refused it
+    return _find_l(requirement, blocks)
 
 
 def sensitive_of(requirement: Promise, schema: Schema, table: PublishedTable) -> str:

@@ -33,6 +33,8 @@ class RecountedBlocks:
     """Of each pair of a block and a value in it, in rising order: the block; and below the value and the count."""
     value: NDArray[np.int64]
     count: NDArray[np.int64]
+    whole: NDArray[np.int64]
+    """How many records of the whole output have each value. These blocks may be some of its blocks only."""
 
     def named(self, block: int) -> dict[str, Any]:
         """Return the quasi values of a block as they are published."""
@@ -40,11 +42,15 @@ class RecountedBlocks:
 
 
 def count_blocks(
-    frame: pl.DataFrame, weights: pl.Series, quasi: list[str], sensitive: Sensitive | None
+    frame: pl.DataFrame,
+    weights: pl.Series,
+    quasi: list[str],
+    codes: pl.Series | None,
+    whole: NDArray[np.int64],
 ) -> RecountedBlocks:
     """Group the records by the quasi values that a receiver can distinguish; without any, all are one block.
 
-    A row of the frame stands for so many records as `weights` says.
+    A row of the frame stands for so many records as `weights` says, and has the sensitive value of the number in `codes`.
     """
     keys = [str(i) for i in range(len(quasi))]  # so that no column can have the name of ours
     shown = [f"text {key}" for key in keys]
@@ -53,7 +59,7 @@ def count_blocks(
         pl.int_range(frame.height).alias("row"),
         weights.alias("weight"),
         *(exact(frame[name]).alias(key) for name, key in zip(quasi, keys, strict=True)),
-        (pl.lit(0) if sensitive is None else sensitive.codes).alias("value"),
+        (pl.lit(0) if codes is None else codes).alias("value"),
     )
     pairs = rows.group_by("all", *keys, "value").agg(pl.min("row"), count=pl.sum("weight"))
     blocks = pairs.group_by("all", *keys).agg(pl.min("row"), size=pl.sum("count"))
@@ -61,9 +67,9 @@ def count_blocks(
     blocks = blocks.with_columns(column.alias(text) for column, text in zip(written, shown, strict=True))
     blocks = blocks.sort(*shown, "row").with_row_index("block")
     pairs = pairs.drop("row").join(blocks, on=["all", *keys], nulls_equal=True).sort("block", "value")
-    columns = (pairs[name].cast(pl.Int64).to_numpy() for name in ("block", "value", "count"))
+    block, value, count = (pairs[name].cast(pl.Int64).to_numpy() for name in ("block", "value", "count"))
     named = blocks.select(pl.col(text).alias(name) for name, text in zip(quasi, shown, strict=True))
-    return RecountedBlocks(named, blocks["size"].to_numpy(), *columns)
+    return RecountedBlocks(named, blocks["size"].to_numpy(), block, value, count, whole)
 
 
 # -- l-diversity: what each block has --------------------------------------------------------------
@@ -130,13 +136,13 @@ def _tree_distances(blocks: RecountedBlocks, paths: NDArray[np.int64]) -> list[F
     In whole numbers, times n N, a subtree with `count` of the block's n and `whole` of all N records has
     |N count - n whole|; where `count` is 0 that is n whole, and the sum of n whole over a level is n N.
     """
-    height, records = len(paths), int(blocks.sizes.sum())
+    height, records = len(paths), int(blocks.whole.sum())
     n, N = _exact(blocks.sizes, 2 * height * records**2), records
     work = height * n * N
     for nodes in paths:
         pairs = pl.DataFrame({"block": blocks.block, "node": nodes[blocks.value], "count": blocks.count})
         pairs = pairs.group_by("block", "node").agg(pl.sum("count"))
-        whole = np.bincount(nodes[blocks.value], blocks.count).astype(np.int64)
+        whole = np.bincount(nodes, blocks.whole).astype(np.int64)
         block, node = pairs["block"].to_numpy(), pairs["node"].to_numpy()
         expected = n[block] * whole[node]
         np.add.at(work, block, abs(N * pairs["count"].to_numpy().astype(n.dtype) - expected) - expected)
@@ -151,9 +157,9 @@ def ordered_distances(blocks: RecountedBlocks, m: int) -> list[Fraction]:
     of the block to the next, `before` stays the same while `whole_before` rises: up to `turn` the first
     is at least as large, and from there on the second; so the sums come from the running ones.
     """
-    N = int(blocks.sizes.sum())
+    N = int(blocks.whole.sum())
     n = _exact(blocks.sizes, 4 * m * N**2)[blocks.block]
-    whole_before = np.cumsum(np.bincount(blocks.value, blocks.count, minlength=m).astype(np.int64))[:-1]
+    whole_before = np.cumsum(blocks.whole)[:-1]
     running = _exact(np.append(0, np.cumsum(whole_before)), 4 * m * N**2)
     first = np.diff(blocks.block, prepend=-1) > 0
     last = np.append(first[1:], True)

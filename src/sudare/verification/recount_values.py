@@ -28,13 +28,21 @@ DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}"
 
 @dataclass(frozen=True)
 class Sensitive:
-    """A sensitive column: of every row the number of its value, in the values' order; missing ones are last."""
+    """The values of a sensitive column, numbered in their order; a missing one is last."""
 
     name: str
-    codes: pl.Series
+    numbers: pl.DataFrame
+    """The number, `code`, of each value as it stands there, `raw`."""
     values: pl.Series
     """The values by number, without the missing one."""
     missing: bool
+
+    def codes(self, column: pl.Series) -> pl.Series:
+        """Return the number of the value of every row."""
+        raw = column if column.dtype == self.numbers["raw"].dtype else texts(column)
+        named = raw.alias("raw").to_frame()
+        codes = named.join(self.numbers, on="raw", how="left", maintain_order="left")["code"]
+        return codes.fill_null(len(self.values))
 
     @property
     def size(self) -> int:
@@ -42,10 +50,10 @@ class Sensitive:
         return len(self.values) + self.missing
 
 
-def sensitive_column(
+def sensitive_values(
     column: pl.Series, attribute: Attribute, missing_values: tuple[str, ...], *, from_csv: bool
 ) -> Sensitive:
-    """Number the values of a column: in the order of the declared domain, or else in their natural one.
+    """Number the values that a column has: in the order of the declared domain, or else in their natural one.
 
     Texts are read as the declared type, in which 1.0 and 1.00 are one value. Where a CSV file's type is not
     declared, numbers and dates are put in their order, and texts that differ stay apart.
@@ -73,9 +81,10 @@ def sensitive_column(
         places = _places(values, attribute.domain, column.name)
         table = table.with_columns(code=pl.Series(places, dtype=pl.Int64).gather(table["code"]))
         values = pl.Series(list(attribute.domain), strict=False)
-    numbered = table.select("raw", pl.col("code").cast(pl.Int64))
-    codes = column.alias("raw").to_frame().join(numbered, on="raw", how="left", maintain_order="left")["code"]
-    return Sensitive(column.name, codes.fill_null(len(values)), values, codes.null_count() > 0)
+    numbers = table.select("raw", pl.col("code").cast(pl.Int64))
+    given = column.unique()
+    missing = given.is_null().any() or given.len() > numbers.height
+    return Sensitive(column.name, numbers, values, missing)
 
 
 def _typed(written: pl.Series, type_: str) -> pl.Series:
