@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.engines.rewriting import AnyRewriting, Labels, Rewriting
-from sudare.errors import InputError
+from sudare.errors import InputError, ParameterError
 from sudare.plans.plan import Plan, TablePlan, method_from_json
 from sudare.plans.trees import extended, trees_from_table, trees_to_table
 from sudare.privacy.promises import Promise, promise_from_json, promise_to_json
@@ -51,13 +51,12 @@ class Places(ABC):
         names, tuples = left_out[0][0], np.concatenate([codes for _, codes in left_out])
         return without(table, names, tuples) if len(tuples) else table
 
-    def outcomes(self) -> Iterator[Outcome]:
-        """Return what becomes of all records, as utility is measured on it."""
-        return (piece.outcome() for piece in self.pieces())
-
-    def block_sizes(self) -> Ints:
-        """Return how many records each block has, of those that have any."""
-        return np.concatenate([piece.own_block_sizes() for piece in self.pieces()])
+    def at_once(self, what: str) -> Located:
+        """Return all tuples at once; refuse it, where there are too many, saying what needs them."""
+        raise ParameterError(
+            f"{what} tuple by tuple, and the tuples of {self.table.source.name} are too many to be held at once. Read it with more "
+            "memory, or do without."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +73,10 @@ class Located(Places):
     def pieces(self) -> Iterator[Located]:
         """Return itself."""
         yield self
+
+    def at_once(self, what: str) -> Located:
+        """Return itself."""
+        return self
 
     @property
     def covered(self) -> NDArray[np.bool_]:
@@ -123,7 +126,7 @@ class Located(Places):
         place = places_of(counts.codes[:, :-1], self.counts)
         return replace(self, counts=counts, block_of=self.block_of[place])
 
-    def own_block_sizes(self) -> Ints:
+    def block_sizes(self) -> Ints:
         """Return how many records each block has, of those that have any."""
         inside = self.covered
         sizes = np.bincount(self.block_of[inside], self.counts.weights[inside]).astype(np.int64)

@@ -14,7 +14,8 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -80,11 +81,18 @@ class Plan(ABC):
         if not (folder / PLAN).is_file():
             raise InputError(f"{folder}: there is no {PLAN}. Name a folder that a plan was saved to.")
         data = read_json(folder / PLAN, "the plan")
-        try:
+        with refusing_other_files(folder):
             return _kind_of(data).opened(folder, data)
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-            reason = str(error).removesuffix(".") or type(error).__name__
-            raise InputError(f"{folder}: this is not a plan of this version of Sudare: {reason}.") from None
+
+
+@contextmanager
+def refusing_other_files(folder: Path) -> Iterator[None]:
+    """Say of files that they are no plan, whatever it is that they lack."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        reason = str(error).removesuffix(".") or type(error).__name__
+        raise InputError(f"{folder}: this is not a plan of this version of Sudare: {reason}.") from None
 
 
 def _kind_of(data: Any) -> type[Plan]:

@@ -23,7 +23,15 @@ from sudare.engines.relational import Relational
 from sudare.engines.rewriting import PiecewiseRewriting, Rewriting
 from sudare.plans.cuts import CutPlan
 from sudare.plans.generalization import GeneralizationPlan, Ints, Located, Places, Trees, whole_numbers
-from sudare.plans.plan import HEAD, WriteFile, files_of, method_from_json, read_table, read_tables
+from sudare.plans.plan import (
+    HEAD,
+    WriteFile,
+    files_of,
+    method_from_json,
+    read_table,
+    read_tables,
+    refusing_other_files,
+)
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.attribute import Role
@@ -63,10 +71,11 @@ class Shelf:
         self.count += 1
 
     def take(self, region: int, trees: pl.DataFrame) -> TuplePlan | CutPlan:
-        """Read the plan of one region; raises a ValueError if its files are none."""
+        """Read the plan of one region."""
         own = (name for name in self.kind.table_names if name != TREES)
-        tables = {name: read_table(self.folder / _file(region, name)) for name in own}
-        return self.kind.read(self.head, tables | {TREES: trees})
+        with refusing_other_files(self.folder):
+            tables = {name: read_table(self.folder / _file(region, name)) for name in own}
+            return self.kind.read(self.head, tables | {TREES: trees})
 
     def files(self) -> dict[str, WriteFile]:
         """Return what writes each file, by name."""

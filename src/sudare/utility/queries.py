@@ -45,7 +45,7 @@ def query_error(
 ) -> QueryError:
     """Return the relative error of random counting queries, answered from what is published.
 
-    The tuples of a table may come in pieces, each with all that share their quasi values.
+    The tuples of a table may come in pieces.
 
     A query asks how many records lie in given values of 1 to 3 quasi attributes, drawn at random: an
     interval between two values for numbers and dates, any subset for others (its size drawn first). Missing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sudare.attacks.attack import attack_all
-from sudare.errors import InputError, LedgerError, ParameterError
+from sudare.errors import InputError
 from sudare.generalization.methods import Method, method_of
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
@@ -26,12 +26,15 @@ from sudare.suitability.bounds import best_bounds, within_reach
 from sudare.suitability.costs import BlockMinimum, Costs
 from sudare.tables.attribute import Role
 from sudare.tables.table import Table, table_given
+from sudare.utility.cells import cells_of
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
-from sudare.utility.measures import utility_of
+from sudare.utility.measures import utility_of_cells
+from sudare.utility.outcome import Outcome
 from sudare.utility.queries import query_error
 from sudare.verbs.arguments import requirements_given
 from sudare.verification.columns import refuse_columns
 
+PREDICTING = "'predict' is measured"
 NO_NOISE = "no noise; rows stand in the order of their published values"
 
 
@@ -77,7 +80,10 @@ def generalized(
     """Generalize, with what was decided before in the holder's record."""
     _refuse_what_cannot_be(table, asked, method, predict)
     plan = method.learn(table, asked)
-    return released(table, plan, without_uncovered(plan, table), predict=predict, decision=decision)
+    placed = without_uncovered(plan, table)
+    if predict is not None:
+        placed.whole.at_once(PREDICTING)  # refused before the rest is done
+    return released(table, plan, placed, predict=predict, decision=decision)
 
 
 def _refuse_what_cannot_be(
@@ -121,11 +127,7 @@ def released(
 
 def _named_blocks(table: Table, whole: Places) -> dict[str, RecordedBlocks]:
     """Name the blocks that receivers see, which need not be those of the plan."""
-    if not isinstance(whole, Located):
-        raise LedgerError(
-            f"{table.source.name}: a ledger compares blocks tuple by tuple, and these are too many to be held at once. Record a "
-            "release of fewer attributes, or read the table with more memory."
-        )
+    whole = whole.at_once("A ledger compares blocks")
     blocks = np.full(len(whole.counts), LEFT_OUT, dtype=np.int64)
     blocks[whole.covered] = whole.rewriting.blocks_by(table.names(Role.quasi))
     return {"data": RecordedBlocks.of(table, whole.counts, blocks)}
@@ -139,17 +141,10 @@ def _record(
     certificate: Certificate,
 ) -> dict[str, Any]:
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
-    table, read, published = whole.table, 0, 0
-    for outcome in whole.outcomes():
-        read, published = read + outcome.records, published + outcome.published
-    utility = _utility(whole, predict)
+    table, (utility, records) = whole.table, _utility(whole, predict)
     bound = _bound(table, plan.requirements) if isinstance(whole, Located) else None
     return {
-        "records": {
-            "read": read,
-            "published": published,
-            "suppressed": read - published,
-        },
+        "records": records,
         "measured": certificate.measured,
         "utility": utility,
         "bound": bound,
@@ -170,19 +165,26 @@ def _report(
     return write_generalization_report(table, handed_over.frames["data"], certificate, holder, verification)
 
 
-def _utility(whole: Places, predict: str | None) -> dict[str, Any]:
-    """Measure what the plan leaves: cells and blocks, counting, and, if asked, predicting."""
-    utility = utility_of(whole.outcomes(), whole.block_sizes())
-    utility["query_error"] = asdict(query_error(whole.outcomes()))
+def _utility(whole: Places, predict: str | None) -> tuple[dict[str, Any], dict[str, int]]:
+    """Measure what the plan leaves: cells and blocks, counting, and, if asked, predicting. Also count the records."""
+    records, sizes = {"read": 0, "published": 0, "suppressed": 0}, []
+
+    def outcomes() -> Iterator[Outcome]:
+        for piece in whole.pieces():
+            outcome = piece.outcome()
+            records["read"] += outcome.records
+            records["published"] += outcome.published
+            sizes.append(piece.block_sizes())
+            yield outcome
+
+    cells = cells_of(outcomes())
+    records["suppressed"] = records["read"] - records["published"]
+    utility = utility_of_cells(cells, whole.table, np.concatenate(sizes), records["suppressed"])
+    utility["query_error"] = asdict(query_error(piece.outcome() for piece in whole.pieces()))
     if predict is not None:
-        if not isinstance(whole, Located):
-            raise ParameterError(
-                "How well a model predicts is measured on all tuples at once, and these are too many. Leave 'predict' out."
-            )
-        utility["prediction"] = asdict(
-            classifier_scores(whole.with_column(predict).outcome(), target=predict)
-        )
-    return utility
+        predicting = whole.at_once(PREDICTING).with_column(predict)
+        utility["prediction"] = asdict(classifier_scores(predicting.outcome(), target=predict))
+    return utility, records
 
 
 def _bound(table: Table, requirements: Sequence[BlockRequirement]) -> float | None:

@@ -1,0 +1,226 @@
+"""A table of more tuples than are held at once: learned by regions, counted in pieces, and as safe as any other."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sudare as sd
+from sudare.engines.relational import Relational
+from sudare.plans.regions import RegionsPlan
+from tests.generalization.adult import adult
+
+pytest.importorskip("duckdb")
+
+HIERARCHIES = {
+    "age": sd.Hierarchy.intervals(range(100), width=5),
+    "zip": sd.Hierarchy.mask([str(i) for i in range(100, 200)]),
+    "sex": sd.Hierarchy.suppress(["f", "m"]),
+}
+QUASI = list(HIERARCHIES)
+REQUIREMENTS = {
+    "k": [sd.KAnonymity(4)],
+    "distinct": [sd.KAnonymity(3), sd.LDiversity(3)],
+    "entropy": [sd.LDiversity(2.5, kind="entropy")],
+    "recursive": [sd.LDiversity(2, kind="recursive", c=3.0)],
+    "t": [sd.KAnonymity(3), sd.TCloseness(0.3)],
+}
+
+
+def people(rows: int, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "age": np.clip(rng.normal(45, 20, rows), 0, 99).astype(int),
+            "zip": (100 + rng.integers(0, 100, rows)).astype(str),
+            "sex": rng.choice(["f", "m"], rows),
+            "illness": rng.choice(["flu", "cold", "gout", "HIV"], rows, p=[0.4, 0.3, 0.2, 0.1]),
+            "note": rng.integers(0, 3, rows),
+        }
+    )
+
+
+def schema(**more: object) -> sd.Schema:
+    return sd.Schema.from_roles(
+        quasi=QUASI, sensitive=["illness"], other=["note"], hierarchies=HIERARCHIES, **more
+    )
+
+
+def held_at_once(monkeypatch: pytest.MonkeyPatch, tuples: int) -> None:
+    monkeypatch.setattr(Relational, "max_tuples", tuples)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more than 300 tuples are held, and no more than 50 different rows counted, at once."""
+    held_at_once(monkeypatch, 300)
+    monkeypatch.setattr("sudare.engines.database.MAX_COUNTED", 50)
+    monkeypatch.setattr("sudare.tables.file_rows.MAX_COUNTED", 50)
+    monkeypatch.setattr("sudare.tables.file_rows.MAX_KEPT", 50)
+    monkeypatch.setattr("sudare.tables.file_rows.SAMPLED", 1)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("method", ["minimal", "mondrian"])
+@pytest.mark.parametrize("asked", REQUIREMENTS.values(), ids=REQUIREMENTS)
+def test_what_is_asked_for_holds(asked: list[sd.Requirement], method: str, tmp_path: Path) -> None:
+    table = sd.read(people(2_000), schema(), engine="duckdb")
+    release = sd.generalize(table, asked, method)
+    assert isinstance(release.plan, RegionsPlan)
+    assert release.plan.shelf.count > 3
+    assert sd.verify(release.frame(), asked, table.schema).holds  # recounted at once
+    folder = release.write(tmp_path / "out")
+    assert sd.verify(folder).holds  # and from the files, in pieces
+    assert release.frame().height == 2_000
+
+
+@pytest.mark.usefixtures("few")
+def test_everything_that_is_said_is_what_all_at_once_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same rows, published by the same plan: figures do not depend on how many are looked at at a time."""
+    table = sd.read(people(2_000), schema(), engine="duckdb")
+    asked = [sd.KAnonymity(3), sd.LDiversity(2), sd.TCloseness(0.6)]
+    by_regions = sd.generalize(table, asked)
+    pieces = sum(1 for _ in by_regions.handed_over.frames["data"].pieces([*QUASI, "illness"], QUASI))
+    at_once = sd.apply(by_regions.plan, sd.read(people(2_000), schema()))
+    assert pieces > 3
+    assert by_regions.frame().equals(at_once.frame())
+    assert by_regions.verification == at_once.verification
+    for figures in ("measured", "attacks", "utility", "records"):
+        assert getattr(by_regions.certificate, figures) == getattr(at_once.certificate, figures)
+    one, other = by_regions.holder, at_once.holder
+    assert one["records"] == other["records"]
+    assert one["attacks"] == other["attacks"]
+    for name in ("distortion", "blocks", "discernibility", "ncp", "non_uniform_entropy"):
+        assert one["utility"][name] == pytest.approx(other["utility"][name], rel=1e-12)
+    assert one["utility"]["query_error"]["mean"] == pytest.approx(other["utility"]["query_error"]["mean"])
+    assert "For the holder of the data only" in by_regions.report
+
+
+@pytest.mark.parametrize("method", ["minimal", "mondrian"])
+def test_regions_cost_little(method: str, data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = adult(data_folder)
+    there = sd.read(table.frame(), table.schema, engine="duckdb")
+    asked = [sd.KAnonymity(5), sd.LDiversity(3)]
+    at_once = sd.generalize(there, asked, method)
+    held_at_once(monkeypatch, 4_000)
+    by_regions = sd.generalize(there, asked, method)
+    assert isinstance(by_regions.plan, RegionsPlan)
+    cost = [release.holder["utility"]["distortion"] for release in (by_regions, at_once)]
+    assert cost[0] <= 1.05 * cost[1]
+
+
+@pytest.mark.usefixtures("few")
+def test_a_saved_plan_is_applied_to_the_same_rows_and_to_others(tmp_path: Path) -> None:
+    table = sd.read(people(2_000), schema(), engine="duckdb")
+    release = sd.generalize(table, sd.KAnonymity(4))
+    plan = sd.Plan.open(release.plan.save(tmp_path / "plan"))
+    shuffled = people(2_000).sample(fraction=1, shuffle=True, seed=1)
+    for engine in ("memory", "duckdb"):
+        assert sd.apply(plan, sd.read(shuffled, schema(), engine=engine)).frame().equals(release.frame())
+    others = people(3_000, seed=5)
+    for engine in ("memory", "duckdb"):
+        there = sd.read(others, schema(), engine=engine)
+        with pytest.raises(sd.InputError, match=r"the plan does not cover [\d,]+ of 3,000 records"):
+            sd.apply(plan, there)
+
+
+@pytest.mark.usefixtures("few")
+def test_new_rows_have_blocks_among_cuts(tmp_path: Path) -> None:
+    table = sd.read(people(4_000), schema(), engine="duckdb")
+    plan = sd.generalize(table, sd.KAnonymity(4), "mondrian").plan
+    more = pl.concat([people(4_000), people(500, seed=5)])
+    engines = [
+        sd.apply(plan, sd.read(more, schema(), engine=engine), unseen="suppress")
+        for engine in ("memory", "duckdb")
+    ]
+    assert engines[0].frame().equals(engines[1].frame())
+    assert 4_000 < engines[0].frame().height <= 4_500
+
+
+@pytest.mark.usefixtures("few")
+def test_who_is_left_out_is_no_more_than_was_allowed() -> None:
+    table = sd.read(people(2_000), schema(), engine="duckdb")
+    release = sd.generalize(table, [sd.KAnonymity(8)], suppress=0.05)
+    assert isinstance(release.plan, RegionsPlan)
+    assert 0 < release.holder["records"]["suppressed"] <= 100
+    assert release.certificate.measured["k"] >= 8
+
+
+@pytest.mark.usefixtures("few")
+def test_what_needs_all_tuples_is_refused(tmp_path: Path) -> None:
+    table = sd.read(people(2_000), schema(), engine="duckdb")
+    with pytest.raises(sd.ParameterError, match="'predict' is measured tuple by tuple"):
+        sd.generalize(table, sd.KAnonymity(4), "mondrian", predict="illness")
+    release = sd.generalize(table, sd.KAnonymity(4), "mondrian")
+    with pytest.raises(sd.ParameterError, match="too many to be held at once"):
+        release.write(tmp_path / "out", ledger=sd.Ledger(tmp_path / "ledger.db"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_regions_are_no_larger_than_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    held_at_once(monkeypatch, 500)
+    table = sd.read(people(5_000), schema(), engine="duckdb")
+    release = sd.generalize(table, sd.KAnonymity(2), "mondrian")
+    sizes = [len(piece.counts) for piece in release.plan.locate(table).pieces()]  # type: ignore[attr-defined]
+    assert sum(sizes) > 4_000
+    assert max(sizes) <= 500
+    assert len(sizes) < 4 * sum(sizes) / 500
+
+
+def test_a_table_that_cannot_be_cut_is_one_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    held_at_once(monkeypatch, 10)
+    table = sd.read(people(60), schema(), engine="duckdb")
+    release = sd.generalize(table, sd.KAnonymity(40), "mondrian")
+    assert release.certificate.measured["k"] >= 40
+
+
+def _without_a_region(folder: Path) -> None:
+    next(folder.glob("region.00001.*")).unlink()
+
+
+def _with_another_region(folder: Path) -> None:
+    (folder / "region.00001.tuples.parquet").write_bytes(
+        (folder / "region.00000.tuples.parquet").read_bytes()
+    )
+
+
+def _of_more_regions(folder: Path) -> None:
+    head = json.loads((folder / "plan.json").read_text())
+    head["regions"] += 1
+    (folder / "plan.json").write_text(json.dumps(head))
+
+
+def _with_other_promises(folder: Path) -> None:
+    head = json.loads((folder / "plan.json").read_text())
+    head["plan"]["promises"] = head["plan"]["promises"][:1]
+    (folder / "plan.json").write_text(json.dumps(head))
+
+
+def _with_flipped_bytes(folder: Path) -> None:
+    for seed, path in enumerate(sorted(folder.glob("region.*"))):
+        content, place = bytearray(path.read_bytes()), random.Random(seed)
+        for _ in range(3):
+            content[place.randrange(len(content))] ^= 1 << place.randrange(8)
+        path.write_bytes(bytes(content))
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    "change",
+    [_without_a_region, _with_another_region, _of_more_regions, _with_other_promises, _with_flipped_bytes],
+)
+def test_a_changed_plan_is_refused_or_keeps_its_promise(
+    change: Callable[[Path], None], tmp_path: Path
+) -> None:
+    asked = [sd.KAnonymity(3), sd.LDiversity(2)]
+    release = sd.generalize(sd.read(people(1_000), schema(), engine="duckdb"), asked)
+    folder = release.plan.save(tmp_path / "plan")
+    change(folder)
+    with pytest.raises((sd.InputError, sd.RequirementError)):
+        sd.apply(sd.Plan.open(folder), sd.read(people(1_000), schema()))
