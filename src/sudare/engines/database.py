@@ -23,6 +23,12 @@ class Database(Protocol):
     def keep(self, frames: Iterable[pl.DataFrame]) -> str:
         """Keep the rows of several frames, one after the other."""
 
+    def parquet(self, pattern: str) -> str:
+        """Return the relation of one or several Parquet files."""
+
+    def rows(self, relation: str) -> int:
+        """Return how many rows a relation has."""
+
     def types(self, relation: str) -> dict[str, pl.DataType]:
         """Return the columns of a relation, with their types."""
 

@@ -12,9 +12,10 @@ from typing import Any
 import polars as pl
 
 from sudare.engines.coding import Encode, Reading, check_columns, encode, how_to_parse
-from sudare.engines.duckdb import DuckDB
+from sudare.engines.database import Database
 from sudare.engines.relational import Relational
 from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
+from sudare.engines.spark import Spark, is_spark
 from sudare.errors import InputError
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
@@ -27,15 +28,17 @@ Code = Callable[[str, pl.Series], Encode]
 """Says how the distinct values of a column are coded."""
 
 
-def read_relational(source: Any, schema: Schema | None, csv: CsvFormat | None, memory: str | None) -> Table:
-    """Read a source into DuckDB, and check it against its schema."""
-    database = DuckDB(memory)
+def read_relational(database: Database, source: Any, schema: Schema | None, csv: CsvFormat | None) -> Table:
+    """Read a source into a database, and check it against its schema."""
     if is_csv(source):
         file = open_csv(existing(source), csv or (schema.csv if schema else CsvFormat()))
         return _read_csv(database, file, schema)
     if isinstance(source, str | Path) and Path(source).suffix.lower() in PARQUET_ENDINGS:
-        relation, origin = database.parquet(str(source)), Source(Path(source).name)
         types = dict(pl.read_parquet_schema(_first_file(str(source))))
+        relation, origin = database.parquet(str(source)), Source(Path(source).name)
+    elif isinstance(database, Spark) and is_spark(source, "DataFrame"):
+        relation, origin = database.snapshot(source), Source(type(source).__name__)
+        types = database.types(relation)
     else:
         typed = {name for name in schema.attributes if schema[name].type} if schema else set()
         frame, origin = frame_of(source, typed)
@@ -58,7 +61,7 @@ def _first_file(pattern: str) -> str:
     return files[0]
 
 
-def _read_csv(database: DuckDB, file: CsvFile, schema: Schema | None) -> Table:
+def _read_csv(database: Database, file: CsvFile, schema: Schema | None) -> Table:
     """Let the database have the texts of a CSV file, as our own reader parses them."""
     notes = (f"not UTF-8; read as {file.format.encoding}",) if file.guessed_encoding else ()
     origin = Source(file.name, lambda row: f"line {file.line_of(row)}", csv=file.format, notes=notes)
@@ -74,7 +77,7 @@ def _read_csv(database: DuckDB, file: CsvFile, schema: Schema | None) -> Table:
     return _read(database, relation, list(database.types(relation)), reading, code)
 
 
-def _read(database: DuckDB, relation: str, names: list[str], reading: Reading, code: Code) -> Table:
+def _read(database: Database, relation: str, names: list[str], reading: Reading, code: Code) -> Table:
     origin = reading.origin
     check_columns(names, database.rows(relation), reading.schema, origin)
 
@@ -93,7 +96,7 @@ def _read(database: DuckDB, relation: str, names: list[str], reading: Reading, c
     return reading.table(rows)
 
 
-def _of_values(origin: Source, database: DuckDB, relation: str, key: str, raw: pl.Series) -> Source:
+def _of_values(origin: Source, database: Database, relation: str, key: str, raw: pl.Series) -> Source:
     """Say where the first row stands that has one of the distinct values of a column."""
 
     def place(value: int) -> str:
