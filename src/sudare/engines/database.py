@@ -11,6 +11,11 @@ import polars as pl
 class Database(Protocol):
     """Who holds relations. Queries are written in DuckDB's SQL; a database that speaks another dialect translates them."""
 
+    sees_local_files: bool
+    """Whether a path means a file of this machine."""
+    remote_files: str
+    """What it needs to read files from elsewhere."""
+
     def frame(self, query: str) -> pl.DataFrame:
         """Return all rows that a query gives."""
 

@@ -15,7 +15,8 @@ from sudare.engines.duckdb import DuckDB
 from sudare.engines.memory import Memory
 from sudare.engines.read_relational import read_relational
 from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
-from sudare.engines.spark import Spark, is_spark
+from sudare.engines.spark import Spark
+from sudare.engines.spark_sessions import CONNECT, connected_session, is_spark, safe_engine
 from sudare.errors import ParameterError
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
@@ -46,7 +47,9 @@ def read(
     `csv` says how a CSV file is written, where the schema does not; what nobody says is detected.
 
     `engine` says who holds the rows: "memory", or "duckdb", which keeps them on disk and uses as much `memory` as it is
-    given, such as "2GB". Its `source` may be several Parquet files, "people/*.parquet".
+    given, such as "2GB", or "spark": the session that is running, or one on this machine if there is none. It may also be
+    a SparkSession, or the URL of a Spark Connect server, "sc://host:15002". Except in memory, `source` may be several
+    Parquet files, "people/*.parquet", also from elsewhere, "s3://bucket/people.parquet"; Spark's may be a DataFrame of its own.
 
     >>> read(pl.DataFrame({"age": [30, 40]}))
     Table(DataFrame: 2 rows x 1 columns)
@@ -88,10 +91,13 @@ def _database(engine: EngineName | Any, source: Any, memory: str | None) -> Data
         return Spark(source.sparkSession if is_spark(source, "DataFrame") else None)
     if is_spark(engine, "SparkSession"):
         return Spark(engine)
+    if isinstance(engine, str) and engine.startswith(CONNECT):
+        return Spark(connected_session(engine), own=True)
     if engine != "memory":
+        given = safe_engine(engine) if isinstance(engine, str) else engine
         raise ParameterError(
-            f"The 'engine' parameter of read must be one of {listed(list(ENGINES))}, or a SparkSession. "
-            f"Got {engine!r} instead."
+            f"The 'engine' parameter of read must be one of {listed(list(ENGINES))}, a SparkSession, or the URL of a Spark "
+            f"Connect server, such as 'sc://host:15002'. Got {given!r} instead."
         )
     return None
 

@@ -14,16 +14,17 @@ import polars as pl
 from sudare.engines.coding import Encode, Reading, check_columns, encode, how_to_parse
 from sudare.engines.database import Database
 from sudare.engines.relational import Relational
-from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
-from sudare.engines.spark import Spark, is_spark
+from sudare.engines.sources import existing, frame_of, is_csv, is_elsewhere, is_parquet, refuse_cells
+from sudare.engines.spark import Spark
+from sudare.engines.spark_sessions import is_spark
 from sudare.errors import InputError
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
+from sudare.tables.databases import safe_name
 from sudare.tables.parsing import typed_column
 from sudare.tables.schema import CsvFormat, Schema
 from sudare.tables.table import Source, Table
 
-PARQUET_ENDINGS = (".parquet", ".pq")
 Code = Callable[[str, pl.Series], Encode]
 """Says how the distinct values of a column are coded."""
 
@@ -33,9 +34,8 @@ def read_relational(database: Database, source: Any, schema: Schema | None, csv:
     if is_csv(source):
         file = open_csv(existing(source), csv or (schema.csv if schema else CsvFormat()))
         return _read_csv(database, file, schema)
-    if isinstance(source, str | Path) and Path(source).suffix.lower() in PARQUET_ENDINGS:
-        types = dict(pl.read_parquet_schema(_first_file(str(source))))
-        relation, origin = database.parquet(str(source)), Source(Path(source).name)
+    if isinstance(source, str | Path) and is_parquet(str(source)):
+        relation, origin, types = _parquet(database, str(source))
     elif isinstance(database, Spark) and is_spark(source, "DataFrame"):
         relation, origin = database.snapshot(source), Source(type(source).__name__)
         types = database.types(relation)
@@ -52,6 +52,19 @@ def read_relational(database: Database, source: Any, schema: Schema | None, csv:
         return partial(encode, own, reading[name], missing_values, origin)
 
     return _read(database, relation, list(types), reading, code)
+
+
+def _parquet(database: Database, source: str) -> tuple[str, Source, dict[str, pl.DataType]]:
+    """Return the relation of Parquet files, what they are called, and their columns with their types."""
+    if database.sees_local_files and not is_elsewhere(source):
+        types = dict(pl.read_parquet_schema(_first_file(source)))  # they may be finer than the database's
+        return database.parquet(source), Source(Path(source).name), types
+    name = safe_name(source)
+    try:
+        relation = database.parquet(source)
+        return relation, Source(name), database.types(relation)
+    except InputError as error:
+        raise InputError(f"{name}: {error} {database.remote_files}") from None
 
 
 def _first_file(pattern: str) -> str:

@@ -9,7 +9,6 @@ again when somebody asks: what noise once said must never be said anew.
 from __future__ import annotations
 
 import shutil
-import tempfile
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator
@@ -20,14 +19,13 @@ from secrets import token_hex
 from typing import Any
 
 import polars as pl
-import sqlglot
-from sqlglot import exp
 
 from sudare.engines.database import quoted
-from sudare.errors import InputError, ParameterError
+from sudare.engines.spark_sessions import errors, is_local, local_session, private_folder
+from sudare.errors import InputError
+from sudare.tables.databases import without_secrets
 from sudare.tables.text import listed
 
-NEEDS = 'The engine "spark" needs the package pyspark, 4 or later. Install it: pip install "sudare[spark]"'
 TYPES: dict[pl.DataType, str] = {
     pl.Boolean(): "BOOLEAN",
     pl.Int8(): "TINYINT",
@@ -47,40 +45,36 @@ WIDER: dict[pl.DataType, pl.DataType] = {
     pl.UInt16(): pl.Int32(),
     pl.UInt32(): pl.Int64(),
 }
-SMALL = 2**20  # bytes of a frame that travels along with the queries that name it
-BATCH = 2**18  # rows that are handed to Spark at a time
-LOCAL = {
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "OFF",  # errors are raised; a log would show values of people, too
-}
-"""How a session on this machine is started: nobody else can reach it."""
+SMALL = (
+    2**20
+)  # bytes of a frame that travels along with the queries that name it, or of an answer that is remembered
+SENT = 2**18  # rows that are handed to Spark at a time
+BATCH = 2**20  # rows that Spark hands over at a time
 
 
 class Spark:
     """A schema of its own in the catalog of a Spark session."""
 
-    def __init__(self, session: Any = None) -> None:
-        """Without a session, take the one that is running, or start one on this machine."""
-        try:
-            from pyspark.errors import PySparkException
-        except ModuleNotFoundError:
-            raise ParameterError(NEEDS) from None
-        self._error: type[Exception] = PySparkException
-        self._session = session or _local_session(PySparkException)
+    remote_files = (
+        "Spark needs the connector of its file system (for s3a:// the package hadoop-aws, named in spark.jars.packages), and "
+        "credentials in the session's configuration."
+    )
+
+    def __init__(self, session: Any = None, *, own: bool = False) -> None:
+        """Without a session, take the one that is running, or start one on this machine; one of our `own` ends with us."""
+        self._errors = errors()
+        self._session = session or local_session()
         self._numbers = count()
         self._schema = f"sudare_{token_hex(8)}"
         self._uploaded: dict[str, dict[str, pl.DataType]] = {}
         self._views: list[str] = []
+        self._answers: dict[str, pl.DataFrame] = {}
+        self.sees_local_files = is_local(self._session)
         # A cluster shares its warehouse; on one machine nobody else may look into what is kept.
-        home = (
-            _private_folder() if str(self._session.conf.get("spark.master", "")).startswith("local") else None
-        )
+        home = private_folder() if self.sees_local_files else None
+        weakref.finalize(self, _remove, self._session, self._schema, self._views, home, own)
         with self._asking():
             self._session.sql(f"CREATE SCHEMA {self._schema}{_at(home)}")
-        weakref.finalize(self, _remove, self._session, self._schema, self._views, home)
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
@@ -90,31 +84,53 @@ class Spark:
                     "ignore", "PySpark does not yet fully support pandas"
                 )  # it is not used
                 yield
-        except self._error as error:
-            raise InputError(f"Spark: {str(error).strip().splitlines()[0]}") from None
+        except self._errors as error:
+            raise InputError(f"Spark: {without_secrets(_words(error))}") from None
 
     # -- Asking ---------------------------------------------------------------------------------------
 
     def frame(self, query: str) -> pl.DataFrame:
         """Return all rows that a query gives."""
-        with self._asking():
-            return pl.DataFrame(self._session.sql(_translated(query)).toArrow())
+        if query not in self._answers:
+            with self._asking():
+                answer = pl.DataFrame(self._session.sql(_translated(query)).toArrow())
+            self._remember(query, answer)
+            return answer
+        return self._answers[query]
 
     def batches(self, query: str) -> Iterator[pl.DataFrame]:
-        """Return the rows that a query gives, some at a time, in their order: one partition after the other."""
+        """Return the rows that a query gives, some at a time, in their order.
+
+        They are stored by batches first: so the query is run once, and no more than a batch is ever here, however rows are
+        spread over partitions. (A row's number counts from the start of its partition, and partitions follow each other.)
+        """
+        if query in self._answers:
+            yield self._answers[query]
+            return
         name = self._name()
         with self._asking():
-            rows = self._session.sql(_translated(query)).selectExpr(
-                "*", "monotonically_increasing_id() AS number", "spark_partition_id() AS partition"
-            )
-            rows.write.format("parquet").partitionBy("partition").saveAsTable(name)
+            rows = self._session.sql(_translated(query))
+            numbered = rows.selectExpr("*", "monotonically_increasing_id() AS number")
+            batched = numbered.selectExpr("*", f"number DIV {BATCH} AS batch")
+            batched.write.format("parquet").partitionBy("batch").saveAsTable(name)
         try:
-            partitions = self.frame(f"SELECT DISTINCT partition FROM {name} ORDER BY partition")["partition"]
-            for partition in partitions.to_list() or [0]:
-                own = f"SELECT * FROM {name} WHERE partition = {partition} ORDER BY number"
-                yield self.frame(own).drop("number", "partition")
+            numbers = self.frame(f"SELECT DISTINCT batch FROM {name} ORDER BY batch")["batch"].to_list() or [
+                0
+            ]
+            for number in numbers:
+                own = self.frame(f"SELECT * FROM {name} WHERE batch = {number} ORDER BY number")
+                batch = own.drop("number", "batch")
+                if len(numbers) == 1:
+                    self._remember(query, batch)
+                yield batch
         finally:
-            self._session.sql(f"DROP TABLE {name}")
+            with suppress(*self._errors):  # it goes with the schema at the latest
+                self._session.sql(f"DROP TABLE {name}")
+
+    def _remember(self, query: str, answer: pl.DataFrame) -> None:
+        """Remember a small answer: relations do not change, and a cluster takes long to answer even a small question again."""
+        if answer.estimated_size() <= SMALL:
+            self._answers[query] = answer
 
     def rows(self, relation: str) -> int:
         """Return how many rows a relation has."""
@@ -156,7 +172,7 @@ class Spark:
         name = self._name()
         for frame in frames:
             self._uploaded.setdefault(name, dict(frame.schema))
-            for part in frame.iter_slices(BATCH):
+            for part in frame.iter_slices(SENT):
                 with self._asking():
                     self._sent(part).write.format("parquet").mode("append").saveAsTable(name)
         return name
@@ -202,55 +218,26 @@ class Spark:
         return self._views[-1]
 
 
-def is_spark(thing: Any, kind: str) -> bool:
-    """Tell whether something is a SparkSession or DataFrame of Spark; one of Spark Connect is, too.
-
-    >>> is_spark(pl.DataFrame(), "DataFrame")
-    False
-    """
-    return any(c.__name__ == kind and c.__module__.startswith("pyspark.sql") for c in type(thing).__mro__)
-
-
-# -- Sessions ------------------------------------------------------------------------------------------
-
-
-def _local_session(error: type[Exception]) -> Any:
-    from pyspark.sql import SparkSession
-
-    if running := SparkSession.getActiveSession():
-        return running
-    home = _private_folder()  # Spark lets everybody read what it spills
-    folders = {"spark.local.dir": str(home / "spilled"), "spark.sql.warehouse.dir": str(home / "warehouse")}
-    builder = SparkSession.builder.master("local[*]").appName("sudare")
-    for name, value in (LOCAL | folders).items():
-        builder = builder.config(name, value)
-    try:
-        session = builder.getOrCreate()
-    except error:
-        shutil.rmtree(home)
-        raise ParameterError(
-            'The engine "spark" needs Java 17 or later, and Spark did not start with the one that is here, if any. '
-            "Install it (Debian: apt-get install openjdk-17-jre-headless), or name it in JAVA_HOME."
-        ) from None
-    weakref.finalize(session, shutil.rmtree, home, ignore_errors=True)
-    return session
-
-
-def _private_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="sudare-spark-"))  # nobody else may look into it
-
-
 def _at(home: Path | None) -> str:
-    return f" LOCATION {exp.Literal.string(home.as_uri()).sql('spark')}" if home else ""
+    return f" LOCATION '{home.as_uri()}'" if home else ""  # quotes are written as %27 there
 
 
-def _remove(session: Any, schema: str, views: list[str], home: Path | None) -> None:
+def _remove(session: Any, schema: str, views: list[str], home: Path | None, own: bool) -> None:
     with suppress(Exception):  # the session may be gone, and everything with it
         for view in views:
             session.catalog.dropTempView(view)
-        session.sql(f"DROP SCHEMA {schema} CASCADE")
+        session.sql(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+        if own:
+            session.stop()
     if home:
         shutil.rmtree(home, ignore_errors=True)
+
+
+def _words(error: Exception) -> str:
+    """Return the line of an error that says what is wrong; what Java raised comes after the name of a call."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    called = lines[0].startswith("An error occurred while calling") and len(lines) > 1
+    return lines[1].removeprefix(": ") if called else lines[0]
 
 
 # -- Translating ---------------------------------------------------------------------------------------
@@ -262,12 +249,14 @@ def _translated(query: str) -> str:
     >>> print(_translated('SELECT CAST("a`b" AS VARCHAR) AS key FROM people'))
     SELECT CAST(`a``b` AS STRING) AS `key` FROM `people`
     """
+    import sqlglot  # takes long
+
     [translated] = sqlglot.transpile(query, read="duckdb", write="spark", identify=True)
     return translated
 
 
 def _name_in_spark(name: str) -> str:
-    return str(exp.to_identifier(name, quoted=True).sql("spark"))
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _type_in_spark(dtype: pl.DataType) -> str:
