@@ -42,7 +42,9 @@ def source(request: pytest.FixtureRequest, data_folder: Path) -> tuple[pl.DataFr
 
 
 @pytest.fixture(scope="module", params=["duckdb", pytest.param("spark", marks=pytest.mark.slow)])
-def tables(request: pytest.FixtureRequest, source: tuple[pl.DataFrame, sd.Schema]) -> tuple[sd.Table, sd.Table]:
+def tables(
+    request: pytest.FixtureRequest, source: tuple[pl.DataFrame, sd.Schema]
+) -> tuple[sd.Table, sd.Table]:
     engine: Any = request.getfixturevalue("spark") if request.param == "spark" else request.param
     return sd.read(*source), sd.read(*source, engine=engine)
 

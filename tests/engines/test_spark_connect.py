@@ -37,6 +37,11 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
+def is_open(port: int) -> bool:
+    with socket.socket() as caller:
+        return caller.connect_ex(("127.0.0.1", port)) == 0
+
+
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """The URL of a Spark Connect server of our own, which asks for a token."""
@@ -56,7 +61,15 @@ def url() -> Iterator[str]:
         }
         options = [word for name, value in conf.items() for word in ("--conf", f"{name}={value}")]
         server = subprocess.Popen(
-            [home / "bin" / "spark-submit", "--master", "local[1]", *options, "--class", SERVER, "spark-internal"],
+            [
+                home / "bin" / "spark-submit",
+                "--master",
+                "local[1]",
+                *options,
+                "--class",
+                SERVER,
+                "spark-internal",
+            ],
             cwd=folder,
             env=os.environ | {"SPARK_HOME": str(home)},
             stdout=subprocess.DEVNULL,
@@ -64,10 +77,10 @@ def url() -> Iterator[str]:
             start_new_session=True,
         )
         try:
-            while socket.socket().connect_ex(("127.0.0.1", port)):
+            while not is_open(port):
                 assert server.poll() is None, "the server ended"
                 time.sleep(0.2)
-            yield f"sc://127.0.0.1:{port}/;token={TOKEN}"
+            yield f"sc://localhost:{port}/;token={TOKEN}"  # to any other host a token is sent by TLS alone
         finally:
             os.killpg(server.pid, signal.SIGKILL)
             server.wait()
@@ -124,6 +137,8 @@ def test_a_session_and_its_frames_can_be_given(url: str) -> None:
 
 @pytest.mark.parametrize("wrong", ["another-token", TOKEN[:-1]])
 def test_a_wrong_token_is_refused_and_not_shown(url: str, wrong: str) -> None:
-    with pytest.raises(sd.InputError, match=r"sc://127.0.0.1:\d+: the Spark Connect server does not answer") as error:
+    with pytest.raises(
+        sd.InputError, match=r"sc://localhost:\d+: the Spark Connect server does not answer"
+    ) as error:
         sd.read(pl.DataFrame({"x": [1]}), engine=url.replace(TOKEN, wrong))
     assert wrong not in str(error.value)

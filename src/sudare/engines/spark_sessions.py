@@ -12,6 +12,7 @@ from typing import Any
 from sudare.errors import InputError, ParameterError
 
 CONNECT = "sc://"
+FIRST_TRIES = 5  # about 17 s; once it has answered, a server is waited for up to ten minutes
 NEEDS = 'needs the package pyspark, 4 or later. Install it: pip install "sudare[spark]"'
 LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -79,17 +80,21 @@ def connected_session(url: str) -> Any:
     """Return a new session of a Spark Connect server; what its URL says besides the host may be secret."""
     raised = errors()
     try:
+        from pyspark.sql.connect.client.retries import DefaultPolicy
         from pyspark.sql.connect.session import SparkSession
     except ImportError:
         raise ParameterError(f"{safe_engine(url)}: Spark Connect {NEEDS}") from None
     try:
         session = SparkSession.builder.remote(url).create()
+        patient = session.client.get_retry_policies()
+        session.client.set_retry_policies([DefaultPolicy(max_retries=FIRST_TRIES)])
         session.version  # noqa: B018 (it asks the server)
+        session.client.set_retry_policies(patient)
     except raised as error:
         condition = getattr(error, "getCondition", lambda: None)() or type(error).__name__
         raise InputError(
             f"{safe_engine(url)}: the Spark Connect server does not answer ({condition}). Is the URL like "
-            "sc://host:15002, does the server run, and does it accept the token?"
+            "sc://host:15002, does the server run, and does it take the token? To hosts other than localhost, a token goes by TLS."
         ) from None
     return session
 
