@@ -106,6 +106,33 @@ def test_several_files_are_one_table(spark: Any, tmp_path: Path) -> None:
         sd.read(str(tmp_path / "nobody-*.parquet"), SCHEMA, engine=spark)
 
 
+def test_spark_itself_tells_what_files_from_elsewhere_are(spark: Any, tmp_path: Path) -> None:
+    SURVEY.write_parquet(tmp_path / "people.parquet")
+    url = (tmp_path / "people.parquet").as_uri()
+    table = sd.read(url, SCHEMA, engine=spark)
+    assert (table.digest(), table.name) == (sd.read(SURVEY, SCHEMA).digest(), url)
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("file:///nobody/people.parquet", r"^file:///nobody/people.parquet: Spark: \[PATH_NOT_FOUND\]"),
+        ("s3a://ann:geheim@bucket/people.parquet", "^s3a://bucket/people.parquet: Spark: .*hadoop-aws"),
+    ],
+)
+def test_what_cannot_be_read_from_elsewhere_is_said(spark: Any, url: str, words: str) -> None:
+    with pytest.raises(sd.InputError, match=words) as error:
+        sd.read(url, SCHEMA, engine=spark)
+    assert "geheim" not in str(error.value)
+
+
+@pytest.mark.parametrize("engine", ["oracle", "sc:/host;token=geheim", 7])
+def test_what_is_no_engine_is_refused_without_its_secrets(engine: Any) -> None:
+    with pytest.raises(sd.ParameterError, match="must be one of 'memory', 'duckdb'") as error:
+        sd.read(SURVEY, SCHEMA, engine=engine)
+    assert "geheim" not in str(error.value)
+
+
 def test_csv_files_are_the_same_table(spark: Any, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     SURVEY.write_csv(path)

@@ -34,7 +34,7 @@ import sudare as sd
 from sudare.engines import spark
 from sudare.engines.spark import Spark
 from tests.engines.test_spark_faults import PEOPLE, SCHEMA
-from tests.spark import LOCAL, running
+from tests.spark import SMALL, running
 
 
 def command(process):
@@ -67,7 +67,7 @@ def killing(method, context):
     return called
 
 
-with running("local-cluster[2,1,1024]", LOCAL | {"spark.sql.shuffle.partitions": "4"}) as session:
+with running("local-cluster[2,1,1024]", SMALL | {"spark.sql.shuffle.partitions": "2"}) as session:
     table = sd.read(PEOPLE, SCHEMA, engine=session)
     Spark.store = killing(Spark.store, session.sparkContext)
     sd.generalize(table, [sd.KAnonymity(5), sd.LDiversity(2)]).write("generalized")

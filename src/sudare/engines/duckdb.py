@@ -35,8 +35,8 @@ class DuckDB:
 
     sees_local_files = True
     remote_files = (
-        "DuckDB reads files from elsewhere with its extension httpfs (install it once: duckdb -c 'INSTALL httpfs'), and has "
-        "credentials from CREATE PERSISTENT SECRET."
+        "DuckDB reads files from elsewhere with an extension, httpfs for https:// and s3://, azure for abfss:// (install it "
+        "once: python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\"), and takes credentials from CREATE PERSISTENT SECRET."
     )
 
     def __init__(self, memory: str | None = None) -> None:

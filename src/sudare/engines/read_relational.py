@@ -64,7 +64,7 @@ def _parquet(database: Database, source: str) -> tuple[str, Source, dict[str, pl
         relation = database.parquet(source)
         return relation, Source(name), database.types(relation)
     except InputError as error:
-        raise InputError(f"{name}: {error} {database.remote_files}") from None
+        raise InputError(f"{name}: {str(error).rstrip(' .:')}. {database.remote_files}") from None
 
 
 def _first_file(pattern: str) -> str:
