@@ -17,6 +17,7 @@ import pytest
 import sudare as sd
 from sudare.engines import spark as spark_engine
 from sudare.engines.spark import Spark
+from sudare.tables import parts
 from tests.spark import needs_spark, run
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
@@ -137,6 +138,33 @@ def test_csv_files_are_the_same_table(spark: Any, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     SURVEY.write_csv(path)
     assert sd.read(path, SCHEMA, engine=spark).digest() == sd.read(path, SCHEMA).digest()
+
+
+def test_rows_stay_where_they_are_and_are_written_in_parts(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = SURVEY.unique(maintain_order=True).head(20)
+    people = pl.concat([*[few[:18]] * 20, few[18:]]).with_row_index("number")
+    people.write_parquet(tmp_path / "people.parquet")
+    schema = sd.Schema.from_roles(identifier=["number"], quasi=["age", "sex"], sensitive=["diagnosis"])
+    heights, really = [], Spark._asked
+
+    def asked(self: Spark, query: str) -> pl.DataFrame:
+        answer = really(self, query)
+        heights.append(answer.height)
+        return answer
+
+    monkeypatch.setattr(Spark, "_asked", asked)
+    monkeypatch.setattr(parts, "PART_ROWS", 150)
+    for engine in ("memory", spark):
+        table = sd.read(tmp_path / "people.parquet", schema, engine=engine)
+        release = sd.generalize(table, sd.KAnonymity(5), "mondrian", suppress=0.1)
+        release.write(tmp_path / type(engine).__name__)
+    files = sorted((tmp_path / "str" / "hand-over").glob("data.*"))
+    assert [file.name for file in files] == [f"data.0000{i}.parquet" for i in (1, 2, 3)]
+    for file in files:
+        assert (tmp_path / type(spark).__name__ / "hand-over" / file.name).read_bytes() == file.read_bytes()
+    assert 0 < max(heights) <= few.height
 
 
 def test_batches_come_in_their_order(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,13 +44,15 @@ def command(process):
         return ""
 
 
+def executors(context):
+    own = [p for p in Path("/proc").glob("[0-9]*/cmdline") if context.applicationId in command(p)]
+    return [int(p.parent.name) for p in own if "CoarseGrainedExecutorBackend" in command(p)]
+
+
 def kill_an_executor(context):
     while not context.statusTracker().getActiveStageIds():
         time.sleep(0.001)
-    every = [p for p in Path("/proc").glob("[0-9]*/cmdline") if context.applicationId in command(p)]
-    executors = [int(p.parent.name) for p in every if "CoarseGrainedExecutorBackend" in command(p)]
-    assert len(executors) == 2, executors
-    os.kill(executors[0], signal.SIGKILL)
+    os.kill(executors(context)[0], signal.SIGKILL)
     print("killed", flush=True)
 
 
@@ -71,7 +73,8 @@ with running("local-cluster[2,1,1024]", SMALL | {"spark.sql.shuffle.partitions":
     table = sd.read(PEOPLE, SCHEMA, engine=session)
     Spark.store = killing(Spark.store, session.sparkContext)
     sd.generalize(table, [sd.KAnonymity(5), sd.LDiversity(2)]).write("generalized")
-    time.sleep(10)  # until there are two executors again
+    while len(executors(session.sparkContext)) < 2:  # another one takes its place
+        time.sleep(0.1)
     Spark.keep = killing(Spark.keep, session.sparkContext)
     spark.SMALL = 0  # nothing is remembered
     release = sd.randomize(table, sd.PkAnonymity(4), unsafe_seed=1)

@@ -45,9 +45,8 @@ WIDER: dict[pl.DataType, pl.DataType] = {
     pl.UInt16(): pl.Int32(),
     pl.UInt32(): pl.Int64(),
 }
-SMALL = (
-    2**20
-)  # bytes of a frame that travels along with the queries that name it, or of an answer that is remembered
+SMALL = 2**20
+"""Bytes of a frame that travels along with the queries that name it, or of an answer that is remembered."""
 SENT = 2**18  # rows that are handed to Spark at a time
 BATCH = 2**20  # rows that Spark hands over at a time
 
@@ -91,12 +90,15 @@ class Spark:
 
     def frame(self, query: str) -> pl.DataFrame:
         """Return all rows that a query gives."""
-        if query not in self._answers:
-            with self._asking():
-                answer = pl.DataFrame(self._session.sql(_translated(query)).toArrow())
+        answer = self._answers.get(query)
+        if answer is None:
+            answer = self._asked(query)
             self._remember(query, answer)
-            return answer
-        return self._answers[query]
+        return answer
+
+    def _asked(self, query: str) -> pl.DataFrame:
+        with self._asking():
+            return pl.DataFrame(self._session.sql(_translated(query)).toArrow())
 
     def batches(self, query: str) -> Iterator[pl.DataFrame]:
         """Return the rows that a query gives, some at a time, in their order.
@@ -112,13 +114,11 @@ class Spark:
             rows = self._session.sql(_translated(query))
             numbered = rows.selectExpr("*", "monotonically_increasing_id() AS number")
             batched = numbered.selectExpr("*", f"number DIV {BATCH} AS batch")
-            batched.write.format("parquet").partitionBy("batch").saveAsTable(name)
+            batched.write.partitionBy("batch").saveAsTable(name)
         try:
-            numbers = self.frame(f"SELECT DISTINCT batch FROM {name} ORDER BY batch")["batch"].to_list() or [
-                0
-            ]
-            for number in numbers:
-                own = self.frame(f"SELECT * FROM {name} WHERE batch = {number} ORDER BY number")
+            numbers = self._asked(f"SELECT DISTINCT batch FROM {name} ORDER BY batch")["batch"].to_list()
+            for number in numbers or [0]:
+                own = self._asked(f"SELECT * FROM {name} WHERE batch = {number} ORDER BY number")
                 batch = own.drop("number", "batch")
                 if len(numbers) == 1:
                     self._remember(query, batch)
@@ -164,7 +164,7 @@ class Spark:
         """Keep the rows that a query gives."""
         name = self._name()
         with self._asking():
-            self._session.sql(f"CREATE TABLE {name} USING parquet AS {_translated(query)}")
+            self._session.sql(f"CREATE TABLE {name} AS {_translated(query)}")
         return name
 
     def keep(self, frames: Iterable[pl.DataFrame]) -> str:
@@ -174,7 +174,7 @@ class Spark:
             self._uploaded.setdefault(name, dict(frame.schema))
             for part in frame.iter_slices(SENT):
                 with self._asking():
-                    self._sent(part).write.format("parquet").mode("append").saveAsTable(name)
+                    self._sent(part).write.mode("append").saveAsTable(name)
         return name
 
     def upload(self, frame: pl.DataFrame) -> str:
@@ -191,9 +191,8 @@ class Spark:
         """Return the relation of one or several Parquet files; names of folders say nothing about their columns."""
         name = self._view()
         with self._asking():
-            self._session.read.option("recursiveFileLookup", True).parquet(pattern).createOrReplaceTempView(
-                name
-            )
+            rows = self._session.read.option("recursiveFileLookup", True).parquet(pattern)
+            rows.createOrReplaceTempView(name)
         return name
 
     def snapshot(self, rows: Any) -> str:
@@ -201,7 +200,7 @@ class Spark:
         _refuse_alike(rows.columns)
         name = self._name()
         with self._asking():
-            rows.write.format("parquet").saveAsTable(name)
+            rows.write.saveAsTable(name)
         return name
 
     def _sent(self, frame: pl.DataFrame) -> Any:
