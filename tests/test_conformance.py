@@ -113,7 +113,6 @@ ENGINES: dict[str, Callable[[Any], sd.Table]] = {
 }
 """How each engine reads a table."""
 ON_SPARK = [
-    "generalize minimal",
     "generalize_views simultaneous",
     "apply cuts",
     "randomize",
