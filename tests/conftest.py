@@ -1,4 +1,4 @@
-"""What many tests need: the folder of real data, and a PostgreSQL server of our own."""
+"""What many tests need: the folder of real data, a Spark session, and a PostgreSQL server of our own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 import pytest
@@ -27,6 +27,11 @@ def pytest_configure(config: pytest.Config) -> None:
     folder.chmod(0o755)  # the PostgreSQL server runs as somebody else
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run what needs Spark first: so it stays together, on one worker, and one session serves all of it."""
+    items.sort(key=lambda item: "spark" not in item.nodeid)
 
 
 def unavailable(reason: str) -> NoReturn:
@@ -50,6 +55,16 @@ def data_folder() -> Path:
     if not folder:
         unavailable("SUDARE_DATA names no folder with the public data files")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A Spark session on this machine, for few rows."""
+    from tests.spark import SMALL, running
+
+    zone = {"spark.sql.session.timeZone": "Europe/Berlin"}  # what is published must not depend on it
+    with running("local[1]", SMALL | zone) as session:
+        yield session
 
 
 @pytest.fixture(scope="session")

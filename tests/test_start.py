@@ -14,7 +14,7 @@ import sudare as sd
 
 HEAVY = (
     "duckdb jinja2 narwhals numba numpy opendp pandas polars pooch psycopg pyarrow pydantic scipy scipy.sparse sklearn "
-    "sqlglot torch"
+    "pyspark sqlglot torch"
 ).split()
 SHOW = "import json, sys; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
 

@@ -74,3 +74,18 @@ def test_a_table_in_parts_is_written_as_csv_if_asked(
         done = generalize(*options)
         assert done.code == 0, done.err
         assert {path.name for path in Path("out/hand-over").iterdir()} == expected
+
+
+def test_another_engine_publishes_the_same(generalize: Run) -> None:
+    assert generalize("--engine", "duckdb", "--memory", "1GB").code == 0
+    by_duckdb = Path("out/hand-over/data.csv").read_bytes()
+    assert generalize("--force").code == 0
+    assert Path("out/hand-over/data.csv").read_bytes() == by_duckdb
+
+
+@pytest.mark.parametrize("engine", ["oracle", "sc:/spark;token=geheim"])
+def test_what_is_no_engine_ends_with_2_and_shows_no_secrets(generalize: Run, engine: str) -> None:
+    done = generalize("--engine", engine)
+    assert done.code == 2
+    assert "or the URL of a Spark Connect server, such as 'sc://host:15002'" in done.err
+    assert "geheim" not in done.err

@@ -207,3 +207,25 @@ def test_columns_may_have_the_names_that_queries_use() -> None:
     for suppress in (0.0, 0.3):
         one, other = (sd.generalize(t, sd.KAnonymity(4), suppress=suppress) for t in (memory, duckdb))
         assert_same_release(one, other)
+
+
+def test_duckdb_itself_tells_what_files_from_elsewhere_are(tmp_path: Path) -> None:
+    SPECIAL.write_parquet(tmp_path / "people.parquet")
+    table = sd.read((tmp_path / "people.parquet").as_uri(), engine="duckdb")
+    assert table.digest() == sd.read(SPECIAL).digest()
+    assert table.name == (tmp_path / "people.parquet").as_uri()
+
+
+def test_what_a_url_keeps_secret_is_not_shown() -> None:
+    url = "https://ann:geheim@127.0.0.1:1/people.parquet?signature=geheim"  # where nobody listens
+    with pytest.raises(
+        sd.InputError, match=r"^https://127.0.0.1:1/people.parquet: DuckDB: .*INSTALL httpfs"
+    ) as error:
+        sd.read(url, engine="duckdb")
+    assert "geheim" not in str(error.value)
+    assert "ann" not in str(error.value).replace("cannot", "")
+
+
+def test_elsewhere_needs_an_engine_that_reads_there() -> None:
+    with pytest.raises(sd.InputError, match='Parquet files elsewhere are read with engine="duckdb"'):
+        sd.read("s3://bucket/people.parquet")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sudare.cli.output import working
-from sudare.engines.read import EngineName, read
+from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.ledger.ledger import Ledger
 from sudare.privacy.k_anonymity import KAnonymity
@@ -63,8 +63,12 @@ def csv_format(delimiter: str | None, encoding: str | None, decimal: str | None)
 
 
 Engine = Annotated[
-    EngineName,
-    typer.Option(help="Who holds the rows: memory, or duckdb, which keeps on disk what is too large for it."),
+    str,
+    typer.Option(
+        help="Who holds the rows: memory; duckdb, which keeps on disk what is too large for it; spark; or sc://HOST:PORT, a "
+        "Spark Connect server, whose token is taken from SPARK_CONNECT_AUTHENTICATE_TOKEN.",
+        metavar="ENGINE",
+    ),
 ]
 Memory = Annotated[
     str | None, typer.Option(help="How much memory the engine may use, such as 2GB.", show_default="its own")
@@ -149,7 +153,7 @@ def schema_of(path: Path) -> Schema:
     return Schema.from_toml(path)
 
 
-def read_table(source: str, schema: Schema, engine: EngineName, memory: str | None) -> Table:
+def read_table(source: str, schema: Schema, engine: str, memory: str | None) -> Table:
     """Read the table, and show on a terminal that it is being read."""
     with working(f"Reading {safe_name(source)}"):
         return read(source, schema, engine=engine, memory=memory)

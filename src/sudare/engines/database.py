@@ -13,6 +13,11 @@ from sudare.tables.runs import MAX_COUNTED
 class Database(Protocol):
     """Who holds relations. Queries are written in DuckDB's SQL; a database that speaks another dialect translates them."""
 
+    sees_local_files: bool
+    """Whether a path means a file of this machine."""
+    remote_files: str
+    """What it needs to read files from elsewhere."""
+
     @property
     def memory(self) -> int:
         """How many bytes may be held here of what it answers."""
@@ -28,6 +33,12 @@ class Database(Protocol):
 
     def keep(self, frames: Iterable[pl.DataFrame]) -> str:
         """Keep the rows of several frames, one after the other."""
+
+    def parquet(self, pattern: str) -> str:
+        """Return the relation of one or several Parquet files."""
+
+    def rows(self, relation: str) -> int:
+        """Return how many rows a relation has."""
 
     def types(self, relation: str) -> dict[str, pl.DataType]:
         """Return the columns of a relation, with their types."""

@@ -14,6 +14,7 @@ import polars as pl
 
 from sudare.engines.database import quoted
 from sudare.errors import InputError, ParameterError
+from sudare.tables.databases import without_secrets
 
 KEPT = frozenset(
     "BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE DECIMAL VARCHAR ENUM DATE "
@@ -32,6 +33,12 @@ def _remove(connection: Any, folder: Path) -> None:
 
 class DuckDB:
     """A database of its own in a private folder, which is gone with it."""
+
+    sees_local_files = True
+    remote_files = (
+        "DuckDB reads files from elsewhere with an extension, httpfs for https:// and s3://, azure for abfss:// (install it "
+        "once: python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\"), and takes credentials from CREATE PERSISTENT SECRET."
+    )
 
     def __init__(self, memory: str | None = None) -> None:
         try:
@@ -70,7 +77,7 @@ class DuckDB:
         try:
             return ask(self._connection.cursor())
         except self._error as error:
-            raise InputError(f"DuckDB: {str(error).strip().splitlines()[0]}") from None
+            raise InputError(f"DuckDB: {without_secrets(str(error).strip().splitlines()[0])}") from None
 
     def parquet(self, pattern: str) -> str:
         """Return the relation of one or several Parquet files."""

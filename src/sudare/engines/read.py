@@ -10,9 +10,13 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from sudare.engines.coding import Reading, check_columns, encode, how_to_parse
+from sudare.engines.database import Database
+from sudare.engines.duckdb import DuckDB
 from sudare.engines.memory import Memory
 from sudare.engines.read_relational import read_relational
 from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
+from sudare.engines.spark import Spark
+from sudare.engines.spark_sessions import CONNECT, connected_session, is_spark, safe_engine
 from sudare.errors import ParameterError
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
@@ -21,7 +25,7 @@ from sudare.tables.schema import CsvFormat, Schema
 from sudare.tables.table import Source, Table
 from sudare.tables.text import listed
 
-EngineName = Literal["memory", "duckdb"]
+EngineName = Literal["memory", "duckdb", "spark"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 
@@ -30,7 +34,7 @@ def read(
     schema: Schema | str | Path | None = None,
     *,
     csv: CsvFormat | None = None,
-    engine: EngineName = "memory",
+    engine: EngineName | Any = "memory",
     memory: str | None = None,
 ) -> Table:
     """Read a table from a file, a database URL or a frame, and check it against its schema.
@@ -43,19 +47,18 @@ def read(
     `csv` says how a CSV file is written, where the schema does not; what nobody says is detected.
 
     `engine` says who holds the rows: "memory", or "duckdb", which keeps them on disk and uses as much `memory` as it is
-    given, such as "2GB". Its `source` may be several Parquet files, "people/*.parquet".
+    given, such as "2GB", or "spark": the session that is running, or one on this machine if there is none. It may also be
+    a SparkSession, or the URL of a Spark Connect server, "sc://host:15002". Except in memory, `source` may be several
+    Parquet files, "people/*.parquet", also from elsewhere, "s3://bucket/people.parquet"; Spark's may be a DataFrame of its own.
 
     >>> read(pl.DataFrame({"age": [30, 40]}))
     Table(DataFrame: 2 rows x 1 columns)
     """
     if isinstance(schema, str | Path):
         schema = Schema.from_toml(schema)
-    if engine not in ENGINES:
-        raise ParameterError(
-            f"The 'engine' parameter of read must be one of {listed(list(ENGINES))}. Got {engine!r} instead."
-        )
-    if engine == "duckdb":
-        return read_relational(source, schema, csv, memory)
+    database = _database(engine, source, memory)
+    if database:
+        return read_relational(database, source, schema, csv)
     if is_csv(source):
         return _read_csv(open_csv(existing(source), csv or (schema.csv if schema else CsvFormat())), schema)
     typed = {name for name in schema.attributes if schema[name].type} if schema else set()
@@ -74,6 +77,29 @@ def read(
         else:
             reading.take(series.name, coded_later, own.gather)
     return reading.table(Memory(reading.columns, reading.rows))
+
+
+def _database(engine: EngineName | Any, source: Any, memory: str | None) -> Database | None:
+    """Return who holds the rows, if they are not held in memory."""
+    if engine == "duckdb":
+        return DuckDB(memory)
+    if memory is not None:
+        raise ParameterError(
+            "The 'memory' parameter of read is of engine=\"duckdb\" only. Spark has the memory that its session was given."
+        )
+    if engine == "spark":
+        return Spark(source.sparkSession if is_spark(source, "DataFrame") else None)
+    if is_spark(engine, "SparkSession"):
+        return Spark(engine)
+    if isinstance(engine, str) and engine.startswith(CONNECT):
+        return Spark(connected_session(engine), own=True)
+    if engine != "memory":
+        given = safe_engine(engine) if isinstance(engine, str) else engine
+        raise ParameterError(
+            f"The 'engine' parameter of read must be one of {listed(list(ENGINES))}, a SparkSession, or the URL of a Spark "
+            f"Connect server, such as 'sc://host:15002'. Got {given!r} instead."
+        )
+    return None
 
 
 def _read_csv(file: CsvFile, schema: Schema | None) -> Table:

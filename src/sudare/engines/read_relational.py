@@ -12,30 +12,33 @@ from typing import Any
 import polars as pl
 
 from sudare.engines.coding import Encode, Reading, check_columns, encode, how_to_parse
-from sudare.engines.duckdb import DuckDB
+from sudare.engines.database import Database
 from sudare.engines.relational import Relational
-from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
+from sudare.engines.sources import existing, frame_of, is_csv, is_elsewhere, is_parquet, refuse_cells
+from sudare.engines.spark import Spark
+from sudare.engines.spark_sessions import is_spark
 from sudare.errors import InputError
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
+from sudare.tables.databases import safe_name
 from sudare.tables.parsing import typed_column
 from sudare.tables.schema import CsvFormat, Schema
 from sudare.tables.table import Source, Table
 
-PARQUET_ENDINGS = (".parquet", ".pq")
 Code = Callable[[str, pl.Series], Encode]
 """Says how the distinct values of a column are coded."""
 
 
-def read_relational(source: Any, schema: Schema | None, csv: CsvFormat | None, memory: str | None) -> Table:
-    """Read a source into DuckDB, and check it against its schema."""
-    database = DuckDB(memory)
+def read_relational(database: Database, source: Any, schema: Schema | None, csv: CsvFormat | None) -> Table:
+    """Read a source into a database, and check it against its schema."""
     if is_csv(source):
         file = open_csv(existing(source), csv or (schema.csv if schema else CsvFormat()))
         return _read_csv(database, file, schema)
-    if isinstance(source, str | Path) and Path(source).suffix.lower() in PARQUET_ENDINGS:
-        relation, origin = database.parquet(str(source)), Source(Path(source).name)
-        types = dict(pl.read_parquet_schema(_first_file(str(source))))
+    if isinstance(source, str | Path) and is_parquet(str(source)):
+        relation, origin, types = _parquet(database, str(source))
+    elif isinstance(database, Spark) and is_spark(source, "DataFrame"):
+        relation, origin = database.snapshot(source), Source(type(source).__name__)
+        types = database.types(relation)
     else:
         typed = {name for name in schema.attributes if schema[name].type} if schema else set()
         frame, origin = frame_of(source, typed)
@@ -51,6 +54,19 @@ def read_relational(source: Any, schema: Schema | None, csv: CsvFormat | None, m
     return _read(database, relation, list(types), reading, code)
 
 
+def _parquet(database: Database, source: str) -> tuple[str, Source, dict[str, pl.DataType]]:
+    """Return the relation of Parquet files, what they are called, and their columns with their types."""
+    if database.sees_local_files and not is_elsewhere(source):
+        types = dict(pl.read_parquet_schema(_first_file(source)))  # they may be finer than the database's
+        return database.parquet(source), Source(Path(source).name), types
+    name = safe_name(source)
+    try:
+        relation = database.parquet(source)
+        return relation, Source(name), database.types(relation)
+    except InputError as error:
+        raise InputError(f"{name}: {str(error).rstrip(' .:')}. {database.remote_files}") from None
+
+
 def _first_file(pattern: str) -> str:
     files = sorted(glob(pattern, recursive=True))  # noqa: PTH207 (a pattern may begin anywhere)
     if not files:
@@ -58,7 +74,7 @@ def _first_file(pattern: str) -> str:
     return files[0]
 
 
-def _read_csv(database: DuckDB, file: CsvFile, schema: Schema | None) -> Table:
+def _read_csv(database: Database, file: CsvFile, schema: Schema | None) -> Table:
     """Let the database have the texts of a CSV file, as our own reader parses them."""
     notes = (f"not UTF-8; read as {file.format.encoding}",) if file.guessed_encoding else ()
     origin = Source(file.name, lambda row: f"line {file.line_of(row)}", csv=file.format, notes=notes)
@@ -74,7 +90,7 @@ def _read_csv(database: DuckDB, file: CsvFile, schema: Schema | None) -> Table:
     return _read(database, relation, list(database.types(relation)), reading, code)
 
 
-def _read(database: DuckDB, relation: str, names: list[str], reading: Reading, code: Code) -> Table:
+def _read(database: Database, relation: str, names: list[str], reading: Reading, code: Code) -> Table:
     origin = reading.origin
     check_columns(names, database.rows(relation), reading.schema, origin)
 
@@ -93,7 +109,7 @@ def _read(database: DuckDB, relation: str, names: list[str], reading: Reading, c
     return reading.table(rows)
 
 
-def _of_values(origin: Source, database: DuckDB, relation: str, key: str, raw: pl.Series) -> Source:
+def _of_values(origin: Source, database: Database, relation: str, key: str, raw: pl.Series) -> Source:
     """Say where the first row stands that has one of the distinct values of a column."""
 
     def place(value: int) -> str:

@@ -122,6 +122,8 @@ class Relational:
             self._coded[name] = Coded.of(
                 self._database, raw, column.dictionary, column.codes.astype(np.int64)
             )
+            if self._left_out:
+                self._coded[name] = self._with_missing_as_left(name)
         return self._coded[name]
 
     # -- Counting -------------------------------------------------------------------------------------
@@ -251,7 +253,9 @@ class Relational:
         """Leave out all rows with one of these tuples of some columns; dictionaries stay as they are."""
         listed = pl.DataFrame({f"c{i}": tuples[:, i].astype(np.int32) for i in range(len(names))})
         left_out = LeftOut({name: self._column(name) for name in names}, self._database.upload(listed))
-        return self._with(self._coded, [*self._left_out, left_out])._with_missing_as_left()
+        left = self._with(self._coded, [*self._left_out, left_out])
+        # Those that nobody asked for yet stay where they are: identifiers may be as many as rows.
+        return self._with({name: left._with_missing_as_left(name) for name in self._coded}, left._left_out)
 
     def _with(self, coded: Mapping[str, Coded], left_out: Sequence[LeftOut]) -> Relational:
         return Relational(
@@ -265,16 +269,13 @@ class Relational:
             distinct=self._distinct,
         )
 
-    def _with_missing_as_left(self) -> Relational:
-        """Say of every column whether any row that is left lacks a value."""
-        coded = {}
-        for name in self.names:
-            own = self._column(name)
-            if own.dictionary.missing:
-                missing = len(own.dictionary.values) in self._left(name)
-                own = replace(own, dictionary=replace(own.dictionary, missing=missing))
-            coded[name] = own
-        return self._with(coded, self._left_out)
+    def _with_missing_as_left(self, name: str) -> Coded:
+        """Say of a column whether any row that is left lacks a value."""
+        own = self._coded[name]
+        if not own.dictionary.missing:
+            return own
+        missing = len(own.dictionary.values) in self._left(name)
+        return replace(own, dictionary=replace(own.dictionary, missing=missing))
 
     def _left(self, name: str) -> list[int]:
         return self._database.frame(f"SELECT c0 FROM ({self._grouped([name])})")["c0"].to_list()
@@ -296,6 +297,8 @@ class Relational:
 
     def changed(self, names: Sequence[str], change: Change) -> StoredRows:
         """Return what a law makes of every row, in the order of what is published; some rows are changed at a time."""
+        # Rows are changed here, once each, and kept before anybody reads them. A database that changed them could do so twice:
+        # a task that is tried again draws anew, and two draws from one value tell more about it than was promised.
         changed = self._database.keep(change(rows) for rows in self._laid_out(names))
         columns = self._database.types(changed)
         rows = Relational(

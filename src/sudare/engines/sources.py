@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,16 @@ import polars as pl
 
 from sudare.errors import InputError
 from sudare.tables.arrow_files import read_arrow
-from sudare.tables.databases import is_url, read_database
+from sudare.tables.databases import READERS, is_url, read_database
 from sudare.tables.json_lines import read_json_lines
 from sudare.tables.parquet_files import read_parquet, without_panic
 from sudare.tables.table import Source
 from sudare.tables.text import listed, spelled
 
+PARQUET_ENDINGS = (".parquet", ".pq")
 CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
 FRAME_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
-    ".parquet": read_parquet,
-    ".pq": read_parquet,
+    **dict.fromkeys(PARQUET_ENDINGS, read_parquet),
     ".feather": read_arrow,
     ".arrow": read_arrow,
     ".ipc": read_arrow,
@@ -37,6 +38,26 @@ def is_csv(source: Any) -> bool:
     path = Path(source)
     ending = path.suffix.lower() if path.suffix.lower() != ".gz" else Path(path.stem).suffix.lower()
     return ending in CSV_ENDINGS
+
+
+def is_elsewhere(source: str) -> bool:
+    """Tell whether a path begins with the scheme of a file system.
+
+    >>> [is_elsewhere(path) for path in ("s3://bucket/x.parquet", "dbfs:/x.parquet", "file:///x.parquet", "C:/x.parquet")]
+    [True, True, True, False]
+    """
+    return re.match(r"[A-Za-z][\w+.-]+:/", source) is not None
+
+
+def is_parquet(source: str) -> bool:
+    """Tell whether a path is of Parquet files; a URL may have more after it.
+
+    >>> is_parquet("https://host/people.parquet?signature=x"), is_parquet("sqlite:///people.db?table=x.parquet")
+    (True, False)
+    """
+    if source.partition(":")[0].lower() in READERS:
+        return False
+    return any(path.lower().endswith(PARQUET_ENDINGS) for path in (source, source.partition("?")[0]))
 
 
 def existing(source: str | Path) -> Path:

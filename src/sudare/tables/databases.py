@@ -107,6 +107,22 @@ def safe_name(source: str) -> str:
     return DatabaseUrl.parse(source).name if is_url(source) else source
 
 
+def without_secrets(words: str) -> str:
+    """Return what somebody else's message says, without what may be secret in its URLs.
+
+    >>> without_secrets("Cannot open https://ann:geheim@host/people.parquet?key=geheim today")
+    'Cannot open https://host/people.parquet today'
+    """
+    return re.sub(r"\w[\w+.-]*://\S+", _shown, words)
+
+
+def _shown(url: re.Match[str]) -> str:
+    try:
+        return safe_name(url[0])
+    except InputError:
+        return f"{url[0].partition('://')[0]}://..."
+
+
 def read_database(url: str) -> tuple[pl.DataFrame, str]:
     """Read a table (`...?table=people`) or a query (`...?query=SELECT ...`).
 
@@ -119,7 +135,8 @@ def read_database(url: str) -> tuple[pl.DataFrame, str]:
     if parts.scheme not in READERS:
         raise InputError(
             f"{parts.name}: '{parts.scheme}' is not a database that can be read. "
-            "Give a sqlite://, duckdb:// or postgresql:// URL, or the path of a file."
+            "Give a sqlite://, duckdb:// or postgresql:// URL, or the path of a file. Parquet files elsewhere are read "
+            'with engine="duckdb" or engine="spark".'
         )
     if table is not None and query is not None:
         raise InputError(f"{parts.name}: both a table and a query are named. Keep one.")
