@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -224,3 +225,15 @@ def test_a_changed_plan_is_refused_or_keeps_its_promise(
     change(folder)
     with pytest.raises((sd.InputError, sd.RequirementError)):
         sd.apply(sd.Plan.open(folder), sd.read(people(1_000), schema()))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("few")
+def test_spark_learns_by_regions_as_duckdb_does(spark: Any) -> None:
+    asked = [sd.KAnonymity(3), sd.LDiversity(2)]
+    one, other = (
+        sd.generalize(sd.read(people(700), schema(), engine=engine), asked) for engine in (spark, "duckdb")
+    )
+    assert isinstance(one.plan, RegionsPlan)
+    assert one.frame().equals(other.frame())
+    assert one.certificate.attacks == other.certificate.attacks
