@@ -47,7 +47,7 @@ def apply(
         ),
     ] = "refuse",
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sudare.cli.output import working
+from sudare.cli.output import note, working
 from sudare.engines.read import EngineName, read
 from sudare.errors import InputError
 from sudare.ledger.ledger import Ledger
@@ -63,8 +63,11 @@ def csv_format(delimiter: str | None, encoding: str | None, decimal: str | None)
 
 
 Engine = Annotated[
-    EngineName,
-    typer.Option(help="Who holds the rows: memory, or duckdb, which keeps on disk what is too large for it."),
+    EngineName | None,
+    typer.Option(
+        help="Who holds the rows: memory, or duckdb, which keeps on disk what is too large for it.",
+        show_default="what has room for them",
+    ),
 ]
 Memory = Annotated[
     str | None, typer.Option(help="How much memory the engine may use, such as 2GB.", show_default="its own")
@@ -149,10 +152,13 @@ def schema_of(path: Path) -> Schema:
     return Schema.from_toml(path)
 
 
-def read_table(source: str, schema: Schema, engine: EngineName, memory: str | None) -> Table:
-    """Read the table, and show on a terminal that it is being read."""
+def read_table(source: str, schema: Schema, engine: EngineName | None, memory: str | None) -> Table:
+    """Read the table, and show on a terminal that it is being read; what is to be noted about it is said."""
     with working(f"Reading {safe_name(source)}"):
-        return read(source, schema, engine=engine, memory=memory)
+        table = read(source, schema, engine=engine, memory=memory)
+    for text in table.source.notes:
+        note(text)
+    return table
 
 
 def ready_to_write(output: Path, ledger: Path | None, receiver: str | None, *, force: bool) -> Ledger | None:

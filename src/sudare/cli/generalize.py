@@ -56,7 +56,7 @@ def generalize(
         typer.Option(help="Also measure how well this sensitive or other attribute can still be predicted."),
     ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,

@@ -91,7 +91,7 @@ def generalize_views(
     ] = None,
     alpha: Annotated[float, typer.Option(help="The α of the paper's score.")] = 0.8,
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,

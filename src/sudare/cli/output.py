@@ -53,6 +53,11 @@ def complain(error: SudareError) -> None:
     errors.print(f"[bold red]Error:[/] {escaped(error)}", soft_wrap=True, highlight=False)
 
 
+def note(text: str) -> None:
+    """Print a line beside the output, for a person."""
+    errors.print(f"Note: {escaped(text)}.", soft_wrap=True, highlight=False)
+
+
 def print_json(data: Any) -> None:
     """Print plain data for a machine."""
     typer.echo(_inert(json.dumps(data, ensure_ascii=False, indent=2)))

@@ -62,7 +62,7 @@ def publish(
     ] = None,
     attribute: SensitiveAttribute = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,

@@ -84,7 +84,7 @@ def randomize(
         typer.Option(help="From what an optimal law is made, if no public histogram is given."),
     ] = "private-estimate",
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,

@@ -12,13 +12,13 @@ from typing import Any
 
 import polars as pl
 
-from sudare.engines.database import quoted
+from sudare.engines.database import quoted, refuse_alike
 from sudare.errors import InputError, ParameterError
 
 KEPT = frozenset(
     "BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE DECIMAL VARCHAR ENUM DATE "
     "TIME TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS".split()
-) | {"TIMESTAMP WITH TIME ZONE"}
+) | {"TIMESTAMP WITH TIME ZONE", '"NULL"'}
 READ_PARQUET = "read_parquet("
 MAX_NUMBERS = 100  # of rows with a fault, of which a few are told
 BATCH = 2**20  # rows that are handed over at a time
@@ -133,6 +133,7 @@ class DuckDB:
 
     def upload(self, frame: pl.DataFrame) -> str:
         """Keep a frame."""
+        refuse_alike(frame.columns, "duckdb")
         name = self._name()
         self._take(frame, f"CREATE TABLE {name} AS")
         return name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -12,6 +13,7 @@ import polars as pl
 from sudare.engines.coding import Reading, check_columns, encode, how_to_parse
 from sudare.engines.memory import Memory
 from sudare.engines.read_relational import read_relational
+from sudare.engines.sizes import fit
 from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
 from sudare.errors import ParameterError
 from sudare.tables.column import Column
@@ -30,7 +32,7 @@ def read(
     schema: Schema | str | Path | None = None,
     *,
     csv: CsvFormat | None = None,
-    engine: EngineName = "memory",
+    engine: EngineName | None = None,
     memory: str | None = None,
 ) -> Table:
     """Read a table from a file, a database URL or a frame, and check it against its schema.
@@ -43,19 +45,29 @@ def read(
     `csv` says how a CSV file is written, where the schema does not; what nobody says is detected.
 
     `engine` says who holds the rows: "memory", or "duckdb", which keeps them on disk and uses as much `memory` as it is
-    given, such as "2GB". Its `source` may be several Parquet files, "people/*.parquet".
+    given, such as "2GB". Its `source` may be several Parquet files, "people/*.parquet". Without it, a source that is too
+    large for the memory that is free gets "duckdb", and a note says so.
 
     >>> read(pl.DataFrame({"age": [30, 40]}))
     Table(DataFrame: 2 rows x 1 columns)
     """
     if isinstance(schema, str | Path):
         schema = Schema.from_toml(schema)
+    notes: tuple[str, ...] = ()
+    if engine is None:
+        engine, notes = fit(source, memory)
     if engine not in ENGINES:
         raise ParameterError(
             f"The 'engine' parameter of read must be one of {listed(list(ENGINES))}. Got {engine!r} instead."
         )
     if engine == "duckdb":
-        return read_relational(source, schema, csv, memory)
+        table = read_relational(source, schema, csv, memory)
+    else:
+        table = _read_into_memory(source, schema, csv)
+    return replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
+
+
+def _read_into_memory(source: Any, schema: Schema | None, csv: CsvFormat | None) -> Table:
     if is_csv(source):
         return _read_csv(open_csv(existing(source), csv or (schema.csv if schema else CsvFormat())), schema)
     typed = {name for name in schema.attributes if schema[name].type} if schema else set()

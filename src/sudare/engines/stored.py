@@ -29,6 +29,8 @@ class StoredRows(PublishedRows):
 
     def counted(self, names: Sequence[str]) -> Runs:
         """Count the rows by some columns."""
+        if not names:
+            return Runs(pl.DataFrame(height=1), pl.Series([self.height]))
         places = [self.columns.index(name) for name in names]
         columns = ", ".join(f"p{place}" for place in places)
         query = f"SELECT {columns}, CAST(sum(weight) AS BIGINT) AS weight FROM {self._relation} GROUP BY {columns} ORDER BY {columns}"
