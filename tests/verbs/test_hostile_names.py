@@ -178,7 +178,7 @@ def test_columns_without_a_value_are_refused_alike(lost: str | None, ending: str
     frame = people(5).with_columns(note=pl.Series([lost, None, lost, lost, None], dtype=pl.String))
     path = tmp_path / f"people.{ending}"
     {"csv": frame.write_csv, "parquet": frame.write_parquet, "jsonl": frame.write_ndjson}[ending](path)
-    roles = dict(identifier=["name"], quasi=["age", "town"], sensitive=["illness"], other=["note"])
+    roles = {"identifier": ["name"], "quasi": ["age", "town"], "sensitive": ["illness"], "other": ["note"]}
     said = []
     for engine in ENGINES:
         for missing in (None, ["", "?"]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +18,7 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import Distance as TDistance
 from sudare.privacy.t_closeness import TCloseness
+from sudare.release.warehouses import Target
 from sudare.tables.atomic import refuse_unwritable
 from sudare.tables.databases import safe_name
 from sudare.tables.folders import MARK
@@ -43,6 +44,13 @@ LedgerFile = Annotated[
 ]
 Receiver = Annotated[
     str | None, typer.Option(help="Who gets it; the ledger notes it.", show_default="anybody", metavar="NAME")
+]
+To = Annotated[
+    str | None,
+    typer.Option(
+        help="Also write the rows to a table: duckdb:///FILE?table=NAME or postgresql://USER@HOST/DATABASE?table=NAME.",
+        metavar="URL",
+    ),
 ]
 UnsafeSeed = Annotated[
     int | None,
@@ -161,7 +169,17 @@ def read_table(source: str, schema: Schema, engine: EngineName | None, memory: s
     return table
 
 
-def ready_to_write(output: Path, ledger: Path | None, receiver: str | None, *, force: bool) -> Ledger | None:
-    """Refuse, before the table is read, a release or a ledger that could not be written; return the ledger."""
+def ready_to_write(
+    output: Path,
+    ledger: Path | None,
+    receiver: str | None,
+    *,
+    force: bool,
+    to: str | None = None,
+    frames: Iterable[str] = ("data",),
+) -> Ledger | None:
+    """Refuse, before the table is read, what could not be written: a release, a ledger, tables; return the ledger."""
     refuse_unwritable(output, force=force, mark=MARK)
+    if to is not None:
+        Target.parse(to).refuse_taken(frames, force=force)
     return _opened(ledger, receiver)

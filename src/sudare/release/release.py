@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from sudare.plans.plan import Plan
 from sudare.privacy.certificate import Certificate, InputHash, new_salt
 from sudare.privacy.promises import Promise
 from sudare.release.certify import Declared, HandedOver, certify, verified
+from sudare.release.warehouses import Staging, Target
 from sudare.release.writing import sha256_of, write_json, write_text
 from sudare.tables import folders
 from sudare.tables.atomic import write_folder
@@ -129,6 +131,7 @@ class Release:
         force: bool = False,
         ledger: Ledger | None = None,
         receiver: str | None = None,
+        to: str | None = None,
     ) -> Path:
         """Write the release into a new folder, whole or not at all: `hand-over` for the receiver, `keep` for you.
 
@@ -139,7 +142,14 @@ class Release:
 
         A large table stands in several Parquet files (`tables.parts`). `csv` says whether it is written as one CSV file,
         too; without it, a table is that stands in one Parquet file.
+
+        `to` names a table that the rows are also written to: "duckdb:///people.duckdb?table=people_k5", or
+        "postgresql://user@host/database?table=people_k5"; each of several views gets one of its own, people_k5_VIEW. It is
+        recounted there, and appears right after the folder, whole or not at all.
         """
+        target = Target.parse(to) if to is not None else None
+        if target is not None:  # before the work, not only after it
+            target.refuse_taken(self.handed_over.frames, force=force)
         folder = Path(folder)
         files: dict[str, Callable[[Path], object]] = {}
         for name, rows in self.handed_over.frames.items():
@@ -154,18 +164,25 @@ class Release:
             files[f"{folders.KEEP}/{name}"] = write
         files[f"{folders.KEEP}/{folders.REPORT}"] = lambda path: write_text(path, self.report)
         files[f"{folders.KEEP}/{folders.HOLDER}"] = lambda path: write_json(path, self.holder)
-        files[f"{folders.HAND_OVER}/{folders.CERTIFICATE}"] = lambda path: self._certify(
-            path, folder, ledger, receiver
-        )
-        write_folder(folder, files, force=force, mark=folders.MARK, private=[folders.KEEP])
+        with target.staging(force=force) if target is not None else nullcontext() as staging:
+            files[f"{folders.HAND_OVER}/{folders.CERTIFICATE}"] = lambda path: self._certify(
+                path, folder, ledger, receiver, staging
+            )
+            write_folder(folder, files, force=force, mark=folders.MARK, private=[folders.KEEP])
+            if staging is not None:
+                staging.publish()
         return folder
 
-    def _certify(self, path: Path, folder: Path, ledger: Ledger | None, receiver: str | None) -> None:
+    def _certify(
+        self, path: Path, folder: Path, ledger: Ledger | None, receiver: str | None, staging: Staging | None
+    ) -> None:
         """Write the certificate with the hashes of the files beside it, verify them, and tell the ledger."""
         hashes = {file.name: sha256_of(file) for file in sorted(path.parent.iterdir())}
         certificate = self.certificate.model_copy(update={"output": hashes})
         certificate.write(path)
         verify(path.parent, self.requirements, self.schema).refuse_if_broken()
+        if staging is not None:
+            staging.stage(path.parent)
         if ledger is not None:
             self._tell(ledger, certificate, path, folder, receiver)
 
