@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sudare.engines.database import quoted, refuse_alike
+from sudare.engines.interruptible import interruptible
+from sudare.engines.private_folder import private_folder
 from sudare.errors import InputError, ParameterError
 
 KEPT = frozenset(
@@ -24,9 +23,9 @@ MAX_NUMBERS = 100  # of rows with a fault, of which a few are told
 BATCH = 2**20  # rows that are handed over at a time
 
 
-def _remove(connection: Any, folder: Path) -> None:
+def _close(connection: Any, remove: Callable[[], None]) -> None:
     connection.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    remove()
 
 
 class DuckDB:
@@ -41,11 +40,11 @@ class DuckDB:
             ) from None
         self._error: type[Exception] = duckdb.Error
         self._numbers = count()
-        home = Path(tempfile.mkdtemp(prefix="sudare-duckdb-"))  # nobody else may look into it
+        home, remove = private_folder()
         self._connection = duckdb.connect(str(home / "rows.duckdb"))
-        weakref.finalize(self, _remove, self._connection, home)
+        weakref.finalize(self, _close, self._connection, remove)
         self._execute(f"SET temp_directory = '{home / 'spilled'}'")
-        self._execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+        self._execute("SET TimeZone = 'UTC'")
         if memory is not None:
             try:
                 self._execute(f"SET memory_limit = '{memory.replace(chr(39), '')}'")
@@ -59,8 +58,13 @@ class DuckDB:
 
     def _asked(self, ask: Callable[[Any], Any]) -> Any:
         """Ask on a cursor of its own: a result may still be read while the next is asked for."""
+        cursor = self._connection.cursor()
+        cursor.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        return self._done(cursor, lambda: ask(cursor))
+
+    def _done(self, cursor: Any, work: Callable[[], Any]) -> Any:
         try:
-            return ask(self._connection.cursor())
+            return interruptible(work, cursor.interrupt, cursor.query_progress)
         except self._error as error:
             raise InputError(f"DuckDB: {str(error).strip().splitlines()[0]}") from None
 
@@ -117,9 +121,9 @@ class DuckDB:
 
     def batches(self, query: str) -> Iterator[pl.DataFrame]:
         """Return the rows that a query gives, some at a time."""
-        reader = self._asked(lambda cursor: cursor.sql(query).to_arrow_reader(BATCH))
+        cursor, reader = self._asked(lambda cursor: (cursor, cursor.sql(query).to_arrow_reader(BATCH)))
         none = True
-        for batch in reader:
+        while (batch := self._done(cursor, lambda: next(reader, None))) is not None:
             none = False
             yield pl.DataFrame(batch)
         if none:
@@ -139,10 +143,12 @@ class DuckDB:
         return name
 
     def _take(self, frame: pl.DataFrame, where: str) -> None:
-        cursor = self._connection.cursor()
-        cursor.register("taken", frame.to_arrow())
-        cursor.execute(f"{where} SELECT * FROM taken")
-        cursor.unregister("taken")
+        def take(cursor: Any) -> None:
+            cursor.register("taken", frame.to_arrow())
+            cursor.execute(f"{where} SELECT * FROM taken")
+            cursor.unregister("taken")
+
+        self._asked(take)
 
     def _name(self) -> str:
         return f"relation_{next(self._numbers)}"

@@ -18,6 +18,7 @@ from sudare.ledger.ledger import Ledger
 from sudare.plans.plan import Plan
 from sudare.privacy.certificate import Certificate, InputHash, new_salt
 from sudare.privacy.promises import Promise
+from sudare.progress import Step, step
 from sudare.release.certify import Declared, HandedOver, certify, verified
 from sudare.release.warehouses import Staging, Target
 from sudare.release.writing import sha256_of, write_json, write_text
@@ -150,12 +151,25 @@ class Release:
         target = Target.parse(to) if to is not None else None
         if target is not None:  # before the work, not only after it
             target.refuse_taken(self.handed_over.frames, force=force)
-        folder = Path(folder)
+        folder, height = Path(folder), sum(rows.height for rows in self.handed_over.frames.values())
+        stages = target.staging(force=force) if target is not None else nullcontext()
+        with stages as staging, step(f"Writing {folder}", total=height) as writing:
+            files = self._files(csv, writing)
+            files[f"{folders.HAND_OVER}/{folders.CERTIFICATE}"] = lambda path: self._certify(
+                path, folder, ledger, receiver, staging
+            )
+            write_folder(folder, files, force=force, mark=folders.MARK, private=[folders.KEEP])
+            if staging is not None:
+                staging.publish()
+        return folder
+
+    def _files(self, csv: bool | None, writing: Step) -> dict[str, Callable[[Path], object]]:
+        """Return all files but the certificate, each with what writes it."""
         files: dict[str, Callable[[Path], object]] = {}
         for name, rows in self.handed_over.frames.items():
             names, parts = part_names(name, rows.height), in_parts(rows)
             for file in names:
-                files[f"{folders.HAND_OVER}/{file}"] = partial(_write_next, parts)
+                files[f"{folders.HAND_OVER}/{file}"] = partial(_write_next, parts, writing)
             if csv or (csv is None and len(names) == 1):
                 files[f"{folders.HAND_OVER}/{name}.csv"] = partial(write_csv, rows)
         if (law := self.handed_over.law) is not None:
@@ -164,14 +178,7 @@ class Release:
             files[f"{folders.KEEP}/{name}"] = write
         files[f"{folders.KEEP}/{folders.REPORT}"] = lambda path: write_text(path, self.report)
         files[f"{folders.KEEP}/{folders.HOLDER}"] = lambda path: write_json(path, self.holder)
-        with target.staging(force=force) if target is not None else nullcontext() as staging:
-            files[f"{folders.HAND_OVER}/{folders.CERTIFICATE}"] = lambda path: self._certify(
-                path, folder, ledger, receiver, staging
-            )
-            write_folder(folder, files, force=force, mark=folders.MARK, private=[folders.KEEP])
-            if staging is not None:
-                staging.publish()
-        return folder
+        return files
 
     def _certify(
         self, path: Path, folder: Path, ledger: Ledger | None, receiver: str | None, staging: Staging | None
@@ -206,6 +213,8 @@ class Release:
         ledger.record(body, self.kept.table)
 
 
-def _write_next(parts: Iterator[Runs], path: Path) -> None:
+def _write_next(parts: Iterator[Runs], writing: Step, path: Path) -> None:
     """Write the next part of a table: files are written one after the other."""
-    write_parquet(next(parts), path)
+    part = next(parts)
+    write_parquet(part, path)
+    writing.advance(part.height)

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sudare.errors import InputError
+from sudare.progress import step
 from sudare.tables.parquet_files import (
     SLICED_VALUES_PER_BYTE,
     outline_of,
@@ -81,9 +82,11 @@ class FileRows(PublishedRows):
         yield from [self.kept] if self.kept is not None else self._read(self.columns)
 
     def _read(self, names: Sequence[str]) -> Iterator[Runs]:
-        for path in self.paths:
-            for rows in read_parquet_slices(path, SLICE, names):
-                yield Runs.of(rows)
+        with step("Reading what was published", total=self._height) as reading:
+            for path in self.paths:
+                for rows in read_parquet_slices(path, SLICE, names):
+                    yield Runs.of(rows)
+                    reading.advance(rows.height)
 
 
 def data_in(folder: Path) -> FileRows:
