@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from sudare.engines.database import quoted, refuse_alike
-from sudare.engines.interruptible import interruptible
+from sudare.engines.interruptible import Worker
 from sudare.engines.private_folder import private_folder
 from sudare.errors import InputError, ParameterError
 
@@ -39,7 +39,7 @@ class DuckDB:
                 'The engine "duckdb" needs the package duckdb. Install it: pip install "sudare[duckdb]"'
             ) from None
         self._error: type[Exception] = duckdb.Error
-        self._numbers = count()
+        self._numbers, self._worker = count(), Worker()
         home, remove = private_folder()
         self._connection = duckdb.connect(str(home / "rows.duckdb"))
         weakref.finalize(self, _close, self._connection, remove)
@@ -64,7 +64,7 @@ class DuckDB:
 
     def _done(self, cursor: Any, work: Callable[[], Any]) -> Any:
         try:
-            return interruptible(work, cursor.interrupt, cursor.query_progress)
+            return self._worker.do(work, cursor.interrupt, cursor.query_progress)
         except self._error as error:
             raise InputError(f"DuckDB: {str(error).strip().splitlines()[0]}") from None
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from threading import Thread
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 from sudare.progress import step
 
@@ -14,35 +13,31 @@ PATIENCE = 0.5  # seconds; what takes longer is shown
 POLL = 0.1
 
 
-def interruptible(
-    work: Callable[[], Found], stop: Callable[[], object], percent: Callable[[], float]
-) -> Found:
-    """Work in a thread of its own, so that this one hears Ctrl-C and can `stop` it, and meanwhile shows how far it is.
+class Worker:
+    """Works in a thread of its own, so that the other one hears Ctrl-C, and meanwhile shows how far the work is.
 
-    >>> interruptible(lambda: 6 * 7, stop=lambda: None, percent=lambda: 50.0)
+    >>> Worker().do(lambda: 6 * 7, stop=lambda: None, percent=lambda: 50.0)
     42
     """
-    found: Future[Found] = Future()
-    thread = Thread(target=_settle, args=(found, work))
-    thread.start()
-    try:
-        _await(found, percent)
-    finally:
-        while thread.is_alive():  # not yet where it can be stopped, perhaps
-            if not found.done():
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1)
+
+    def do(
+        self, work: Callable[[], Found], stop: Callable[[], object], percent: Callable[[], float]
+    ) -> Found:
+        """Return what the work finds. An interrupt calls `stop` until it has ended."""
+        found = self._thread.submit(work)
+        try:
+            _await(found, percent)
+        finally:
+            while not found.done():  # not yet where it can be stopped, perhaps
                 stop()
-            thread.join(POLL)
-    return found.result()
+                wait([found], timeout=POLL)
+        return found.result()
 
 
-def _settle(found: Future[Found], work: Callable[[], Found]) -> None:
-    try:
-        found.set_result(work())
-    except BaseException as error:
-        found.set_exception(error)
-
-
-def _await(found: Future[Found], percent: Callable[[], float]) -> None:
+def _await(found: Future[Any], percent: Callable[[], float]) -> None:
     wait([found], timeout=PATIENCE)
     if found.done():
         return
