@@ -114,7 +114,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line: 0 done, 1 a requirement does not hold, 2 bad input."""
+    """Run the command line: 0 done, 1 a requirement does not hold, 2 bad input, 130 stopped by Ctrl-C."""
     try:
         app()
     except SudareError as error:

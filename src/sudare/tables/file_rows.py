@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -20,37 +21,12 @@ from sudare.tables.runs import SLICE, PublishedRows, Runs
 MAX_KEPT = 2**21  # rows that are kept, where no more of a table differ from the one before
 
 
-class FileRows(PublishedRows):
-    """The rows of a Parquet file, or of all parts of a table.
+class RowsReadAgain(PublishedRows):
+    """Rows of files.
 
-    Where few rows are different, they are kept, each with how often it stands there; else every question is answered
+    Where few of them are different, they are kept, each with how often it stands there; else every question is answered
     from the files.
     """
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        refuse_gaps(paths)
-        rows = [outline_of(path, str(path), SLICED_VALUES_PER_BYTE).rows for path in paths]
-        refuse_sizes(paths, rows)
-        self.paths, self._height = tuple(paths), sum(rows)
-        self.schema = parquet_schema(paths[0])
-        for path in paths[1:]:
-            if list(parquet_schema(path).items()) != list(self.schema.items()):
-                raise InputError(
-                    f"{path}: this part has other columns, or other types, than {paths[0].name}. Ask for the folder again."
-                )
-
-    def __str__(self) -> str:
-        return str(self.paths[0])
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.schema)
-
-    @property
-    def height(self) -> int:
-        """How many rows there are."""
-        return self._height
 
     @cached_property
     def kept(self) -> Runs | None:
@@ -80,6 +56,39 @@ class FileRows(PublishedRows):
     def parts(self) -> Iterator[Runs]:
         """Return all rows, some at a time."""
         yield from [self.kept] if self.kept is not None else self._read(self.columns)
+
+    @abstractmethod
+    def _read(self, names: Sequence[str]) -> Iterator[Runs]:
+        """Return the rows in some columns, some at a time."""
+
+
+class FileRows(RowsReadAgain):
+    """The rows of a Parquet file, or of all parts of a table."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        refuse_gaps(paths)
+        rows = [outline_of(path, str(path), SLICED_VALUES_PER_BYTE).rows for path in paths]
+        refuse_sizes(paths, rows)
+        self.paths, self._height = tuple(paths), sum(rows)
+        self.schema = parquet_schema(paths[0])
+        for path in paths[1:]:
+            if list(parquet_schema(path).items()) != list(self.schema.items()):
+                raise InputError(
+                    f"{path}: this part has other columns, or other types, than {paths[0].name}. Ask for the folder again."
+                )
+
+    def __str__(self) -> str:
+        return str(self.paths[0])
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema)
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return self._height
 
     def _read(self, names: Sequence[str]) -> Iterator[Runs]:
         with step("Reading what was published", total=self._height) as reading:

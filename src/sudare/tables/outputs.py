@@ -15,7 +15,7 @@ import polars as pl
 
 from sudare.errors import InputError
 from sudare.progress import step
-from sudare.tables.parquet_files import SLICED_VALUES_PER_BYTE, outline_of, read_parquet
+from sudare.tables.parquet_files import SLICED_VALUES_PER_BYTE, outline_of
 from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.spreadsheets import guarded, unguarded
 
@@ -37,21 +37,8 @@ def column_names(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file, strict=True), [])
     except BROKEN as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     return unguarded(pl.Series(names, dtype=pl.String)).to_list()
-
-
-def read_output(path: Path) -> pl.DataFrame:
-    """Read a published file; its columns must have different names."""
-    names = column_names(path)
-    try:
-        if not is_csv(path):
-            return read_parquet(path)
-        frame = pl.read_csv(path, infer_schema=False, glob=False)
-        frame.columns = names
-    except BROKEN as error:
-        raise _unreadable(path, error) from None
-    return frame
 
 
 def write_parquet(part: Runs, to: Path | BinaryIO) -> None:
@@ -77,7 +64,7 @@ def is_written_as(path: Path, rows: PublishedRows) -> bool:
                 verifying.advance(height)
             return not file.read(1)
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
 
 
 def _csv(rows: PublishedRows) -> Iterator[tuple[bytes, int]]:
@@ -89,6 +76,7 @@ def _csv(rows: PublishedRows) -> Iterator[tuple[bytes, int]]:
             header = False
 
 
-def _unreadable(path: Path, error: BaseException) -> InputError:
+def unreadable(path: Path, error: BaseException) -> InputError:
+    """Say that a published file cannot be read, and why."""
     what = (str(error).strip().splitlines() or [type(error).__name__])[0]
     return InputError(f"{path}: the output cannot be read: {what}.")
