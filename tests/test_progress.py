@@ -12,8 +12,7 @@ import pytest
 from rich.console import Console
 
 import sudare as sd
-from sudare import progress, progress_shown
-from sudare.engines import interruptible
+from sudare import interruptible, progress, progress_shown
 from sudare.tables import csv_files, parts, runs
 from tests.conformance import SCHEMA, people
 

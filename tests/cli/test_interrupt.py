@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from sudare.engines import private_folder
@@ -51,6 +52,20 @@ def write_parquet(part, path):
         time.sleep(60)
 release.write_parquet = write_parquet
 """,
+    "a table in a warehouse": """
+from sudare.release.to_duckdb import DuckDBTables
+def counted(self, name, schema):
+    waiting()
+    yield self._execute("SELECT count(*) FROM range(100000000000) WHERE range * 3 % 7 = 1")
+DuckDBTables.counted = counted
+""",
+    "a database that is read": """
+from sudare.tables import databases
+def statement(table, query, tables, name):
+    waiting()
+    return "SELECT range AS r FROM range(10000000000) ORDER BY hash(range)"
+databases._statement = statement
+""",
 }
 PROGRAM = """
 import sys
@@ -70,23 +85,19 @@ def started(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def command(place: str, *options: str) -> list[str]:
-    return [
-        sys.executable,
-        "-c",
-        PROGRAM.format(PLACES[place]),
-        "generalize",
-        "people.csv",
-        "out",
-        "-k",
-        "3",
-        *options,
-    ]
-
-
-def start(folder: Path, place: str, *options: str) -> subprocess.Popen[str]:
+def start(folder: Path, place: str, source: str, *options: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        command(place, *options),
+        [
+            sys.executable,
+            "-c",
+            PROGRAM.format(PLACES[place]),
+            "generalize",
+            source,
+            "out",
+            "-k",
+            "3",
+            *options,
+        ],
         cwd=folder,
         env=os.environ | {"TMPDIR": str(folder / "temporary")},
         stdout=subprocess.PIPE,
@@ -101,7 +112,11 @@ def start(folder: Path, place: str, *options: str) -> subprocess.Popen[str]:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("place", PLACES)
 def test_an_interrupt_ends_it_and_leaves_nothing(place: str, started: Path) -> None:
-    process = start(started, place, "--engine", "duckdb")
+    source = "duckdb:///old.duckdb" if place == "a database that is read" else "people.csv"
+    to = ["--to", "duckdb:///new.duckdb?table=people"] if place == "a table in a warehouse" else []
+    with duckdb.connect(str(started / "old.duckdb")) as connection:
+        connection.execute("CREATE TABLE people AS SELECT 1 AS age")
+    process = start(started, place, source, "--engine", "duckdb", *to)
     assert list((started / "temporary").glob("sudare-duckdb-*"))  # people's data, and only for now
     time.sleep(0.3)  # into the query
     process.send_signal(signal.SIGINT)
@@ -109,7 +124,12 @@ def test_an_interrupt_ends_it_and_leaves_nothing(place: str, started: Path) -> N
     assert process.returncode == 130, errors
     assert (output, errors) == ("", "Stopped. What was not finished is not there.\n")
     assert list((started / "temporary").iterdir()) == []
-    assert {path.name for path in started.iterdir()} == {"people.csv", "sudare.toml", "temporary"}
+    assert {path.name for path in started.iterdir()} == {
+        "people.csv",
+        "sudare.toml",
+        "old.duckdb",
+        "temporary",
+    }
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
@@ -117,7 +137,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(
     started: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     temporary = started / "temporary"
-    killed = start(started, "a part that is written", "--engine", "duckdb")
+    killed = start(started, "a part that is written", "people.csv", "--engine", "duckdb")
     (left,) = temporary.glob("sudare-duckdb-*")
     monkeypatch.setattr(private_folder.tempfile, "tempdir", str(temporary))
     other, remove = private_folder.private_folder()

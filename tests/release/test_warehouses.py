@@ -215,6 +215,8 @@ class Dying:
         if query == "COMMIT":
             die()
         return self.connection.execute(query)
+    def __getattr__(self, name):
+        return getattr(self.connection, name)
     commit = die
 pickle.load(open(release, "rb")).write(folder, to=to, force=True)
 """

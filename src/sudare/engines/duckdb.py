@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from sudare.engines.database import quoted, refuse_alike
-from sudare.engines.interruptible import Worker
 from sudare.engines.private_folder import private_folder
 from sudare.errors import InputError, ParameterError
+from sudare.interruptible import Worker
 
 KEPT = frozenset(
     "BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE DECIMAL VARCHAR ENUM DATE "

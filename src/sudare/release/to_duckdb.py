@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from sudare.errors import InputError
+from sudare.interruptible import Worker
 from sudare.tables.atomic import move
 from sudare.tables.databases import DatabaseUrl, load_extra, quoted
 from sudare.tables.runs import PublishedRows
@@ -45,10 +46,17 @@ class DuckDBTables:
 
     def __init__(self, connection: Any, place: Path, path: Path, name: str) -> None:
         self._connection, self._place, self._path, self._name = connection, place, path, name
+        self._worker = Worker()
+
+    def _done(self, work: Callable[[], Any]) -> Any:
+        return self._worker.do(work, self._connection.interrupt, self._connection.query_progress)
+
+    def _execute(self, query: str) -> Any:
+        return self._done(lambda: self._connection.execute(query))
 
     def marks(self, names: Sequence[str]) -> dict[str, str | None]:
         """Return which names are taken, whatever their case, each with the comment on what has it."""
-        there = self._connection.execute(
+        there = self._execute(
             "SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = 'main' AND NOT temporary "
             "UNION ALL SELECT view_name, 'a view' FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal"
         ).fetchall()
@@ -63,7 +71,7 @@ class DuckDBTables:
         for part in rows.parts():
             for some in part.slices():
                 self._take(some, f"INSERT INTO {name}")
-        self._connection.execute(f"COMMENT ON TABLE {name} IS '{mark}'")
+        self._execute(f"COMMENT ON TABLE {name} IS '{mark}'")
         self._refuse_other_types(name, schema)
         return name
 
@@ -81,7 +89,7 @@ class DuckDBTables:
 
     def _take(self, frame: pl.DataFrame, where: str) -> None:
         self._connection.register("sudare_frame", frame.to_arrow())
-        self._connection.execute(f"{where} SELECT * FROM sudare_frame")
+        self._execute(f"{where} SELECT * FROM sudare_frame")
         self._connection.unregister("sudare_frame")
 
     def _refuse_alike(self, names: list[str]) -> None:
@@ -96,17 +104,17 @@ class DuckDBTables:
         columns = ", ".join(f"{key} AS c{i}" for i, key in enumerate(keys))
         places = ", ".join(map(str, range(1, len(keys) + 1)))
         query = f"SELECT {columns}, count(*) AS weight FROM {name} GROUP BY {places}"
-        for batch in self._connection.sql(query).to_arrow_reader(BATCH):
-            frame = pl.DataFrame(batch)
-            yield frame.cast({f"c{i}": dtype for i, dtype in enumerate(schema.values())})
+        reader = self._done(lambda: self._connection.sql(query).to_arrow_reader(BATCH))
+        while (batch := self._done(lambda: next(reader, None))) is not None:
+            yield pl.DataFrame(batch).cast({f"c{i}": dtype for i, dtype in enumerate(schema.values())})
 
     def publish(self, names: Mapping[str, str], replaced: Collection[str]) -> None:
         """Give tables their names, in place of what has these now; a new file gets its name then, too."""
         for name in replaced:
-            self._connection.execute(f"DROP TABLE {quoted(name)}")
+            self._execute(f"DROP TABLE {quoted(name)}")
         for own, name in names.items():
-            self._connection.execute(f"ALTER TABLE {own} RENAME TO {quoted(name)}")
-        self._connection.execute("COMMIT")
+            self._execute(f"ALTER TABLE {own} RENAME TO {quoted(name)}")
+        self._execute("COMMIT")
         if self._place != self._path:
             self._connection.close()
             if self._path.exists():
