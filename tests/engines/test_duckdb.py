@@ -207,3 +207,11 @@ def test_columns_may_have_the_names_that_queries_use() -> None:
     for suppress in (0.0, 0.3):
         one, other = (sd.generalize(t, sd.KAnonymity(4), suppress=suppress) for t in (memory, duckdb))
         assert_same_release(one, other)
+
+
+def test_published_rows_are_counted_by_no_column_too() -> None:
+    people = sd.datasets.health_survey(50).select("age", "diagnosis")
+    schema = sd.Schema.from_roles(quasi=["age"], sensitive=["diagnosis"])
+    for table in both(people, schema):
+        rows = sd.generalize(table, sd.KAnonymity(5)).handed_over.frames["data"]
+        assert rows.counted([]).height == 50

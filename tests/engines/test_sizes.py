@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -81,6 +82,8 @@ def test_what_sources_need(tmp_path: Path) -> None:
     frame.write_csv(tmp_path / "a.csv")
     assert sizes.needed(tmp_path / "a.parquet") == 2000 * sizes.PER_VALUE
     assert sizes.needed(tmp_path / "a.csv") == (tmp_path / "a.csv").stat().st_size * sizes.PER_CSV_BYTE
+    frame.write_ndjson(tmp_path / "a.jsonl")
+    assert sizes.needed(tmp_path / "a.jsonl") == 0  # read as a whole by any engine
     assert sizes.needed(frame) == sizes.needed("sqlite:///a.db?table=a") == sizes.needed("nowhere.csv") == 0
 
 
@@ -88,7 +91,8 @@ def test_free_memory_is_the_machines_and_the_containers(tmp_path: Path) -> None:
     proc, group = tmp_path / "proc", tmp_path / "cgroup"
     proc.mkdir()
     (group / "memory").mkdir(parents=True)
-    assert sizes.free_memory(proc, group) == 2**63
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert sizes.free_memory(proc, group) == whole
     (proc / "meminfo").write_text("MemTotal:  9000 kB\nMemAvailable:   5000 kB\nBuffers: 1 kB\n")
     assert sizes.free_memory(proc, group) == 5000 * 1024
     (group / "memory.max").write_text("max\n")

@@ -120,7 +120,7 @@ def state(folder: Path, before: dict[str, bytes] | None, head: str, new: sd.Rele
     ("options", "every"),
     [
         ([], 8),
-        (["parts"], 16),
+        pytest.param(["parts"], 16, marks=pytest.mark.slow),  # one step is tried in test_interrupt
         pytest.param([], 1, marks=pytest.mark.slow),
         pytest.param(["force"], 1, marks=pytest.mark.slow),
         pytest.param(["force", "parts"], 1, marks=pytest.mark.slow),

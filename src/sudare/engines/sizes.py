@@ -8,7 +8,9 @@ Parquet file; of ten million rows made from Adult's, 3 for a byte of CSV.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from glob import has_magic
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,7 +75,7 @@ def _is_several(source: str | Path) -> bool:
 
 
 def needed(source: Any) -> int:
-    """Return how many bytes of memory a source may need; nothing is known of databases and of what is in memory already."""
+    """Return how many bytes of memory a source may need; none if it is read as a whole by any engine."""
     if not isinstance(source, str | Path) or is_url(str(source)) or not Path(source).is_file():
         return 0
     path = Path(source)
@@ -82,7 +84,7 @@ def needed(source: Any) -> int:
     if path.suffix.lower() in PARQUET_ENDINGS:
         outline = outline_of(path, str(path), SLICED_VALUES_PER_BYTE)
         return PER_VALUE * outline.rows * len(outline.names)
-    return PER_CSV_BYTE * path.stat().st_size
+    return 0
 
 
 def size_of(memory: str) -> int:
@@ -100,7 +102,7 @@ def size_of(memory: str) -> int:
 def free_memory(proc: Path = Path("/proc"), cgroup: Path = Path("/sys/fs/cgroup")) -> int:
     """Return how many bytes of memory this process may still take: what the machine has left, and what it is allowed.
 
-    Where a system tells neither, everything fits.
+    Where a system does not tell what is left, all that the machine has counts.
     """
     return min([_left_in_machine(proc), *_left_in_group(cgroup)])
 
@@ -110,7 +112,12 @@ def _left_in_machine(proc: Path) -> int:
         match = re.search(r"^MemAvailable:\s+([0-9]+) kB$", (proc / "meminfo").read_text(), re.MULTILINE)
     except OSError:
         match = None
-    return 1024 * int(match[1]) if match else 2**63
+    if match:
+        return 1024 * int(match[1])
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows does not tell
+        return sys.maxsize
 
 
 def _left_in_group(cgroup: Path) -> list[int]:
