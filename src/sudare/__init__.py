@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sudare.privacy.multi_view import MultiViewDiversity
     from sudare.privacy.pk_anonymity import PkAnonymity
     from sudare.privacy.t_closeness import TCloseness
+    from sudare.progress_shown import show_progress
     from sudare.pview.design import PViewDesign
     from sudare.pview.pview import PView
     from sudare.pview.servers import publish_pview
@@ -96,6 +97,7 @@ __all__ = [
     "randomize",
     "read",
     "reconstruct",
+    "show_progress",
     "verify",
 ]
 
@@ -111,6 +113,7 @@ _MODULES = {
     "sudare.privacy.multi_view": "MultiViewDiversity",
     "sudare.privacy.pk_anonymity": "PkAnonymity",
     "sudare.privacy.t_closeness": "TCloseness",
+    "sudare.progress_shown": "show_progress",
     "sudare.pview.design": "PViewDesign",
     "sudare.pview.pview": "PView",
     "sudare.pview.servers": "publish_pview publish_view",

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from sudare.tables import parts
 from tests.cli.conftest import Run
 
 
@@ -74,3 +75,39 @@ def test_an_existing_folder_is_refused_before_the_table_is_read(learned: Run) ->
     error = learned("apply", "out", "none.csv", "out").err
     assert "out exists already. Nothing was written." in error
     assert "there is no such file" not in error
+
+
+@pytest.mark.parametrize("unseen", ["refuse", "suppress"])
+@pytest.mark.parametrize("kind", ["Parquet files", "CSV"])
+def test_duckdb_applies_to_several_files_what_memory_applies_to_one(
+    kind: str, unseen: str, learned: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "PART_ROWS", 64)
+    more = pl.read_csv("more.csv") if unseen == "suppress" else pl.read_csv("people.csv")
+    more.write_parquet("whole.parquet")
+    more.write_csv("whole.csv")
+    for i, rows in enumerate(more.iter_slices(70)):
+        rows.write_parquet(f"more-{i}.parquet")
+    source = "more-*.parquet" if kind == "Parquet files" else "whole.csv"
+    engine = ["--engine", "duckdb", "--memory", "500MB", "--unseen", unseen]
+    one = learned("apply", "out", "whole.parquet", "one", "--engine", "memory", "--unseen", unseen)
+    other = learned("apply", "out", source, "other", *engine)
+    assert (one.code, other.code) == (0, 0), other.err
+    assert ("1 of 201 records were left out." in other.out) == (unseen == "suppress")
+    files = {path.name for path in Path("one/hand-over").iterdir()}
+    assert {path.name for path in Path("other/hand-over").iterdir()} == files
+    assert {f"data.0000{i}.parquet" for i in (1, 2, 3, 4)} < files
+    for name in files - {"certificate.json"}:
+        assert Path("other/hand-over", name).read_bytes() == Path("one/hand-over", name).read_bytes()
+    assert learned("verify", "other").code == 0
+
+
+def test_duckdb_refuses_what_memory_refuses(learned: Run) -> None:
+    pl.read_csv("more.csv").write_parquet("more.parquet")
+    said = [
+        learned("apply", "out", "more.parquet", "again", "--engine", engine)
+        for engine in ("memory", "duckdb")
+    ]
+    assert said[0] == said[1]
+    assert said[1].code == 2
+    assert not Path("again").exists()

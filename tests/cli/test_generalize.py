@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sudare as sd
+from sudare.engines import sizes
 from sudare.tables import parts
 from tests.cli.conftest import Run
 
@@ -89,3 +90,16 @@ def test_what_is_no_engine_ends_with_2_and_shows_no_secrets(generalize: Run, eng
     assert done.code == 2
     assert "or the URL of a Spark Connect server, such as 'sc://host:15002'" in done.err
     assert "geheim" not in done.err
+
+
+def test_what_is_too_large_for_memory_is_said_beside_the_output(
+    generalize: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Note" not in generalize().err
+    small = Path("out/hand-over/data.csv").read_bytes()
+    monkeypatch.setattr(sizes, "free_memory", lambda: 1000)
+    large = generalize("--json", "--force")
+    assert large.err.count("\n") == 1
+    assert 'Note: it may need 0.0 GB of memory, and 0.0 GB are free: read with engine="duckdb"' in large.err
+    assert json.loads(large.out)["folder"] == "out"
+    assert Path("out/hand-over/data.csv").read_bytes() == small

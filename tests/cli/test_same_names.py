@@ -127,6 +127,7 @@ def test_every_verb_is_a_command_and_every_command_has_its_place() -> None:
         "read",
         "publish-pview",
         "materialize-design",
+        "show-progress",  # commands always show it
     }
     assert set(imported("ledger").commands) == {"show", "budget", "apart", "verify"}
 

@@ -228,4 +228,12 @@ def test_what_a_url_keeps_secret_is_not_shown() -> None:
 
 def test_elsewhere_needs_an_engine_that_reads_there() -> None:
     with pytest.raises(sd.InputError, match='Parquet files elsewhere are read with engine="duckdb"'):
-        sd.read("s3://bucket/people.parquet")
+        sd.read("s3://bucket/people.parquet", engine="memory")
+
+
+def test_published_rows_are_counted_by_no_column_too() -> None:
+    people = sd.datasets.health_survey(50).select("age", "diagnosis")
+    schema = sd.Schema.from_roles(quasi=["age"], sensitive=["diagnosis"])
+    for table in both(people, schema):
+        rows = sd.generalize(table, sd.KAnonymity(5)).handed_over.frames["data"]
+        assert rows.counted([]).height == 50

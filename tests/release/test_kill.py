@@ -26,11 +26,14 @@ import pytest
 import sudare as sd
 from sudare.ledger import ledger
 from sudare.release import release
-from sudare.tables import atomic
+from sudare.tables import atomic, parts
 from tests.release.killing import at_each_step, die_at, forker, survives
 
 OUT = "hand-over"
-FILES = {f"{OUT}/{name}" for name in ("certificate.json", "data.csv", "data.parquet")} | {
+IN_ONE = {"data.csv", "data.parquet"}
+IN_PARTS = {f"data.0000{number}.parquet" for number in (1, 2, 3, 4)}  # of 60 rows
+PART_ROWS = 16
+KEPT = {
     f"keep/{name}"
     for name in (
         "plan.json",
@@ -72,12 +75,13 @@ def content(folder: Path) -> dict[str, bytes]:
 def refuse_if_not_whole(folder: Path, expected: sd.Release) -> None:
     """The folder is that release: all files, as certified, and they have what was promised."""
     files = content(folder)
-    assert set(files) == FILES
+    tables = IN_PARTS if parts.PART_ROWS == PART_ROWS else IN_ONE
+    assert set(files) == {f"{OUT}/{name}" for name in (*tables, "certificate.json")} | KEPT
     certificate = json.loads(files.pop(f"{OUT}/certificate.json"))
     handed_over = {name.removeprefix(f"{OUT}/"): data for name, data in files.items() if name.startswith(OUT)}
     assert certificate["output"] == {name: sha256(data) for name, data in handed_over.items()}
     assert certificate["requirements"] == expected.certificate.requirements
-    for output in (folder, folder / OUT, folder / OUT / "data.csv"):
+    for output in (folder, folder / OUT, *([folder / OUT / "data.csv"] if tables == IN_ONE else [])):
         assert sd.verify(output, expected.requirements, expected.schema).holds
 
 
@@ -113,16 +117,26 @@ def state(folder: Path, before: dict[str, bytes] | None, head: str, new: sd.Rele
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize(
-    ("force", "every"),
+    ("options", "every"),
     [
-        (False, 8),
-        pytest.param(False, 1, marks=pytest.mark.slow),
-        pytest.param(True, 1, marks=pytest.mark.slow),
+        ([], 8),
+        pytest.param(["parts"], 16, marks=pytest.mark.slow),  # one step is tried in test_interrupt
+        pytest.param([], 1, marks=pytest.mark.slow),
+        pytest.param(["force"], 1, marks=pytest.mark.slow),
+        pytest.param(["force", "parts"], 1, marks=pytest.mark.slow),
     ],
 )
 def test_killed_at_every_step(
-    tmp_path: Path, force: bool, every: int, old: sd.Release, new: sd.Release
+    tmp_path: Path,
+    options: list[str],
+    every: int,
+    old: sd.Release,
+    new: sd.Release,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    force = "force" in options
+    if "parts" in options:
+        monkeypatch.setattr(parts, "PART_ROWS", PART_ROWS)
     if force and sys.platform not in atomic._CALL:
         pytest.skip("this system has no exchange")
     start = tmp_path / "start"
@@ -136,7 +150,7 @@ def test_killed_at_every_step(
     (tmp_path / "new.pickle").write_bytes(pickle.dumps(new))
 
     states = []
-    with forker(__name__, str(tmp_path), str(every), *(["force"] if force else [])) as folders:
+    with forker(__name__, str(tmp_path), str(every), *options) as folders:
         for line in folders:
             folder = Path(line.strip())
             states.append(state(folder, before, head, new))
@@ -144,7 +158,7 @@ def test_killed_at_every_step(
     # Each state was seen, in this order, and no other: the ledger is told first, and then the new is there.
     in_order = ["before", "before, recorded", "new, recorded"]
     assert [state for state, _ in itertools.groupby(states)] == in_order
-    assert len(states) > (60 if every == 1 else 15)
+    assert len(states) > {1: 60, 8: 15, 16: 8}[every]
 
 
 class Writer:
@@ -201,5 +215,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 if __name__ == "__main__":
+    if "parts" in sys.argv[3:]:
+        parts.PART_ROWS = PART_ROWS
     for folder in Writer(Path(sys.argv[1]), int(sys.argv[2]), force="force" in sys.argv[3:]).folders():
         print(folder, flush=True)

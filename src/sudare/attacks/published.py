@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
+from sudare.tables.csv_rows import CsvRows, RowsAsMeant
 from sudare.tables.exact import exact, texts
 from sudare.tables.file_rows import FileRows, data_in
 from sudare.tables.folders import handed_over
-from sudare.tables.outputs import is_csv, read_output
+from sudare.tables.outputs import is_csv
 from sudare.tables.parts import tables_of
 from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.schema import Schema
-from sudare.tables.spreadsheets import unguarded
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
@@ -244,8 +244,7 @@ def rows_of(output: Output) -> PublishedRows:
         return data_in(path)
     if not is_csv(path):
         return FileRows([path])
-    frame = read_output(path)
-    return Runs.of(frame.with_columns(map(unguarded, frame.iter_columns())))
+    return RowsAsMeant(CsvRows(path))
 
 
 def _refuse_views(folder: Path) -> None:

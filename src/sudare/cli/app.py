@@ -35,6 +35,8 @@ COMMANDS = {
 }
 """Each command, and what `sudare --help` says of it: the first line of its own help."""
 
+INTERRUPTED = 130
+
 OLD_COMMANDS = {"views": "generalize-views"}
 OLD_OPTIONS = {"--sensitive": "--attribute"}
 """What had other names before, and still works under them."""
@@ -60,6 +62,14 @@ class Commands(TyperGroup):
         super().__init__(**settings)
         self.commands.update({name: TyperCommand(name, help=line) for name, line in COMMANDS.items()})
         self.commands.update({name: TyperCommand(name, hidden=True) for name in OLD_COMMANDS})
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. Ctrl-C ends it, after everybody has cleaned up, with the exit code that shells know."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("Stopped. What was not finished is not there.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that is to be run, imported."""
@@ -104,7 +114,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line: 0 done, 1 a requirement does not hold, 2 bad input."""
+    """Run the command line: 0 done, 1 a requirement does not hold, 2 bad input, 130 stopped by Ctrl-C."""
     try:
         app()
     except SudareError as error:

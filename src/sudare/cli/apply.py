@@ -16,6 +16,7 @@ from sudare.cli.arguments import (
     Receiver,
     SchemaPath,
     Source,
+    To,
     read_table,
     ready_to_write,
     schema_of,
@@ -23,7 +24,9 @@ from sudare.cli.arguments import (
 from sudare.cli.materialize import write_pview
 from sudare.cli.output import Csv, Force, Json, say, working
 from sudare.cli.show_release import print_release, show_caveats, show_what_holds
+from sudare.errors import InputError
 from sudare.plans.plan import Plan
+from sudare.plans.views import ViewsPlan
 from sudare.pview.design import PViewDesign
 from sudare.release.release import Release
 from sudare.verbs.apply import Unseen
@@ -47,10 +50,11 @@ def apply(
         ),
     ] = "refuse",
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
+    to: To = None,
     csv: Csv = None,
     force: Force = False,
     json: Json = False,
@@ -58,17 +62,26 @@ def apply(
     """Apply a plan that was learned before to other rows of the same schema, verify, and write the release."""
     declared = schema_of(schema)
     learned = Plan.open(plan)
-    book = ready_to_write(output, ledger, receiver, force=force)
+    book = ready_to_write(output, ledger, receiver, force=force, to=to, frames=_frames(learned))
     table = read_table(source, declared, engine, memory)
     if isinstance(learned, PViewDesign):
+        if to is not None:
+            raise InputError(
+                "--to writes rows, and a p-view has none. Publish it: sudare publish FOLDER --to URL"
+            )
         with working("Counting with noise"):
             pview = materialize_design(learned, table, ledger=book, receiver=receiver)
         write_pview(pview, output, book, receiver, force=force, json=json)
         return
     with working("Applying and verifying"):
         release = apply_plan(learned, table, unseen)
-        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
-    print_release(release, output, _show, json=json)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
+    print_release(release, output, to, _show, json=json)
+
+
+def _frames(plan: Plan) -> list[str]:
+    """Return what a plan's tables are called: one, or one for each view."""
+    return [view.name for view in plan.views] if isinstance(plan, ViewsPlan) else ["data"]
 
 
 def _show(release: Release) -> None:

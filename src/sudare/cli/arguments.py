@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sudare.cli.output import working
+from sudare.cli.output import note, working
 from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.ledger.ledger import Ledger
@@ -18,6 +18,7 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import Distance as TDistance
 from sudare.privacy.t_closeness import TCloseness
+from sudare.release.warehouses import Target
 from sudare.tables.atomic import refuse_unwritable
 from sudare.tables.databases import safe_name
 from sudare.tables.folders import MARK
@@ -44,6 +45,13 @@ LedgerFile = Annotated[
 Receiver = Annotated[
     str | None, typer.Option(help="Who gets it; the ledger notes it.", show_default="anybody", metavar="NAME")
 ]
+To = Annotated[
+    str | None,
+    typer.Option(
+        help="Also write the rows to a table: duckdb:///FILE?table=NAME or postgresql://USER@HOST/DATABASE?table=NAME.",
+        metavar="URL",
+    ),
+]
 UnsafeSeed = Annotated[
     int | None,
     typer.Option(help="For tests and papers only: who knows the seed can undo it. The certificate shows it."),
@@ -63,11 +71,12 @@ def csv_format(delimiter: str | None, encoding: str | None, decimal: str | None)
 
 
 Engine = Annotated[
-    str,
+    str | None,
     typer.Option(
         help="Who holds the rows: memory; duckdb, which keeps on disk what is too large for it; spark; or sc://HOST:PORT, a "
         "Spark Connect server, whose token is taken from SPARK_CONNECT_AUTHENTICATE_TOKEN.",
         metavar="ENGINE",
+        show_default="what has room for them",
     ),
 ]
 Memory = Annotated[
@@ -153,13 +162,26 @@ def schema_of(path: Path) -> Schema:
     return Schema.from_toml(path)
 
 
-def read_table(source: str, schema: Schema, engine: str, memory: str | None) -> Table:
-    """Read the table, and show on a terminal that it is being read."""
+def read_table(source: str, schema: Schema, engine: str | None, memory: str | None) -> Table:
+    """Read the table, and show on a terminal that it is being read; what is to be noted about it is said."""
     with working(f"Reading {safe_name(source)}"):
-        return read(source, schema, engine=engine, memory=memory)
+        table = read(source, schema, engine=engine, memory=memory)
+    for text in table.source.notes:
+        note(text)
+    return table
 
 
-def ready_to_write(output: Path, ledger: Path | None, receiver: str | None, *, force: bool) -> Ledger | None:
-    """Refuse, before the table is read, a release or a ledger that could not be written; return the ledger."""
+def ready_to_write(
+    output: Path,
+    ledger: Path | None,
+    receiver: str | None,
+    *,
+    force: bool,
+    to: str | None = None,
+    frames: Iterable[str] = ("data",),
+) -> Ledger | None:
+    """Refuse, before the table is read, what could not be written: a release, a ledger, tables; return the ledger."""
     refuse_unwritable(output, force=force, mark=MARK)
+    if to is not None:
+        Target.parse(to).refuse_taken(frames, force=force)
     return _opened(ledger, receiver)

@@ -61,7 +61,7 @@ def assess(
         Path | None, typer.Option(help="Write the pictures here, as SVG and PNG.", metavar="FOLDER")
     ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     json: Json = False,
 ) -> None:

@@ -23,6 +23,7 @@ from sudare.cli.arguments import (
     SensitiveAttribute,
     Source,
     T,
+    To,
     read_table,
     ready_to_write,
     requirements_of,
@@ -56,10 +57,11 @@ def generalize(
         typer.Option(help="Also measure how well this sensitive or other attribute can still be predicted."),
     ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
+    to: To = None,
     csv: Csv = None,
     force: Force = False,
     json: Json = False,
@@ -69,9 +71,9 @@ def generalize(
     if predict is not None:
         load_extra("sklearn", "--predict", "classifier")
     declared = schema_of(schema)
-    book = ready_to_write(output, ledger, receiver, force=force)
+    book = ready_to_write(output, ledger, receiver, force=force, to=to)
     table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
         release = generalize_table(table, asked, method, suppress=suppress, strict=strict, predict=predict)
-        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
-    print_release(release, output, show_release, json=json)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
+    print_release(release, output, to, show_release, json=json)

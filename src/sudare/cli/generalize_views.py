@@ -18,6 +18,7 @@ from sudare.cli.arguments import (
     SchemaPath,
     SensitiveAttribute,
     Source,
+    To,
     by_name,
     lists_by_name,
     read_table,
@@ -91,7 +92,7 @@ def generalize_views(
     ] = None,
     alpha: Annotated[float, typer.Option(help="The α of the paper's score.")] = 0.8,
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
@@ -101,6 +102,7 @@ def generalize_views(
             "--everybody", help="Count what all receivers in the ledger got, also those declared apart."
         ),
     ] = False,
+    to: To = None,
     csv: Csv = None,
     force: Force = False,
     json: Json = False,
@@ -112,7 +114,7 @@ def generalize_views(
     if everybody and ledger is None:
         raise InputError("--everybody speaks of a ledger's receivers. Give --ledger too.")
     declared = schema_of(schema)
-    book = ready_to_write(output, ledger, receiver, force=force)
+    book = ready_to_write(output, ledger, receiver, force=force, to=to, frames=chosen)
     table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
         release = generalize_table(
@@ -129,8 +131,8 @@ def generalize_views(
             receiver=receiver,
             everybody=everybody,
         )
-        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
-    print_release(release, output, _show, json=json)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
+    print_release(release, output, to, _show, json=json)
 
 
 def _number(text: str, name: str) -> float:

@@ -56,7 +56,7 @@ def materialize(
         float | None, typer.Option(help="dp-mondrian: the share of its tests in what finds the blocks.")
     ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,

@@ -11,10 +11,12 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 from rich.table import Table
 
 from sudare.errors import SudareError
+from sudare.progress import heard_by
+from sudare.progress_shown import Bars, Lines, bars_on
 
 console = Console(emoji=False)
 errors = Console(stderr=True, emoji=False)
@@ -53,6 +55,11 @@ def complain(error: SudareError) -> None:
     errors.print(f"[bold red]Error:[/] {escaped(error)}", soft_wrap=True, highlight=False)
 
 
+def note(text: str) -> None:
+    """Print a line beside the output, for a person."""
+    errors.print(f"Note: {escaped(text)}.", soft_wrap=True, highlight=False)
+
+
 def print_json(data: Any) -> None:
     """Print plain data for a machine."""
     typer.echo(_inert(json.dumps(data, ensure_ascii=False, indent=2)))
@@ -84,8 +91,12 @@ def say(template: str, *values: object) -> None:
 
 @contextmanager
 def working(text: str) -> Iterator[Progress]:
-    """Show that something is under way, with the time it takes; only on a terminal."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
-        progress.add_task(printable(text))
-        yield progress
+    """Show that something is under way, how far it is, and the time it takes; in a log, only if it takes long."""
+    bars = bars_on(errors)
+    if not errors.is_terminal:
+        with heard_by(Lines(lambda line: errors.print(line, soft_wrap=True, highlight=False, markup=False))):
+            yield bars
+        return
+    with bars, heard_by(Bars(bars)):
+        bars.add_task(printable(text), total=None)
+        yield bars

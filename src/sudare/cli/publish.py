@@ -62,14 +62,15 @@ def publish(
     ] = None,
     attribute: SensitiveAttribute = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
     to: Annotated[
         str | None,
         typer.Option(
-            help="Put the p-view in the folder SOURCE on a server: a postgresql:// URL or duckdb:PATH.",
+            help="Also write the rows to a table: duckdb:///FILE?table=NAME or postgresql://USER@HOST/DATABASE?table=NAME. Without "
+            "OUTPUT: put the p-view in the folder SOURCE on a server, a postgresql:// URL or duckdb:PATH.",
             metavar="URL",
         ),
     ] = None,
@@ -83,12 +84,13 @@ def publish(
     What to ask for stands in the schema's \\[publish] section, or in the options here. Where it fits the table
     badly and nothing is accepted beforehand, you are asked, if this is a terminal.
 
-    With --to, SOURCE is the folder of a p-view (the differentially private stand-in), and it is written to a database.
+    With --to and no folder to write, SOURCE is that of a p-view (the differentially private stand-in), and it is written to
+    a database.
     """
-    if to is not None:
-        if any(given is not None for given in (output, l, k, diversity, accept, attribute, ledger, receiver)):
+    if to is not None and output is None:
+        if any(given is not None for given in (l, k, diversity, accept, attribute, ledger, receiver)):
             raise InputError(
-                "With --to a p-view is published as it is. Leave out the folder to write, and -l, -k and the like."
+                "With --to and no folder to write, a p-view is published as it is. Leave out -l, -k and the like, or name a folder."
             )
         _publish_pview(Path(source), to, name, force=force, json=json)
         return
@@ -98,13 +100,13 @@ def publish(
         )
     declared = schema_of(schema)
     policy = _policy(declared, schema, l, k, diversity, accept)
-    book = ready_to_write(output, ledger, receiver, force=force)
+    book = ready_to_write(output, ledger, receiver, force=force, to=to)
     table = read_table(source, declared, engine, memory)
     with working("Assessing, generalizing and verifying") as progress:
         decide: Decide | None = _asking(progress) if console.is_terminal and not json else None
         release = publish_table(table, policy, attribute=attribute, decide=decide)
-        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
-    print_release(release, output, _show, json=json)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
+    print_release(release, output, to, _show, json=json)
 
 
 def _show(release: Release) -> None:

@@ -16,6 +16,7 @@ from sudare.cli.arguments import (
     Receiver,
     SchemaPath,
     Source,
+    To,
     UnsafeSeed,
     by_name,
     lists_by_name,
@@ -84,11 +85,12 @@ def randomize(
         typer.Option(help="From what an optimal law is made, if no public histogram is given."),
     ] = "private-estimate",
     schema: SchemaPath = Path(SCHEMA_FILE),
-    engine: Engine = "memory",
+    engine: Engine = None,
     memory: Memory = None,
     ledger: LedgerFile = None,
     receiver: Receiver = None,
     unsafe_seed: UnsafeSeed = None,
+    to: To = None,
     csv: Csv = None,
     force: Force = False,
     json: Json = False,
@@ -110,7 +112,7 @@ def randomize(
         name: read_matrix(path, name, labelled_domain(declared, name, laws, groups), matrix_rows)
         for name, path in files["matrix"].items()
     }
-    book = ready_to_write(output, ledger, receiver, force=force)
+    book = ready_to_write(output, ledger, receiver, force=force, to=to)
     table = read_table(source, declared, engine, memory)
     with working("Randomizing and verifying"):
         release = randomize_table(
@@ -125,8 +127,8 @@ def randomize(
             histogram=histogram,
             unsafe_seed=unsafe_seed,
         )
-        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver)
-    print_release(release, output, _show, json=json)
+        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
+    print_release(release, output, to, _show, json=json)
     if not json:
         say("[b]sudare reconstruct {}[/] estimates what the original was, from what is handed over.", output)
 

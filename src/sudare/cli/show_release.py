@@ -8,10 +8,13 @@ from pathlib import Path
 from sudare.cli.output import print_json, print_table, say
 from sudare.privacy.certificate import Certificate
 from sudare.release.release import Release
+from sudare.tables.databases import safe_name
 from sudare.tables.folders import HAND_OVER, KEEP, REPORT
 
 
-def print_release(release: Release, folder: Path, show: Callable[[Release], None], *, json: bool) -> None:
+def print_release(
+    release: Release, folder: Path, to: str | None, show: Callable[[Release], None], *, json: bool
+) -> None:
     """Print a release that was written: all of it as JSON, or what `show` prints, and where it is."""
     if json:  # to its holder, so the holder's record too
         certificate = release.certificate.model_dump(mode="json")
@@ -19,6 +22,8 @@ def print_release(release: Release, folder: Path, show: Callable[[Release], None
         return
     show(release)
     say("Hand over [b]{}[/].", folder / HAND_OVER)
+    if to is not None:
+        say("Its rows are in [b]{}[/].", safe_name(to))
     say("Keep [b]{}[/]: it tells about the original. Look at [b]{}[/]", folder / KEEP, folder / KEEP / REPORT)
 
 

@@ -19,7 +19,7 @@ from sudare.tables.column import Column
 from sudare.tables.parsing import encode_text
 from sudare.tables.schema import Schema
 from sudare.tables.table import Source, Table
-from sudare.tables.text import listed
+from sudare.tables.text import PATTERN, is_pattern, listed
 from sudare.tables.types import ZONED, cast, other_kind, stored_type
 
 NO_ROWS = np.empty(0, dtype=np.int64)
@@ -92,6 +92,8 @@ def check_columns(names: list[str], rows: int, schema: Schema | None, origin: So
     """Refuse a table that is empty, or has other columns than its schema."""
     if rows == 0 or not names:
         raise InputError(f"{origin.name}: the table is empty.")
+    if patterns := [name for name in names if is_pattern(name)]:
+        raise InputError(f"{origin.name}: no column can be called {listed(patterns)}: {PATTERN}. Rename it.")
     if schema is None:
         return
     if unknown := [name for name in schema.attributes if name not in names]:

@@ -7,12 +7,16 @@ from typing import Protocol
 
 import polars as pl
 
+from sudare.errors import InputError
 from sudare.tables.runs import MAX_COUNTED
+from sudare.tables.text import listed
 
 
 class Database(Protocol):
     """Who holds relations. Queries are written in DuckDB's SQL; a database that speaks another dialect translates them."""
 
+    name: str
+    """What the engine is called."""
     sees_local_files: bool
     """Whether a path means a file of this machine."""
     remote_files: str
@@ -54,6 +58,21 @@ class Database(Protocol):
 
     def upload(self, frame: pl.DataFrame) -> str:
         """Keep a frame, and return the name of the relation that has its rows."""
+
+
+def refuse_alike(names: Sequence[str], engine: str) -> None:
+    """Refuse columns that a database takes for one another.
+
+    >>> refuse_alike(["age", "Age", "sex"], "duckdb")
+    Traceback (most recent call last):
+    sudare.errors.InputError: The engine "duckdb" does not tell the columns 'age', 'Age' apart. Rename them, or read them with engine="memory".
+    """
+    lower = [name.lower() for name in names]
+    if alike := [name for name in names if lower.count(name.lower()) > 1]:
+        raise InputError(
+            f'The engine "{engine}" does not tell the columns {listed(alike)} apart. Rename them, or read them with '
+            'engine="memory".'
+        )
 
 
 def total_weight(database: Database, relation: str) -> int:

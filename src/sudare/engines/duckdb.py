@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sudare.engines.database import quoted
+from sudare.engines.database import quoted, refuse_alike
+from sudare.engines.private_folder import private_folder
+from sudare.engines.sizes import free_memory, size_of
 from sudare.errors import InputError, ParameterError
+from sudare.interruptible import Worker
 from sudare.tables.databases import without_secrets
 
 KEPT = frozenset(
     "BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT FLOAT DOUBLE DECIMAL VARCHAR ENUM DATE "
     "TIME TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS".split()
-) | {"TIMESTAMP WITH TIME ZONE"}
-UNITS = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+) | {"TIMESTAMP WITH TIME ZONE", '"NULL"'}
 READ_PARQUET = "read_parquet("
 MAX_NUMBERS = 100  # of rows with a fault, of which a few are told
 BATCH = 2**20  # rows that are handed over at a time
 
 
-def _remove(connection: Any, folder: Path) -> None:
+def _close(connection: Any, remove: Callable[[], None]) -> None:
     connection.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    remove()
 
 
 class DuckDB:
     """A database of its own in a private folder, which is gone with it."""
 
+    name = "duckdb"
     sees_local_files = True
     remote_files = (
         "DuckDB reads files from elsewhere with an extension, httpfs for https:// and s3://, azure for abfss:// (install it "
@@ -48,12 +48,12 @@ class DuckDB:
                 'The engine "duckdb" needs the package duckdb. Install it: pip install "sudare[duckdb]"'
             ) from None
         self._error: type[Exception] = duckdb.Error
-        self._numbers = count()
-        home = Path(tempfile.mkdtemp(prefix="sudare-duckdb-"))  # nobody else may look into it
+        self._numbers, self._worker = count(), Worker()
+        home, remove = private_folder("duckdb")
         self._connection = duckdb.connect(str(home / "rows.duckdb"))
-        weakref.finalize(self, _remove, self._connection, home)
+        weakref.finalize(self, _close, self._connection, remove)
         self._execute(f"SET temp_directory = '{home / 'spilled'}'")
-        self._execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+        self._execute("SET TimeZone = 'UTC'")
         if memory is not None:
             try:
                 self._execute(f"SET memory_limit = '{memory.replace(chr(39), '')}'")
@@ -64,18 +64,22 @@ class DuckDB:
 
     @property
     def memory(self) -> int:
-        """As many bytes as it may take itself."""
-        written = self._execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
-        number, unit = written.split()
-        return int(float(number) * UNITS[unit])
+        """As many bytes as it may take itself, or a quarter of what is free, if that is less."""
+        limit = self._execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+        return min(size_of(limit), free_memory() // 4)
 
     def _execute(self, query: str) -> Any:
         return self._asked(lambda cursor: cursor.execute(query))
 
     def _asked(self, ask: Callable[[Any], Any]) -> Any:
         """Ask on a cursor of its own: a result may still be read while the next is asked for."""
+        cursor = self._connection.cursor()
+        cursor.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        return self._done(cursor, lambda: ask(cursor))
+
+    def _done(self, cursor: Any, work: Callable[[], Any]) -> Any:
         try:
-            return ask(self._connection.cursor())
+            return self._worker.do(work, cursor.interrupt, cursor.query_progress)
         except self._error as error:
             raise InputError(f"DuckDB: {without_secrets(str(error).strip().splitlines()[0])}") from None
 
@@ -132,9 +136,9 @@ class DuckDB:
 
     def batches(self, query: str) -> Iterator[pl.DataFrame]:
         """Return the rows that a query gives, some at a time."""
-        reader = self._asked(lambda cursor: cursor.sql(query).to_arrow_reader(BATCH))
+        cursor, reader = self._asked(lambda cursor: (cursor, cursor.sql(query).to_arrow_reader(BATCH)))
         none = True
-        for batch in reader:
+        while (batch := self._done(cursor, lambda: next(reader, None))) is not None:
             none = False
             yield pl.DataFrame(batch)
         if none:
@@ -152,15 +156,18 @@ class DuckDB:
 
     def upload(self, frame: pl.DataFrame) -> str:
         """Keep a frame."""
+        refuse_alike(frame.columns, self.name)
         name = self._name()
         self._take(frame, f"CREATE TABLE {name} AS")
         return name
 
     def _take(self, frame: pl.DataFrame, where: str) -> None:
-        cursor = self._connection.cursor()
-        cursor.register("taken", frame.to_arrow())
-        cursor.execute(f"{where} SELECT * FROM taken")
-        cursor.unregister("taken")
+        def take(cursor: Any) -> None:
+            cursor.register("taken", frame.to_arrow())
+            cursor.execute(f"{where} SELECT * FROM taken")
+            cursor.unregister("taken")
+
+        self._asked(take)
 
     def _name(self) -> str:
         return f"relation_{next(self._numbers)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -14,6 +15,7 @@ from sudare.engines.database import Database
 from sudare.engines.duckdb import DuckDB
 from sudare.engines.memory import Memory
 from sudare.engines.read_relational import read_relational
+from sudare.engines.sizes import fit
 from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
 from sudare.engines.spark import Spark
 from sudare.engines.spark_sessions import CONNECT, connected_session, is_spark, safe_engine
@@ -34,7 +36,7 @@ def read(
     schema: Schema | str | Path | None = None,
     *,
     csv: CsvFormat | None = None,
-    engine: EngineName | Any = "memory",
+    engine: EngineName | Any = None,
     memory: str | None = None,
 ) -> Table:
     """Read a table from a file, a database URL or a frame, and check it against its schema.
@@ -48,17 +50,30 @@ def read(
 
     `engine` says who holds the rows: "memory", or "duckdb", which keeps them on disk and uses as much `memory` as it is
     given, such as "2GB", or "spark": the session that is running, or one on this machine if there is none. It may also be
-    a SparkSession, or the URL of a Spark Connect server, "sc://host:15002". Except in memory, `source` may be several
-    Parquet files, "people/*.parquet", also from elsewhere, "s3://bucket/people.parquet"; Spark's may be a DataFrame of its own.
+    a SparkSession, or the URL of a Spark Connect server, "sc://host:15002". Without it, a source that is too large for the
+    memory that is free gets "duckdb", and a note says so. Except in memory, `source` may be several Parquet files,
+    "people/*.parquet", also from elsewhere, "s3://bucket/people.parquet"; Spark's may be a DataFrame of its own.
 
     >>> read(pl.DataFrame({"age": [30, 40]}))
     Table(DataFrame: 2 rows x 1 columns)
     """
     if isinstance(schema, str | Path):
         schema = Schema.from_toml(schema)
+    notes: tuple[str, ...] = ()
+    if engine is None and is_spark(source, "DataFrame"):
+        engine = "spark"
+    if engine is None:
+        engine, notes = fit(source, memory)
+        memory = memory if engine == "duckdb" else None
     database = _database(engine, source, memory)
     if database:
-        return read_relational(database, source, schema, csv)
+        table = read_relational(database, source, schema, csv)
+    else:
+        table = _read_into_memory(source, schema, csv)
+    return replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
+
+
+def _read_into_memory(source: Any, schema: Schema | None, csv: CsvFormat | None) -> Table:
     if is_csv(source):
         return _read_csv(open_csv(existing(source), csv or (schema.csv if schema else CsvFormat())), schema)
     typed = {name for name in schema.attributes if schema[name].type} if schema else set()
@@ -85,7 +100,8 @@ def _database(engine: EngineName | Any, source: Any, memory: str | None) -> Data
         return DuckDB(memory)
     if memory is not None:
         raise ParameterError(
-            "The 'memory' parameter of read is of engine=\"duckdb\" only. Spark has the memory that its session was given."
+            "The 'memory' parameter of read is of engine=\"duckdb\" only. Spark has the memory that its session was given; in "
+            "memory, all rows are held."
         )
     if engine == "spark":
         return Spark(source.sparkSession if is_spark(source, "DataFrame") else None)

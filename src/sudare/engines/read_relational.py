@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from glob import glob
@@ -12,12 +12,13 @@ from typing import Any
 import polars as pl
 
 from sudare.engines.coding import Encode, Reading, check_columns, encode, how_to_parse
-from sudare.engines.database import Database
+from sudare.engines.database import Database, refuse_alike
 from sudare.engines.relational import Relational
 from sudare.engines.sources import existing, frame_of, is_csv, is_elsewhere, is_parquet, refuse_cells
 from sudare.engines.spark import Spark
 from sudare.engines.spark_sessions import is_spark
 from sudare.errors import InputError
+from sudare.tables.checking import all_missing
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
 from sudare.tables.databases import safe_name
@@ -36,6 +37,7 @@ def read_relational(database: Database, source: Any, schema: Schema | None, csv:
         return _read_csv(database, file, schema)
     if isinstance(source, str | Path) and is_parquet(str(source)):
         relation, origin, types = _parquet(database, str(source))
+        refuse_alike(list(types), database.name)
     elif isinstance(database, Spark) and is_spark(source, "DataFrame"):
         relation, origin = database.snapshot(source), Source(type(source).__name__)
         types = database.types(relation)
@@ -51,7 +53,7 @@ def read_relational(database: Database, source: Any, schema: Schema | None, csv:
         refuse_cells(own, origin)
         return partial(encode, own, reading[name], missing_values, origin)
 
-    return _read(database, relation, list(types), reading, code)
+    return _read(database, relation, types, reading, code, missing_values)
 
 
 def _parquet(database: Database, source: str) -> tuple[str, Source, dict[str, pl.DataType]]:
@@ -87,11 +89,18 @@ def _read_csv(database: Database, file: CsvFile, schema: Schema | None) -> Table
         how, coded = how_to_parse(reading[name]), Column.encode(raw.alias(name))
         return partial(typed_column, coded, reading[name].type, decimal, missing_values, trim, **how)
 
-    return _read(database, relation, list(database.types(relation)), reading, code)
+    return _read(database, relation, database.types(relation), reading, code, missing_values)
 
 
-def _read(database: Database, relation: str, names: list[str], reading: Reading, code: Code) -> Table:
-    origin = reading.origin
+def _read(
+    database: Database,
+    relation: str,
+    types: Mapping[str, pl.DataType],
+    reading: Reading,
+    code: Code,
+    missing_values: Sequence[str],
+) -> Table:
+    origin, names = reading.origin, list(types)
     check_columns(names, database.rows(relation), reading.schema, origin)
 
     def coded(name: str, raw: pl.Series) -> Column:
@@ -104,9 +113,22 @@ def _read(database: Database, relation: str, names: list[str], reading: Reading,
     always = [name for name in names if not reading.can_wait(name)] or names[:1]
     keys = database.keys(relation)
     rows = Relational(database, relation, keys, coded, always)
-    for name in always:
-        rows.dictionary(name)
+    for name in names:
+        if name in always:
+            rows.dictionary(name)
+        unknown = missing_values if types[name] == pl.String else ()
+        if reading.can_wait(name) and not _has_a_value(database, relation, keys[name], unknown):
+            reading.faults.append(all_missing(name, origin))
     return reading.table(rows)
+
+
+def _has_a_value(database: Database, relation: str, key: str, missing_values: Sequence[str]) -> bool:
+    """Tell whether any row has a value in a column; the first one that has ends the search."""
+    where = f"{key} IS NOT NULL"
+    if missing_values:
+        texts = ", ".join("'" + text.replace("'", "''") + "'" for text in missing_values)
+        where += f" AND trim({key}, ' \t') NOT IN ({texts})"
+    return database.frame(f"SELECT 1 AS one FROM {relation} WHERE {where} LIMIT 1").height > 0
 
 
 def _of_values(origin: Source, database: Database, relation: str, key: str, raw: pl.Series) -> Source:

@@ -8,11 +8,9 @@ again when somebody asks: what noise once said must never be said anew.
 
 from __future__ import annotations
 
-import os
-import shutil
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -21,11 +19,12 @@ from typing import Any
 
 import polars as pl
 
-from sudare.engines.database import quoted
-from sudare.engines.spark_sessions import errors, is_local, local_session, private_folder
+from sudare.engines.database import quoted, refuse_alike
+from sudare.engines.private_folder import private_folder
+from sudare.engines.sizes import free_memory
+from sudare.engines.spark_sessions import errors, is_local, local_session
 from sudare.errors import InputError
 from sudare.tables.databases import without_secrets
-from sudare.tables.text import listed
 
 TYPES: dict[pl.DataType, str] = {
     pl.Boolean(): "BOOLEAN",
@@ -55,6 +54,7 @@ BATCH = 2**20  # rows that Spark hands over at a time
 class Spark:
     """A schema of its own in the catalog of a Spark session."""
 
+    name = "spark"
     remote_files = (
         "Spark needs the connector of its file system (for s3a:// the package hadoop-aws, named in spark.jars.packages), and "
         "credentials in the session's configuration."
@@ -71,8 +71,8 @@ class Spark:
         self._answers: dict[str, pl.DataFrame] = {}
         self.sees_local_files = is_local(self._session)
         # A cluster shares its warehouse; on one machine nobody else may look into what is kept.
-        home = private_folder() if self.sees_local_files else None
-        weakref.finalize(self, _remove, self._session, self._schema, self._views, home, own)
+        home, remove = private_folder("spark") if self.sees_local_files else (None, None)
+        weakref.finalize(self, _remove, self._session, self._schema, self._views, remove, own)
         with self._asking():
             self._session.sql(f"CREATE SCHEMA {self._schema}{_at(home)}")
 
@@ -89,8 +89,8 @@ class Spark:
 
     @property
     def memory(self) -> int:
-        """A quarter of what this machine has: what is learned here is not learned on the cluster."""
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+        """A quarter of what is free on this machine: what is learned is learned here, not on the cluster."""
+        return free_memory() // 4
 
     # -- Asking ---------------------------------------------------------------------------------------
 
@@ -208,14 +208,14 @@ class Spark:
 
     def snapshot(self, rows: Any) -> str:
         """Keep the rows of a Spark DataFrame as they are now: its sources may change, and it may draw lots."""
-        _refuse_alike(rows.columns)
+        refuse_alike(rows.columns, self.name)
         name = self._name()
         with self._asking():
             rows.write.saveAsTable(name)
         return name
 
     def _sent(self, frame: pl.DataFrame) -> Any:
-        _refuse_alike(frame.columns)
+        refuse_alike(frame.columns, self.name)
         plain = pl.DataFrame([_plain(series) for series in frame])
         columns = [f"{_name_in_spark(name)} {_type_in_spark(dtype)}" for name, dtype in plain.schema.items()]
         return self._session.createDataFrame(plain.to_arrow(), schema=", ".join(columns))
@@ -232,15 +232,17 @@ def _at(home: Path | None) -> str:
     return f" LOCATION '{home.as_uri()}'" if home else ""  # quotes are written as %27 there
 
 
-def _remove(session: Any, schema: str, views: list[str], home: Path | None, own: bool) -> None:
+def _remove(
+    session: Any, schema: str, views: list[str], remove: Callable[[], None] | None, own: bool
+) -> None:
     with suppress(Exception):  # the session may be gone, and everything with it
         for view in views:
             session.catalog.dropTempView(view)
         session.sql(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
         if own:
             session.stop()
-    if home:
-        shutil.rmtree(home, ignore_errors=True)
+    if remove:
+        remove()
 
 
 def _words(error: Exception) -> str:
@@ -294,12 +296,4 @@ def _refuse(name: str, dtype: pl.DataType) -> None:
         raise InputError(
             f"Column '{name}' is of the type {dtype}, which the engine \"spark\" does not count. Keep one number, date or "
             "text per cell."
-        )
-
-
-def _refuse_alike(names: list[str]) -> None:
-    lower = [name.lower() for name in names]
-    if alike := [name for name in names if lower.count(name.lower()) > 1]:
-        raise InputError(
-            f"Spark does not tell the columns {listed(alike)} apart. Rename them, or read them with another engine."
         )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 import weakref
-from pathlib import Path
 from typing import Any
 
+from sudare.engines.private_folder import private_folder
 from sudare.errors import InputError, ParameterError
 
 CONNECT = "sc://"
@@ -59,7 +57,7 @@ def local_session() -> Any:
 
     if running := SparkSession.getActiveSession():
         return running
-    home = private_folder()  # Spark lets everybody read what it spills
+    home, remove = private_folder("spark")  # Spark lets everybody read what it spills
     folders = {"spark.local.dir": str(home / "spilled"), "spark.sql.warehouse.dir": str(home / "warehouse")}
     builder = SparkSession.builder.master("local[*]").appName("sudare")
     for name, value in (LOCAL | folders).items():
@@ -67,12 +65,12 @@ def local_session() -> Any:
     try:
         session = builder.getOrCreate()
     except raised:
-        shutil.rmtree(home)
+        remove()
         raise ParameterError(
             'The engine "spark" needs Java 17 or later, and Spark did not start with the one that is here, if any. '
             "Install it (Debian: apt-get install openjdk-17-jre-headless), or name it in JAVA_HOME."
         ) from None
-    weakref.finalize(session, shutil.rmtree, home, ignore_errors=True)
+    weakref.finalize(session, remove)
     return session
 
 
@@ -107,8 +105,3 @@ def safe_engine(engine: str) -> str:
     """
     host = re.split(r"[;?#]", engine.removeprefix(CONNECT).rpartition("@")[2], maxsplit=1)[0].rstrip("/")
     return CONNECT + host if engine.startswith(CONNECT) else host
-
-
-def private_folder() -> Path:
-    """Make a folder that nobody else may look into."""
-    return Path(tempfile.mkdtemp(prefix="sudare-spark-"))

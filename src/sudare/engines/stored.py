@@ -29,6 +29,8 @@ class StoredRows(PublishedRows):
 
     def counted(self, names: Sequence[str]) -> Runs:
         """Count the rows by some columns."""
+        if not names:
+            return Runs(pl.DataFrame(height=1), pl.Series([self.height]))
         columns = self._columns(names)
         return self._decoded(
             self._database.frame(f"{self._counted(columns)} ORDER BY {', '.join(columns)}"), names
@@ -36,6 +38,9 @@ class StoredRows(PublishedRows):
 
     def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Runs]:
         """Count rows by some columns in pieces."""
+        if not names:
+            yield self.counted(names)
+            return
         columns, together_columns = self._columns(names), self._columns(together)
         for query in in_pieces(self._database, self._counted(columns), together_columns):
             yield self._decoded(

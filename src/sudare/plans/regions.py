@@ -7,7 +7,6 @@ in files, and one is looked at at a time.
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.engines.private_folder import private_folder
 from sudare.engines.relational import Relational
 from sudare.engines.rewriting import PiecewiseRewriting, Rewriting
 from sudare.plans.cuts import CutPlan
@@ -55,10 +55,10 @@ class Shelf:
     @classmethod
     def of(cls, plans: Iterator[TuplePlan | CutPlan]) -> Shelf:
         """Put plans into a folder that nobody else can look into, and that is gone with the shelf."""
-        folder = Path(tempfile.mkdtemp(prefix="sudare-plan-"))
+        folder, remove = private_folder("plan")
         first = next(plans)
         shelf = cls(folder, 0, type(first), first.to_json())
-        weakref.finalize(shelf, shutil.rmtree, folder, ignore_errors=True)
+        weakref.finalize(shelf, remove)
         shelf._put(first)
         for plan in plans:
             shelf._put(plan)

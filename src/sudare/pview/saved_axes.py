@@ -16,7 +16,7 @@ from sudare.errors import InputError
 from sudare.pview.axis import Axis
 from sudare.pview.saved import MAX_AXES, MAX_DOMAIN_CELLS, Form, Name, checked
 from sudare.tables.numbers import EPOCH
-from sudare.tables.text import shown, text_of
+from sudare.tables.text import PATTERN, is_pattern, shown, text_of
 from sudare.tables.types import ZONED
 
 TYPES: dict[tuple[str, ...], pl.DataType] = {
@@ -98,6 +98,8 @@ def axes_from_json(axes: Sequence[object]) -> tuple[Axis, ...]:
     refuse_large_domain(len(forms), sum(form.cells for form in forms))  # before any of it is laid out
     if len({form.name for form in forms}) < len(forms):
         raise InputError("Two attributes of the p-view have one name.")
+    if patterns := [form.name for form in forms if is_pattern(form.name)]:
+        raise InputError(f"No attribute of a p-view can be called {shown(patterns[0])}: {PATTERN}.")
     return tuple(_axis_of(form) for form in forms)
 
 

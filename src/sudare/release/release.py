@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,7 +18,9 @@ from sudare.ledger.ledger import Ledger
 from sudare.plans.plan import Plan
 from sudare.privacy.certificate import Certificate, InputHash, new_salt
 from sudare.privacy.promises import Promise
+from sudare.progress import Step, step
 from sudare.release.certify import Declared, HandedOver, certify, verified
+from sudare.release.warehouses import Staging, Target
 from sudare.release.writing import sha256_of, write_json, write_text
 from sudare.tables import folders
 from sudare.tables.atomic import write_folder
@@ -129,6 +132,7 @@ class Release:
         force: bool = False,
         ledger: Ledger | None = None,
         receiver: str | None = None,
+        to: str | None = None,
     ) -> Path:
         """Write the release into a new folder, whole or not at all: `hand-over` for the receiver, `keep` for you.
 
@@ -139,13 +143,33 @@ class Release:
 
         A large table stands in several Parquet files (`tables.parts`). `csv` says whether it is written as one CSV file,
         too; without it, a table is that stands in one Parquet file.
+
+        `to` names a table that the rows are also written to: "duckdb:///people.duckdb?table=people_k5", or
+        "postgresql://user@host/database?table=people_k5"; each of several views gets one of its own, people_k5_VIEW. It is
+        recounted there, and appears right after the folder, whole or not at all.
         """
-        folder = Path(folder)
+        target = Target.parse(to) if to is not None else None
+        if target is not None:  # before the work, not only after it
+            target.refuse_taken(self.handed_over.frames, force=force)
+        folder, height = Path(folder), sum(rows.height for rows in self.handed_over.frames.values())
+        stages = target.staging(force=force) if target is not None else nullcontext()
+        with stages as staging, step(f"Writing {folder}", total=height) as writing:
+            files = self._files(csv, writing)
+            files[f"{folders.HAND_OVER}/{folders.CERTIFICATE}"] = lambda path: self._certify(
+                path, folder, ledger, receiver, staging
+            )
+            write_folder(folder, files, force=force, mark=folders.MARK, private=[folders.KEEP])
+            if staging is not None:
+                staging.publish()
+        return folder
+
+    def _files(self, csv: bool | None, writing: Step) -> dict[str, Callable[[Path], object]]:
+        """Return all files but the certificate, each with what writes it."""
         files: dict[str, Callable[[Path], object]] = {}
         for name, rows in self.handed_over.frames.items():
             names, parts = part_names(name, rows.height), in_parts(rows)
             for file in names:
-                files[f"{folders.HAND_OVER}/{file}"] = partial(_write_next, parts)
+                files[f"{folders.HAND_OVER}/{file}"] = partial(_write_next, parts, writing)
             if csv or (csv is None and len(names) == 1):
                 files[f"{folders.HAND_OVER}/{name}.csv"] = partial(write_csv, rows)
         if (law := self.handed_over.law) is not None:
@@ -154,18 +178,18 @@ class Release:
             files[f"{folders.KEEP}/{name}"] = write
         files[f"{folders.KEEP}/{folders.REPORT}"] = lambda path: write_text(path, self.report)
         files[f"{folders.KEEP}/{folders.HOLDER}"] = lambda path: write_json(path, self.holder)
-        files[f"{folders.HAND_OVER}/{folders.CERTIFICATE}"] = lambda path: self._certify(
-            path, folder, ledger, receiver
-        )
-        write_folder(folder, files, force=force, mark=folders.MARK, private=[folders.KEEP])
-        return folder
+        return files
 
-    def _certify(self, path: Path, folder: Path, ledger: Ledger | None, receiver: str | None) -> None:
+    def _certify(
+        self, path: Path, folder: Path, ledger: Ledger | None, receiver: str | None, staging: Staging | None
+    ) -> None:
         """Write the certificate with the hashes of the files beside it, verify them, and tell the ledger."""
         hashes = {file.name: sha256_of(file) for file in sorted(path.parent.iterdir())}
         certificate = self.certificate.model_copy(update={"output": hashes})
         certificate.write(path)
         verify(path.parent, self.requirements, self.schema).refuse_if_broken()
+        if staging is not None:
+            staging.stage(path.parent)
         if ledger is not None:
             self._tell(ledger, certificate, path, folder, receiver)
 
@@ -189,6 +213,8 @@ class Release:
         ledger.record(body, self.kept.table)
 
 
-def _write_next(parts: Iterator[Runs], path: Path) -> None:
+def _write_next(parts: Iterator[Runs], writing: Step, path: Path) -> None:
     """Write the next part of a table: files are written one after the other."""
-    write_parquet(next(parts), path)
+    part = next(parts)
+    write_parquet(part, path)
+    writing.advance(part.height)

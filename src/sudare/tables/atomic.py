@@ -74,7 +74,7 @@ def write_folder(
         if _must_replace(folder, mark, force=force):
             _exchange(partial, folder)
         else:
-            _move(partial, folder)
+            move(partial, folder)
         _sync_folder(folder.parent)
     finally:
         # After an exchange the old folder has this name; after a failure, the unfinished new one.
@@ -163,7 +163,7 @@ def _make_partial(folder: Path) -> Path:
     return partial
 
 
-def _move(partial: Path, folder: Path) -> None:
+def move(partial: Path, folder: Path) -> None:
     """Give `partial` the name `folder`, which must be free."""
     try:
         if not _rename(partial, folder, _NO_REPLACE):

@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.progress import step
 from sudare.tables import _kernels
 from sudare.tables.csv_format import (
     SAMPLE,
@@ -59,13 +60,15 @@ class CsvFile:
             raise InputError(f"{self.name}: the table is empty; there is no record after the header.")
         data, newline = (self._plain(), LF) if odd else (self.data, self.newline)
         parsed = 0
-        for start, stop in pairwise(_record_starts(data, newline, ord(self.format.quote))):
-            frame = self._parsed(data[start:stop].tobytes(), names, skip=start == 0)
-            parsed += frame.height
-            if parsed > records:  # blank lines at the end
-                frame, extra = frame[: records - parsed], frame[records - parsed :]
-                parsed = records if _is_blank(extra) else parsed
-            yield frame
+        with step(f"Reading {self.name}", total=len(data), unit="bytes") as reading:
+            for start, stop in pairwise(_record_starts(data, newline, ord(self.format.quote))):
+                frame = self._parsed(data[start:stop].tobytes(), names, skip=start == 0)
+                parsed += frame.height
+                if parsed > records:  # blank lines at the end
+                    frame, extra = frame[: records - parsed], frame[records - parsed :]
+                    parsed = records if _is_blank(extra) else parsed
+                yield frame
+                reading.advance(stop - start)
         if parsed != records:
             raise InputError(
                 f"{self.name}: {records:,} records were counted but {parsed:,} were read. "

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,6 +17,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from sudare.errors import InputError, MissingExtraError
+from sudare.interruptible import Worker
 from sudare.tables.text import listed
 
 FETCH = 100_000  # rows taken from a cursor at a time
@@ -198,7 +200,8 @@ def _read_duckdb(url: DatabaseUrl, table: str | None, query: str | None) -> pl.D
             if rows is None:
                 raise InputError(f"{url.name}: the query gives no rows. Give a SELECT.")
             _check_names(rows.columns, url.name)
-            return pl.DataFrame(rows.to_arrow_table())
+            fetch = partial(Worker().do, stop=connection.interrupt, percent=connection.query_progress)
+            return pl.DataFrame(fetch(rows.to_arrow_table))
     except (duckdb.Error, pl.exceptions.PolarsError) as error:
         raise url.refusal("DuckDB", error, query) from None
 

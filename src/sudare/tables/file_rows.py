@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from sudare.errors import InputError
+from sudare.progress import step
 from sudare.tables.exact import exact
 from sudare.tables.parquet_files import (
     SLICED_VALUES_PER_BYTE,
@@ -24,37 +26,12 @@ SAMPLED = 64
 MAX_KEPT = 2**21  # rows that are kept, where no more of a table differ from the one before
 
 
-class FileRows(PublishedRows):
-    """The rows of a Parquet file, or of all parts of a table.
+class RowsReadAgain(PublishedRows):
+    """Rows of files.
 
-    Where few rows are different, they are kept, each with how often it stands there; else every question is answered
+    Where few of them are different, they are kept, each with how often it stands there; else every question is answered
     from the files.
     """
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        refuse_gaps(paths)
-        rows = [outline_of(path, str(path), SLICED_VALUES_PER_BYTE).rows for path in paths]
-        refuse_sizes(paths, rows)
-        self.paths, self._height = tuple(paths), sum(rows)
-        self.schema = parquet_schema(paths[0])
-        for path in paths[1:]:
-            if list(parquet_schema(path).items()) != list(self.schema.items()):
-                raise InputError(
-                    f"{path}: this part has other columns, or other types, than {paths[0].name}. Ask for the folder again."
-                )
-
-    def __str__(self) -> str:
-        return str(self.paths[0])
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.schema)
-
-    @property
-    def height(self) -> int:
-        """How many rows there are."""
-        return self._height
 
     @cached_property
     def kept(self) -> Runs | None:
@@ -97,10 +74,45 @@ class FileRows(PublishedRows):
         """Return all rows, some at a time."""
         yield from [self.kept] if self.kept is not None else self._read(self.columns)
 
+    @abstractmethod
     def _read(self, names: Sequence[str]) -> Iterator[Runs]:
-        for path in self.paths:
-            for rows in read_parquet_slices(path, SLICE, names):
-                yield Runs.of(rows)
+        """Return the rows in some columns, some at a time."""
+
+
+class FileRows(RowsReadAgain):
+    """The rows of a Parquet file, or of all parts of a table."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        refuse_gaps(paths)
+        rows = [outline_of(path, str(path), SLICED_VALUES_PER_BYTE).rows for path in paths]
+        refuse_sizes(paths, rows)
+        self.paths, self._height = tuple(paths), sum(rows)
+        self.schema = parquet_schema(paths[0])
+        for path in paths[1:]:
+            if list(parquet_schema(path).items()) != list(self.schema.items()):
+                raise InputError(
+                    f"{path}: this part has other columns, or other types, than {paths[0].name}. Ask for the folder again."
+                )
+
+    def __str__(self) -> str:
+        return str(self.paths[0])
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema)
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return self._height
+
+    def _read(self, names: Sequence[str]) -> Iterator[Runs]:
+        with step("Reading what was published", total=self._height) as reading:
+            for path in self.paths:
+                for rows in read_parquet_slices(path, SLICE, names):
+                    yield Runs.of(rows)
+                    reading.advance(rows.height)
 
 
 def _grouped(read: Iterable[Runs]) -> Runs:

@@ -14,7 +14,8 @@ from typing import BinaryIO
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.tables.parquet_files import SLICED_VALUES_PER_BYTE, outline_of, read_parquet
+from sudare.progress import step
+from sudare.tables.parquet_files import SLICED_VALUES_PER_BYTE, outline_of
 from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.spreadsheets import guarded, unguarded
 
@@ -36,21 +37,8 @@ def column_names(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file, strict=True), [])
     except BROKEN as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     return unguarded(pl.Series(names, dtype=pl.String)).to_list()
-
-
-def read_output(path: Path) -> pl.DataFrame:
-    """Read a published file; its columns must have different names."""
-    names = column_names(path)
-    try:
-        if not is_csv(path):
-            return read_parquet(path)
-        frame = pl.read_csv(path, infer_schema=False, glob=False)
-        frame.columns = names
-    except BROKEN as error:
-        raise _unreadable(path, error) from None
-    return frame
 
 
 def write_parquet(part: Runs, to: Path | BinaryIO) -> None:
@@ -60,28 +48,35 @@ def write_parquet(part: Runs, to: Path | BinaryIO) -> None:
 
 def write_csv(rows: PublishedRows, to: Path) -> None:
     """Write a table as CSV, in which no spreadsheet takes a text for a formula."""
-    with to.open("wb") as file:
-        file.writelines(_csv(rows))
+    with to.open("wb") as file, step(f"Writing {to.name}", total=rows.height) as writing:
+        for text, height in _csv(rows):
+            file.write(text)
+            writing.advance(height)
 
 
 def is_written_as(path: Path, rows: PublishedRows) -> bool:
     """Tell whether a CSV file is byte by byte what a release writes for these rows."""
     try:
-        with path.open("rb") as file:
-            return all(file.read(len(text)) == text for text in _csv(rows)) and not file.read(1)
+        with path.open("rb") as file, step(f"Verifying {path.name}", total=rows.height) as verifying:
+            for text, height in _csv(rows):
+                if file.read(len(text)) != text:
+                    return False
+                verifying.advance(height)
+            return not file.read(1)
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
 
 
-def _csv(rows: PublishedRows) -> Iterator[bytes]:
-    """Yield the text of a CSV file, some rows at a time."""
+def _csv(rows: PublishedRows) -> Iterator[tuple[bytes, int]]:
+    """Yield the text of a CSV file, some rows at a time, with how many they are."""
     header = True
     for part in rows.parts():
         for some in Runs(guarded(part.rows), part.lengths).slices():
-            yield some.write_csv(include_header=header).encode()
+            yield some.write_csv(include_header=header).encode(), some.height
             header = False
 
 
-def _unreadable(path: Path, error: BaseException) -> InputError:
+def unreadable(path: Path, error: BaseException) -> InputError:
+    """Say that a published file cannot be read, and why."""
     what = (str(error).strip().splitlines() or [type(error).__name__])[0]
     return InputError(f"{path}: the output cannot be read: {what}.")

@@ -15,7 +15,7 @@ from sudare.tables.attribute import Attribute, Bound, Outside, Role, Scalar, Sch
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.policy import Policy
 from sudare.tables.recipes import RECIPE_KEYS, Recipe
-from sudare.tables.text import listed, shown
+from sudare.tables.text import PATTERN, is_pattern, listed, shown
 from sudare.tables.text_files import read_toml
 from sudare.tables.toml import toml, toml_key
 
@@ -67,6 +67,13 @@ class Schema(SchemaPart):
     csv: CsvFormat = CsvFormat()
     publish: Policy | None = None
     source: str | None = Field(default=None, min_length=1, max_length=MAX_NAME_LENGTH)
+
+    @field_validator("attributes")
+    @classmethod
+    def _no_patterns(cls, attributes: dict[str, Attribute]) -> dict[str, Attribute]:
+        if patterns := [name for name in attributes if is_pattern(name)]:
+            raise ValueError(f"cannot be called {listed(patterns)}: {PATTERN}")
+        return attributes
 
     @field_validator("source")
     @classmethod

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+PATTERN = "'*', and what begins with ^ and ends with $, stand for other names"
+
 
 def text_of(value: Any) -> str:
     """Write a value as text.
@@ -63,6 +65,15 @@ def shown(value: Any, limit: int = 60) -> str:
     """Quote a value for an error message; a very long one is cut."""
     text = repr(value) if isinstance(value, str) else text_of(value)
     return text if len(text) <= limit else f"{text[:limit]}... ({len(text):,} characters)"
+
+
+def is_pattern(name: str) -> bool:
+    """Tell whether polars takes a name for a pattern of names, so that no column can safely have it.
+
+    >>> [is_pattern(name) for name in ("^a.*$", "*", "a*", "^a")]
+    [True, True, False, False]
+    """
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
 
 
 def listed(names: list[str] | tuple[str, ...], limit: int = 12) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.tables.file_rows import FileRows
+from sudare.tables.file_rows import RowsReadAgain
 from sudare.tables.outputs import BROKEN
 from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.spreadsheets import guarded
@@ -50,7 +50,7 @@ class RowsAsCsv(PublishedRows):
 
 def as_csv(rows: PublishedRows) -> PublishedRows:
     """Return rows as their CSV file has them; those that are kept are written only once."""
-    kept = rows.kept if isinstance(rows, FileRows) else None
+    kept = rows.kept if isinstance(rows, RowsReadAgain) else None
     return RowsAsCsv(rows) if kept is None else _written(kept)
 
 

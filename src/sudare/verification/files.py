@@ -16,10 +16,11 @@ import polars as pl
 
 from sudare.errors import InputError, RequirementError
 from sudare.privacy.certificate import Certificate
+from sudare.tables.csv_rows import CsvRows
 from sudare.tables.exact import exact
 from sudare.tables.file_rows import FileRows
 from sudare.tables.folders import CERTIFICATE, LAW
-from sudare.tables.outputs import BROKEN, column_names, is_csv, is_written_as, read_output, write_parquet
+from sudare.tables.outputs import BROKEN, column_names, is_csv, is_written_as, write_parquet
 from sudare.tables.parts import in_parts, part_names, tables_of
 from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.schema import Schema
@@ -78,7 +79,7 @@ def open_table(output: pl.DataFrame | PublishedRows | Sequence[Path], schema: Sc
         table = PublishedTable("The output", Runs.of(output) if isinstance(output, pl.DataFrame) else output)
     elif is_csv(output[0]):
         refuse_columns(column_names(output[0]), schema, output[0].name)
-        table = PublishedTable(output[0].name, Runs.of(read_output(output[0])), from_csv=True)
+        table = PublishedTable(output[0].name, CsvRows(output[0]), from_csv=True)
     else:
         rows = FileRows(output)
         table = PublishedTable(

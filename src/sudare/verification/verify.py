@@ -21,8 +21,9 @@ from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
 from sudare.tables.attribute import Role
+from sudare.tables.csv_rows import RowsAsMeant
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
-from sudare.tables.runs import PublishedRows, Runs
+from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.tables.text import listed
 from sudare.verification import recount_laws
@@ -182,8 +183,7 @@ def _refuse_more_than_rows(
         table, written_by = tables[name][0], certificate.versions.get("polars")
         rows = table.rows
         if table.from_csv:
-            runs = rows.runs()
-            rows = Runs(runs.rows.with_columns(map(table.meant, runs.rows.iter_columns())), runs.lengths)
+            rows = RowsAsMeant(rows)
         else:
             refuse_order(table)
         notes += [refuse_other_files(name, paths, rows, written_by) for paths in copies]
