@@ -15,12 +15,13 @@ from typing import Any
 from sudare.engines.spark_sessions import LOCAL
 from tests.conftest import unavailable
 
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 SMALL = LOCAL | {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     # A few rows are counted long before generated code, or code that is compiled well, pays off.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": JAVA,
+    "spark.executor.extraJavaOptions": JAVA,
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }

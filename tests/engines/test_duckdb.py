@@ -237,3 +237,21 @@ def test_published_rows_are_counted_by_no_column_too() -> None:
     for table in both(people, schema):
         rows = sd.generalize(table, sd.KAnonymity(5)).handed_over.frames["data"]
         assert rows.counted([]).height == 50
+
+
+def test_identifiers_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    people = pl.DataFrame(
+        {"name": [f"person {i}" for i in range(500)], "age": [i % 9 for i in range(498)] + [50, 60]}
+    )
+    schema = sd.Schema.from_roles(identifier=["name"], quasi=["age"])
+    heights, really = [], DuckDB.frame
+
+    def frame(self: DuckDB, query: str) -> pl.DataFrame:
+        answer = really(self, query)
+        heights.append(answer.height)
+        return answer
+
+    monkeypatch.setattr(DuckDB, "frame", frame)
+    release = sd.generalize(sd.read(people, schema, engine="duckdb"), sd.KAnonymity(5), suppress=0.1)
+    assert release.frame().height == 498  # two were left out
+    assert 0 < max(heights) <= people["age"].n_unique()

@@ -46,24 +46,13 @@ SPECIAL = pl.DataFrame(
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def tables(spark: Any) -> tuple[sd.Table, sd.Table]:
-    return sd.read(SURVEY, SCHEMA), sd.read(SURVEY, SCHEMA, engine=spark)
-
-
-def test_noise_is_drawn_once(tables: tuple[sd.Table, sd.Table], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_engine, "SMALL", 0)  # nothing is remembered
+def test_noise_is_drawn_once(spark: Any) -> None:
     noise = np.random.default_rng()
-    changed = tables[1].rows.changed(
-        ["sex"], lambda codes: pl.DataFrame({"x": noise.random(len(codes["sex"]))})
-    )
-    first = changed.frame()
-    assert first.equals(changed.frame())
-    assert first["x"].n_unique() == SURVEY.height
-
-
-def test_the_digest_is_the_same(tables: tuple[sd.Table, sd.Table]) -> None:
-    assert tables[0].digest() == tables[1].digest()
+    database = Spark(spark)
+    drawn = database.keep(pl.DataFrame({"x": noise.random(50)}) for _ in range(2))
+    first, second = (database.frame(f"SELECT x FROM {drawn} ORDER BY {by}")["x"] for by in ("x", "1"))
+    assert first.equals(second)
+    assert first.n_unique() == 100
 
 
 @pytest.mark.parametrize(
@@ -94,8 +83,6 @@ def test_special_values_are_told_apart_as_in_memory(
         assert one.equals(other)  # NaN is itself here
         if one.dtype.is_float():  # and -0.0 is not 0.0
             assert np.signbit(one.to_numpy()).tolist() == np.signbit(other.to_numpy()).tolist()
-    one_counts, other_counts = (table.counts(list(memory.columns)) for table in (memory, own))
-    assert one_counts.codes.tolist() == other_counts.codes.tolist()
     assert memory.digest() == own.digest()
 
 
@@ -156,7 +143,7 @@ def test_rows_stay_where_they_are_and_are_written_in_parts(
     monkeypatch.setattr(parts, "PART_ROWS", 150)
     for engine in ("memory", spark):
         table = sd.read(tmp_path / "people.parquet", schema, engine=engine)
-        release = sd.generalize(table, sd.KAnonymity(5), suppress=0.1)
+        release = sd.generalize(table, sd.KAnonymity(5))
         release.write(tmp_path / type(engine).__name__)
     files = sorted((tmp_path / "str" / "hand-over").glob("data.*"))
     assert [file.name for file in files] == [f"data.0000{i}.parquet" for i in (1, 2, 3)]
