@@ -1,4 +1,7 @@
-"""Compiled: blocks that units enter and leave, with what each block costs."""
+"""Compiled: blocks that units enter and leave, with what each block costs.
+
+Rows are copied value by value: numba compiles an assignment of whole rows, which may broadcast, for seconds.
+"""
 
 from __future__ import annotations
 
@@ -102,8 +105,9 @@ def holds(b: int, g: Given, s: State) -> bool:  # pragma: no cover
 @njit(cache=True, nogil=True)
 def sort(s: State) -> None:  # pragma: no cover
     """Rank the blocks by what they cost now."""
-    s.by_cost[:] = np.argsort(s.cost)
-    s.ranked[:] = s.cost[s.by_cost]
+    rising = np.argsort(s.cost)
+    for i in range(rising.size):
+        s.by_cost[i], s.ranked[i] = rising[i], s.cost[rising[i]]
 
 
 @njit(cache=True, nogil=True)
@@ -151,8 +155,8 @@ def refit(b: int, g: Given, s: State) -> None:  # pragma: no cover
     if u < 0:
         return
     leaves, trees = g.units.leaves, g.units.trees
-    s.rep[b] = leaves[u]
-    s.level[b] = 0
+    for a in range(leaves.shape[1]):
+        s.rep[b, a], s.level[b, a] = leaves[u, a], 0
     u = s.after[u]
     while u >= 0:
         for a in range(leaves.shape[1]):

@@ -79,12 +79,13 @@ def _roughly(a: Array, b: Array, gain: Array) -> Any:  # pragma: no cover
 def _place_the_rest(may_leave_out: int, g: Given, s: State) -> int:  # pragma: no cover
     """Put units without a block where they cost least, or leave them out; return how many records are."""
     left_out = 0
+    nowhere: Any = np.int64(-1)  # for a plain -1, the search would be compiled twice
     for u in range(g.units.weights.size):
         if s.block_of[u] >= 0:
             continue
         w = g.units.weights[u]
         price = 1.0 * w if left_out + w <= may_leave_out else np.inf
-        b, _ = _best_block(u, -1, price, g, s)
+        b, _ = _best_block(u, nowhere, price, g, s)
         if b >= 0:
             put(u, b, g, s)
             refit(b, g, s)
