@@ -21,8 +21,10 @@ from sudare.utility.tree import Ints, Tree
 
 MAX_ATTRIBUTES = 3  # in one query
 SANITY = 0.001  # of all records: a smaller true count does not make the relative error larger
+MAX_CELLS = 1 << 18  # queries times tuples: so many are answered at once
 
 Mask = NDArray[np.bool_]
+"""Of leaves; of several queries, one in each row."""
 
 
 @dataclass(frozen=True)
@@ -134,16 +136,18 @@ class _Attribute:
         """Draw a query; return which leaves are in it."""
         asked = np.zeros(self.whole.shape[1], dtype=bool)
         if self.ordered:
-            low, high = np.sort(rng.integers(len(self.values), size=2))
+            low, high = sorted(rng.integers(len(self.values), size=2).tolist())
             asked[self.values[low : high + 1]] = True
         else:
             asked[rng.choice(self.values, size=rng.integers(1, len(self.values) + 1), replace=False)] = True
         return asked
 
     def shares(self, asked: Mask) -> NDArray[np.float64]:
-        """Return for every node which share of the leaves under it is asked for."""
-        inside = self.whole[:, asked].ravel()
-        return np.bincount(inside, minlength=self.size) / self._leaves_under
+        """Return for every query (a row of `asked`) and every node which share of the leaves under it is asked for."""
+        query, leaf = np.nonzero(asked)
+        inside = (query * self.size + self.whole[:, leaf]).ravel()
+        counted = np.bincount(inside, minlength=len(asked) * self.size)
+        return counted.reshape(len(asked), self.size) / self._leaves_under
 
 
 def _is_ordered(column: Dictionary) -> bool:
@@ -176,12 +180,22 @@ def _errors(
         published = Counts.of(
             {a.name: a.nodes for a in asked_of}, [a.size for a in asked_of], weights[outcome.kept]
         )
-        for _ in range(times):
-            asked = [attribute.ask(rng) for attribute in asked_of]
-            inside = np.ones(len(original), dtype=bool)
-            shares = published.weights.astype(np.float64)
-            for i, (attribute, leaves) in enumerate(zip(asked_of, asked, strict=True)):
-                inside &= leaves[attribute.leaf_of][original.codes[:, i]]
-                shares *= attribute.shares(leaves)[published.codes[:, i]]
-            true = int(original.weights[inside].sum())
-            yield abs(float(shares.sum()) - true) / max(true, SANITY * records)
+        cells = max(len(original), len(published), *(a.size for a in asked_of))
+        at_once = max(MAX_CELLS // cells, 1)
+        for done in range(0, times, at_once):
+            asked = [[a.ask(rng) for a in asked_of] for _ in range(min(at_once, times - done))]
+            yield from _errors_of(asked, asked_of, original, published, SANITY * records)
+
+
+def _errors_of(
+    asked: list[list[Mask]], asked_of: list[_Attribute], original: Counts, published: Counts, least: float
+) -> Iterator[float]:
+    """Yield the error of each of some queries on the same attributes, which are answered all at once."""
+    inside = np.ones((len(asked), len(original)), dtype=bool)
+    shares = np.tile(published.weights.astype(np.float64), (len(asked), 1))
+    for i, attribute in enumerate(asked_of):
+        leaves = np.stack([query[i] for query in asked])
+        inside &= leaves[:, attribute.leaf_of[original.codes[:, i]]]
+        shares *= attribute.shares(leaves)[:, published.codes[:, i]]
+    true = inside @ original.weights
+    yield from (abs(shares.sum(axis=1) - true) / np.maximum(true, least)).tolist()
