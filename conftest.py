@@ -2,7 +2,7 @@
 
 Doctests that show public tables run only where the tables are. A machine may be slow or busy, and the first example of a
 property may compile kernels, so hypothesis has no deadline. With `-m "not slow"`, as in `make test`, a property is tried on a
-third of its examples. Of two workers, one begins where the kernels are others than those that the first one compiles.
+fifth of its examples. Of two workers, one begins where the kernels are others than those that the first one compiles.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def _put_in_the_middle(items: list[pytest.Item]) -> None:
 
 
 def _try_fewer(test: Any) -> None:
-    """Let a property be tried on a third of its examples; hypothesis has no public name for what a test was given."""
+    """Let a property be tried on a fifth of its examples; hypothesis has no public name for what a test was given."""
     own = getattr(test, OWN_SETTINGS, None)
     if own is not None and not hasattr(test, "tried_fewer"):
         setattr(
             test,
             OWN_SETTINGS,
-            settings(own, max_examples=min(own.max_examples, max(own.max_examples // 3, 10))),
+            settings(own, max_examples=min(own.max_examples, max(own.max_examples // 5, 10))),
         )
         test.tried_fewer = True  # a test with several parameters comes several times

@@ -115,7 +115,7 @@ def state(folder: Path, before: dict[str, bytes] | None, head: str, new: sd.Rele
 @pytest.mark.parametrize(
     ("force", "every"),
     [
-        (False, 8),
+        (False, 24),
         pytest.param(False, 1, marks=pytest.mark.slow),
         pytest.param(True, 1, marks=pytest.mark.slow),
     ],
@@ -144,7 +144,7 @@ def test_killed_at_every_step(
     # Each state was seen, in this order, and no other: the ledger is told first, and then the new is there.
     in_order = ["before", "before, recorded", "new, recorded"]
     assert [state for state, _ in itertools.groupby(states)] == in_order
-    assert len(states) > (60 if every == 1 else 15)
+    assert len(states) > (60 if every == 1 else 12)
 
 
 class Writer:
