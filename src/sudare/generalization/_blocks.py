@@ -22,10 +22,9 @@ NOT_SHARED = -1  # the mark of a block whose units do not share one
 
 
 class Given(NamedTuple):
-    """What does not change: the units, and what blocks must meet."""
+    """What does not change. (What blocks must meet is given only to those who ask: arrays cost time wherever they go.)"""
 
     units: Units
-    limits: Limits
     marks: Array
     """The node that each unit lies under at each level of each attribute below the root, one after the other."""
     gain: Array
@@ -50,12 +49,10 @@ class State(NamedTuple):
 
 
 @njit(cache=True, nogil=True, inline="always")  # so that it is compiled once, where it is called
-def start(
-    units: Units, limits: Limits, block_of: Array, blocks: int
-) -> tuple[Given, State]:  # pragma: no cover
+def start(units: Units, block_of: Array, blocks: int) -> tuple[Given, State]:  # pragma: no cover
     """Put all units into their blocks."""
     m, n = units.leaves.shape
-    g = Given(units, limits, *_marked(units))
+    g = Given(units, *_marked(units))
     s = State(
         block_of,
         np.full(blocks, -1, dtype=np.int64),
@@ -97,9 +94,9 @@ def _marked(units: Units) -> tuple[Array, Array]:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
-def holds(b: int, g: Given, s: State) -> bool:  # pragma: no cover
+def holds(b: int, limits: Limits, s: State) -> bool:  # pragma: no cover
     """Tell whether a block meets the limits."""
-    return meets(s.histogram[b], s.size[b], g.limits)
+    return meets(s.histogram[b], s.size[b], limits)
 
 
 @njit(cache=True, nogil=True)

@@ -26,7 +26,7 @@ EQUAL, ORDERED, HIERARCHICAL = 0, 1, 2
 TOLERANCE = 1e-12
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def meets(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
     """Tell whether a block of so many records, with these sensitive values, meets all limits."""
     if size < limits.k:
