@@ -17,7 +17,10 @@ from sudare.noise.keystream import Keystream
 from sudare.noise.sampling import sample_below, sample_matrix, sample_retention
 
 rng = np.random.default_rng(0)
-ROOMS = ("tables", "engines", "noise", "ledger", "pview", "attacks")
+ROOMS = (
+    "tables", "engines", "privacy", "utility", "noise", "similarity", "plans", "attacks", "generalization", "pview",
+    "randomization", "suitability", "ledger",
+)
 
 
 def table(axes):
@@ -48,6 +51,27 @@ frame = pl.DataFrame({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]})
 schema = sd.Schema.from_roles(quasi=["zip"], sensitive=["ill"])
 sd.attack({"one": frame, "two": frame}, schema, kind="intersection", known=frame.select("zip"))
 
+ILL = {"flu": "lungs", "cold": "lungs", "HIV": "blood", "gout": "joints"}
+domains = {"town": ["Ayr", "Bath", "Cork"], "sex": ["f", "m"], "ill": list(ILL)}
+frame = pl.DataFrame({"age": rng.integers(20, 60, 90), **{name: rng.choice(domain, 90) for name, domain in domains.items()}})
+schema = sd.Schema.from_roles(
+    quasi=["age", "town", "sex"], sensitive=["ill"], bounds={"age": (0, 99)}, domains=domains,
+    hierarchies={"ill": {"kind": "groups", "groups": ILL}},
+)
+people = sd.read(frame, schema)
+DIVERSE = [sd.LDiversity(2), sd.LDiversity(1.5, "entropy"), sd.LDiversity(2, "recursive", c=9)]
+for asked in ([sd.KAnonymity(4)], DIVERSE, [sd.TCloseness(0.8, kind) for kind in ("equal", "ordered", "hierarchical")]):
+    for method in ("minimal", "mondrian"):
+        assert sd.generalize(people, asked, method).holder
+assert sd.generalize(people, sd.KAnonymity(4), suppress=0.1).holder
+for kind in ("distinct", "posterior"):
+    for score in ("narrow", "paper"):
+        views = {"one": ["age", "sex"], "two": ["town", "sex"]}
+        assert sd.generalize_views(people, views, sd.MultiViewDiversity(2, kind), score=score).holder
+sd.assess(people, l=2, tight=True)
+for how in ("retain", "optimal", "bits", "noise"):
+    assert sd.randomize(people, sd.DifferentialPrivacy(4, per="record"), how={"age": how}).holder
+
 for name, module in sorted(sys.modules.items()):
     if name.startswith(tuple(f"sudare.{room}." for room in ROOMS)):
         for kernel in vars(module).values():
@@ -57,12 +81,16 @@ for name, module in sorted(sys.modules.items()):
 
 CALLED = (
     "attacks._kernels.mark_blocks attacks._kernels.add_records "
+    "generalization._kernels.sweep generalization._improve.improve generalization._mondrian.mondrian "
+    "generalization._views.cut_views generalization._paper_views.cut_views "
     "noise._categories.retain noise._categories.alias_tables noise._categories.exchange "
     "noise._chacha.fill_words noise._chacha.fill_below noise._chacha.tap "
     "noise._exponential.fill_laplace noise._exponential.fill_gaussian noise._exponential.choose "
     "pview._boxes.arrange pview._boxes.bounds pview._boxes.count pview._boxes.weigh pview._boxes.spread pview._boxes.put "
     "pview._boxes.errors pview._mondrian.grow pview._dawa.interval_errors pview._dawa.cheapest "
     "pview._pairs.weigh_pairs pview._pairs.keys_of pview._pairs.rake pview._pairs.draw_given "
+    "privacy._kernels.entropies privacy._kernels.recursive_ls "
+    "privacy._views.block_sets privacy._views.keep_common privacy._views.weigh "
     "tables._kernels.scan_csv tables._kernels.count_dense tables._kernels.unpack"
 ).split()
 

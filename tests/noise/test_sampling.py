@@ -480,7 +480,7 @@ def test_gaussian_refuses() -> None:
 )
 def test_choices_fit(losses: list[float]) -> None:
     source = Keystream.unsafe(len(losses))
-    seen = np.bincount([choose(np.array(losses), source) for _ in range(30_000)], minlength=len(losses))
+    seen = np.bincount([choose(np.array(losses), source) for _ in range(10_000)], minlength=len(losses))
     law = np.exp(-np.array(losses))
     assert_fits(seen, law / law.sum())
 

@@ -114,15 +114,15 @@ def test_the_strictest_of_each_kind_counts() -> None:
     asked += [LDiversity(2, "recursive", c=3), LDiversity(3, "recursive", c=4)]
     limits = Limits.of(asked, blocks)
     assert (limits.k, limits.distinct) == (5, 3)
-    assert limits.more is not None
-    assert limits.more.log_l == math.log(2.5)
-    assert limits.more.t.tolist() == [0.2, 0.4, 1]
-    assert (limits.more.c.tolist(), limits.more.l.tolist()) == ([3, 4], [2, 3])
+    assert limits.more
+    assert limits.log_l == math.log(2.5)
+    assert limits.t == (0.2, 0.4, 1)
+    assert limits.recursive.tolist() == [[3, 2], [4, 3]]
 
 
 def test_only_k_needs_no_histogram() -> None:
     limits = Limits.of([sd.KAnonymity(3)], Blocks.of_sizes(np.array([3, 2])))
-    assert limits == (3, 0, None)
+    assert (limits.k, limits.distinct, limits.more) == (3, 0, False)
     none = np.empty(0, dtype=np.int64)
     assert meets(none, 3, limits)
     assert not meets(none, 2, limits)

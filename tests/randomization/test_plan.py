@@ -118,11 +118,12 @@ def options_of(rng: np.random.Generator, table: sd.Table, names: list[str]) -> d
     return options
 
 
+@pytest.mark.parametrize("cases", [range(12), pytest.param(range(12, 40), marks=pytest.mark.slow)], ids=len)
 @pytest.mark.parametrize("split", SPLITS)
-def test_every_plan_keeps_its_promise(split: str) -> None:
-    rng = np.random.default_rng(SPLITS.index(split))
+def test_every_plan_keeps_its_promise(split: str, cases: range) -> None:
+    rng = np.random.default_rng([SPLITS.index(split), cases.start])
     kept = 0
-    for case in range(30):
+    for case in cases:
         n = int(rng.choice([2, 40, 300]))
         table, names = table_of(rng, n)
         options = options_of(rng, table, names)
@@ -152,7 +153,7 @@ def test_every_plan_keeps_its_promise(split: str) -> None:
         assert law["pk"] <= k * (1 + 1e-6), where
         assert law["epsilon"] >= epsilon * (1 - 1e-6) - 1e-12, where
         assert_within(table, plan, source, where)
-    assert kept >= 10
+    assert kept >= len(cases) // 3
 
 
 def assert_within(table: sd.Table, plan: RandomizationPlan, source: Keystream, where: str) -> None:
@@ -354,7 +355,7 @@ def test_a_public_prior_costs_nothing() -> None:
 def test_a_private_estimate_hardly_changes_with_one_record() -> None:
     """Noise of scale 2/e on every count: the seed decides, and the same seed gives neighbours other matrices."""
     noise = []
-    for seed in range(200):
+    for seed in range(60):
         plan = learn_plan(
             read(["a"] * 500 + ["b"] * 500, domains=["a", "b"]),
             sd.DifferentialPrivacy(1.0, per="record"),
@@ -362,7 +363,7 @@ def test_a_private_estimate_hardly_changes_with_one_record() -> None:
             how={"x": "optimal"},
         )
         noise.append(plan.to_json()["attributes"]["x"]["retention"])
-    assert len({tuple(one) for one in noise}) > 150
+    assert len({tuple(one) for one in noise}) > 45
 
 
 # -- Nothing is read off the data ---------------------------------------------------------------------

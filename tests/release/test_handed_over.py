@@ -29,7 +29,7 @@ def test_the_certificate_of_randomize_does_not_tell_the_last_persons_value(tmp_p
     schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")
     asked = sd.DifferentialPrivacy(0.1, per="record")
     seen: dict[bytes, dict[str, set[bytes]]] = {}
-    for seed in range(40):
+    for seed in range(16):
         for last in ("yes", "no"):
             table = sd.read(pl.DataFrame({"ill": ["yes", "no", "no", last]}), schema)
             files = handed_over(sd.randomize(table, asked, unsafe_seed=seed), tmp_path / "out")
@@ -44,14 +44,14 @@ def test_the_certificate_of_randomize_does_not_tell_the_last_persons_value(tmp_p
 def test_no_hash_or_figure_confirms_a_guess_of_one_record(tmp_path: Path, suppress: float) -> None:
     """One person's age is guessed among those that give the same published table: nothing else tells them apart."""
     told: dict[bytes, set[bytes]] = {}
-    for age in range(0, 100, 3):
+    for age in range(0, 100, 8):
         guess = people(20).with_columns(age=pl.when(pl.int_range(20) == 7).then(age).otherwise("age"))
         files = handed_over(
             sd.generalize(sd.read(guess, SCHEMA), sd.KAnonymity(6), suppress=suppress), tmp_path / "out"
         )
         told.setdefault(files["data.csv"], set()).add(b"".join(files.values()))
     assert max(map(len, told.values())) == 1
-    assert len(told) < 20  # many guesses give the same table
+    assert len(told) < 8  # of 13: many guesses give the same table
 
 
 def test_the_holder_has_what_the_certificate_must_not_tell() -> None:

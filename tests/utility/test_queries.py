@@ -92,8 +92,19 @@ def test_by_hand() -> None:
     """One record, Bath, published as south (Bath, Deal): half of it is Bath."""
     table = table_of([(0, "Bath", "f")])
     town = attribute_of(Outcome.of(table, [0, 1, 0]), "town")
-    shares = town.shares(np.array([False, True, False, False, False]))  # Bath, of Ayr, Bath, Cork, Deal, Wick
-    assert shares[town.nodes[0]] == 0.5
+    queries = [
+        [False, True, False, False, False],
+        [False] * 4 + [True],
+    ]  # Bath, Wick, of Ayr, Bath, Cork, Deal, Wick
+    assert town.shares(np.array(queries))[:, town.nodes[0]].tolist() == [0.5, 0.0]
+
+
+@given(generalized(), st.integers(0, 99))
+def test_queries_answered_at_once_are_answered_as_one_by_one(case: Generalized, seed: int) -> None:
+    together = query_error(case.outcome, queries=10, seed=seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queries, "MAX_CELLS", 1)
+        assert query_error(case.outcome, queries=10, seed=seed) == together
 
 
 def test_all_suppressed_answers_zero() -> None:

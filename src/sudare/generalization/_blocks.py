@@ -1,4 +1,7 @@
-"""Compiled: blocks that units enter and leave, with what each block costs."""
+"""Compiled: blocks that units enter and leave, with what each block costs.
+
+Rows are copied value by value: numba compiles an assignment of whole rows, which may broadcast, for seconds.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,9 @@ NOT_SHARED = -1  # the mark of a block whose units do not share one
 
 
 class Given(NamedTuple):
-    """What does not change: the units, and what blocks must meet."""
+    """What does not change. (What blocks must meet is given only to those who ask: arrays cost time wherever they go.)"""
 
     units: Units
-    limits: Limits
     marks: Array
     """The node that each unit lies under at each level of each attribute below the root, one after the other."""
     gain: Array
@@ -47,12 +49,10 @@ class State(NamedTuple):
 
 
 @njit(cache=True, nogil=True, inline="always")  # so that it is compiled once, where it is called
-def start(
-    units: Units, limits: Limits, block_of: Array, blocks: int
-) -> tuple[Given, State]:  # pragma: no cover
+def start(units: Units, block_of: Array, blocks: int) -> tuple[Given, State]:  # pragma: no cover
     """Put all units into their blocks."""
     m, n = units.leaves.shape
-    g = Given(units, limits, *_marked(units))
+    g = Given(units, *_marked(units))
     s = State(
         block_of,
         np.full(blocks, -1, dtype=np.int64),
@@ -94,16 +94,17 @@ def _marked(units: Units) -> tuple[Array, Array]:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
-def holds(b: int, g: Given, s: State) -> bool:  # pragma: no cover
+def holds(b: int, limits: Limits, s: State) -> bool:  # pragma: no cover
     """Tell whether a block meets the limits."""
-    return meets(s.histogram[b], s.size[b], g.limits)
+    return meets(s.histogram[b], s.size[b], limits)
 
 
 @njit(cache=True, nogil=True)
 def sort(s: State) -> None:  # pragma: no cover
     """Rank the blocks by what they cost now."""
-    s.by_cost[:] = np.argsort(s.cost)
-    s.ranked[:] = s.cost[s.by_cost]
+    rising = np.argsort(s.cost)
+    for i in range(rising.size):
+        s.by_cost[i], s.ranked[i] = rising[i], s.cost[rising[i]]
 
 
 @njit(cache=True, nogil=True)
@@ -151,8 +152,8 @@ def refit(b: int, g: Given, s: State) -> None:  # pragma: no cover
     if u < 0:
         return
     leaves, trees = g.units.leaves, g.units.trees
-    s.rep[b] = leaves[u]
-    s.level[b] = 0
+    for a in range(leaves.shape[1]):
+        s.rep[b, a], s.level[b, a] = leaves[u, a], 0
     u = s.after[u]
     while u >= 0:
         for a in range(leaves.shape[1]):

@@ -39,8 +39,8 @@ def improve(
     join the costliest blocks in one of their own. Swaps take longest and save least: they are tried when nothing
     else helps, in at most `swaps` passes.
     """
-    g, s = start(units, limits, block_of, blocks)
-    left_out = _place_the_rest(may_leave_out, g, s)
+    g, s = start(units, block_of, blocks)
+    left_out = _place_the_rest(may_leave_out, limits, g, s)
     members = np.empty(len(units.weights), dtype=np.int64)
     changes, swapping = 0, False
     for _ in range(passes):
@@ -51,13 +51,15 @@ def improve(
             if s.size[b] == 0 or s.cost[b] == 0.0:
                 continue
             count = list_members(b, members, s)
-            out = _dissolve(b, members, count, may_leave_out - left_out, g, s)
+            out = _dissolve(b, members, count, may_leave_out - left_out, limits, g, s)
             if out >= 0:
                 left_out += out
                 changed += 1
                 continue
             for i in range(count):
-                changed += _move(members[i], b, g, s) or (swapping and _swap(members[i], b, g, s))
+                changed += _move(members[i], b, limits, g, s) or (
+                    swapping and _swap(members[i], b, limits, g, s)
+                )
         changes += changed
         if changed == 0 and (swapping or swaps == 0):
             break
@@ -76,26 +78,27 @@ def _roughly(a: Array, b: Array, gain: Array) -> Any:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
-def _place_the_rest(may_leave_out: int, g: Given, s: State) -> int:  # pragma: no cover
+def _place_the_rest(may_leave_out: int, limits: Limits, g: Given, s: State) -> int:  # pragma: no cover
     """Put units without a block where they cost least, or leave them out; return how many records are."""
     left_out = 0
+    nowhere: Any = np.int64(-1)  # for a plain -1, the search would be compiled twice
     for u in range(g.units.weights.size):
         if s.block_of[u] >= 0:
             continue
         w = g.units.weights[u]
         price = 1.0 * w if left_out + w <= may_leave_out else np.inf
-        b, _ = _best_block(u, -1, price, g, s)
+        b, _ = _best_block(u, nowhere, price, limits, g, s)
         if b >= 0:
             put(u, b, g, s)
             refit(b, g, s)
         elif price < np.inf:
             left_out += w
             s.block_of[u] = LEFT_OUT
-    return 0 if _gather(g, s) else left_out
+    return 0 if _gather(limits, g, s) else left_out
 
 
 @njit(cache=True, nogil=True)
-def _gather(g: Given, s: State) -> bool:  # pragma: no cover
+def _gather(limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
     """Put units that fit nowhere into one block, with the costliest other blocks until it meets the limits.
 
     If even all of them together do not, those that were left out come back; tells whether they did.
@@ -109,7 +112,7 @@ def _gather(g: Given, s: State) -> bool:  # pragma: no cover
     if not any_unplaced:
         return False
     rank = s.by_cost.size - 2
-    while rank >= 0 and not holds(pool, g, s):
+    while rank >= 0 and not holds(pool, limits, s):
         b = s.by_cost[rank]
         while s.first[b] >= 0:
             u = s.first[b]
@@ -117,7 +120,7 @@ def _gather(g: Given, s: State) -> bool:  # pragma: no cover
             put(u, pool, g, s)
         s.cost[b] = 0.0
         rank -= 1
-    back = not holds(pool, g, s)
+    back = not holds(pool, limits, s)
     for u in range(g.units.weights.size):
         if back and s.block_of[u] == LEFT_OUT:
             put(u, pool, g, s)
@@ -126,7 +129,9 @@ def _gather(g: Given, s: State) -> bool:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
-def _dissolve(b: int, members: Array, count: int, spare: int, g: Given, s: State) -> int:  # pragma: no cover
+def _dissolve(
+    b: int, members: Array, count: int, spare: int, limits: Limits, g: Given, s: State
+) -> int:  # pragma: no cover
     """Dissolve a block if all its units find other places for less than it costs.
 
     Returns how many records were left out, or -1 if the block stays.
@@ -137,7 +142,7 @@ def _dissolve(b: int, members: Array, count: int, spare: int, g: Given, s: State
     budget, moved, out = s.size[b] * s.cost[b], 0, 0
     while moved < count:
         u = members[moved]
-        target, price = _best_block(u, b, budget - TOLERANCE, g, s)
+        target, price = _best_block(u, b, budget - TOLERANCE, limits, g, s)
         if out + g.units.weights[u] <= spare and g.units.weights[u] < price:
             target, price = LEFT_OUT, 1.0 * g.units.weights[u]
         if target == -1 or price >= budget - TOLERANCE:
@@ -167,14 +172,14 @@ def _dissolve(b: int, members: Array, count: int, spare: int, g: Given, s: State
 
 
 @njit(cache=True, nogil=True)
-def _move(u: int, b: int, g: Given, s: State) -> bool:  # pragma: no cover
+def _move(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
     """Move a unit that its block can spare to another block, if that saves distortion."""
     whole = s.size[b] * s.cost[b]
     take(u, b, g, s)
     target = -1
-    if s.size[b] > 0 and holds(b, g, s):
+    if s.size[b] > 0 and holds(b, limits, s):
         refit(b, g, s)
-        target, _ = _best_block(u, b, whole - s.size[b] * s.cost[b] - TOLERANCE, g, s)
+        target, _ = _best_block(u, b, whole - s.size[b] * s.cost[b] - TOLERANCE, limits, g, s)
     to = target if target >= 0 else b
     put(u, to, g, s)
     refit(to, g, s)
@@ -182,9 +187,9 @@ def _move(u: int, b: int, g: Given, s: State) -> bool:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
-def _swap(u: int, b: int, g: Given, s: State) -> bool:  # pragma: no cover
+def _swap(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
     """Swap a unit with one of the block that is nearest to it, if that saves distortion."""
-    near, _ = _best_block(u, b, s.size[b] * s.cost[b], g, s)
+    near, _ = _best_block(u, b, s.size[b] * s.cost[b], limits, g, s)
     if near < 0:
         return False
     both = s.size[b] * s.cost[b] + s.size[near] * s.cost[near]
@@ -194,7 +199,7 @@ def _swap(u: int, b: int, g: Given, s: State) -> bool:  # pragma: no cover
             break
         following = s.after[v]
         _exchange(u, b, v, near, g, s)
-        if holds(b, g, s) and holds(near, g, s):
+        if holds(b, limits, s) and holds(near, limits, s):
             refit(b, g, s)
             refit(near, g, s)
             if s.size[b] * s.cost[b] + s.size[near] * s.cost[near] < both - TOLERANCE:
@@ -217,7 +222,7 @@ def _exchange(u: int, b: int, v: int, c: int, g: Given, s: State) -> None:  # pr
 
 @njit(cache=True, nogil=True)
 def _best_block(
-    u: int, avoid: int, enough: float, g: Given, s: State
+    u: int, avoid: int, enough: float, limits: Limits, g: Given, s: State
 ) -> tuple[int, float]:  # pragma: no cover
     """Return the block that a unit joins most cheaply, and the price; -1 if none costs less than `enough`.
 
@@ -240,7 +245,7 @@ def _best_block(
             together += (meet(trees, a, s.rep[b, a], leaves[u, a], level) - level) * trees.step[a]
         if together < most:
             s.histogram[b, g.units.sensitive[u]] += w
-            fits = meets(s.histogram[b], s.size[b] + w, g.limits)
+            fits = meets(s.histogram[b], s.size[b] + w, limits)
             s.histogram[b, g.units.sensitive[u]] -= w
             if fits:
                 best, enough = b, (s.size[b] + w) * together - s.size[b] * s.cost[b]

@@ -33,7 +33,7 @@ def mondrian(
     """
     leaves, trees = units.leaves, units.trees
     m, n = leaves.shape
-    widest = 1
+    widest: Any = np.int64(1)  # for a plain 1, and for the -1 below, what takes it would be compiled twice
     for a in range(n):
         for height in range(trees.height[a] + 1):
             widest = max(widest, trees.size[a, height])
@@ -69,7 +69,8 @@ def mondrian(
         start, stop, level, part_id = starts.pop(), stops.pop(), boxes.pop(), ids.pop()
         if start == stop:
             continue
-        best, gain = -1, 0.0
+        best: Any = np.int64(-1)
+        gain = 0.0
         for a in range(n):
             if level[a] <= 0:  # at a leaf, or (-1 - level) closed: what stayed together here
                 continue
@@ -116,7 +117,8 @@ def mondrian(
             part = child if fate[child] == 1 else widest
             scratch[at[part]] = order[i]
             at[part] += 1
-        order[start:stop] = scratch[start:stop]
+        for i in range(start, stop):
+            order[i] = scratch[i]
     return block_of, np.array(parts)[1:], np.array(branches)[1:]
 
 
@@ -156,12 +158,11 @@ def _fates(
         if not meets(histogram[child], size[child], limits):
             fate[child] = 0
             failing += 1
-            size[pool] += size[child]
-            histogram[pool] += histogram[child]
+            _join(child, pool, histogram, size)
     if failing > 0 and strict:
         return 0
     while failing > 0 and not meets(histogram[pool], size[pool], limits):
-        smallest = -1
+        smallest: Any = np.int64(-1)
         for i in range(child_count):
             child = children[i]
             if fate[child] == 1 and (smallest < 0 or size[child] < size[smallest]):
@@ -169,12 +170,19 @@ def _fates(
         if smallest < 0:
             return 0
         fate[smallest] = 0
-        size[pool] += size[smallest]
-        histogram[pool] += histogram[smallest]
+        _join(smallest, pool, histogram, size)
     falling = 0
     for i in range(child_count):
         falling += size[children[i]] if fate[children[i]] == 1 else 0
     return falling
+
+
+@njit(cache=True, nogil=True)
+def _join(child: int, pool: int, histogram: Array, size: Array) -> None:  # pragma: no cover
+    """Add a child to what stays together."""
+    size[pool] += size[child]
+    for value in range(histogram.shape[1]):
+        histogram[pool, value] += histogram[child, value]
 
 
 @njit(cache=True, nogil=True)

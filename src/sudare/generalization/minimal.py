@@ -32,7 +32,7 @@ def learn_minimal(problem: Problem, *, suppress: float = 0.0) -> Recoding:
     table too large for that is cut by Mondrian. Then units move and blocks dissolve as long as that saves
     distortion, and blocks that can still be cut are. At most the share `suppress` of the records may be left out; each then costs 1.
     """
-    if suppress > 0 and problem.limits.more is not None and (problem.limits.more.t < 1).any():
+    if suppress > 0 and min(problem.limits.t) < 1:
         raise ParameterError(
             "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
         )
@@ -50,7 +50,7 @@ class _Draft(NamedTuple):
 def _drafts(problem: Problem) -> Iterator[_Draft]:
     """Yield where to start from. After a sweep swaps save next to nothing (measured), after growing some percent."""
     p = problem
-    by_value = p.limits.distinct > 1 or p.limits.more is not None
+    by_value = p.limits.distinct > 1 or p.limits.more
     if p.trees.choices <= MAX_CHOICES and p.trees.fit_one_number:
         choices = level_vectors(p.trees.height, p.trees.step)
         block_of = _kernels.sweep(p.unit_arrays, p.limits, choices, by_value)

@@ -7,16 +7,15 @@ distances, which need it dense.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit, types
-from numba.extending import overload
+from numba import njit
+
+from sudare.privacy.tree import LEVEL, NODE, PARENT
 
 if TYPE_CHECKING:
-    from sudare.privacy.limits import Limits, More
-    from sudare.privacy.tree import NumberedTree
+    from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
 
@@ -27,39 +26,27 @@ EQUAL, ORDERED, HIERARCHICAL = 0, 1, 2
 TOLERANCE = 1e-12
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def meets(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
     """Tell whether a block of so many records, with these sensitive values, meets all limits."""
     if size < limits.k:
         return False
     if limits.distinct > 1 and not has_distinct(histogram, limits.distinct):
         return False
-    return _more(histogram, size, limits.more)
-
-
-def _more(histogram: Array, size: int, more: More | None) -> bool:
-    """Check the limits that take more work. Compiled away where there are none."""
-    return more is None or bool(_meets_more(histogram, size, more))
-
-
-@overload(_more, strict=False)
-def _compile_more(histogram: Any, size: Any, more: Any) -> Callable[..., bool]:
-    if isinstance(more, types.NoneType):
-        return lambda histogram, size, more: True
-    return lambda histogram, size, more: _meets_more(histogram, size, more)
+    return not limits.more or _meets_more(histogram, size, limits)
 
 
 @njit(cache=True, nogil=True)
-def _meets_more(histogram: Array, size: int, more: More) -> bool:  # pragma: no cover
-    if more.log_l > 0 and entropy(histogram, size) < more.log_l - TOLERANCE:
+def _meets_more(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
+    if limits.log_l > 0 and entropy(histogram, size) < limits.log_l - TOLERANCE:
         return False
-    for i in range(more.c.size):
-        if recursive_l(histogram, more.c[i]) < more.l[i]:
+    for i in range(limits.recursive.shape[0]):
+        if recursive_l(histogram, limits.recursive[i, 0]) < limits.recursive[i, 1]:
             return False
-    for kind in range(more.t.size):
-        if more.t[kind] < 1:  # no distance is larger
-            distance = distance_to(kind, histogram, size, more.shares, more.tree)
-            if distance > more.t[kind] + TOLERANCE:
+    for kind in range(len(limits.t)):
+        if limits.t[kind] < 1:  # no distance is larger
+            distance = distance_to(kind, histogram, size, limits.shares, limits.tree)
+            if distance > limits.t[kind] + TOLERANCE:
                 return False
     return True
 
@@ -93,7 +80,7 @@ def recursive_l(histogram: Array, c: float) -> int:  # pragma: no cover
 
     The inequality is strict, so a tie must fail even where c (say 0.1) is rounded: hence the tolerance.
     """
-    rising = np.sort(histogram)
+    rising = _sorted(histogram)
     m = rising.size
     tail = 0
     for i in range(m):
@@ -104,8 +91,23 @@ def recursive_l(histogram: Array, c: float) -> int:  # pragma: no cover
 
 
 @njit(cache=True, nogil=True)
+def _sorted(counts: Array) -> Array:  # pragma: no cover
+    """Return counts by rising size (Shell's sort; every kernel that calls `meets` would be compiled with all of `np.sort`)."""
+    rising, gap = counts.copy(), counts.size // 2
+    while gap > 0:
+        for i in range(gap, rising.size):
+            x, place = rising[i], i
+            while place >= gap and rising[place - gap] > x:
+                rising[place] = rising[place - gap]
+                place -= gap
+            rising[place] = x
+        gap //= 2
+    return rising
+
+
+@njit(cache=True, nogil=True)
 def distance_to(
-    kind: int, histogram: Array, size: int, shares: Array, tree: NumberedTree
+    kind: int, histogram: Array, size: int, shares: Array, tree: Array
 ) -> float:  # pragma: no cover
     """Return the earth mover's distance of a block's sensitive values from the table's."""
     total = 0.0
@@ -120,19 +122,19 @@ def distance_to(
             total += abs(moved)
         return total / max(shares.size - 1, 1)
     # What a subtree has too much goes up, and meets what its siblings have too little at their parent.
-    nodes = tree.parent.size
+    nodes = tree.shape[1]
     extra, positive, negative = np.zeros(nodes), np.zeros(nodes), np.zeros(nodes)
     for i in range(shares.size):
-        extra[tree.node[i]] += histogram[i] / size - shares[i]
+        extra[tree[NODE, i]] += histogram[i] / size - shares[i]
     for node in range(nodes - 1):
-        parent = tree.parent[node]
+        parent = tree[PARENT, node]
         extra[parent] += extra[node]
         if extra[node] > 0:
             positive[parent] += extra[node]
         else:
             negative[parent] -= extra[node]
     for node in range(nodes):
-        total += tree.climb[node] * min(positive[node], negative[node])
+        total += tree[LEVEL, node] / tree[LEVEL, nodes - 1] * min(positive[node], negative[node])
     return total
 
 
@@ -156,7 +158,7 @@ def recursive_ls(start: Array, count: Array, c: float) -> Array:  # pragma: no c
 
 @njit(cache=True, nogil=True)
 def distances(
-    kind: int, start: Array, value: Array, count: Array, sizes: Array, shares: Array, tree: NumberedTree
+    kind: int, start: Array, value: Array, count: Array, sizes: Array, shares: Array, tree: Array
 ) -> Array:  # pragma: no cover
     """Return the distance of every block from the table."""
     out = np.empty(sizes.size)

@@ -16,24 +16,10 @@ from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import DISTANCES, TCloseness
-from sudare.privacy.tree import NumberedTree
+from sudare.privacy.tree import numbered_tree
 from sudare.tables.text import listed
 
-__all__ = ["Limits", "More", "meets"]
-
-
-class More(NamedTuple):
-    """The limits that take more work than counting records and values."""
-
-    log_l: float
-    """The least entropy; 0 asks for nothing."""
-    c: NDArray[np.float64]
-    """The recursive (c, l) that must all hold: of two pairs, neither need be the stricter one."""
-    l: NDArray[np.int64]
-    t: NDArray[np.float64]
-    """The largest distance of each kind (equal, ordered, hierarchical); 1 asks for nothing."""
-    shares: NDArray[np.float64]
-    tree: NumberedTree
+__all__ = ["Limits", "meets"]
 
 
 class Limits(NamedTuple):
@@ -51,8 +37,16 @@ class Limits(NamedTuple):
     k: int
     distinct: int
     """How many sensitive values a block must have; 0 and 1 ask for nothing."""
-    more: More | None
-    """None where nothing more is asked: arrays, even unused ones, would slow the compiled loops."""
+    more: bool
+    """Whether one of the following limits asks for something."""
+    log_l: float
+    """The least entropy; 0 asks for nothing."""
+    recursive: NDArray[np.float64]
+    """The recursive (c, l), one in each row, that must all hold: of two pairs, neither need be the stricter one."""
+    t: tuple[float, float, float]
+    """The largest distance of each kind (equal, ordered, hierarchical); 1 asks for nothing."""
+    shares: NDArray[np.float64]
+    tree: NDArray[np.int64]
 
     @classmethod
     def of(cls, requirements: Sequence[BlockRequirement], blocks: Blocks) -> Limits:
@@ -80,11 +74,18 @@ class Limits(NamedTuple):
                     t[kind] = min(t[kind], requirement.t)
                 case _:
                     raise ParameterError(f"{requirement} cannot be checked block by block.")
-        if not log_l and not recursive and (t == 1).all():
-            return cls(k, distinct, None)
-        c = np.array([pair[0] for pair in recursive], dtype=np.float64)
-        l = np.array([pair[1] for pair in recursive], dtype=np.int64)
-        return cls(k, distinct, More(log_l, c, l, t, blocks.shares, NumberedTree.of(blocks.hierarchy)))
+        more = bool(log_l or recursive or (t < 1).any())
+        equal, ordered, hierarchical = t.tolist()
+        return cls(
+            k=k,
+            distinct=distinct,
+            more=more,
+            log_l=log_l,
+            recursive=np.array(recursive, dtype=np.float64).reshape(-1, 2),
+            t=(equal, ordered, hierarchical),
+            shares=blocks.shares,
+            tree=numbered_tree(blocks.hierarchy),
+        )
 
 
 def _refuse_several_attributes(requirements: Sequence[BlockRequirement], blocks: Blocks) -> None:

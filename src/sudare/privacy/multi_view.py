@@ -74,6 +74,9 @@ class RemainingValues:
         >>> remaining.candidates.tolist(), remaining.posterior.tolist()
         ([1, 2, 2, 2], [1.0, 0.6666666666666666, 0.6666666666666666, 0.6666666666666666])
         """
+        sensitive = np.array(
+            sensitive, dtype=np.int64
+        )  # one type and layout, for which alone kernels are compiled
         totals = np.bincount(sensitive, weights).astype(np.int64)
         words = -(-len(totals) // 64)
         everybody = np.zeros(len(sensitive), dtype=np.int64)
@@ -83,7 +86,8 @@ class RemainingValues:
         weighed = np.ones((len(sensitive), len(totals)))
         if shares is not None and shares.size:
             weighed *= shares[:, : len(totals)]
-        for blocks in block_of:
+        for given in block_of:
+            blocks = np.array(given, dtype=np.int64)
             number_of = int(blocks.max()) + 1
             _views.keep_common(left, _views.block_sets(blocks, sensitive, number_of, words), blocks)
             inside = blocks >= 0

@@ -19,7 +19,7 @@ from sudare.privacy.requirement import (
     one_of,
     worst_block,
 )
-from sudare.privacy.tree import NumberedTree
+from sudare.privacy.tree import numbered_tree
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 DISTANCES = ("equal", "ordered", "hierarchical")  # in the order of the kernels' numbers
@@ -80,7 +80,7 @@ class TCloseness:
                 blocks.count,
                 blocks.sizes,
                 blocks.shares,
-                NumberedTree.of(blocks.hierarchy),
+                numbered_tree(blocks.hierarchy),
             )
         )
 

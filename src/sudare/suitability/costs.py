@@ -36,10 +36,8 @@ class BlockMinimum(NamedTuple):
     @classmethod
     def of(cls, limits: Limits) -> BlockMinimum:
         """Return what the limits ask at least. A block of entropy or recursive l-diversity has l values or more."""
-        values = max(limits.distinct, 1)
-        if limits.more is not None:
-            by_entropy = values_for(math.exp(limits.more.log_l))
-            values = max(values, by_entropy, int(limits.more.l.max(initial=1)))
+        by_entropy = values_for(math.exp(limits.log_l))
+        values = max(limits.distinct, by_entropy, int(limits.recursive[:, 1].max(initial=1)))
         return cls(max(limits.k, values), values)
 
 

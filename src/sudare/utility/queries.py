@@ -21,8 +21,10 @@ from sudare.utility.tree import Ints, Tree
 
 MAX_ATTRIBUTES = 3  # in one query
 SANITY = 0.001  # of all records: a smaller true count does not make the relative error larger
+MAX_CELLS = 1 << 18  # queries times tuples: so many are answered at once
 
 Mask = NDArray[np.bool_]
+"""Of leaves; of several queries, one in each row."""
 
 
 @dataclass(frozen=True)
@@ -154,16 +156,18 @@ class _Attribute:
         """Draw a query; return which leaves are in it."""
         asked = np.zeros(self.whole.shape[1], dtype=bool)
         if self.ordered:
-            low, high = np.sort(rng.integers(len(self.values), size=2))
+            low, high = sorted(rng.integers(len(self.values), size=2).tolist())
             asked[self.values[low : high + 1]] = True
         else:
             asked[rng.choice(self.values, size=rng.integers(1, len(self.values) + 1), replace=False)] = True
         return asked
 
     def shares(self, asked: Mask) -> NDArray[np.float64]:
-        """Return for every node which share of the leaves under it is asked for."""
-        inside = self.whole[:, asked].ravel()
-        return np.bincount(inside, minlength=self.size) / self._leaves_under
+        """Return for every query (a row of `asked`) and every node which share of the leaves under it is asked for."""
+        query, leaf = np.nonzero(asked)
+        inside = (query * self.size + self.whole[:, leaf]).ravel()
+        counted = np.bincount(inside, minlength=len(asked) * self.size)
+        return counted.reshape(len(asked), self.size) / self._leaves_under
 
 
 def _is_ordered(column: Dictionary) -> bool:
@@ -199,14 +203,18 @@ class _Asked:
         published = Counts.of(
             {a.name: a.nodes for a in asked_of}, [a.size for a in asked_of], weights[outcome.kept]
         )
-        for query, masks in enumerate(self.queries):
-            inside = np.ones(len(original), dtype=bool)
-            shares = published.weights.astype(np.float64)
-            for i, (attribute, leaves) in enumerate(zip(asked_of, masks, strict=True)):
-                inside &= leaves[attribute.leaf_of][original.codes[:, i]]
-                shares *= attribute.shares(leaves)[published.codes[:, i]]
-            self.true[query] += int(original.weights[inside].sum())
-            self.estimated[query] += float(shares.sum())
+        cells = max(len(original), len(published), *(a.size for a in asked_of))
+        at_once = max(MAX_CELLS // cells, 1)
+        for start in range(0, len(self.queries), at_once):
+            some = slice(start, start + at_once)
+            inside = np.ones((len(self.queries[some]), len(original)), dtype=bool)
+            shares = np.tile(published.weights.astype(np.float64), (len(inside), 1))
+            for i, attribute in enumerate(asked_of):
+                leaves = np.stack([query[i] for query in self.queries[some]])
+                inside &= leaves[:, attribute.leaf_of[original.codes[:, i]]]
+                shares *= attribute.shares(leaves)[:, published.codes[:, i]]
+            self.true[some] += inside @ original.weights
+            self.estimated[some] += shares.sum(axis=1)
 
     def errors(self, records: int) -> NDArray[np.float64]:
         """Return the relative error of each query."""
