@@ -60,3 +60,14 @@ def test_not_all_of_very_many(run: Run, people: Path) -> None:
     frame = pl.DataFrame({"age": 1, "illness": values, "pay": 1.0, "note": "x"})
     frame.write_parquet(people)
     assert len(json.loads(run("check", people, "--json").out)["lookalikes"]) == MAX_GROUPS_SHOWN
+
+
+@pytest.mark.parametrize("command", [["check"], ["count", "age", "note"], ["init", "--force"]])
+def test_every_engine_says_the_same(command: list[str], run: Run, people: Path) -> None:
+    name, *options = command
+    said = []
+    for engine in ("memory", "duckdb"):
+        done = run(name, str(people), *options, "--engine", engine, "--json")
+        assert done.code == 0, done.err
+        said.append((json.loads(done.out), Path("sudare.toml").read_text()))
+    assert said[0] == said[1]

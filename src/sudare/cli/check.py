@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source, schema_of
+from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SchemaPath, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.tables.attribute import Role
@@ -18,10 +18,16 @@ from sudare.tables.table import Table
 MAX_GROUPS_SHOWN = 12  # groups of lookalike values that are named
 
 
-def check(source: Source, schema: SchemaPath = Path(SCHEMA_FILE), json: Json = False) -> None:
+def check(
+    source: Source,
+    schema: SchemaPath = Path(SCHEMA_FILE),
+    engine: Engine = None,
+    memory: Memory = None,
+    json: Json = False,
+) -> None:
     """Check a table against its schema, and show what would be protected."""
     with working(f"Reading {safe_name(source)}"):
-        table = read(source, schema_of(schema))
+        table = read(source, schema_of(schema), engine=engine, memory=memory)
         unique = unique_people(table)
     columns = [_described(table, name) for name in table.columns]
     alike = lookalike_values(table)
@@ -76,7 +82,9 @@ def _levels(height: int) -> str:
 def unique_people(table: Table) -> int | None:
     """Count the people who are the only one with their quasi values; None if there are no quasi attributes."""
     quasi = table.names(Role.quasi)
-    return int((table.counts(quasi).weights == 1).sum()) if quasi else None
+    if not quasi:
+        return None
+    return sum(int((piece.weights == 1).sum()) for piece in table.rows.pieces(quasi, quasi))
 
 
 def lookalike_values(table: Table) -> list[tuple[str, tuple[str, ...]]]:

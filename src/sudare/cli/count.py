@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, Source
+from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SchemaPath, Source
 from sudare.cli.output import Json, print_json, print_table, working
 from sudare.engines.read import read
 from sudare.tables.attribute import Role
@@ -24,11 +24,13 @@ def count(
     ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     top: Annotated[int, typer.Option(help="How many groups to show, the largest first.", min=1)] = 20,
+    engine: Engine = None,
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Count the records that share their values in some columns."""
     with working(f"Counting {safe_name(source)}"):
-        table = read(source, schema if schema.exists() else None)
+        table = read(source, schema if schema.exists() else None, engine=engine, memory=memory)
         names = columns or table.names(Role.quasi)
         counts = table.counts(names)
         rows = _largest(table, counts, top)

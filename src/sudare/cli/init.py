@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from sudare.cli.arguments import SCHEMA_FILE, Decimal, Delimiter, Encoding, SchemaPath, Source, csv_format
+from sudare.cli.arguments import (
+    SCHEMA_FILE,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Engine,
+    Memory,
+    SchemaPath,
+    Source,
+    csv_format,
+)
 from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.errors import InputError
 from sudare.tables.atomic import refuse_unwritable_file, write_file
@@ -20,6 +30,8 @@ def init(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    engine: Engine = None,
+    memory: Memory = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -29,7 +41,7 @@ def init(
     refuse_unwritable_file(schema)
     written = csv_format(delimiter, encoding, decimal)
     with working(f"Reading {safe_name(source)}"):
-        text = draft(source, written)
+        text = draft(source, written, engine=engine, memory=memory)
     write_file(schema, text)
     attributes = Schema.from_toml(schema).attributes
     roles = Counter(str(attribute.role) for attribute in attributes.values())

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from sudare.engines.read import read
+from sudare.engines.read import EngineName, read
 from sudare.tables.attribute import Attribute, Role, attribute_lines
 from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.dictionary import Dictionary
@@ -70,19 +70,27 @@ class Guess:
     reason: str
 
 
-def draft(source: Any, csv: CsvFormat | None = None) -> str:
+def draft(
+    source: Any,
+    csv: CsvFormat | None = None,
+    *,
+    engine: EngineName | Any = None,
+    memory: str | None = None,
+) -> str:
     """Read a source and write a schema file for it: a guess for every column, with its reason in a comment.
+
+    `engine` and `memory` are those of `read`.
 
     >>> print(draft(pl.DataFrame({"sex": ["f", "m", "f"]})).splitlines()[-5])
     # 2 distinct: outsiders may know it
     """
-    table = read(source, csv=csv)
+    table = read(source, csv=csv, engine=engine, memory=memory)
     unknown = sorted({text for name in table.columns for text in _unknown_texts(table[name])})
     if unknown:  # read again: a column of numbers and question marks is a column of numbers
         if table.source.csv is not None:
             unknown.insert(0, "")
         roles = Schema.from_roles(other=list(table.columns), missing_values=unknown)
-        table = read(source, roles, csv=csv)
+        table = read(source, roles, csv=csv, engine=engine, memory=memory)
     guesses = {name: guess_attribute(table[name], len(table)) for name in table.columns}
     return "\n".join([*_head(table, unknown, guesses, _named(source)), *_body(table, guesses)]) + "\n"
 
