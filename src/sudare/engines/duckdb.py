@@ -54,6 +54,7 @@ class DuckDB:
         weakref.finalize(self, _close, self._connection, remove)
         self._execute(f"SET temp_directory = '{home / 'spilled'}'")
         self._execute("SET TimeZone = 'UTC'")
+        self._execute("SET autoinstall_known_extensions = false")  # nothing is fetched that nobody asked for
         if memory is not None:
             try:
                 self._execute(f"SET memory_limit = '{memory.replace(chr(39), '')}'")
