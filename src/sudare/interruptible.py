@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from sudare.progress import step
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 PATIENCE = 0.5  # seconds; what takes longer is shown
 POLL = 0.1
 
@@ -24,27 +24,27 @@ class Worker:
         self._thread = ThreadPoolExecutor(1)
 
     def do(
-        self, work: Callable[[], Found], stop: Callable[[], object], percent: Callable[[], float]
-    ) -> Found:
+        self, work: Callable[[], Result], stop: Callable[[], object], percent: Callable[[], float]
+    ) -> Result:
         """Return what the work finds. An interrupt calls `stop` until it has ended."""
-        found = self._thread.submit(work)
+        running = self._thread.submit(work)
         try:
-            _await(found, percent)
+            _await(running, percent)
         finally:
-            while not found.done():  # not yet where it can be stopped, perhaps
+            while not running.done():  # not yet where it can be stopped, perhaps
                 stop()
-                wait([found], timeout=POLL)
-        return found.result()
+                wait([running], timeout=POLL)
+        return running.result()
 
 
-def _await(found: Future[Any], percent: Callable[[], float]) -> None:
-    wait([found], timeout=PATIENCE)
-    if found.done():
+def _await(running: Future[Any], percent: Callable[[], float]) -> None:
+    wait([running], timeout=PATIENCE)
+    if running.done():
         return
     with step("Counting", total=100, unit="%") as counting:
         shown = 0
-        while not found.done():
+        while not running.done():
             done = min(int(percent()), 100)
             counting.advance(max(done - shown, 0))
             shown = max(done, shown)
-            wait([found], timeout=POLL)
+            wait([running], timeout=POLL)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import duckdb
@@ -292,3 +293,43 @@ def test_commands_write_to_a_table_too(warehouse: Warehouse, tmp_path: Path) -> 
     views = {"generalize_views_a", "generalize_views_t"}
     assert warehouse.tables() == {"generalize", "randomize", "publish", "applied", *views}
     assert warehouse.rows("applied") == warehouse.rows("generalize")
+
+
+@pytest.mark.slow
+def test_a_running_spark_session_keeps_a_table(spark: Any, release: sd.Release, tmp_path: Path) -> None:
+    spark.sql("CREATE SCHEMA IF NOT EXISTS clinic")
+    spark.sql("CREATE TABLE IF NOT EXISTS clinic.beds AS SELECT 1 AS x")
+
+    def there() -> set[str]:
+        return {row["tableName"] for row in spark.sql("SHOW TABLES IN clinic").collect()}
+
+    to = "spark://?schema=clinic&table={}".format
+    release.write(tmp_path / "one", to=to("people_k3"))
+    rows = pl.DataFrame(spark.table("clinic.people_k3").toArrow())
+    assert rows.sort(rows.columns).equals(release.frame().cast(rows.schema).sort(rows.columns))
+    with pytest.raises(sd.InputError, match="'People_K3' is there already"):
+        release.write(tmp_path / "two", to=to("People_K3"))
+    with pytest.raises(sd.InputError, match="'beds' was not published by Sudare"):
+        release.write(tmp_path / "two", to=to("beds"), force=True)
+    release.write(tmp_path / "two", to=to("people_k3"), force=True)
+    assert spark.table("clinic.people_k3").count() == release.frame().height
+    with pytest.raises(RuntimeError, match="stopped"):
+        release.write(tmp_path / "three", to=to("other"), ledger=Stopped())  # type: ignore[arg-type]
+    assert there() == {"beds", "people_k3"}
+    spark.sql("DROP SCHEMA clinic CASCADE")
+
+
+class Stopped:
+    """A ledger that stops a release when its table was filled, and has no name yet."""
+
+    def record(self, *_: object) -> None:
+        raise RuntimeError("stopped")
+
+
+def test_without_a_running_session_spark_keeps_no_table(
+    release: sd.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sql = pytest.importorskip("pyspark.sql")
+    monkeypatch.setattr(sql.SparkSession, "getActiveSession", lambda: None)
+    with pytest.raises(sd.InputError, match="there is no running Spark session"):
+        release.write(tmp_path / "out", to="spark://?table=people")

@@ -169,18 +169,38 @@ class Spark:
     def store(self, query: str) -> str:
         """Keep the rows that a query gives."""
         name = self._name()
-        with self._asking():
-            self._session.sql(f"CREATE TABLE {name} AS {_translated(query)}")
+        self.run(f"CREATE TABLE {name} AS {_translated(query)}")
         return name
+
+    def run(self, statement: str) -> None:
+        """Carry a statement of Spark's own SQL out."""
+        with self._asking():
+            self._session.sql(statement)
+
+    def tables_in(self, schema: str) -> list[str]:
+        """Return the tables and views of a schema of the session."""
+        with self._asking():
+            rows = self._session.sql(f"SHOW TABLES IN {name_in_spark(schema)}").collect()
+        return [row["tableName"] for row in rows if not row["isTemporary"]]
+
+    def comment_on(self, table: str) -> str | None:
+        """Return the comment on a table of the session."""
+        with self._asking():
+            rows = self._session.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
+        return next((row["data_type"] for row in reversed(rows) if row["col_name"] == "Comment"), None)
+
+    def append(self, frame: pl.DataFrame, table: str) -> None:
+        """Add rows to a table of the session."""
+        for part in frame.iter_slices(SENT):
+            with self._asking():
+                self._sent(part).write.mode("append").saveAsTable(table)
 
     def keep(self, frames: Iterable[pl.DataFrame]) -> str:
         """Keep the rows of several frames, one after the other."""
         name = self._name()
         for frame in frames:
             self._uploaded.setdefault(name, dict(frame.schema))
-            for part in frame.iter_slices(SENT):
-                with self._asking():
-                    self._sent(part).write.mode("append").saveAsTable(name)
+            self.append(frame, name)
         return name
 
     def upload(self, frame: pl.DataFrame) -> str:
@@ -203,8 +223,7 @@ class Spark:
 
     def drop(self, relation: str) -> None:
         """Forget the rows of a relation that was kept."""
-        with self._asking():
-            self._session.sql(f"DROP TABLE {relation}")
+        self.run(f"DROP TABLE {relation}")
 
     def snapshot(self, rows: Any) -> str:
         """Keep the rows of a Spark DataFrame as they are now: its sources may change, and it may draw lots."""
@@ -217,7 +236,7 @@ class Spark:
     def _sent(self, frame: pl.DataFrame) -> Any:
         refuse_alike(frame.columns, self.name)
         plain = pl.DataFrame([_plain(series) for series in frame])
-        columns = [f"{_name_in_spark(name)} {_type_in_spark(dtype)}" for name, dtype in plain.schema.items()]
+        columns = [f"{name_in_spark(name)} {type_in_spark(dtype)}" for name, dtype in plain.schema.items()]
         return self._session.createDataFrame(plain.to_arrow(), schema=", ".join(columns))
 
     def _name(self) -> str:
@@ -267,12 +286,20 @@ def _translated(query: str) -> str:
     return translated
 
 
-def _name_in_spark(name: str) -> str:
+def name_in_spark(name: str) -> str:
+    """Write a name as Spark's SQL does.
+
+    >>> name_in_spark("the `age` group")
+    '`the ``age`` group`'
+    """
     return "`" + name.replace("`", "``") + "`"
 
 
-def _type_in_spark(dtype: pl.DataType) -> str:
-    return f"DECIMAL({dtype.precision}, {dtype.scale})" if isinstance(dtype, pl.Decimal) else TYPES[dtype]
+def type_in_spark(dtype: pl.DataType) -> str | None:
+    """Return the type of Spark that keeps all values of a type, if there is one."""
+    if isinstance(dtype, pl.Decimal):
+        return f"DECIMAL({dtype.precision}, {dtype.scale})"
+    return TYPES.get(WIDER.get(dtype, dtype))
 
 
 def _plain(series: pl.Series) -> pl.Series:

@@ -74,6 +74,20 @@ def local_session() -> Any:
     return session
 
 
+def running_session() -> Any:
+    """Return the session that is running; a new one on this machine would take its tables with it."""
+    errors()
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is None:
+        raise InputError(
+            "spark://: there is no running Spark session whose catalog could keep the table. Make one first, or name a Spark "
+            'Connect server: "sc://host:15002/?table=people".'
+        )
+    return running
+
+
 def connected_session(url: str) -> Any:
     """Return a new session of a Spark Connect server; what its URL says besides the host may be secret."""
     raised = errors()

@@ -145,8 +145,8 @@ class Release:
         too; without it, a table is that stands in one Parquet file.
 
         `to` names a table that the rows are also written to: "duckdb:///people.duckdb?table=people_k5", or
-        "postgresql://user@host/database?table=people_k5"; each of several views gets one of its own, people_k5_VIEW. It is
-        recounted there, and appears right after the folder, whole or not at all.
+        "postgresql://user@host/database?table=people_k5", or "spark://?schema=clinic&table=people_k5" of a running session; each
+        of several views gets one of its own, people_k5_VIEW. It is recounted there, and appears right after the folder, whole or not at all.
         """
         target = Target.parse(to) if to is not None else None
         if target is not None:  # before the work, not only after it

@@ -18,6 +18,7 @@ import polars as pl
 from sudare.errors import InputError, RequirementError
 from sudare.release.to_duckdb import duckdb_tables
 from sudare.release.to_postgres import postgres_tables
+from sudare.release.to_spark import spark_tables
 from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.file_rows import FileRows
 from sudare.tables.parts import tables_of
@@ -49,6 +50,8 @@ OPENERS: dict[str, Callable[[DatabaseUrl], AbstractContextManager[Tables]]] = {
     "duckdb": duckdb_tables,
     "postgresql": postgres_tables,
     "postgres": postgres_tables,
+    "spark": spark_tables,
+    "sc": spark_tables,
 }
 """Who opens a warehouse, by the scheme of its URL."""
 
@@ -76,7 +79,7 @@ class Target:
         table = options.pop("table", "")
         if url.scheme not in OPENERS:
             raise InputError(
-                f"{url.name}: tables cannot be written to '{url.scheme}'. Give a duckdb:// or postgresql:// URL."
+                f"{url.name}: tables cannot be written to '{url.scheme}'. Give a duckdb://, postgresql://, spark:// or sc:// URL."
             )
         if not table or "query" in options:
             raise InputError(f"{url.name}: say which table to write: add ?table=NAME.")
