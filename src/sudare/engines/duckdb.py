@@ -148,7 +148,10 @@ class DuckDB:
     def store(self, query: str) -> str:
         """Keep the rows that a query gives."""
         name = self._name()
-        self._execute(f"CREATE TABLE {name} AS {query}")
+        # Rows that are not ordered need not be held back until those before them are there.
+        self._execute(
+            f"SET preserve_insertion_order = false; CREATE TABLE {name} AS {query}; RESET preserve_insertion_order"
+        )
         return name
 
     def drop(self, relation: str) -> None:
