@@ -110,8 +110,11 @@ def test_publish_to_postgresql(run: Run, pview: PView, pviews_url: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("pview", "out", "--to", "x.duckdb"), "With --to a p-view is published as it is"),
-        (("pview", "--to", "x.duckdb", "-l", 3), "With --to a p-view is published as it is"),
+        (("pview", "out", "--to", "x.duckdb"), "there is no schema file"),
+        (
+            ("pview", "--to", "x.duckdb", "-l", 3),
+            "With --to and no folder to write, a p-view is published as it is",
+        ),
         (("pview",), "Give the folder to write"),
         (("nowhere", "--to", "x.duckdb"), "Give the folder of a p-view that was saved"),
     ],

@@ -177,3 +177,9 @@ def test_a_text_that_looks_like_missing_is_told_apart_from_it() -> None:
     )
     labels = learn_plan(table, sd.PkAnonymity(2), Keystream.unsafe(0))["x"].domain.labels()
     assert len(set(labels)) == 2
+
+
+def test_as_many_values_as_a_byte_has_are_decoded() -> None:
+    schema = sd.Schema.from_roles(quasi=["x"], bounds={"x": (0, 255)})
+    table = sd.read(pl.DataFrame({"x": [0, 255, 17]}), schema.model_copy(update={"missing": "refuse"}))
+    assert sd.randomize(table, sd.PkAnonymity(2), how={"x": "retain"}).frame().height == 3

@@ -149,9 +149,11 @@ class DuckDB:
         """Keep the rows that a query gives."""
         name = self._name()
         # Rows that are not ordered need not be held back until those before them are there.
-        self._execute(
-            f"SET preserve_insertion_order = false; CREATE TABLE {name} AS {query}; RESET preserve_insertion_order"
-        )
+        self._execute("SET preserve_insertion_order = false")
+        try:
+            self._execute(f"CREATE TABLE {name} AS {query}")
+        finally:
+            self._execute("RESET preserve_insertion_order")
         return name
 
     def drop(self, relation: str) -> None:

@@ -92,7 +92,9 @@ class Categories:
     def decode(self, codes: Codes) -> pl.Series:
         """Return the values that codes stand for; missing is null."""
         rows = pl.Series(codes)
-        return self.values.gather(rows.set(rows == len(self.values), None))
+        if self.missing:  # else no code is beyond the values, and 256 would be beyond those of a byte
+            rows = rows.set(rows == len(self.values), None)
+        return self.values.gather(rows)
 
     @property
     def parts(self) -> tuple[Categories, ...]:
