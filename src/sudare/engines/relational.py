@@ -31,6 +31,7 @@ from sudare.tables.published import ranks, unlisted
 from sudare.tables.runs import Runs
 
 Ints = NDArray[np.int64]
+MAX_TUPLES = 10**7
 BYTES_PER_TUPLE = 1000  # what learning takes at its peak for each, roughly
 Coder = Callable[[str, pl.Series], Column]
 """Codes the distinct values that a column has in the source; missing ones are among them."""
@@ -145,8 +146,8 @@ class Relational:
 
     @property
     def max_tuples(self) -> int:
-        """How many tuples are held at once, by the memory that there is."""
-        return self._database.memory // BYTES_PER_TUPLE
+        """How many tuples are held at once, by the memory that there is; no more than one file of a plan may have."""
+        return min(self._database.memory // BYTES_PER_TUPLE, MAX_TUPLES)
 
     def tuple_count(self, names: Sequence[str]) -> int:
         """Return how many tuples of some columns there are."""

@@ -1,9 +1,9 @@
 """Learning by regions: a table of more tuples than are held at once is cut first, and each region is learned on its own.
 
 The first cuts are Mondrian's, on coarse counts: of all tuples under the same nodes, some levels up, only how many there are is
-known. Cuts at these levels are those that Mondrian makes on the whole table (LeFevre, DeWitt & Ramakrishnan 2008, section 4, do
-so with a sample or a scan for each cut). Every region meets the requirements as it stands, so it can be learned; small
-neighbours are taken together up to what is held at once.
+known. Cuts at these levels are those that Mondrian makes on the whole table. (Rothko-T of LeFevre, DeWitt & Ramakrishnan 2008 cuts
+by counts until a part fits into memory, too, and Rothko-S by a sample.) Every region meets the requirements as it stands, so it
+can be learned; small neighbours are taken together up to what is held at once.
 """
 
 from __future__ import annotations
