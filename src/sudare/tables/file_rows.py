@@ -48,7 +48,20 @@ class RowsReadAgain(PublishedRows):
         """Return how often rows occur in some columns."""
         if self.kept is not None:
             return self.kept.counted(names)
+        if len(names) == 1 and names[0] in self._by_column:
+            return self._by_column[names[0]]
         return _grouped(self._read(names))
+
+    @cached_property
+    def _by_column(self) -> dict[str, Runs]:
+        """How often each value of a column occurs, of columns with few: all of them are asked for, and the files read once."""
+        counting = {name: _Counting() for name in self.columns}
+        for part in self._read(self.columns):
+            for name, own in list(counting.items()):
+                own.add(part.counted([name]))
+                if own.rows > MAX_COUNTED:
+                    del counting[name]
+        return {name: own.counted() for name, own in counting.items()}
 
     def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Runs]:
         """Count rows by some columns in pieces; the files are gone through for each."""
@@ -115,17 +128,33 @@ class FileRows(RowsReadAgain):
                     reading.advance(rows.height)
 
 
+class _Counting:
+    """Counts equal rows of parts that come one after the other."""
+
+    def __init__(self) -> None:
+        self._parts: list[Runs] = []
+        self.rows, self._most = 0, SLICE
+
+    def add(self, part: Runs) -> None:
+        """Count one part more."""
+        self._parts.append(part.grouped())
+        self.rows += self._parts[-1].rows.height
+        if self.rows > self._most:  # so rarely that grouping again costs little
+            self._parts = [Runs.joined(self._parts).grouped()]
+            self.rows = self._parts[0].rows.height
+            self._most = 2 * self.rows + SLICE
+
+    def counted(self) -> Runs:
+        """Return how often each row occurs."""
+        return Runs.joined(self._parts).grouped()
+
+
 def _grouped(read: Iterable[Runs]) -> Runs:
     """Count equal rows of all parts."""
-    parts, rows, most = [], 0, SLICE
+    counting = _Counting()
     for part in read:
-        parts.append(part.grouped())
-        rows += parts[-1].rows.height
-        if rows > most:  # so rarely that grouping again costs little
-            parts = [Runs.joined(parts).grouped()]
-            rows = parts[0].rows.height
-            most = 2 * rows + SLICE
-    return Runs.joined(parts).grouped()
+        counting.add(part)
+    return counting.counted()
 
 
 def _hashes(rows: pl.DataFrame) -> pl.Series:
