@@ -13,7 +13,7 @@ from pathlib import Path
 from sudare.errors import InputError
 from sudare.tables.runs import PublishedRows, Runs
 
-PART_ROWS = 2**23
+PART_ROWS = 2**21  # a part is held in memory while it is written, and most of its rows may be different
 _NUMBERED = re.compile(r"(.+)\.(?!00000)([0-9]{5})")  # no view has a dot in its name
 
 
