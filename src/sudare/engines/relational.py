@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sudare.engines.database import Database, in_pieces, total_weight
 from sudare.engines.engine import Change
+from sudare.engines.numbered_texts import NumberedTexts
 from sudare.engines.parted import NodeCounts, Nodes, Parted, counts_from, grouped_by_nodes
 from sudare.engines.rewriting import AnyRewriting, Rewriting
 from sudare.engines.stored import StoredRows
@@ -300,13 +301,14 @@ class Relational:
         """Return what a law makes of every row, in the order of what is published; some rows are changed at a time."""
         # Rows are changed here, once each, and kept before anybody reads them. A database that changed them could do so twice:
         # a task that is tried again draws anew, and two draws from one value tell more about it than was promised.
-        changed = self._database.keep(change(rows) for rows in self._laid_out(names))
+        texts = NumberedTexts()
+        changed = self._database.keep(texts.numbered(change(rows)) for rows in self._laid_out(names))
         columns = self._database.types(changed)
         rows = Relational(
             self._database,
             changed,
             self._database.keys(changed),
-            lambda name, raw: Column.encode(raw.cast(columns[name]).alias(name)),
+            lambda name, raw: Column.encode(texts.meant(name, raw.cast(columns[name]))),
             list(columns),
         )
         return rows.rewrite(Rewriting((), np.empty((1, 0), dtype=np.int32), dict.fromkeys(columns)))
