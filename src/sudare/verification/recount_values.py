@@ -82,8 +82,8 @@ def sensitive_values(
         table = table.with_columns(code=pl.Series(places, dtype=pl.Int64).gather(table["code"]))
         values = pl.Series(list(attribute.domain), strict=False)
     numbers = table.select("raw", pl.col("code").cast(pl.Int64))
-    given = column.unique()
-    missing = given.is_null().any() or given.len() > numbers.height
+    given = column.unique().alias("raw").to_frame()  # what has no number there counts as missing
+    missing = given.join(numbers, on="raw", how="left")["code"].null_count() > 0
     return Sensitive(column.name, numbers, values, missing)
 
 
