@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
-from sudare.tables.csv_rows import CsvRows, RowsAsMeant
+from sudare.tables.csv_rows import CsvRows, as_meant
 from sudare.tables.exact import exact, texts
 from sudare.tables.file_rows import FileRows, data_in
 from sudare.tables.folders import handed_over
@@ -244,7 +244,7 @@ def rows_of(output: Output) -> PublishedRows:
         return data_in(path)
     if not is_csv(path):
         return FileRows([path])
-    return RowsAsMeant(CsvRows(path))
+    return as_meant(CsvRows(path))
 
 
 def _refuse_views(folder: Path) -> None:

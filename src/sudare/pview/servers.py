@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from sudare.errors import InputError
 from sudare.pview.domain import Axis
 from sudare.pview.pview import PView
 from sudare.pview.sql_tables import DUCKDB, POSTGRES, PViewTables
-from sudare.tables.databases import DatabaseUrl, load_extra, postgres_arguments, quoted
-from sudare.tables.text import listed
+from sudare.tables.databases import DatabaseUrl, load_extra, postgres_arguments, quoted, refuse_taken
 
 MARK = "A differentially private view, published by Sudare."
 MAX_NAME_BYTES = 63  # in PostgreSQL
@@ -68,20 +66,6 @@ def publish_pview(pview: PView, to: str, name: str = "view", *, force: bool = Fa
     return tables.names
 
 
-def _check_free(taken: Mapping[str, str | None], where: str, *, force: bool) -> None:
-    """Refuse to replace what is there, but with `force`; and never what is not ours."""
-    if taken and not force:
-        raise InputError(
-            f"{where}: {listed(list(taken))} is there already. Nothing was written. Choose another name, or replace it "
-            "with --force (in Python: force=True)."
-        )
-    if foreign := [name for name, mark in taken.items() if mark != MARK]:
-        raise InputError(
-            f"{where}: {listed(foreign)} was not published by Sudare, and force does not replace it. Nothing was "
-            "written. Choose another name, or remove it yourself."
-        )
-
-
 # -- PostgreSQL ------------------------------------------------------------------------------------
 
 
@@ -129,7 +113,7 @@ def _clear_postgres(connection: Any, tables: PViewTables, where: str, *, force: 
         "WHERE p.pronamespace = current_schema()::regnamespace AND p.proname = %s",
         [tables.names["function"]],
     ).fetchall()
-    _check_free({name: mark for name, _, mark in (*relations, *functions)}, where, force=force)
+    refuse_taken({name: mark for name, _, mark in (*relations, *functions)}, where, MARK, force=force)
     for _, signature, _ in functions:
         connection.execute(f"DROP FUNCTION {signature}")
     for name, kind, _ in sorted(
@@ -216,7 +200,7 @@ def _clear_duckdb(connection: Any, tables: PViewTables, where: str, *, force: bo
     ).fetchall()
     taken = {name.lower() for name in (*_every_name(tables), tables.names["function"])}
     there = [(kind, name, mark) for kind, name, mark in relations if name.lower() in taken]
-    _check_free({name: mark for _, name, mark in there}, where, force=force)
+    refuse_taken({name: mark for _, name, mark in there}, where, MARK, force=force)
     for kind, name, _ in there:
         connection.execute(f"DROP {kind} {quoted(name)}")
 

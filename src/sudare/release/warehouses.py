@@ -19,11 +19,10 @@ from sudare.errors import InputError, RequirementError
 from sudare.release.to_duckdb import duckdb_tables
 from sudare.release.to_postgres import postgres_tables
 from sudare.release.to_spark import spark_tables
-from sudare.tables.databases import DatabaseUrl, is_url
+from sudare.tables.databases import DatabaseUrl, is_url, refuse_taken
 from sudare.tables.file_rows import FileRows
 from sudare.tables.parts import tables_of
 from sudare.tables.runs import PublishedRows, Runs
-from sudare.tables.text import listed
 from sudare.verification.multiset import multiset_of
 
 MARK = "Published by Sudare."
@@ -97,16 +96,7 @@ class Target:
     def taken(self, tables: Tables, frames: Iterable[str], *, force: bool) -> list[str]:
         """Return the names that are taken and may be replaced; refuse others."""
         taken = tables.marks([self.name_of(frame) for frame in frames])
-        if taken and not force:
-            raise InputError(
-                f"{self.url.name}: {listed(list(taken))} is there already. Nothing was written. Choose another name, or replace "
-                "it with --force (in Python: force=True)."
-            )
-        if foreign := [name for name, mark in taken.items() if mark != MARK]:
-            raise InputError(
-                f"{self.url.name}: {listed(foreign)} was not published by Sudare, and force does not replace it. Nothing was "
-                "written. Choose another name, or remove it yourself."
-            )
+        refuse_taken(taken, self.url.name, MARK, force=force)
         return list(taken)
 
     @contextmanager

@@ -10,7 +10,7 @@ import polars as pl
 
 from sudare.tables.file_rows import RowsReadAgain
 from sudare.tables.outputs import BROKEN, column_names, unreadable
-from sudare.tables.runs import SLICE, PublishedRows, Runs
+from sudare.tables.runs import SLICE, MappedRows, PublishedRows, Runs
 from sudare.tables.spreadsheets import unguarded
 
 
@@ -44,29 +44,13 @@ class CsvRows(RowsReadAgain):
             raise unreadable(self.path, error) from None
 
 
-class RowsAsMeant(PublishedRows):
-    """Rows of a CSV file by what their texts mean: without what guards them in a spreadsheet."""
+def as_meant(rows: PublishedRows) -> PublishedRows:
+    """Return rows of a CSV file by what their texts mean: without what guards them in a spreadsheet.
 
-    def __init__(self, rows: PublishedRows) -> None:
-        self._rows = rows
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return self._rows.columns
-
-    @property
-    def height(self) -> int:
-        """How many rows there are."""
-        return self._rows.height
-
-    def counted(self, names: Sequence[str]) -> Runs:
-        """Return how often rows occur in some columns; equal ones may stand there several times."""
-        return _meant(self._rows.counted(names))
-
-    def parts(self) -> Iterator[Runs]:
-        """Return all rows, some at a time."""
-        return map(_meant, self._rows.parts())
+    >>> as_meant(Runs.of(pl.DataFrame({"x": ["'=1"]}))).frame().rows()
+    [('=1',)]
+    """
+    return MappedRows(rows, _meant)
 
 
 def _meant(runs: Runs) -> Runs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -123,6 +123,20 @@ def _shown(url: re.Match[str]) -> str:
         return safe_name(url[0])
     except InputError:
         return f"{url[0].partition('://')[0]}://..."
+
+
+def refuse_taken(taken: Mapping[str, str | None], where: str, mark: str, *, force: bool) -> None:
+    """Refuse to replace what is there, but with `force`; and never what does not have our mark."""
+    if taken and not force:
+        raise InputError(
+            f"{where}: {listed(list(taken))} is there already. Nothing was written. Choose another name, or replace it "
+            "with --force (in Python: force=True)."
+        )
+    if foreign := [name for name, own in taken.items() if own != mark]:
+        raise InputError(
+            f"{where}: {listed(foreign)} was not published by Sudare, and force does not replace it. Nothing was "
+            "written. Choose another name, or remove it yourself."
+        )
 
 
 def read_database(url: str) -> tuple[pl.DataFrame, str]:

@@ -6,7 +6,7 @@ Most tables publish the same few rows again and again. So rows are counted, and 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -176,3 +176,32 @@ class Runs(PublishedRows):
 
     def _places(self) -> NDArray[np.uint32]:
         return np.repeat(np.arange(self.rows.height, dtype=np.uint32), self.lengths.to_numpy())
+
+
+class MappedRows(PublishedRows):
+    """What becomes of other rows, of which each becomes one; some are looked at at a time."""
+
+    def __init__(self, rows: PublishedRows, change: Callable[[Runs], Runs]) -> None:
+        self._rows, self._change = rows, change
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self._rows.columns
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return self._rows.height
+
+    def counted(self, names: Sequence[str]) -> Runs:
+        """Return how often rows occur in some columns; equal ones may stand there several times."""
+        return self._change(self._rows.counted(names))
+
+    def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Runs]:
+        """Count rows by some columns in pieces."""
+        return map(self._change, self._rows.pieces(names, together))
+
+    def parts(self) -> Iterator[Runs]:
+        """Return all rows, some at a time."""
+        return map(self._change, self._rows.parts())

@@ -21,7 +21,7 @@ from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
 from sudare.tables.attribute import Role
-from sudare.tables.csv_rows import RowsAsMeant
+from sudare.tables.csv_rows import as_meant
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
@@ -183,7 +183,7 @@ def _refuse_more_than_rows(
         table, written_by = tables[name][0], certificate.versions.get("polars")
         rows = table.rows
         if table.from_csv:
-            rows = RowsAsMeant(rows)
+            rows = as_meant(rows)
         else:
             refuse_order(table)
         notes += [refuse_other_files(name, paths, rows, written_by) for paths in copies]
