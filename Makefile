@@ -16,7 +16,7 @@ test: lint
 	$(BIN)/pytest -m "not slow" --numprocesses auto --dist worksteal
 
 test-all: lint
-	$(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-report=term
+	SUDARE_PAIRS=100 $(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-report=term
 
 lint: .venv/dev
 	$(BIN)/ruff format --check .

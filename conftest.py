@@ -10,6 +10,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
+if (
+    "PYTEST_XDIST_WORKER" in os.environ
+):  # there is one for every core: more threads would only wait for each other
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+
 import pytest
 from hypothesis import HealthCheck, settings
 

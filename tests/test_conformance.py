@@ -113,9 +113,9 @@ ENGINES: dict[str, Callable[[Any], sd.Table]] = {
 }
 """How each engine reads a table."""
 ON_SPARK = [
+    "randomize",
     "generalize_views simultaneous",
     "apply cuts",
-    "randomize",
     "materialize pairs",
 ]
 """What is tried on Spark in the quick run: one of each verb that others are made of. All of it is tried in the long one."""
@@ -154,7 +154,11 @@ def test_what_is_written_verifies_itself(make: Make, read: Any, tmp_path: Path) 
     assert {"holder.json", "plan.json", "report.html"} <= {path.name for path in (folder / "keep").iterdir()}
 
 
-@each({name: EVERY[name] for name in ON_SPARK})
+@pytest.mark.parametrize(
+    "make",
+    [EVERY[ON_SPARK[0]], *(pytest.param(EVERY[name], marks=pytest.mark.slow) for name in ON_SPARK[1:])],
+    ids=ON_SPARK,
+)
 def test_spark_hands_over_the_same_files(make: Make, spark: Any, tmp_path: Path) -> None:
     handed_over = {}
     for name, engine in {"memory": "memory", "spark": spark}.items():

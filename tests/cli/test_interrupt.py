@@ -67,6 +67,7 @@ def statement(table, query, tables, name):
 databases._statement = statement
 """,
 }
+QUICK = ("rows that a query hands over", "a table in a warehouse")
 PROGRAM = """
 import sys
 def waiting():
@@ -110,7 +111,9 @@ def start(folder: Path, place: str, source: str, *options: str) -> subprocess.Po
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "place", [pytest.param(place, marks=[] if place in QUICK else [pytest.mark.slow]) for place in PLACES]
+)
 def test_an_interrupt_ends_it_and_leaves_nothing(place: str, started: Path) -> None:
     source = "duckdb:///old.duckdb" if place == "a database that is read" else "people.csv"
     to = ["--to", "duckdb:///new.duckdb?table=people"] if place == "a table in a warehouse" else []

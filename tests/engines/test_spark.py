@@ -58,8 +58,8 @@ def test_noise_is_drawn_once(spark: Any) -> None:
 @pytest.mark.parametrize(
     "kind",
     [
-        "large frame",
-        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("frame", "parquet", "DataFrame")),
+        "frame",
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("large frame", "parquet", "DataFrame")),
     ],
 )
 def test_special_values_are_told_apart_as_in_memory(

@@ -282,7 +282,7 @@ def dawa_pair(counts, target, promise, **change):
     return [dawa_runs(x, target, promise, s, **change) for s, x in with_one_more(counts, target)]
 
 
-@pure_and_gaussian(2.0)
+@pure_and_gaussian(2.0, slow=[pytest.mark.slow])
 @pytest.mark.parametrize(
     ("counts", "target"),
     [ROWS[1], *(pytest.param(*row, marks=pytest.mark.slow) for row in (ROWS[0], ROWS[2]))],
@@ -296,7 +296,9 @@ def half_of(scales):
     return np.append(np.uint64(0), scales[1:] // np.uint64(2))
 
 
-@pytest.mark.parametrize(("scale", "kept"), [(np.copy, True), (half_of, False)])
+@pytest.mark.parametrize(
+    ("scale", "kept"), [pytest.param(np.copy, True, marks=pytest.mark.slow), (half_of, False)]
+)
 def test_half_of_dawa_s_noise_and_none_for_single_cells_is_caught(scale, kept):
     promise = DifferentialPrivacy(1.0)
     spent = share_spent(promise, *dawa_pair(*ROWS[1], promise, share=Fraction(99, 100), scale=scale))
@@ -384,7 +386,7 @@ def test_gaussian_noise_keeps_its_epsilon_and_delta(promise):
     [
         (gaussian_pair, 2),
         (identity_pair, 2),
-        (independent_pair, 4),
+        pytest.param(independent_pair, 4, marks=pytest.mark.slow),
         (partial(mondrian_pair, *TABLES[2]), 4),
         pytest.param(partial(dawa_pair, *ROWS[1]), 4, marks=pytest.mark.slow),
         pytest.param(pairs_pair, 4, marks=pytest.mark.slow),

@@ -97,8 +97,11 @@ CASES = {
 }
 
 
+LONG = ("a pair", "reflected numbers", "numbers", "much noise")
+
+
 @pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=[pytest.mark.slow] if case == "a pair" else []) for case in CASES]
+    "case", [pytest.param(case, marks=[pytest.mark.slow] if case in LONG else []) for case in CASES]
 )
 def test_unbiased_is_right_on_average_and_knows_its_error(case: str) -> None:
     names, asked, conditions, options = CASES[case]

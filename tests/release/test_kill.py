@@ -119,7 +119,7 @@ def state(folder: Path, before: dict[str, bytes] | None, head: str, new: sd.Rele
 @pytest.mark.parametrize(
     ("options", "every"),
     [
-        ([], 24),
+        ([], 60),
         pytest.param(["parts"], 16, marks=pytest.mark.slow),  # one step is tried in test_interrupt
         pytest.param([], 1, marks=pytest.mark.slow),
         pytest.param(["force"], 1, marks=pytest.mark.slow),
@@ -158,7 +158,7 @@ def test_killed_at_every_step(
     # Each state was seen, in this order, and no other: the ledger is told first, and then the new is there.
     in_order = ["before", "before, recorded", "new, recorded"]
     assert [state for state, _ in itertools.groupby(states)] == in_order
-    assert len(states) > {1: 60, 24: 12, 16: 8}[every]
+    assert len(states) > {1: 60, 60: 8, 16: 8}[every]
 
 
 class Writer:

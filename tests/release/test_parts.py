@@ -77,7 +77,14 @@ def checked(release: sd.Release, folder: Path) -> Path:
     return written
 
 
-@pytest.mark.parametrize("make", [DETERMINISTIC[name] for name in ALIKE], ids=ALIKE)
+@pytest.mark.parametrize(
+    "make",
+    [
+        DETERMINISTIC[ALIKE[0]],
+        *(pytest.param(DETERMINISTIC[name], marks=pytest.mark.slow) for name in ALIKE[1:]),
+    ],
+    ids=ALIKE,
+)
 def test_every_engine_writes_the_same_parts(make: Make, rows_are: str, tmp_path: Path) -> None:
     made = {engine: make(read(people())) for engine, read in ENGINES.items()}
     folders = [checked(made[engine], tmp_path / engine) for engine in ENGINES]  # type: ignore[arg-type]

@@ -224,7 +224,10 @@ pickle.load(open(release, "rb")).write(folder, to=to, force=True)
 
 
 @pytest.mark.parametrize("step", ["before the recount", "before it is committed"])
-@pytest.mark.parametrize("there", [False, True], ids=["new", "in place of another"])
+@pytest.mark.parametrize(
+    "there",
+    [pytest.param(False, id="new", marks=pytest.mark.slow), pytest.param(True, id="in place of another")],
+)
 def test_a_killed_run_leaves_the_tables_as_they_were(
     there: bool, step: str, warehouse: Warehouse, release: sd.Release, tmp_path: Path
 ) -> None:

@@ -42,7 +42,7 @@ def test_nearest_costs_are_those_of_the_definition(r: Random) -> None:
 
 
 @given(r=randoms)
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_with_odd_weights_they_are_never_more_and_hardly_less(r: Random) -> None:
     plain = random_plain(r, most=8, odd=True)
     costs, problem = costs_of(plain), problem_of(plain)

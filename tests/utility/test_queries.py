@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import itertools
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -48,35 +48,28 @@ def test_same_as_cell_by_cell(case: Generalized, seed: int) -> None:
 
 def recorded(case: Generalized, seed: int) -> list[dict[str, set[object]]]:
     """The queries that a run asks, as sets of values."""
-    asked: list[tuple[str, set[object]]] = []
-    real = queries._Attribute.ask
+    conditions: list[dict[str, set[object]]] = []
+    real = queries._drawn
 
-    def spy(self: queries._Attribute, rng: np.random.Generator) -> np.ndarray:
-        mask = real(self, rng)
-        # The leaves of `sex` are the column's values; of the others, the hierarchy's.
-        asked.append((self.name, {leaves_of(case.table, self.name)[i] for i in np.flatnonzero(mask)}))
-        return mask
+    def spy(attributes: list[queries._Attribute], *drawing: Any) -> list[queries._Asked]:
+        drawn = real(attributes, *drawing)
+        for together in drawn:
+            names = [attributes[place].name for place in together.places]
+            conditions.extend(
+                {
+                    # The leaves of `sex` are the column's values; of the others, the hierarchy's.
+                    name: {leaves_of(case.table, name)[i] for i in np.flatnonzero(mask)}
+                    for name, mask in zip(names, masks, strict=True)
+                }
+                for masks in zip(*together.queries, strict=True)
+            )
+        return drawn
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(queries._Attribute, "ask", spy)
+        patch.setattr(queries, "_drawn", spy)
         query_error(case.outcome, queries=10, seed=seed)
-    conditions: list[dict[str, set[object]]] = []
-    sizes = _sizes(case, seed)
-    parts = iter(asked)
-    for size in sizes:
-        conditions.append(dict(itertools.islice(parts, size)))
-    assert next(parts, None) is None
     assert all(None not in inside for query in conditions for inside in query.values())
     return conditions
-
-
-def _sizes(case: Generalized, seed: int) -> list[int]:
-    """How many attributes each query has, in the order of asking: the same draws, grouped by attributes."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.integers(1, 4, size=10)
-    return [
-        len(t) for t in sorted(tuple(sorted(rng.choice(3, size=s, replace=False).tolist())) for s in sizes)
-    ]
 
 
 def attribute_of(outcome: Outcome, asked: str) -> queries._Attribute:

@@ -20,6 +20,7 @@ NAMES = {
     "our own": ["row", "weight", "value", "count", "block"],
     "libraries'": ["literal", "len", "rowid", "all", "0"],
 }
+QUICK = ("half patterns", "our own")
 TOWNS = {"Ayr": "north", "Bath": "south", "Cork": "west", "Deal": "south"}
 ENGINES: list[Any] = ["memory", "duckdb"]
 
@@ -114,7 +115,13 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[tu
 
 @pytest.mark.parametrize("engine", ["memory", pytest.param("duckdb", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(names, id=id_, marks=[] if id_ in QUICK else [pytest.mark.slow])
+        for id_, names in NAMES.items()
+    ],
+)
 def test_names_change_nothing(
     names: list[str],
     verb: str,

@@ -59,7 +59,7 @@ PROMISES: list[list[Any]] = [
 ]
 
 
-@pytest.mark.parametrize("source", ["frame", "csv"])
+@pytest.mark.parametrize("source", ["csv", pytest.param("frame", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("promises", PROMISES, ids=str)
 def test_a_generalized_table(tmp_path: Path, promises: list[Any], source: str) -> None:
     original: Any = people()

@@ -11,6 +11,7 @@ import json
 import platform
 import secrets
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,11 @@ VERSIONED = (*LIBRARIES, "opendp")
 
 def versions() -> dict[str, str]:
     """Return the versions of everything that had a part in the result."""
+    return dict(_versions())
+
+
+@cache  # each takes a millisecond or more
+def _versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
 
 

@@ -63,7 +63,7 @@ def query_error(
     (0.0, 0.0)
     >>> skewed = sd.read(pl.DataFrame({"age": [0, 0, 1, 2, 3, 4, 5, 6, 7, 7]}), schema)
     >>> print(query_error(Outcome.of(skewed, [1]), queries=100))
-    Counts of 100 random queries are off by 25.0% (median), 17.6% (mean).
+    Counts of 100 random queries are off by 25.0% (median), 18.3% (mean).
     """
     if queries < 1:
         raise ParameterError(
@@ -152,14 +152,17 @@ class _Attribute:
     def _leaves_under(self) -> Ints:
         return np.maximum(np.bincount(self.whole.ravel()), 1)
 
-    def ask(self, rng: np.random.Generator) -> Mask:
-        """Draw a query; return which leaves are in it."""
-        asked = np.zeros(self.whole.shape[1], dtype=bool)
+    def ask(self, times: int, rng: np.random.Generator) -> Mask:
+        """Draw so many queries; return which leaves are in each."""
+        count = len(self.values)
         if self.ordered:
-            low, high = sorted(rng.integers(len(self.values), size=2).tolist())
-            asked[self.values[low : high + 1]] = True
+            low, high = np.sort(rng.integers(count, size=(2, times, 1)), axis=0)
+            inside = (low <= np.arange(count)) & (np.arange(count) <= high)
         else:
-            asked[rng.choice(self.values, size=rng.integers(1, len(self.values) + 1), replace=False)] = True
+            sizes = rng.integers(1, count + 1, size=(times, 1))
+            inside = rng.permuted(np.arange(count) < sizes, axis=1)
+        asked = np.zeros((times, self.whole.shape[1]), dtype=bool)
+        asked[:, self.values] = inside
         return asked
 
     def shares(self, asked: Mask) -> NDArray[np.float64]:
@@ -192,7 +195,8 @@ class _Asked:
 
     places: tuple[int, ...]
     """Of the attributes."""
-    queries: list[list[Mask]]
+    queries: list[Mask]
+    """Of each attribute."""
     true: NDArray[np.int64]
     estimated: NDArray[np.float64]
 
@@ -205,14 +209,13 @@ class _Asked:
         )
         cells = max(len(original), len(published), *(a.size for a in asked_of))
         at_once = max(MAX_CELLS // cells, 1)
-        for start in range(0, len(self.queries), at_once):
+        for start in range(0, len(self.true), at_once):
             some = slice(start, start + at_once)
-            inside = np.ones((len(self.queries[some]), len(original)), dtype=bool)
+            inside = np.ones((len(self.true[some]), len(original)), dtype=bool)
             shares = np.tile(published.weights.astype(np.float64), (len(inside), 1))
-            for i, attribute in enumerate(asked_of):
-                leaves = np.stack([query[i] for query in self.queries[some]])
-                inside &= leaves[:, attribute.leaf_of[original.codes[:, i]]]
-                shares *= attribute.shares(leaves)[:, published.codes[:, i]]
+            for i, (attribute, leaves) in enumerate(zip(asked_of, self.queries, strict=True)):
+                inside &= leaves[some, attribute.leaf_of[original.codes[:, i]]]
+                shares *= attribute.shares(leaves[some])[:, published.codes[:, i]]
             self.true[some] += inside @ original.weights
             self.estimated[some] += shares.sum(axis=1)
 
@@ -224,13 +227,12 @@ class _Asked:
 def _drawn(attributes: list[_Attribute], queries: int, rng: np.random.Generator) -> list[_Asked]:
     """Draw queries."""
     sizes = rng.integers(1, min(MAX_ATTRIBUTES, len(attributes)) + 1, size=queries)
-    drawn = Counter(
-        tuple(sorted(rng.choice(len(attributes), size=size, replace=False).tolist())) for size in sizes
-    )
+    orders = rng.permuted(np.tile(np.arange(len(attributes)), (queries, 1)), axis=1)
+    drawn = Counter(tuple(sorted(order[:size].tolist())) for order, size in zip(orders, sizes, strict=True))
     return [
         _Asked(
             places,
-            [[attributes[i].ask(rng) for i in places] for _ in range(times)],
+            [attributes[i].ask(times, rng) for i in places],
             np.zeros(times, dtype=np.int64),
             np.zeros(times),
         )
