@@ -14,7 +14,8 @@ from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.plans.generalization import Located
 from sudare.tables.column import Column
-from sudare.tables.counts import Counts, places_of
+from sudare.tables.counts import Counts
+from sudare.tables.published import order_of
 from sudare.utility.outcome import Outcome
 
 
@@ -44,9 +45,20 @@ def outcome(table: sd.Table, levels: ArrayLike, kept: ArrayLike | None = None, *
 
 
 def tuple_of(table: sd.Table, counts: Counts) -> NDArray[np.int64]:
-    """Which of the counted tuples each row is."""
-    places = places_of(rows_of(table, list(counts.names)).codes, counts)
-    assert (places >= 0).all()
+    """Which of the counted tuples each row is. Of one that stands there several times, each gets so many rows as it says: in
+    the order of what else is published of them."""
+    names = list(counts.names)
+    passed = [name for name in table.publishable if name not in names]
+    order = order_of(table.frame().select(passed)) if passed else range(len(table))
+    waiting: dict[tuple[int, ...], list[int]] = {}
+    for place, (codes_, weight) in enumerate(
+        zip(counts.codes.tolist(), counts.weights.tolist(), strict=True)
+    ):
+        waiting.setdefault(tuple(codes_), []).extend([place] * weight)
+    own, places = rows_of(table, names).codes.tolist(), np.empty(len(table), dtype=np.int64)
+    for row in order:
+        places[row] = waiting[tuple(own[row])].pop(0)
+    assert not any(waiting.values())
     return places
 
 
@@ -58,7 +70,13 @@ def unit_of(table: sd.Table, problem: Problem) -> NDArray[np.int64]:
 
 def block_of(table: sd.Table, recoding: Recoding) -> NDArray[np.int64]:
     """The block of each row; -1 if it is left out."""
-    return recoding.block_of[unit_of(table, recoding.problem)]
+    problem = recoding.problem
+    # Of equal tuples, the costliest block gets the first rows.
+    cost = np.append(recoding.levels @ problem.trees.step, 1.0)
+    order = np.lexsort((recoding.block_of, -cost[recoding.block_of]))
+    sizes = tuple(table[name].size for name in problem.counted)
+    counts = Counts(tuple(problem.counted), problem.tuples()[order], problem.weights[order], sizes)
+    return recoding.block_of[order][tuple_of(table, counts)]
 
 
 def levels_of(table: sd.Table, recoding: Recoding) -> NDArray[np.int64]:

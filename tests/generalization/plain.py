@@ -144,9 +144,7 @@ def check_rows(frame: pl.DataFrame, table: sd.Table, recoding: Recoding, spare: 
                 levels[row, a] == 0 and label == str(original[name][int(row)])
             )
     located = recoding.plan([sd.KAnonymity(1)]).locate(table)
-    place = by_row.tuple_of(
-        table, located.counts
-    )  # rows that are equal, sensitive value and all, are one tuple
+    place = by_row.tuple_of(table, located.counts)
     assert (located.block_of[place] == blocks).all()
     assert (located.outcome().kept[place] == kept).all()
     for (_, _, climbed), own_levels in zip(located.outcome().climbs(), levels.T, strict=True):
@@ -182,7 +180,10 @@ def check_plan(table: sd.Table, recoding: Recoding) -> None:
     blocks, names = by_row.block_of(table, recoding), recoding.problem.names
     for one in (plan, again):
         assert list(one.trees) == names
-        assert len({tuple(codes) for codes in one.tuples.tolist()}) == len(one.tuples)
+        listed = [
+            (*codes, block) for codes, block in zip(one.tuples.tolist(), one.block_of.tolist(), strict=True)
+        ]
+        assert len(set(listed)) == len(listed)
         located = one.locate(table)
         assert (located.block_of[by_row.tuple_of(table, located.counts)] == blocks).all()
         assert located.levels.tolist() == recoding.levels.tolist()

@@ -212,9 +212,7 @@ def test_a_table_too_large_to_compare_all_pairs_is_cut_by_mondrian() -> None:
         problem = Problem.of(case.table, case.requirements)
         with taking("mondrian"):
             improved = learn_minimal(problem)
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(minimal, "MAX_PASSES", 0)
-                plain = learn_minimal(problem)
+            plain = learn_minimal(problem, effort="quick")
         whole = learn_mondrian(problem)
         assert improved.distortion() <= whole.distortion() + 1e-12
         assert plain.distortion() <= whole.distortion() + 1e-12
@@ -249,9 +247,10 @@ def final_blocks(case: Case, path: str, *, cut: bool = True) -> tuple[Costs, Par
     with taking(path), pytest.MonkeyPatch.context() as patch:
         if not cut:
             patch.setattr(minimal, "cut", lambda problem, block_of, levels: block_of)
-        blocks, left = partition(learn_minimal(problem).block_of)
+        recoding = learn_minimal(problem)
+    blocks, left = partition(recoding.block_of)
     assert not left
-    return Costs(problem, case.rule), blocks
+    return Costs(recoding.problem, case.rule), blocks
 
 
 def moves_that_save(costs: Costs, blocks: Partition) -> Iterator[tuple[int, float]]:
@@ -289,7 +288,7 @@ def test_no_block_can_be_cut_strictly(path: str) -> None:
         problem = Problem.of(case.table, case.requirements)
         with taking(path):
             recoding = learn_minimal(problem)
-        again = _cut(problem, recoding.block_of, recoding.levels, strict=True)[0]
+        again = _cut(recoding.problem, recoding.block_of, recoding.levels, strict=True)[0]
         assert partition(again) == partition(recoding.block_of)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -31,6 +31,7 @@ from sudare.cli.arguments import (
 )
 from sudare.cli.output import Csv, Force, Json, working
 from sudare.cli.show_release import print_release, show_release
+from sudare.plans.plan import Plan
 from sudare.tables.databases import load_extra
 from sudare.verbs.generalize import generalize as generalize_table
 
@@ -49,6 +50,13 @@ def generalize(
         Literal["minimal", "mondrian"], typer.Option(help="minimal: least distortion; mondrian: fastest.")
     ] = "minimal",
     suppress: Annotated[float, typer.Option(help="The share of records that may be left out.")] = 0.0,
+    effort: Annotated[
+        str | None,
+        typer.Option(help="minimal: quick, normal or thorough; or for how many seconds to try."),
+    ] = None,
+    start: Annotated[
+        Path | None, typer.Option(help="minimal: an earlier release or plan to begin from.", exists=True)
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="mondrian: a node is cut only if all its children hold.")
     ] = False,
@@ -74,6 +82,23 @@ def generalize(
     book = ready_to_write(output, ledger, receiver, force=force, to=to)
     table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
-        release = generalize_table(table, asked, method, suppress=suppress, strict=strict, predict=predict)
+        release = generalize_table(
+            table,
+            asked,
+            method,
+            suppress=suppress,
+            strict=strict,
+            effort=effort_of(effort),
+            start=None if start is None else Plan.open(start),
+            predict=predict,
+        )
         release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
     print_release(release, output, to, show_release, json=json)
+
+
+def effort_of(given: str | None) -> Any:
+    """Return an effort as `generalize` takes it: a word, or a number of seconds."""
+    try:
+        return None if given is None else float(given)
+    except ValueError:
+        return given

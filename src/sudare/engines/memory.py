@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.engines.engine import Change
-from sudare.engines.rewriting import AnyRewriting, Labels
+from sudare.engines.rewriting import ALL, AnyRewriting, Labels
 from sudare.tables.column import Codes, Column, smallest
 from sudare.tables.content import Content
 from sudare.tables.counts import Counts, count, count_index, places_of
@@ -131,15 +131,21 @@ class Memory:
         if not np.array_equal(rewriting.tuples, counts.codes):
             listed = np.full(len(counts), -1, dtype=np.int64)
             places = places_of(rewriting.tuples, counts)
-            listed[places[places >= 0]] = np.flatnonzero(places >= 0)
+            found = np.flatnonzero(places >= 0)[
+                ::-1
+            ]  # of a tuple that is listed several times, the first place stays
+            listed[places[found]] = found
             place = listed[tuple_of]
             kept = place >= 0
             place = place[kept]
+        passed = {
+            name: self._passed(name, kept) for name, labels in rewriting.published.items() if labels is None
+        }
+        if rewriting.until is not None:
+            place = _dealt(place, [codes for _, codes in passed.values()], rewriting.until)
         values, codes = {}, {}
         for name, labels in rewriting.published.items():
-            values[name], codes[name] = (
-                self._relabelled(labels, place) if labels else self._passed(name, kept)
-            )
+            values[name], codes[name] = self._relabelled(labels, place) if labels else passed[name]
         output = count(codes, [len(own) for own in values.values()])
         rows = pl.DataFrame(
             [own.gather(output.codes[:, a]).alias(name) for a, (name, own) in enumerate(values.items())]
@@ -164,6 +170,19 @@ class Memory:
     def frame(self) -> pl.DataFrame:
         """Return all rows as they were read."""
         return pl.DataFrame([self.column(name).decode() for name in self._columns])
+
+
+def _dealt(place: NDArray[np.int64], passed: Sequence[Codes], until: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Deal the rows of each tuple, whose first place is given, to its places: in the order of what else is published of them."""
+    several = np.flatnonzero(until[place] < ALL)
+    order = several[np.lexsort((*(codes[several] for codes in reversed(passed)), place[several]))]
+    first = np.flatnonzero(np.diff(place[order], prepend=-1))
+    number = np.arange(len(order)) - np.repeat(first, np.diff(first, append=len(order)))
+    dealt, at = place.copy(), place[order]
+    while (beyond := number >= until[at]).any():
+        at = at + beyond
+    dealt[order] = at
+    return dealt
 
 
 def _two_zeros(values: pl.Series) -> bool:

@@ -22,7 +22,7 @@ from sudare.engines.database import Database, in_pieces, total_weight
 from sudare.engines.engine import Change
 from sudare.engines.numbered_texts import NumberedTexts
 from sudare.engines.parted import NodeCounts, Nodes, Parted, counts_from, grouped_by_nodes
-from sudare.engines.rewriting import AnyRewriting, Rewriting
+from sudare.engines.rewriting import ALL, AnyRewriting, Rewriting
 from sudare.engines.stored import StoredRows
 from sudare.tables.column import Codes, Column
 from sudare.tables.content import Content, Summing
@@ -336,16 +336,44 @@ class Relational:
                 map_ = self._database.upload(pl.DataFrame({"code": codes, "rank": rank_of[name]}))
                 joins.append(f"JOIN {map_} AS r{at} ON rows.c{names.index(name)} = r{at}.code")
             columns.append(f"{'tuples.l' if labels else 'r'}{at}{'' if labels else '.rank'} AS p{at}")
+        weight, source = "rows.weight", self._grouped(names)
         if first.keys:
             tuples = self._database.keep(_listed(piece, rank_of) for piece in chain([first], pieces))
             same = " AND ".join(f"rows.c{i} = tuples.k{i}" for i in range(len(first.keys)))
+            if rewriting.dealt:
+                source = self._numbered_rows(source, first, names, rank_of)
+                weight = "least(rows.last, tuples.until) - greatest(rows.last - rows.weight, tuples.after) AS weight"
+                same += " AND rows.last > tuples.after AND rows.last - rows.weight < tuples.until"
             joins.append(f"JOIN {tuples} AS tuples ON {same}")
-        rows = f"SELECT {', '.join(columns)}, rows.weight FROM ({self._grouped(names)}) AS rows {' '.join(joins)}"
+        rows = f"SELECT {', '.join(columns)}, {weight} FROM ({source}) AS rows {' '.join(joins)}"
         every_column = _numbered(values, "p")
         stored = self._database.store(
             f"SELECT {every_column}, CAST(sum(weight) AS BIGINT) AS weight FROM ({rows}) GROUP BY {every_column}"
         )
         return StoredRows(self._database, stored, values)
+
+    def _numbered_rows(
+        self,
+        grouped: str,
+        rewriting: Rewriting,
+        names: Sequence[str],
+        rank_of: Mapping[str, NDArray[np.int32]],
+    ) -> str:
+        """Number the rows of each tuple in the order of what else is published of them: `last` is that of the last one alike."""
+        joins, order = [], []
+        for at, (name, labels) in enumerate(rewriting.published.items()):
+            if labels is None and name not in rewriting.keys:
+                rank = rank_of[name]
+                map_ = self._database.upload(
+                    pl.DataFrame({"code": np.arange(len(rank), dtype=np.int32), "rank": rank})
+                )
+                joins.append(f"JOIN {map_} AS o{at} ON g.c{names.index(name)} = o{at}.code")
+                order.append(f"o{at}.rank")
+        keys = ", ".join(f"g.c{i}" for i in range(len(rewriting.keys)))
+        by = f"ORDER BY {', '.join(order)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW" if order else ""
+        last = f"CAST(sum(g.weight) OVER (PARTITION BY {keys} {by}) AS BIGINT) AS last"
+        columns = ", ".join(f"g.c{i}" for i in range(len(names)))
+        return f"SELECT {columns}, g.weight, {last} FROM ({grouped}) AS g {' '.join(joins)}"
 
     def _every(self, name: str) -> pl.Series:
         dictionary = self.dictionary(name)
@@ -366,7 +394,9 @@ def _listed(rewriting: Rewriting, rank_of: Mapping[str, NDArray[np.int32]]) -> p
         for at, (name, labels) in enumerate(rewriting.published.items())
         if labels is not None
     }
-    return pl.DataFrame(keys | labels)
+    until = rewriting.untils()
+    first = np.append(True, until[:-1] == ALL)
+    return pl.DataFrame(keys | labels | {"after": np.where(first, 0, np.roll(until, 1)), "until": until})
 
 
 def _numbered(names: Sequence[str] | Mapping[str, object], letter: str = "c") -> str:

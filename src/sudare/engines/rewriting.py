@@ -9,6 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+ALL = 2**62
+"""More rows than any tuple has."""
+
 
 @dataclass(frozen=True, eq=False)
 class Labels:
@@ -27,9 +30,12 @@ class Rewriting:
 
     keys: tuple[str, ...]
     tuples: NDArray[np.int32]
-    """Distinct tuples of the keys, by the codes of their dictionaries; in rising order."""
+    """Tuples of the keys, by the codes of their dictionaries; in rising order."""
     published: Mapping[str, Labels | None]
     """What is published of each column, in this order; None: what the row has."""
+    until: NDArray[np.int64] | None = None
+    """If a tuple is listed several times, its rows are dealt, in the order of what else is published of them: each place gets
+    those up to this number, and the last place all that are left. None: every tuple is listed once."""
 
     def pieces(self) -> Iterator[Rewriting]:
         """Return itself: all tuples at once."""
@@ -38,6 +44,15 @@ class Rewriting:
     def joined(self) -> Rewriting:
         """Return itself."""
         return self
+
+    @property
+    def dealt(self) -> bool:
+        """Whether a tuple is listed several times."""
+        return self.until is not None
+
+    def untils(self) -> NDArray[np.int64]:
+        """Return up to which row of its tuple each place gets rows."""
+        return np.full(len(self.tuples), ALL, dtype=np.int64) if self.until is None else self.until
 
     def blocks_by(self, names: Sequence[str]) -> NDArray[np.int64]:
         """Number the tuples by what is published of some columns, all of them keys: these are the blocks that are seen."""
@@ -57,6 +72,8 @@ class PiecewiseRewriting:
     """A rewriting of more tuples than are held at once. All pieces have the same keys, and publish the same values."""
 
     make: Callable[[], Iterator[Rewriting]]
+    dealt: bool
+    """Whether a piece may list a tuple several times."""
 
     def pieces(self) -> Iterator[Rewriting]:
         """Return the pieces, one after the other."""
@@ -70,7 +87,9 @@ class PiecewiseRewriting:
             and Labels(labels.values, np.concatenate([_labels_of(piece, name).of_tuple for piece in pieces]))
             for name, labels in pieces[0].published.items()
         }
-        return Rewriting(pieces[0].keys, np.concatenate([piece.tuples for piece in pieces]), published)
+        tuples = np.concatenate([piece.tuples for piece in pieces])
+        until = np.concatenate([piece.untils() for piece in pieces]) if self.dealt else None
+        return Rewriting(pieces[0].keys, tuples, published, until)
 
 
 def _labels_of(piece: Rewriting, name: str) -> Labels:

@@ -93,6 +93,15 @@ def _marked(units: Units) -> tuple[Array, Array]:  # pragma: no cover
     return marks, gain
 
 
+@njit(cache=True, nogil=True, fastmath=True)
+def unlikeness(a: Array, b: Array, gain: Array) -> Any:  # pragma: no cover
+    """Return what it costs not to share marks, in single precision: many marks are compared at once."""
+    cost = np.float32(0.0)
+    for d in range(gain.size):
+        cost += gain[d] if a[d] != b[d] else np.float32(0.0)
+    return cost
+
+
 @njit(cache=True, nogil=True)
 def holds(b: int, limits: Limits, s: State) -> bool:  # pragma: no cover
     """Tell whether a block meets the limits."""

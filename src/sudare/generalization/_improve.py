@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit
 
-from sudare.generalization._blocks import holds, list_members, put, refit, sort, start, take
+from sudare.generalization._blocks import holds, list_members, put, refit, sort, start, take, unlikeness
 from sudare.generalization._kernels import meet
 from sudare.privacy._kernels import meets
 
@@ -66,15 +66,6 @@ def improve(
         swapping = changed == 0
         swaps -= swapping
     return changes
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _roughly(a: Array, b: Array, gain: Array) -> Any:  # pragma: no cover
-    """Return what it costs not to share marks, in single precision: many marks are compared at once."""
-    cost = np.float32(0.0)
-    for d in range(gain.size):
-        cost += gain[d] if a[d] != b[d] else np.float32(0.0)
-    return cost
 
 
 @njit(cache=True, nogil=True)
@@ -237,7 +228,7 @@ def _best_block(
         if s.size[b] == 0 or b == avoid or w * s.cost[b] >= enough:
             continue
         most = (enough + s.size[b] * s.cost[b]) / (s.size[b] + w)
-        if _roughly(g.marks[u], s.marks[b], g.gain) >= most + ROUNDING:
+        if unlikeness(g.marks[u], s.marks[b], g.gain) >= most + ROUNDING:
             continue
         together = s.cost[b]
         for a in range(leaves.shape[1]):

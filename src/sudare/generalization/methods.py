@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
-from sudare.generalization.minimal import learn_minimal
+from sudare.generalization.minimal import SEARCHES, Effort, learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.generalization.regions import learn
 from sudare.plans.generalization import GeneralizationPlan
+from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
+from sudare.privacy.limits import meets
 from sudare.privacy.requirement import BlockRequirement, number, one_of
 from sudare.tables.excerpt import without
 from sudare.tables.table import Table
@@ -57,10 +59,29 @@ class Minimal:
 
     suppress: float = 0.0
     """The largest share of the records that may be left out."""
+    effort: Effort | float = "normal"
+    """How much is tried to save distortion: "quick", "normal" or "thorough"; or for how many seconds, after which the result may be another each time."""
+    start: Plan | None = field(default=None, repr=False)
+    """An earlier plan to begin from, such as `release.plan` of a try that was not good enough."""
     name: ClassVar[str] = "minimal"
 
     def __post_init__(self) -> None:
         number(self.suppress, "suppress", "generalize", "a share from 0 to below 1", low=0, high=1 - 1e-12)
+        if isinstance(self.effort, str):
+            one_of(self.effort, "effort", "generalize", tuple(SEARCHES))
+        else:
+            number(
+                self.effort,
+                "effort",
+                "generalize",
+                "one of 'quick', 'normal', 'thorough', or seconds above 0",
+                low=1e-9,
+            )
+        if self.start is not None and not isinstance(self.start, GeneralizationPlan):
+            raise ParameterError(
+                "The 'start' parameter of generalize must be a plan of generalize, such as release.plan or Plan.open(...). "
+                f"Got {type(self.start).__name__} instead."
+            )
 
     def learn(self, table: Table, requirements: Sequence[BlockRequirement]) -> GeneralizationPlan:
         """Learn the blocks of all tuples, under which the requirements hold.
@@ -72,9 +93,12 @@ class Minimal:
         """
         left_out: list[tuple[list[str], NDArray[np.int32]]] = []
 
-        def one(problem: Problem, suppress: float = 0.0) -> TuplePlan:
-            recoding = learn_minimal(problem, suppress=suppress)
-            left_out.append((problem.counted, problem.tuples()[~recoding.kept]))
+        def one(problem: Problem, suppress: float = 0.0, rows: Table = table) -> TuplePlan:
+            start = None
+            if self.start is not None:
+                problem, start = _started(self.start, with_hierarchies(rows), problem, requirements)
+            recoding = learn_minimal(problem, suppress=suppress, effort=self.effort, start=start)
+            left_out.append((problem.counted, recoding.problem.tuples()[~recoding.kept]))
             return recoding.plan(requirements)
 
         plan = learn(with_hierarchies(table), requirements, partial(one, suppress=self.suppress))
@@ -82,26 +106,58 @@ class Minimal:
         if not len(tuples):
             return plan
         rest = without(table, left_out[0][0], tuples)
-        return learn(with_hierarchies(rest), requirements, one)
+        return learn(with_hierarchies(rest), requirements, partial(one, rows=rest))
+
+
+def _started(
+    plan: Plan, table: Table, problem: Problem, requirements: Sequence[BlockRequirement]
+) -> tuple[Problem, NDArray[np.int64]]:
+    """Return the problem with records as an earlier plan deals them, and the blocks of that plan that meet the requirements."""
+    assert isinstance(plan, GeneralizationPlan)
+    located = plan.locate(table).at_once("A plan to start from is looked up")
+    if problem.sensitive_dictionary:
+        located = located.with_column(problem.sensitive_dictionary.name)
+    dealt = Problem.of(table, requirements, located.counts)
+    blocks = int(located.block_of.max()) + 1
+    histogram = np.zeros((blocks + 1, dealt.values), dtype=np.int64)  # the last is of those without a block
+    np.add.at(histogram, (located.block_of, dealt.sensitive), dealt.weights)
+    holds = [meets(own, int(own.sum()), dealt.limits) for own in histogram[:-1]]
+    return dealt, np.where(np.append(holds, False)[located.block_of], located.block_of, -1).astype(np.int64)
 
 
 Method = Minimal | Mondrian
 NAMES = (Minimal.name, Mondrian.name)
 
 
-def method_of(method: object, *, suppress: float, strict: bool) -> Method:
+def method_of(
+    method: object,
+    *,
+    suppress: float,
+    strict: bool,
+    effort: Effort | float | None = None,
+    start: Plan | None = None,
+) -> Method:
     """Return the method that an object is, or that a short name stands for with these parameters."""
     if isinstance(method, Minimal | Mondrian):
-        if suppress or strict:
-            raise ParameterError(f"Give 'suppress' and 'strict' to the method itself: {method!r}.")
+        if suppress or strict or effort is not None or start is not None:
+            raise ParameterError(
+                f"Give 'suppress', 'strict', 'effort' and 'start' to the method itself: {method!r}."
+            )
         return method
     one_of(method, "method", "generalize", NAMES)
     if suppress and method != Minimal.name:
         raise ParameterError(
             "The 'suppress' parameter of generalize is for the method 'minimal'. Use that one."
         )
+    for name, given in (("effort", effort), ("start", start)):
+        if given is not None and method != Minimal.name:
+            raise ParameterError(
+                f"The '{name}' parameter of generalize is for the method 'minimal'. Use that one."
+            )
     if strict and method != Mondrian.name:
         raise ParameterError(
             "The 'strict' parameter of generalize is for the method 'mondrian'. Use that one."
         )
-    return Minimal(suppress) if method == Minimal.name else Mondrian(strict)
+    if method == Mondrian.name:
+        return Mondrian(strict)
+    return Minimal(suppress, "normal" if effort is None else effort, start)

@@ -4,61 +4,127 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from os import cpu_count
+from time import monotonic
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
-from sudare.generalization import _improve, _kernels
-from sudare.generalization.mondrian import cut, learn_mondrian
+from sudare.generalization import _anneal, _improve, _kernels, _refine, _reopen
+from sudare.generalization.mondrian import cut, cut_whole, learn_mondrian
 from sudare.generalization.problem import Problem, level_vectors
 from sudare.generalization.recoding import Recoding
 
-MAX_CHOICES = 20_000  # level vectors that are worth sweeping over
+Ints = NDArray[np.int64]
+Effort = Literal["quick", "normal", "thorough"]
+
+MAX_CHOICES = 1_000_000  # level vectors that are worth sweeping over
+MAX_SWEEP = 20_000_000_000  # of these, times units
 MAX_PAIRS = 1_000_000_000  # pairs of units that are worth comparing
+MAX_UNITS = 4_000  # of a region, where there are more pairs
 MAX_WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
+MAX_OPENED = 400_000_000  # entries times level vectors to look at while opening blocks: some seconds
 MAX_LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
 MAX_ROUNDS = 5  # of moving and cutting in turn
 SWAPS = 2
 MAX_PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
+MAX_TRIES = 1_000_000
+MAX_DIVIDED = 12  # rows that are divided in all ways
+NEIGHBOURS = 16  # that a unit may go to while annealing
+HOT, COLD = 0.1, 0.003  # records times cost that a change may lose, at first and at last
 
 
-def learn_minimal(problem: Problem, *, suppress: float = 0.0) -> Recoding:
+@dataclass(frozen=True)
+class Search:
+    """How much is tried."""
+
+    improves: bool
+    pooled: int
+    """Rows of several blocks that are divided anew, in all ways."""
+    near: int
+    """Blocks that are pooled with each, one after the other."""
+    openings: int
+    """Passes of opening blocks."""
+    steps: int
+    """Of annealing, for each unit."""
+    rounds: int
+    end: float = math.inf
+    """On the clock: no round begins after it."""
+
+    def until(self, end: float) -> Search:
+        """Return a search of as many rounds as there is time for."""
+        return replace(self, rounds=MAX_TRIES, end=end)
+
+
+SEARCHES: dict[str, Search] = {
+    "quick": Search(improves=False, pooled=0, near=0, openings=0, steps=0, rounds=0),
+    "normal": Search(improves=True, pooled=10, near=8, openings=2, steps=3_000, rounds=1),
+    "thorough": Search(improves=True, pooled=12, near=16, openings=20, steps=20_000, rounds=5),
+}
+
+
+def learn_minimal(
+    problem: Problem, *, suppress: float = 0.0, effort: Effort | float = "normal", start: Ints | None = None
+) -> Recoding:
     """Build blocks greedily from what is nearest, then improve them until nothing helps.
 
-    Where there are few choices of levels, all records sweep through them by rising cost, and become a block as
-    soon as enough of them are alike. With more choices blocks grow from seeds by their nearest neighbours; a
-    table too large for that is cut by Mondrian. Then units move and blocks dissolve as long as that saves
-    distortion, and blocks that can still be cut are. At most the share `suppress` of the records may be left out; each then costs 1.
+    Where there are few choices of levels, all records sweep through them by rising cost, and become a block as soon as
+    enough of them are alike. With more choices blocks grow from seeds by their nearest neighbours; a table too large for that
+    is cut into regions by Mondrian, and each is learned on its own. Then units move and blocks dissolve as long as that saves
+    distortion; blocks are opened where others can spare rows; units change places at random, less and less often for the worse;
+    and the rows of a few blocks near each other are divided anew in the best of all ways, until no division saves anything.
+    At most the share `suppress` of the records may be left out; each then costs 1. `start` is a block for every unit, -1 for
+    none, to begin from.
     """
     if suppress > 0 and min(problem.limits.t) < 1:
         raise ParameterError(
             "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
         )
+    if start is None and not _can_sweep(problem) and len(problem.units) ** 2 > MAX_PAIRS:
+        regions = _regions(problem)
+        if len(regions) > 1:
+            return _by_regions(problem, regions, suppress, effort)
     spare = math.floor(suppress * problem.weights.sum())
-    return min((_improved(problem, draft, spare) for draft in _drafts(problem)), key=Recoding.distortion)
+    drafts = _drafts(problem) if start is None else iter([_Draft(start, swaps=0)])
+    search = SEARCHES[effort] if isinstance(effort, str) else SEARCHES["thorough"].until(monotonic() + effort)
+    if not search.improves:
+        return min((_placed(problem, draft, spare) for draft in drafts), key=Recoding.distortion)
+    best = min((_improved(problem, draft, spare) for draft in drafts), key=Recoding.distortion)
+    return _refined(best, search)
+
+
+# -- Where to start from ---------------------------------------------------------------------------
 
 
 class _Draft(NamedTuple):
     """The block of every unit, -1 for what is left over, and how many passes of swaps are worth their time."""
 
-    block_of: NDArray[np.int64]
+    block_of: Ints
     swaps: int
+
+
+def _can_sweep(p: Problem) -> bool:
+    """Tell whether the choices of levels are few enough to sweep through them."""
+    few = p.trees.choices <= min(MAX_CHOICES, MAX_SWEEP // len(p.units))
+    return few and p.trees.fit_one_number
 
 
 def _drafts(problem: Problem) -> Iterator[_Draft]:
     """Yield where to start from. After a sweep swaps save next to nothing (measured), after growing some percent."""
     p = problem
     by_value = p.limits.distinct > 1 or p.limits.more
-    if p.trees.choices <= MAX_CHOICES and p.trees.fit_one_number:
+    if _can_sweep(p):
         choices = level_vectors(p.trees.height, p.trees.step)
         block_of = _kernels.sweep(p.unit_arrays, p.limits, choices, by_value)
         yield _Draft(block_of, swaps=0)
         if len(p.units) ** 2 > MAX_PAIRS:  # too large to be improved much: let the better start win
             yield _Draft(learn_mondrian(p).block_of, swaps=0)
         return
-    if len(p.units) ** 2 > MAX_PAIRS:
+    if len(p.units) ** 2 > MAX_PAIRS:  # and Mondrian cannot cut it
         yield _Draft(learn_mondrian(p).block_of, swaps=0)
         return
     distances = _kernels.nearest_distances(p.unit_arrays, by_value)
@@ -70,8 +136,68 @@ def _drafts(problem: Problem) -> Iterator[_Draft]:
         yield _Draft(_grown(p, np.lexsort((distances, -frequency)), by_value), SWAPS)
 
 
-def _grown(p: Problem, seeds: NDArray[np.int64], by_value: bool) -> NDArray[np.int64]:
+def _grown(p: Problem, seeds: Ints, by_value: bool) -> Ints:
     return np.asarray(_kernels.grow(p.unit_arrays, p.limits, seeds, by_value))
+
+
+# -- Large tables ----------------------------------------------------------------------------------
+
+
+def _by_regions(p: Problem, regions: list[Ints], suppress: float, effort: Effort | float) -> Recoding:
+    """Learn each region of a table on its own."""
+    each = effort if isinstance(effort, str) else effort * (cpu_count() or 1) / len(regions)
+
+    def learned(units: Ints) -> Recoding:
+        own = replace(p, units=p.units[units], weights=p.weights[units], sensitive=p.sensitive[units])
+        return learn_minimal(own, suppress=suppress, effort=each)
+
+    with ThreadPoolExecutor(cpu_count()) as threads:
+        return _joined(p, list(threads.map(learned, regions)))
+
+
+def _regions(p: Problem) -> list[Ints]:
+    """Return the units of each region: the largest parts of Mondrian's tree that are small enough."""
+    block_of, parts, branches = cut_whole(p, strict=False)
+    part_of = np.empty(len(parts), dtype=np.int64)
+    part_of[parts[parts[:, 2] >= 0, 2]] = np.flatnonzero(parts[:, 2] >= 0)
+    part_of = part_of[block_of]
+    above = np.full(len(parts), -1, dtype=np.int64)
+    above[branches[:, 2]] = branches[:, 0]
+    sizes = np.bincount(part_of, minlength=len(parts))
+    for part in range(len(parts) - 1, 0, -1):  # parents come before their children
+        sizes[above[part]] += sizes[part]
+    region = np.arange(len(parts))
+    for part in range(1, len(parts)):
+        if sizes[region[above[part]]] <= MAX_UNITS:
+            region[part] = region[above[part]]
+    _, region_of = np.unique(region[part_of], return_inverse=True)
+    order = np.argsort(region_of, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(region_of[order])) + 1)
+
+
+def _joined(p: Problem, recodings: list[Recoding]) -> Recoding:
+    """Put the regions together."""
+    own = [recoding.problem for recoding in recodings]
+    problem = replace(
+        p,
+        units=np.concatenate([one.units for one in own]),
+        weights=np.concatenate([one.weights for one in own]),
+        sensitive=np.concatenate([one.sensitive for one in own]),
+    )
+    first = np.cumsum([0, *(len(recoding.levels) for recoding in recodings)])
+    block_of = [
+        np.where(recoding.kept, recoding.block_of + start, -1)
+        for recoding, start in zip(recodings, first.tolist(), strict=False)
+    ]
+    return Recoding.of("minimal", problem, np.concatenate(block_of))
+
+
+# -- Improving -------------------------------------------------------------------------------------
+
+
+def _placed(p: Problem, draft: _Draft, spare: int) -> Recoding:
+    """Place what is left over, and improve nothing."""
+    return _moved(p, draft, spare, passes=0)
 
 
 def _improved(p: Problem, draft: _Draft, spare: int) -> Recoding:
@@ -86,11 +212,110 @@ def _improved(p: Problem, draft: _Draft, spare: int) -> Recoding:
     return best
 
 
-def _moved(p: Problem, draft: _Draft, spare: int) -> Recoding:
+def _moved(p: Problem, draft: _Draft, spare: int, passes: int = MAX_PASSES) -> Recoding:
     block_of, swaps = draft
-    blocks = int(block_of.max()) + 1
+    block_of, blocks = block_of.copy(), int(block_of.max()) + 1
     if blocks == 0:  # only all records together meet the limits
         block_of, blocks = np.zeros_like(block_of), 1
-    passes = min(MAX_PASSES, MAX_WORK // (len(p.units) * blocks))
+    passes = min(passes, MAX_WORK // (len(p.units) * blocks))
     _improve.improve(p.unit_arrays, p.limits, block_of, blocks, spare, passes, swaps)
     return Recoding.of("minimal", p, block_of)
+
+
+# -- Refining: rows are dealt anew -----------------------------------------------------------------
+
+
+def _refined(recoding: Recoding, search: Search) -> Recoding:
+    """Open, anneal and divide in turn, until nothing helps; who is left out stays so."""
+    best = recoding
+    for round_ in range(search.rounds):
+        if monotonic() > search.end:
+            break
+        before = best.distortion()
+        best = _opened(best, search.openings)
+        best = _annealed(best, search.steps, seed=round_)
+        best = _divided(best, search)
+        if best.distortion() >= before - 1e-9:
+            break
+    return best
+
+
+def _opened(recoding: Recoding, passes: int) -> Recoding:
+    """Open blocks where others can spare rows, then move units again."""
+    p = recoding.problem
+    if not passes or not _can_sweep(p) or p.trees.choices * len(p.units) * passes > MAX_OPENED:
+        return recoding
+    choices = level_vectors(p.trees.height, p.trees.step)
+    entries = _reopen.reopen(
+        p.unit_arrays, p.limits, recoding.block_of, len(recoding.levels), _least_size(p), choices, passes
+    )
+    return _dealt(recoding, *entries)
+
+
+def _annealed(recoding: Recoding, steps: int, seed: int) -> Recoding:
+    """Let units change places with those near them, also for the worse at first; keep it if it saves in the end."""
+    p = recoding.problem
+    if _can_sweep(p) or len(p.units) ** 2 > MAX_PAIRS or len(recoding.levels) < 2:
+        return recoding
+    block_of = recoding.block_of.copy()
+    _anneal.anneal(
+        p.unit_arrays,
+        p.limits,
+        block_of,
+        len(recoding.levels),
+        min(NEIGHBOURS, len(p.units) - 1),
+        steps * len(p.units),
+        HOT,
+        COLD,
+        seed,
+    )
+    return _moved_again(Recoding.of("minimal", p, block_of), recoding)
+
+
+def _divided(recoding: Recoding, search: Search) -> Recoding:
+    """Divide the rows of blocks near each other anew, as long as that saves, then move units again."""
+    p = recoding.problem
+    entries = _refine.refine(
+        p.unit_arrays,
+        p.limits,
+        recoding.block_of,
+        len(recoding.levels),
+        _least_size(p),
+        MAX_DIVIDED,
+        search.pooled,
+        search.near,
+        MAX_PASSES,
+    )
+    return _moved_again(_dealt(recoding, *entries))
+
+
+def _dealt(recoding: Recoding, unit: Ints, weight: Ints, block: Ints) -> Recoding:
+    """Return a recoding whose units are the entries, with those units that are left out as they were."""
+    p, out = recoding.problem, np.flatnonzero(~recoding.kept)
+    of = np.concatenate([unit, out])
+    problem = replace(
+        p,
+        units=np.ascontiguousarray(p.units[of]),
+        weights=np.concatenate([weight, p.weights[out]]),
+        sensitive=np.ascontiguousarray(p.sensitive[of]),
+    )
+    return Recoding.of("minimal", problem, np.concatenate([block, np.full(len(out), -1)]))
+
+
+def _moved_again(recoding: Recoding, other: Recoding | None = None) -> Recoding:
+    """Move units and cut blocks; return the best of this, what was given, and the other."""
+    kept = recoding.kept
+    p = recoding.problem
+    inside = replace(p, units=p.units[kept], weights=p.weights[kept], sensitive=p.sensitive[kept])
+    moved = _improved(inside, _Draft(recoding.block_of[kept], swaps=0), spare=0)
+    block_of = recoding.block_of.copy()
+    block_of[kept] = moved.block_of
+    return min(
+        *([other] if other else []), recoding, Recoding.of("minimal", p, block_of), key=Recoding.distortion
+    )
+
+
+def _least_size(p: Problem) -> int:
+    """Return how many records every block must have at least."""
+    of_recursive = int(p.limits.recursive[:, 1].max(initial=1))
+    return max(p.limits.k, p.limits.distinct, math.ceil(math.exp(p.limits.log_l) - 1e-9), of_recursive)

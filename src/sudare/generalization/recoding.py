@@ -59,10 +59,12 @@ class Recoding:
         """Return what was learned as plain data."""
         problem, kept = self.problem, self.kept
         sensitive = problem.sensitive_dictionary
-        tuples = problem.units[kept]
+        cost = self.levels @ problem.trees.step
+        tuples, block_of, records = _entries(
+            problem.tuples()[kept], self.block_of[kept], problem.weights[kept], cost
+        )
         values: tuple[str | None, ...] = ()
         if sensitive is not None:
-            tuples = np.column_stack([tuples, problem.sensitive[kept]])
             texts = [text_of(value) for value in sensitive.values.to_list()]
             values = (*texts, None) if sensitive.missing else tuple(texts)
         return TuplePlan(
@@ -72,6 +74,24 @@ class Recoding:
             None if sensitive is None else sensitive.name,
             values,
             tuples,
-            self.block_of[kept],
+            block_of,
             self.levels,
+            records,
         )
+
+
+def _entries(
+    tuples: NDArray[np.int32],
+    block_of: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    cost: NDArray[np.float64],
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """List every tuple once for each block that has records of it, the costliest first, with how many; 0 for all of them."""
+    order = np.lexsort((block_of, -cost[block_of], *tuples.T[::-1]))
+    tuples, block_of, weights = tuples[order], block_of[order], weights[order]
+    new_tuple = np.append(True, (tuples[1:] != tuples[:-1]).any(axis=1))
+    first = np.flatnonzero(new_tuple | np.append(True, block_of[1:] != block_of[:-1]))
+    begins = new_tuple[first]
+    alone = begins & np.append(begins[1:], True)
+    records = np.where(alone, 0, np.add.reduceat(weights, first))
+    return np.ascontiguousarray(tuples[first]), block_of[first], records

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.engines.rewriting import AnyRewriting, Labels, Rewriting
+from sudare.engines.rewriting import ALL, AnyRewriting, Labels, Rewriting
 from sudare.errors import InputError, ParameterError
 from sudare.plans.plan import Plan, TablePlan, method_from_json
 from sudare.plans.trees import extended, trees_from_table, trees_to_table
@@ -65,6 +65,7 @@ class Located(Places):
 
     table: Table
     counts: Counts
+    """A tuple whose records are dealt to several blocks stands once for each of them."""
     block_of: Ints
     """The block of each tuple; -1 where the plan has none."""
     levels: NDArray[np.int16]
@@ -82,6 +83,11 @@ class Located(Places):
     def covered(self) -> NDArray[np.bool_]:
         """Which tuples the plan covers."""
         return np.asarray(self.block_of >= 0)
+
+    @cached_property
+    def dealt(self) -> bool:
+        """Whether the records of some tuple are dealt to several blocks."""
+        return not _is_first(self.counts.codes).all()
 
     @cached_property
     def climbing(self) -> NDArray[np.bool_]:
@@ -111,7 +117,8 @@ class Located(Places):
                 continue
             codes = tuples[:, self.counts.names.index(name)]
             published[name] = _labels(self.table[name].hierarchy, codes, levels[:, at], all_labels)
-        return Rewriting(self.counts.names, tuples, published)
+        until = _untils(tuples, self.counts.weights[covered]) if self.dealt else None
+        return Rewriting(self.counts.names, tuples, published, until)
 
     def outcome(self) -> Outcome:
         """Return what becomes of these records."""
@@ -123,14 +130,41 @@ class Located(Places):
         if name in self.counts.names:
             return self
         counts = self.table.counts([*self.counts.names, name])
-        place = places_of(counts.codes[:, :-1], self.counts)
-        return replace(self, counts=counts, block_of=self.block_of[place])
+        first = np.flatnonzero(_is_first(self.counts.codes))
+        own = Counts(
+            self.counts.names,
+            self.counts.codes[first],
+            np.ones(len(first), dtype=np.int64),
+            self.counts.sizes,
+        )
+        if not self.dealt:
+            return replace(self, counts=counts, block_of=self.block_of[places_of(counts.codes[:, :-1], own)])
+        # Both are in the order of their tuples: what is dealt to blocks, and to values of the column, is cut at both ends.
+        ends = [np.cumsum(self.counts.weights), np.cumsum(counts.weights)]
+        cuts = np.union1d(*ends)
+        of_own, of_counts = (np.searchsorted(end, cuts) for end in ends)
+        split = Counts(counts.names, counts.codes[of_counts], np.diff(cuts, prepend=0), counts.sizes)
+        return replace(self, counts=split, block_of=self.block_of[of_own])
 
     def block_sizes(self) -> Ints:
         """Return how many records each block has, of those that have any."""
         inside = self.covered
         sizes = np.bincount(self.block_of[inside], self.counts.weights[inside]).astype(np.int64)
         return sizes[sizes > 0]
+
+
+def _is_first(codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell of each tuple, in rising order, whether it is another than the one before."""
+    return np.append(True, (codes[1:] != codes[:-1]).any(axis=1))[: len(codes)]
+
+
+def _untils(tuples: NDArray[np.int32], weights: Ints) -> Ints:
+    """Return up to which of a tuple's records each of its places gets some; the last gets all that are left."""
+    first, ends = _is_first(tuples), np.cumsum(weights)
+    before = (ends - weights)[np.flatnonzero(first)]
+    until: Ints = ends - before[np.cumsum(first) - 1]
+    until[np.append(first[1:], True)] = ALL
+    return until
 
 
 def covered_rows(table: Table, counts: Counts, covered: NDArray[np.bool_]) -> Table:

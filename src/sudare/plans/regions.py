@@ -234,8 +234,9 @@ class LocatedRegions(Places):
     @cached_property
     def rewriting(self) -> PiecewiseRewriting:
         """What becomes of the rows that the plan covers."""
-        climbing = np.any([piece.climbing for piece in self.pieces()], axis=0)
-        return PiecewiseRewriting(lambda: self._rewritten(climbing))
+        seen = [(piece.climbing, piece.dealt) for piece in self.pieces()]
+        climbing = np.any([climbs for climbs, _ in seen], axis=0)
+        return PiecewiseRewriting(lambda: self._rewritten(climbing), any(dealt for _, dealt in seen))
 
     def _rewritten(self, climbing: NDArray[np.bool_]) -> Iterator[Rewriting]:
         for piece in self.pieces():

@@ -27,6 +27,8 @@ from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.table import Table
 
+MAX_RECORDS = 2**31
+
 
 @dataclass(frozen=True, eq=False)
 class TuplePlan(WholePlan):
@@ -47,6 +49,9 @@ class TuplePlan(WholePlan):
     block_of: Ints
     levels: NDArray[np.int16]
     """Blocks x attributes."""
+    records: Ints
+    """A tuple is listed several times, one after the other, if its records are dealt to several blocks: in proportion to these
+    numbers, those of which it had so many. 0: all belong there."""
 
     def keys(self, table: Table) -> list[str]:
         """Return the quasi attributes of a table, and the sensitive one, if blocks were made by its values too."""
@@ -66,12 +71,40 @@ class TuplePlan(WholePlan):
             leaves[:, at] = self._leaves(table, name)[counts.codes[:, at]]
         order = [list(self.trees).index(name) for name in quasi]
         own = self.tuples[:, [*order, len(self.trees)]] if self.sensitive else self.tuples[:, order]
-        listed = Counts(
-            counts.names, np.ascontiguousarray(own), np.ones(len(own), dtype=np.int64), counts.sizes
-        )
+        first = np.flatnonzero(self._begins())
+        ones = np.ones(len(first), dtype=np.int64)
+        listed = Counts(counts.names, np.ascontiguousarray(own[first]), ones, counts.sizes)
         places = places_of(leaves, listed)
-        block_of = np.where(places >= 0, self.block_of[places], -1)
-        return Located(table, counts, block_of, self.levels[:, order])
+        if len(first) == len(own):
+            block_of = np.where(places >= 0, self.block_of[places], -1)
+            return Located(table, counts, block_of, self.levels[:, order])
+        dealt, entry = self._dealt(counts, places, first)
+        block_of = np.where(entry >= 0, self.block_of[entry], -1)
+        return Located(table, dealt, block_of, self.levels[:, order])
+
+    def _begins(self) -> NDArray[np.bool_]:
+        """Tell of each entry whether it is the first of its tuple."""
+        return np.append(True, (self.tuples[1:] != self.tuples[:-1]).any(axis=1))
+
+    def _dealt(self, counts: Counts, places: Ints, first: Ints) -> tuple[Counts, Ints]:
+        """Deal the records of each tuple to its entries, which begin at `first`; also return the entries, -1 for none."""
+        entries = np.diff(first, append=len(self.records))
+        times = np.where(places >= 0, entries[places], 1)
+        tuple_of = np.repeat(np.arange(len(counts)), times)
+        nth = np.arange(len(tuple_of)) - np.repeat(np.cumsum(times) - times, times)
+        entry = np.where(places[tuple_of] >= 0, first[places[tuple_of]] + nth, -1)
+        parts = np.maximum(self.records, 1)
+        ends, every = np.cumsum(parts), np.repeat(np.add.reduceat(parts, first), entries)
+        ends -= np.repeat(ends[first] - parts[first], entries)  # within the tuple
+        whole, rest = np.divmod(counts.weights[tuple_of], every[entry])
+        # The share of the records up to each end; divided first, so that no product is too large.
+        low, high = (whole * end + rest * end // every[entry] for end in ((ends - parts)[entry], ends[entry]))
+        weights = np.where(entry >= 0, high - low, counts.weights[tuple_of])
+        some = weights > 0
+        dealt = Counts(
+            counts.names, np.ascontiguousarray(counts.codes[tuple_of[some]]), weights[some], counts.sizes
+        )
+        return dealt, entry[some]
 
     def _leaves(self, table: Table, name: str) -> NDArray[np.int32]:
         """Return the plan's leaf of each code of a column; -1 where the plan has not seen the value."""
@@ -89,7 +122,9 @@ class TuplePlan(WholePlan):
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the trees, the tuples with their blocks, and the levels of the blocks."""
         names = [*map(str, range(self.tuples.shape[1]))]
-        tuples = pl.DataFrame(self.tuples, schema=names).with_columns(block=pl.Series(self.block_of))
+        tuples = pl.DataFrame(self.tuples, schema=names).with_columns(
+            block=pl.Series(self.block_of), records=pl.Series(self.records)
+        )
         levels = pl.DataFrame(self.levels, schema=[*map(str, range(self.levels.shape[1]))])
         return {**super().tables(), "tuples": smallest_types(tuples), "levels": smallest_types(levels)}
 
@@ -112,15 +147,23 @@ class TuplePlan(WholePlan):
         levels = whole_numbers(
             tables["levels"], [*map(str, range(len(trees)))], [tree.height + 1 for tree in trees.values()]
         )
-        names = [*map(str, range(len(sizes))), "block"]
-        numbers = whole_numbers(tables["tuples"], names, [*sizes, len(levels)])
+        names = [*map(str, range(len(sizes))), "block", "records"]
+        numbers = whole_numbers(tables["tuples"], names, [*sizes, len(levels), MAX_RECORDS])
         refuse_repeated(tables["tuples"], names[:-1])
         plan = cls(
-            method, requirements, trees, sensitive, tuple(values), numbers[:, :-1].astype(np.int32), numbers[:, -1],
-            levels.astype(np.int16),
+            method, requirements, trees, sensitive, tuple(values), numbers[:, :-2].astype(np.int32), numbers[:, -2],
+            levels.astype(np.int16), numbers[:, -1],
         )  # fmt: skip
+        plan._refuse_wrongly_dealt()
         plan._refuse_unlike()
         return plan
+
+    def _refuse_wrongly_dealt(self) -> None:
+        """Raise a ValueError if the entries of a tuple do not stand together, or do not say how its records are dealt."""
+        begins = self._begins()
+        alone = begins & np.append(begins[1:], True)
+        if ((self.records == 0) != alone).any() or len(np.unique(self.tuples[begins], axis=0)) < begins.sum():
+            raise ValueError("the records of one of its tuples are not dealt as a plan deals them")
 
     def _refuse_unlike(self) -> None:
         """Raise a ValueError if the tuples of a block differ on the level that it climbs to: it has no one label."""

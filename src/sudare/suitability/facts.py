@@ -116,10 +116,12 @@ class Facts:
         return best_bounds(self.by_quasi, self.costs, minima, tight=self.tight, device=self.device)
 
     def reached(self, k: int) -> float:
-        """Return the distortion that k-anonymization reaches with the minimal method."""
+        """Return the distortion that k-anonymization reaches with the minimal method and little effort."""
         if k not in self._reached:
             limits = self.by_quasi.limits._replace(k=k)
-            self._reached[k] = learn_minimal(replace(self.by_quasi, limits=limits)).distortion()
+            self._reached[k] = learn_minimal(
+                replace(self.by_quasi, limits=limits), effort="quick"
+            ).distortion()
         return self._reached[k]
 
     def min_block(self, l: float, diversity: Diversity) -> int | None:

@@ -12,10 +12,12 @@ import numpy as np
 from sudare.attacks.attack import attack_all
 from sudare.errors import InputError
 from sudare.generalization.methods import Method, method_of
+from sudare.generalization.minimal import Effort
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
 from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.placed import Placed, without_uncovered
+from sudare.plans.plan import Plan
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.certificate import Certificate
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
@@ -45,12 +47,15 @@ def generalize(
     *,
     suppress: float = 0.0,
     strict: bool = False,
+    effort: Effort | float | None = None,
+    start: Plan | None = None,
     predict: str | None = None,
 ) -> Release:
     """Generalize the quasi attributes until the requirements hold, with little distortion.
 
     `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion) or "mondrian" (fastest;
-    `strict` cuts a node only if all its children hold). `suppress` is the largest share of records that "minimal" may leave out. `predict` names a
+    `strict` cuts a node only if all its children hold). `suppress` is the largest share of records that "minimal" may leave out; `effort` says
+    how much it tries ("quick", "normal", "thorough", or seconds), and `start` is an earlier plan that it begins from. `predict` names a
     sensitive or other attribute; the holder's record then says how well a model still predicts it (this needs
     scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
     dropped, and the rows stand in the order of their published values.
@@ -65,7 +70,7 @@ def generalize(
     """
     table_given(table, "generalize")
     asked = requirements_given(requirements, "generalize")
-    chosen = method_of(method, suppress=suppress, strict=strict)
+    chosen = method_of(method, suppress=suppress, strict=strict, effort=effort, start=start)
     return generalized(table, asked, chosen, predict=predict)
 
 

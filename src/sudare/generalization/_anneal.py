@@ -1,0 +1,173 @@
+"""Compiled: units change places at random, less and less often for the worse (simulated annealing)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from sudare.generalization._blocks import list_members, put, start, take, unlikeness
+from sudare.privacy._kernels import meets
+
+if TYPE_CHECKING:
+    from sudare.generalization._blocks import Given, State
+    from sudare.generalization.problem import Units
+    from sudare.privacy.limits import Limits
+
+Array = np.ndarray[Any, Any]
+MAX_MEMBERS = 48  # units of larger blocks stay where they are
+NOBODY = -1
+
+
+class Change(NamedTuple):
+    """What two blocks would be after a change: room for their units, and for the marks in which those differ."""
+
+    one: Array
+    other: Array
+    differ: Array
+
+
+@njit(cache=True, nogil=True)
+def anneal(
+    units: Units,
+    limits: Limits,
+    block_of: Array,
+    blocks: int,
+    neighbours: int,
+    steps: int,
+    hot: float,
+    cold: float,
+    seed: int,
+) -> int:  # pragma: no cover
+    """Let units join the blocks of their nearest, in place; another unit may come instead. Returns how many changes were made.
+
+    A change may lose some distortion, drawn anew each time: about `hot` at first, `cold` at last.
+    """
+    g, s = start(units, block_of, blocks)
+    nearest = _find_nearest(g, neighbours)
+    count_of = np.zeros(blocks, dtype=np.int64)
+    for u in range(units.weights.size):
+        if block_of[u] >= 0:
+            count_of[block_of[u]] += 1
+    room = MAX_MEMBERS + 1
+    change = Change(
+        np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(g.gain.size, dtype=np.int32)
+    )
+    np.random.seed(seed)
+    changes, temperature, factor = 0, hot, (cold / hot) ** (1.0 / steps)
+    for _ in range(steps):
+        temperature *= factor
+        u = np.random.randint(units.weights.size)
+        v = nearest[u, np.random.randint(neighbours)]
+        b, c = s.block_of[u], s.block_of[v]
+        if b < 0 or c < 0 or b == c or s.cost[b] == 0.0 or max(count_of[b], count_of[c]) > MAX_MEMBERS:
+            continue
+        w = _drawn(c, v, change, s)
+        if _exchanges(u, b, w, c, temperature, limits, change, g, s):
+            count_of[b] += (w != NOBODY) - 1
+            count_of[c] += 1 - (w != NOBODY)
+            changes += 1
+    return changes
+
+
+@njit(cache=True, nogil=True)
+def _find_nearest(g: Given, count: int) -> Array:  # pragma: no cover
+    """Return the nearest other units of each unit."""
+    m = g.marks.shape[0]
+    nearest = np.zeros((m, count), dtype=np.int64)
+    distance = np.full((m, count), np.inf, dtype=np.float32)
+    for i in range(m):
+        for j in range(i):
+            cost = unlikeness(g.marks[i], g.marks[j], g.gain)
+            if cost < distance[i, count - 1]:
+                _insert(nearest[i], distance[i], j, cost)
+            if cost < distance[j, count - 1]:
+                _insert(nearest[j], distance[j], i, cost)
+    return nearest
+
+
+@njit(cache=True, nogil=True)
+def _insert(nearest: Array, distance: Array, j: int, cost: Any) -> None:  # pragma: no cover
+    at = nearest.size - 1
+    while at > 0 and distance[at - 1] > cost:
+        nearest[at], distance[at] = nearest[at - 1], distance[at - 1]
+        at -= 1
+    nearest[at], distance[at] = j, cost
+
+
+@njit(cache=True, nogil=True)
+def _drawn(c: int, v: int, change: Change, s: State) -> int:  # pragma: no cover
+    """Draw who leaves a block: any of its units but one, or nobody."""
+    count = list_members(c, change.other, s)
+    at = np.random.randint(count + 1)
+    return NOBODY if at == count or change.other[at] == v else change.other[at]
+
+
+@njit(cache=True, nogil=True)
+def _exchanges(
+    u: int, b: int, w: int, c: int, temperature: float, limits: Limits, change: Change, g: Given, s: State
+) -> bool:  # pragma: no cover
+    """Let u go from block b to block c, and w, if there is one, the other way, unless that loses too much; tell whether it did."""
+    weights = g.units.weights
+    more = weights[u] - (weights[w] if w != NOBODY else 0)
+    if s.size[b] - more < limits.k or s.size[c] + more < limits.k:
+        return False
+    enough = s.size[b] * s.cost[b] + s.size[c] * s.cost[c] - temperature * np.log(np.random.random())
+    count = _with(b, u, w, change.one, s)
+    cost_b = _cost(change.one, count, change.differ, g) if count else np.inf
+    if (s.size[b] - more) * cost_b >= enough:
+        return False
+    count = _with(c, w, u, change.other, s)
+    cost_c = _cost(change.other, count, change.differ, g)
+    if (s.size[b] - more) * cost_b + (s.size[c] + more) * cost_c >= enough:
+        return False
+    _trade(u, b, w, c, g, s)
+    if limits.distinct > 1 or limits.more:
+        holds = meets(s.histogram[b], s.size[b], limits) and meets(s.histogram[c], s.size[c], limits)
+        if not holds:
+            _trade(u, c, w, b, g, s)
+            return False
+    s.cost[b], s.cost[c] = cost_b, cost_c
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _with(b: int, leaves: int, comes: int, members: Array, s: State) -> int:  # pragma: no cover
+    """List the units of a block after a change; return how many there are."""
+    count, u = 0, s.first[b]
+    while u >= 0:
+        if u != leaves:
+            members[count] = u
+            count += 1
+        u = s.after[u]
+    if comes != NOBODY:
+        members[count] = comes
+        count += 1
+    return count
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _cost(members: Array, count: int, differ: Array, g: Given) -> float:  # pragma: no cover
+    """Return what a record costs in a block of these units; many marks are compared at once."""
+    for d in range(g.gain.size):
+        differ[d] = 0
+    first = g.marks[members[0]]
+    for i in range(1, count):
+        other = g.marks[members[i]]
+        for d in range(g.gain.size):
+            differ[d] |= first[d] ^ other[d]
+    cost = np.float32(0.0)
+    for d in range(g.gain.size):
+        cost += g.gain[d] if differ[d] != 0 else np.float32(0.0)
+    return float(cost)
+
+
+@njit(cache=True, nogil=True)
+def _trade(u: int, b: int, w: int, c: int, g: Given, s: State) -> None:  # pragma: no cover
+    """Move u from block b to block c, and w, if there is one, the other way."""
+    take(u, b, g, s)
+    put(u, c, g, s)
+    if w != NOBODY:
+        take(w, c, g, s)
+        put(w, b, g, s)

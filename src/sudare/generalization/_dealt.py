@@ -1,0 +1,139 @@
+"""Compiled: the records of units, dealt to blocks. A unit's records may lie in several blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from sudare.generalization._kernels import meet
+
+if TYPE_CHECKING:
+    from sudare.generalization.problem import Units
+
+Array = np.ndarray[Any, Any]
+TOLERANCE = 1e-12  # a change must save more than rounding
+NONE = -1
+
+
+class Dealt(NamedTuple):
+    """The records of units, dealt to blocks. An entry is so many records of a unit in a block; a block's are a linked list."""
+
+    unit: Array
+    weight: Array  # 0: the entry is free
+    block: Array
+    after: Array
+    first: Array  # entry of each block
+    free: Array  # entries
+    free_blocks: Array
+    left: Array  # how many entries, and how many blocks, are free
+    level: Array  # of each block, as all that follow
+    size: Array
+    cost: Array  # per record
+    histogram: Array
+    stale: Array  # whether something near it changed since it was looked at
+
+
+@njit(cache=True, nogil=True)
+def deal(units: Units, block_of: Array, blocks: int) -> Dealt:  # pragma: no cover
+    m, n = units.leaves.shape
+    # An entry for every record would do, with some to spare while a few move; so many are never needed.
+    room = m + min(units.weights.sum() - m, m) + 1024
+    more = blocks + blocks // 2 + 64
+    d = Dealt(
+        np.zeros(room, dtype=np.int64),
+        np.zeros(room, dtype=np.int64),
+        np.zeros(room, dtype=np.int64),
+        np.full(room, NONE, dtype=np.int64),
+        np.full(more, NONE, dtype=np.int64),
+        np.zeros(room, dtype=np.int64),
+        np.zeros(more, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+        np.zeros((more, n), dtype=np.int16),
+        np.zeros(more, dtype=np.int64),
+        np.zeros(more),
+        np.zeros((more, units.values), dtype=np.int64),
+        np.ones(more, dtype=np.bool_),
+    )
+    for e in range(room - 1, -1, -1):
+        d.free[d.left[0]] = e
+        d.left[0] += 1
+    for b in range(more - 1, blocks - 1, -1):
+        d.free_blocks[d.left[1]] = b
+        d.left[1] += 1
+    for u in range(m):
+        if block_of[u] >= 0:
+            add(u, units.weights[u], block_of[u], units, d)
+    for b in range(blocks):
+        refit(b, units, d)
+    return d
+
+
+@njit(cache=True, nogil=True)
+def add(u: int, weight: int, b: int, units: Units, d: Dealt) -> None:  # pragma: no cover
+    """Put records of a unit into a block."""
+    d.size[b] += weight
+    d.histogram[b, units.sensitive[u]] += weight
+    e = d.first[b]
+    while e != NONE:
+        if d.unit[e] == u:
+            d.weight[e] += weight
+            return
+        e = d.after[e]
+    d.left[0] -= 1
+    e = d.free[d.left[0]]
+    d.unit[e], d.weight[e], d.block[e], d.after[e] = u, weight, b, d.first[b]
+    d.first[b] = e
+
+
+@njit(cache=True, nogil=True)
+def refit(b: int, units: Units, d: Dealt) -> None:  # pragma: no cover
+    """Drop entries without records, and find the block's levels and cost anew."""
+    leaves, trees = units.leaves, units.trees
+    e, kept = d.first[b], NONE
+    d.first[b], d.cost[b] = NONE, 0.0
+    for a in range(leaves.shape[1]):
+        d.level[b, a] = 0
+    while e != NONE:
+        following = d.after[e]
+        if d.weight[e] == 0:
+            d.free[d.left[0]] = e
+            d.left[0] += 1
+        else:
+            if kept == NONE:
+                d.first[b] = e
+            else:
+                d.after[kept] = e
+                for a in range(leaves.shape[1]):
+                    x, y = leaves[d.unit[d.first[b]], a], leaves[d.unit[e], a]
+                    d.level[b, a] = meet(trees, a, x, y, d.level[b, a])
+            kept = e
+            d.after[e] = NONE
+        e = following
+    for a in range(leaves.shape[1]):
+        d.cost[b] += d.level[b, a] * trees.step[a]
+
+
+@njit(cache=True, nogil=True)
+def list_entries(d: Dealt) -> tuple[Array, Array, Array]:  # pragma: no cover
+    """List the entries of all blocks."""
+    count = 0
+    for b in range(d.first.size):
+        e = d.first[b]
+        while e != NONE:
+            count += 1
+            e = d.after[e]
+    unit, weight, block = (
+        np.empty(count, dtype=np.int64),
+        np.empty(count, dtype=np.int64),
+        np.empty(count, dtype=np.int64),
+    )
+    count = 0
+    for b in range(d.first.size):
+        e = d.first[b]
+        while e != NONE:
+            unit[count], weight[count], block[count] = d.unit[e], d.weight[e], b
+            count += 1
+            e = d.after[e]
+    return unit, weight, block

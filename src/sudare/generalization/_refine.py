@@ -1,0 +1,337 @@
+"""Compiled: blocks near each other are pooled and divided anew, row by row, until no division saves anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+
+from sudare.generalization._dealt import NONE, TOLERANCE, add, deal, list_entries, refit
+from sudare.generalization._divide import STAYS, divide, pool_of
+from sudare.generalization._kernels import meet
+from sudare.privacy._kernels import meets
+
+if TYPE_CHECKING:
+    from sudare.generalization._dealt import Dealt
+    from sudare.generalization._divide import Pool
+    from sudare.generalization.problem import Units
+    from sudare.privacy.limits import Limits
+
+Array = np.ndarray[Any, Any]
+
+
+@njit(cache=True, nogil=True)
+def refine(
+    units: Units,
+    limits: Limits,
+    block_of: Array,
+    blocks: int,
+    least_size: int,
+    items: int,
+    pooled: int,
+    near: int,
+    passes: int,
+) -> tuple[Array, Array, Array]:  # pragma: no cover
+    """Divide the rows of every block, and of those that are near it, anew, as long as that saves distortion.
+
+    A block of at most `items` rows is divided in all ways, and with others if they have at most `pooled` rows together; of larger
+    ones, rows are split off that are alike in one attribute more. Returns the entries: a unit, how many of its records, and their block.
+    """
+    d = deal(units, block_of, blocks)
+    pool = pool_of(items, units.leaves.shape[1], units.values)
+    nearest, price = np.empty(near, dtype=np.int64), np.empty(near)
+    for _ in range(passes):
+        changed = 0
+        for b in np.argsort(-d.cost):
+            if d.size[b] == 0 or d.cost[b] == 0.0 or not d.stale[b]:
+                continue
+            d.stale[b] = False
+            if d.size[b] > items:
+                changed += _split_off(b, least_size, units, limits, pool, d)
+            else:
+                changed += _refine_around(b, nearest, price, least_size, pooled, units, limits, pool, d)
+        if changed == 0:
+            break
+    return list_entries(d)
+
+
+@njit(cache=True, nogil=True)
+def _find_near(b: int, nearest: Array, price: Array, units: Units, d: Dealt) -> int:  # pragma: no cover
+    """Fill in the blocks with which a block would cost least; return how many there are."""
+    leaves, trees, count = units.leaves, units.trees, 0
+    for c in range(d.size.size):
+        if c == b or d.size[c] == 0:
+            continue
+        cost, enough = 0.0, price[count - 1] if count == nearest.size else np.inf
+        for a in range(leaves.shape[1]):
+            x, y = leaves[d.unit[d.first[b]], a], leaves[d.unit[d.first[c]], a]
+            cost += meet(trees, a, x, y, max(d.level[b, a], d.level[c, a])) * trees.step[a]
+            if cost >= enough:
+                break
+        if cost >= enough:
+            continue
+        at = count if count < nearest.size else count - 1
+        while at > 0 and price[at - 1] > cost:
+            nearest[at], price[at] = nearest[at - 1], price[at - 1]
+            at -= 1
+        nearest[at], price[at] = c, cost
+        count = min(count + 1, nearest.size)
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _refine_around(
+    b: int,
+    nearest: Array,
+    price: Array,
+    least_size: int,
+    pooled: int,
+    units: Units,
+    limits: Limits,
+    p: Pool,
+    d: Dealt,
+) -> int:  # pragma: no cover
+    """Divide a block anew: by itself, with as many of the nearest as there is room for, and with each of them alone."""
+    count = _find_near(b, nearest, price, units, d)
+    for other in range(-2, count):
+        n = _pool_block(b, 0, p, d)
+        if other == -1:
+            for i in range(count):
+                if d.size[nearest[i]] <= pooled - n:
+                    n = _pool_block(nearest[i], n, p, d)
+        elif other >= 0 and d.size[nearest[other]] <= pooled - n:
+            n = _pool_block(nearest[other], n, p, d)
+        elif other >= 0:
+            n = _lend(nearest[other], n, pooled, units, limits, p, d)
+        if n < 2 * least_size or (n == d.size[b] and other >= -1):
+            continue
+        before = 0.0
+        for i in range(n):
+            before += p.weight[i] * p.rate[i]
+        if d.left[0] < n or d.left[1] < n:
+            return 0
+        if divide(n, before - TOLERANCE, least_size, units, limits, p) < before - TOLERANCE and (
+            other < 0 or _home_holds(nearest[other], n, units, limits, p, d)
+        ):
+            _apply(n, units, p, d)
+            for i in range(count):
+                d.stale[nearest[i]] = True
+            return 1
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _pool_block(b: int, n: int, p: Pool, d: Dealt) -> int:  # pragma: no cover
+    """Put all rows of a block into the pool, after the n that are there."""
+    e = d.first[b]
+    while e != NONE:
+        for _ in range(d.weight[e]):
+            p.unit[n], p.weight[n], p.home[n], p.rate[n], p.entry[n] = d.unit[e], 1, STAYS, d.cost[b], e
+            p.block[n] = b
+            n += 1
+        e = d.after[e]
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _lend(
+    c: int, n: int, pooled: int, units: Units, limits: Limits, p: Pool, d: Dealt
+) -> int:  # pragma: no cover
+    """Put rows into the pool that a block can spare, one of each entry in turn."""
+    size, lent = d.size[c], True
+    start = n
+    while lent and n < pooled:
+        lent = False
+        e = d.first[c]
+        while e != NONE and n < pooled:
+            value, used = units.sensitive[d.unit[e]], 0
+            for i in range(start, n):
+                used += p.entry[i] == e
+            if used < d.weight[e]:
+                d.histogram[c, value] -= 1
+                if meets(d.histogram[c], size - 1, limits):
+                    size -= 1
+                    lent = True
+                    p.unit[n], p.weight[n], p.home[n], p.rate[n], p.entry[n] = d.unit[e], 1, c, d.cost[c], e
+                    p.block[n] = c
+                    n += 1
+                else:
+                    d.histogram[c, value] += 1
+            e = d.after[e]
+    for i in range(start, n):
+        d.histogram[c, units.sensitive[p.unit[i]]] += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _home_holds(c: int, n: int, units: Units, limits: Limits, p: Pool, d: Dealt) -> bool:  # pragma: no cover
+    """Tell whether a block still meets the limits without the rows that it lends. (It could spare them all; some alone may be
+    what it needs: the rest of entropy, of recursive diversity and of closeness.)"""
+    size, left = d.size[c], (1 << n) - 1
+    gone = 0
+    while left:
+        part = p.part[left]
+        left ^= part
+        if not _stays(part, n, p):
+            gone |= part
+    for i in range(n):
+        if (gone >> i) & 1 and p.home[i] == c:
+            size -= 1
+            d.histogram[c, units.sensitive[p.unit[i]]] -= 1
+    holds = size == d.size[c] or size == 0 or meets(d.histogram[c], size, limits)
+    for i in range(n):
+        if (gone >> i) & 1 and p.home[i] == c:
+            d.histogram[c, units.sensitive[p.unit[i]]] += 1
+    return holds
+
+
+@njit(cache=True, nogil=True)
+def _apply(n: int, units: Units, p: Pool, d: Dealt) -> None:  # pragma: no cover
+    """Make the parts that were found blocks. What goes back to its home stays there."""
+    left = (1 << n) - 1
+    while left:
+        part = p.part[left]
+        left ^= part
+        if _stays(part, n, p):
+            continue
+        d.left[1] -= 1
+        b = d.free_blocks[d.left[1]]
+        d.stale[b] = True
+        for i in range(n):
+            if (part >> i) & 1:
+                e, c = p.entry[i], p.block[i]
+                d.weight[e] -= p.weight[i]
+                d.size[c] -= p.weight[i]
+                d.histogram[c, units.sensitive[p.unit[i]]] -= p.weight[i]
+                d.stale[c] = True
+                add(p.unit[i], p.weight[i], b, units, d)
+        refit(b, units, d)
+    for i in range(n):
+        c = p.block[i]
+        if c == NONE:
+            continue
+        for j in range(i + 1, n):
+            if p.block[j] == c:
+                p.block[j] = NONE
+        refit(c, units, d)
+        if d.size[c] == 0:
+            d.free_blocks[d.left[1]] = c
+            d.left[1] += 1
+
+
+@njit(cache=True, nogil=True)
+def _split_off(
+    b: int, least_size: int, units: Units, limits: Limits, p: Pool, d: Dealt
+) -> int:  # pragma: no cover
+    """Make rows a block of their own that are alike one level further down, and that the others can spare.
+
+    If only k is asked for, this finds whether a block can be split at all: it can if and only if it has 2k rows, and k of them
+    are alike one level further down.
+    """
+    leaves, trees = units.leaves, units.trees
+    for a in range(leaves.shape[1]):
+        if d.level[b, a] == 0:
+            continue
+        offset = trees.offset[a, d.level[b, a] - 1]
+        start = d.first[b]
+        while start != NONE:
+            node = trees.nodes[offset + leaves[d.unit[start], a]]
+            if _is_first_under(start, node, a, offset, units, d):
+                size = _count_spare(b, node, a, offset, units, limits, p, d)
+                if (
+                    size >= least_size
+                    and meets(p.histogram, size, limits)
+                    and d.left[1] > 0
+                    and d.left[0] > size
+                ):
+                    _clear(p)
+                    _split(b, node, a, offset, units, limits, d)
+                    return 1
+                _clear(p)
+            start = d.after[start]
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _clear(p: Pool) -> None:  # pragma: no cover
+    for value in range(p.histogram.size):
+        p.histogram[value] = 0
+
+
+@njit(cache=True, nogil=True)
+def _is_first_under(
+    start: int, node: int, a: int, offset: int, units: Units, d: Dealt
+) -> bool:  # pragma: no cover
+    """Tell whether no entry before in the block lies under a node."""
+    e = d.first[d.block[start]]
+    while e != start:
+        if units.trees.nodes[offset + units.leaves[d.unit[e], a]] == node:
+            return False
+        e = d.after[e]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _count_spare(
+    b: int, node: int, a: int, offset: int, units: Units, limits: Limits, p: Pool, d: Dealt
+) -> int:  # pragma: no cover
+    """Count the rows under a node that the rest of the block can spare, and their values; the block stays as it is."""
+    size, e = 0, d.first[b]
+    while e != NONE:
+        if units.trees.nodes[offset + units.leaves[d.unit[e], a]] == node:
+            value = units.sensitive[d.unit[e]]
+            taken = _spare(b, d.weight[e], value, limits, d)
+            p.histogram[value] += taken
+            size += taken
+        e = d.after[e]
+    d.size[b] += size
+    for value in range(p.histogram.size):
+        d.histogram[b, value] += p.histogram[value]
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _spare(b: int, most: int, value: int, limits: Limits, d: Dealt) -> int:  # pragma: no cover
+    """Take rows of a value out of a block as long as the rest meets the limits; return how many."""
+    taken = 0
+    while taken < most:
+        d.size[b] -= 1
+        d.histogram[b, value] -= 1
+        if not (d.size[b] > 0 and meets(d.histogram[b], d.size[b], limits)):
+            d.size[b] += 1
+            d.histogram[b, value] += 1
+            break
+        taken += 1
+    return taken
+
+
+@njit(cache=True, nogil=True)
+def _split(
+    b: int, node: int, a: int, offset: int, units: Units, limits: Limits, d: Dealt
+) -> None:  # pragma: no cover
+    d.left[1] -= 1
+    new = d.free_blocks[d.left[1]]
+    e = d.first[b]
+    while e != NONE:
+        if units.trees.nodes[offset + units.leaves[d.unit[e], a]] == node:
+            taken = _spare(b, d.weight[e], units.sensitive[d.unit[e]], limits, d)
+            if taken > 0:
+                d.weight[e] -= taken
+                add(d.unit[e], taken, new, units, d)
+        e = d.after[e]
+    refit(b, units, d)
+    refit(new, units, d)
+    d.stale[b] = d.stale[new] = True
+
+
+@njit(cache=True, nogil=True)
+def _stays(part: int, n: int, p: Pool) -> bool:  # pragma: no cover
+    """Tell whether a part was priced as rows that go back to their home."""
+    back = 0.0
+    for i in range(n):
+        if (part >> i) & 1:
+            if p.home[i] == STAYS:
+                return False
+            back += p.weight[i] * p.rate[i]
+    return bool(back <= p.price[part])

@@ -1,0 +1,320 @@
+"""Compiled: blocks are opened where rows that others can spare cost less together.
+
+Seen as a choice of sets of values, on whatever levels, that are open for all rows in them, this opens one set more. Rows come
+that save by it; one block that cannot spare its rows may be closed for it, if its other rows have room elsewhere; and if it has
+too few rows still, some come that lose by it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from sudare.generalization._dealt import NONE, TOLERANCE, add, deal, list_entries, refit
+from sudare.generalization._kernels import tuple_number
+from sudare.kernels import slot_of, slots_for
+from sudare.privacy._kernels import meets
+
+if TYPE_CHECKING:
+    from sudare.generalization._dealt import Dealt
+    from sudare.generalization.problem import Units
+    from sudare.privacy.limits import Limits
+
+Array = np.ndarray[Any, Any]
+MAX_MEMBERS = 256  # entries of a set that are looked at
+
+
+class Sets(NamedTuple):
+    """The sets at one choice of levels, with their entries as linked lists; and room for one of them."""
+
+    number: Array  # of the tuple
+    first: Array
+    after: Array  # of each entry
+    rows: Array
+    saved: Array  # at most
+    members: Array
+    taken: Array  # of each entry: how many of its records come
+    inside: Array  # of each entry: whether it is in the set
+    elsewhere: Array  # of each entry: the cheapest other block that it could join as it stands
+    histogram: Array
+
+
+@njit(cache=True, nogil=True)
+def reopen(
+    units: Units, limits: Limits, block_of: Array, blocks: int, least_size: int, choices: Array, passes: int
+) -> tuple[Array, Array, Array]:  # pragma: no cover
+    """Open blocks as long as that saves distortion; `choices` are all level vectors by rising cost.
+
+    Returns the entries: a unit, how many of its records, and their block.
+    """
+    d = deal(units, block_of, blocks)
+    room = d.unit.size
+    sets = Sets(
+        np.empty(room, dtype=np.uint64),
+        np.empty(room, dtype=np.int64),
+        np.empty(room, dtype=np.int64),
+        np.empty(room, dtype=np.int64),
+        np.empty(room),
+        np.empty(MAX_MEMBERS, dtype=np.int64),
+        np.zeros(room, dtype=np.int64),
+        np.zeros(room, dtype=np.bool_),
+        np.empty(room, dtype=np.int64),
+        np.zeros(units.values, dtype=np.int64),
+    )
+    slots = slots_for(room)
+    turn_at, number_at = np.full(slots, -1, dtype=np.int64), np.empty(slots, dtype=np.uint64)
+    set_at = np.empty(slots, dtype=np.int64)
+    place = _places(choices, units)
+    for turn in range(passes):
+        opened = 0
+        _find_elsewhere(units, choices, place, sets.elsewhere, d)
+        for choice in range(choices.shape[0]):
+            cost = 0.0
+            for a in range(choices.shape[1]):
+                cost += choices[choice, a] * units.trees.step[a]
+            if cost >= d.cost.max():  # nobody saves
+                break
+            count = 0
+            for e in range(room):
+                if d.weight[e] == 0:
+                    continue
+                number = tuple_number(units, d.unit[e], choices[choice])
+                now = turn * choices.shape[0] + choice
+                slot = slot_of(number, now, turn_at, number_at)
+                if turn_at[slot] != now:
+                    turn_at[slot], number_at[slot], set_at[slot] = now, number, count
+                    sets.number[count], sets.first[count] = number, NONE
+                    sets.rows[count], sets.saved[count] = 0, 0.0
+                    count += 1
+                s = set_at[slot]
+                sets.after[e] = sets.first[s]
+                sets.first[s] = e
+                sets.rows[s] += d.weight[e]
+                sets.saved[s] += d.weight[e] * max(d.cost[d.block[e]] - cost, 0.0)
+            for s in range(count):
+                if sets.rows[s] >= least_size and sets.saved[s] > TOLERANCE:
+                    opened += _open(s, choices[choice], cost, least_size, units, limits, sets, d)
+        if opened == 0:
+            break
+    return list_entries(d)
+
+
+# -- Opening a block -------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _open(
+    s: int, levels: Array, cost: float, least_size: int, units: Units, limits: Limits, sets: Sets, d: Dealt
+) -> int:  # pragma: no cover
+    """Open a block for a set, if that saves; return how many were opened."""
+    count = _list_members(s, levels, units, sets, d)
+    size, gain, holds = _gather(count, cost, least_size, units, limits, sets, d)
+    closed = NONE
+    if limits.distinct <= 1 and not limits.more:  # else who is sent elsewhere could spoil the block there
+        best = max(TOLERANCE - gain, 0.0)
+        for i in range(count):
+            b = d.block[sets.members[i]]
+            if d.cost[b] > cost and _is_first_of(i, sets, d):
+                more, saved = _closing(b, cost, units, sets, d)
+                if size + more >= least_size and saved > best:
+                    best, closed = saved, b
+        if closed != NONE:
+            gain += best
+            holds = True
+    opens = holds and gain > TOLERANCE and d.left[0] > count and d.left[1] > 0
+    if opens:
+        _move(count, closed, units, sets, d)
+    for i in range(count):
+        sets.inside[sets.members[i]] = False
+    return int(opens)
+
+
+@njit(cache=True, nogil=True)
+def _list_members(s: int, levels: Array, units: Units, sets: Sets, d: Dealt) -> int:  # pragma: no cover
+    """List the entries of a set, the costliest first; return how many there are."""
+    count, e = 0, sets.first[s]
+    while e != NONE and count < sets.members.size:
+        # Since it was listed, its records may have moved away, and others may have come in its place.
+        if d.weight[e] > 0 and tuple_number(units, d.unit[e], levels) == sets.number[s]:
+            at = count
+            while at > 0 and d.cost[d.block[sets.members[at - 1]]] < d.cost[d.block[e]]:
+                sets.members[at] = sets.members[at - 1]
+                at -= 1
+            sets.members[at] = e
+            sets.taken[e] = 0
+            sets.inside[e] = True
+            count += 1
+        e = sets.after[e]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _gather(
+    count: int, cost: float, least_size: int, units: Units, limits: Limits, sets: Sets, d: Dealt
+) -> tuple[int, float, bool]:  # pragma: no cover
+    """Take what others can spare: all that saves, and then what costs least until it is enough for a block.
+
+    Returns how many records that are, what they save, and whether they are a block.
+    """
+    size, gain, holds = 0, 0.0, False
+    for i in range(count):
+        e = sets.members[i]
+        b, value = d.block[e], units.sensitive[d.unit[e]]
+        each = d.cost[b] - cost
+        while sets.taken[e] < d.weight[e] and (each > 0.0 or not holds):
+            d.histogram[b, value] -= 1
+            d.size[b] -= 1
+            if d.size[b] > 0 and not meets(d.histogram[b], d.size[b], limits):
+                d.histogram[b, value] += 1
+                d.size[b] += 1
+                break
+            sets.taken[e] += 1
+            sets.histogram[value] += 1
+            size += 1
+            gain += each
+            holds = size >= least_size and meets(sets.histogram, size, limits)
+    for i in range(count):  # nothing has moved yet
+        e = sets.members[i]
+        value = units.sensitive[d.unit[e]]
+        sets.histogram[value] = 0
+        d.size[d.block[e]] += sets.taken[e]
+        d.histogram[d.block[e], value] += sets.taken[e]
+    return size, gain, holds
+
+
+@njit(cache=True, nogil=True)
+def _is_first_of(i: int, sets: Sets, d: Dealt) -> bool:  # pragma: no cover
+    """Tell whether no member before has the same block."""
+    first = True
+    for j in range(i):
+        first = first and d.block[sets.members[j]] != d.block[sets.members[i]]
+    return first
+
+
+@njit(cache=True, nogil=True)
+def _closing(
+    b: int, cost: float, units: Units, sets: Sets, d: Dealt
+) -> tuple[int, float]:  # pragma: no cover
+    """Return how many more records come if a block is closed, and what that saves: its others go elsewhere."""
+    more, saved, e = 0, 0.0, d.first[b]
+    while e != NONE:
+        if sets.inside[e]:
+            more += d.weight[e] - sets.taken[e]
+            saved += (d.weight[e] - sets.taken[e]) * (d.cost[b] - cost)
+        else:
+            saved += d.weight[e] * (d.cost[b] - _price_elsewhere(e, units, sets, d))
+        e = d.after[e]
+    return more, saved
+
+
+@njit(cache=True, nogil=True)
+def _price_elsewhere(e: int, units: Units, sets: Sets, d: Dealt) -> float:  # pragma: no cover
+    """Return what a record costs in the other block that it could join, if that is still as it was."""
+    b = sets.elsewhere[e]
+    if b == NONE or b == d.block[e] or d.first[b] == NONE:
+        return np.inf
+    leaves, trees = units.leaves, units.trees
+    for a in range(leaves.shape[1]):
+        offset = trees.offset[a, d.level[b, a]]
+        if trees.nodes[offset + leaves[d.unit[e], a]] != trees.nodes[offset + leaves[d.unit[d.first[b]], a]]:
+            return np.inf
+    return float(d.cost[b])
+
+
+@njit(cache=True, nogil=True)
+def _move(count: int, closed: int, units: Units, sets: Sets, d: Dealt) -> None:  # pragma: no cover
+    """Let the records come that were taken, and all of the closed block that are in the set; send its others elsewhere."""
+    d.left[1] -= 1
+    new = d.free_blocks[d.left[1]]
+    for i in range(count):
+        e = sets.members[i]
+        if d.block[e] == closed:
+            sets.taken[e] = d.weight[e]
+        _leave(e, sets.taken[e], new, units, d)
+    if closed != NONE:
+        e = d.first[closed]
+        while e != NONE:
+            _leave(e, d.weight[e], sets.elsewhere[e], units, d)
+            e = d.after[e]
+        refit(closed, units, d)
+        d.free_blocks[d.left[1]] = closed
+        d.left[1] += 1
+    refit(new, units, d)
+    for i in range(count):
+        b = d.block[sets.members[i]]
+        if sets.taken[sets.members[i]] > 0 and d.first[b] != NONE:
+            refit(b, units, d)
+            if d.size[b] == 0:
+                d.free_blocks[d.left[1]] = b
+                d.left[1] += 1
+
+
+@njit(cache=True, nogil=True)
+def _leave(e: int, weight: int, b: int, units: Units, d: Dealt) -> None:  # pragma: no cover
+    """Let records of an entry go to another block. Their own must be fitted anew."""
+    if weight == 0:
+        return
+    d.weight[e] -= weight
+    d.size[d.block[e]] -= weight
+    d.histogram[d.block[e], units.sensitive[d.unit[e]]] -= weight
+    add(d.unit[e], weight, b, units, d)
+
+
+# -- Where else an entry could be ------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _places(choices: Array, units: Units) -> Array:  # pragma: no cover
+    """Return the place of every level vector among the choices, by its number."""
+    place = np.empty(choices.shape[0], dtype=np.int64)
+    for c in range(choices.shape[0]):
+        number = 0
+        for a in range(choices.shape[1]):
+            number = number * (units.trees.height[a] + 1) + choices[c, a]
+        place[number] = c
+    return place
+
+
+@njit(cache=True, nogil=True)
+def _find_elsewhere(
+    units: Units, choices: Array, place: Array, elsewhere: Array, d: Dealt
+) -> None:  # pragma: no cover
+    """Find for every entry the cheapest block, besides its own, whose values are those of the entry as they stand."""
+    room, blocks = d.unit.size, d.size.size
+    choice_of = np.full(blocks, choices.shape[0], dtype=np.int64)
+    for b in range(blocks):
+        if d.size[b] > 0:
+            number = 0
+            for a in range(choices.shape[1]):
+                number = number * (units.trees.height[a] + 1) + d.level[b, a]
+            choice_of[b] = place[number]
+    slots = slots_for(blocks)
+    turn_at, number_at = np.full(slots, -1, dtype=np.int64), np.empty(slots, dtype=np.uint64)
+    block_at = np.empty(slots, dtype=np.int64)
+    waiting, count = np.empty(room, dtype=np.int64), 0
+    for e in range(room):
+        elsewhere[e] = NONE
+        if d.weight[e] > 0:
+            waiting[count] = e
+            count += 1
+    rising = np.argsort(choice_of)
+    at = 0
+    while at < blocks and choice_of[rising[at]] < choices.shape[0]:
+        choice = choice_of[rising[at]]
+        while at < blocks and choice_of[rising[at]] == choice:
+            number = tuple_number(units, d.unit[d.first[rising[at]]], choices[choice])
+            slot = slot_of(number, choice, turn_at, number_at)
+            turn_at[slot], number_at[slot], block_at[slot] = choice, number, rising[at]
+            at += 1
+        kept = 0
+        for i in range(count):
+            e = waiting[i]
+            slot = slot_of(tuple_number(units, d.unit[e], choices[choice]), choice, turn_at, number_at)
+            if turn_at[slot] == choice and block_at[slot] != d.block[e]:
+                elsewhere[e] = block_at[slot]
+            else:
+                waiting[kept] = e
+                kept += 1
+        count = kept

@@ -1,0 +1,241 @@
+"""Nothing small is left to save: no block splits into cheaper ones, row by row; and what that means for plans and engines."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sudare as sd
+from sudare.generalization import minimal
+from sudare.generalization.minimal import learn_minimal
+from sudare.generalization.mondrian import learn_mondrian
+from sudare.generalization.problem import Problem
+from sudare.generalization.recoding import Recoding
+from sudare.plans.tuples import TuplePlan
+from sudare.privacy.requirement import BlockRequirement
+from tests.generalization.cases import random_table
+from tests.generalization.plain import Costs, Rule, check, least_cost
+from tests.generalization.test_minimal import rows_as_units
+
+ASKED: dict[str, BlockRequirement] = {
+    "2-anonymity": sd.KAnonymity(2),
+    "3-anonymity": sd.KAnonymity(3),
+    "distinct": sd.LDiversity(2),
+    "entropy": sd.LDiversity(2, "entropy"),
+    "recursive": sd.LDiversity(2, "recursive", c=2),
+    "closeness": sd.TCloseness(0.4),
+}
+
+
+def splits(recoding: Recoding, rule: Rule) -> bool:
+    """Whether the rows of a block can be divided in two that hold and cost less together: all ways are tried.
+
+    Blocks that hold do so together, too. So if several parts cost less, one of them and all others together do.
+    """
+    rows = rows_as_units(recoding.problem)
+    costs, block_of = Costs(rows, rule), np.repeat(recoding.block_of, recoding.problem.weights)
+    for b in range(len(recoding.levels)):
+        first, *others = np.flatnonzero(block_of == b).tolist()
+        whole = frozenset([first, *others])
+        for count in range(len(others)):
+            for chosen in itertools.combinations(others, count):
+                part = frozenset([first, *chosen])
+                if costs.cost(part) + costs.cost(whole - part) < costs.cost(whole) - 1e-9 and (
+                    costs.meets(part) and costs.meets(whole - part)
+                ):
+                    return True
+    return False
+
+
+@pytest.mark.parametrize("seeds", [range(25), pytest.param(range(25, 600), marks=pytest.mark.slow)], ids=len)
+@pytest.mark.parametrize("name", ASKED)
+def test_no_block_splits(name: str, seeds: range) -> None:
+    seen, over, least = 0, 0.0, 0.0
+    for seed in seeds:
+        r = Random(seed)
+        rows = r.randint(6, 12)
+        table = random_table(r, rows, attributes=r.randint(2, 3))
+        rule = Rule(table, [ASKED[name]])
+        if not rule.possible:
+            continue
+        problem = Problem.of(table, [ASKED[name]])
+        recoding = learn_minimal(problem)
+        check(table, rule, recoding)
+        assert not splits(recoding, rule), seed
+        seen += 1
+        if rows <= 9:
+            over += recoding.distortion()
+            least += least_cost(Costs(rows_as_units(problem), rule), rows) / rows
+    assert seen > len(seeds) / 3
+    assert over <= least * 1.005 + 1e-9  # so few rows are all divided anew together
+
+
+@pytest.mark.parametrize("asked", [sd.KAnonymity(3), sd.KAnonymity(20), sd.LDiversity(3)], ids=str)
+def test_no_larger_block_has_rows_to_split_off(asked: BlockRequirement) -> None:
+    """A block can be split for k if and only if it has 2k rows of which k are alike in one attribute more."""
+    table = random_table(Random(3), 400, attributes=3, kinds=["number", "tree", "intervals"])
+    recoding = learn_minimal(Problem.of(table, [asked]))
+    problem, rule = recoding.problem, Rule(table, [asked])
+    for b, levels in enumerate(recoding.levels.tolist()):
+        inside = recoding.block_of == b
+        for a, level in enumerate(levels):
+            if level == 0:
+                continue
+            nodes = problem.hierarchies[a].codes[level - 1, problem.units[inside, a]]
+            for node in np.unique(nodes):
+                part = nodes == node
+                weights, values = problem.weights[inside], problem.sensitive[inside]
+                if isinstance(asked, sd.KAnonymity):
+                    assert weights[part].sum() < asked.k or weights.sum() < 2 * asked.k
+                else:
+                    both = [np.unique(values[part]), np.unique(values[~part])]
+                    assert min(map(len, both)) < asked.l or not rule.possible
+
+
+# -- Equal rows go different ways ------------------------------------------------------------------
+
+SCHEMA = sd.Schema.from_roles(
+    identifier=["name"], quasi=["town"], sensitive=["illness"], other=["day"], domains={"town": list("abcd")}
+)
+PEOPLE = pl.DataFrame(
+    {
+        "name": [f"p{i}" for i in range(8)],
+        "town": list("aaabcccc"),
+        "illness": list("xxxyxyxy"),
+        "day": [5, 1, 3, 9, 2, 2, 7, 7],
+    }
+)
+
+
+def dealt() -> sd.Release:
+    """Three people of one town: two stay with each other, and one goes with the fourth, who would be alone."""
+    return sd.generalize(sd.read(PEOPLE, SCHEMA), sd.KAnonymity(2))
+
+
+def test_equal_rows_are_dealt_in_the_order_of_what_else_is_published() -> None:
+    frame = dealt().frame()
+    assert frame["town"].to_list().count("*") == 2
+    assert frame.filter(pl.col("town") == "a").rows() == [("a", "x", 3), ("a", "x", 5)]
+    assert sorted(frame.filter(pl.col("town") == "*").select("illness", "day").rows()) == [("x", 1), ("y", 9)]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.slow)])
+def test_every_engine_deals_alike(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    session = request.getfixturevalue("spark") if engine == "spark" else engine
+    plan, expected = dealt().plan, dealt().frame()
+    table = sd.read(PEOPLE.reverse(), SCHEMA, engine=session)
+    assert sd.generalize(table, sd.KAnonymity(2)).frame().equals(expected)
+    plan.save(tmp_path / "plan")
+    again = sd.apply(sd.Plan.open(tmp_path / "plan"), table)
+    assert again.frame().equals(expected)
+    assert sd.verify(again.write(tmp_path / "out")).holds
+
+
+def test_other_rows_are_dealt_in_proportion() -> None:
+    plan = dealt().plan
+    for times, fewer, expected in ((1, 0, (2, 2)), (3, 0, (6, 6)), (1, 1, None)):
+        table = sd.read(pl.concat([PEOPLE[fewer:]] * times), SCHEMA)
+        if expected is None:  # none goes with the fourth, who would be alone
+            with pytest.raises(sd.RequirementError):
+                sd.apply(plan, table)
+            continue
+        towns = sd.apply(plan, table).frame()["town"].to_list()
+        assert (towns.count("a"), towns.count("*")) == expected
+
+
+def test_a_ledger_takes_rows_that_were_dealt(tmp_path: Path) -> None:
+    book = sd.Ledger(tmp_path / "releases.db")
+    dealt().write(tmp_path / "one", ledger=book, receiver="a")
+    dealt().write(tmp_path / "two", ledger=book, receiver="a")
+    assert len([entry for entry in book.entries() if entry.kind == "release"]) == 2
+
+
+def test_prediction_is_measured_on_rows_that_were_dealt() -> None:
+    pytest.importorskip("sklearn")
+    located = dealt().plan.locate(sd.read(PEOPLE, SCHEMA)).at_once("")
+    by_day = located.with_column("day")
+    assert by_day.counts.weights.sum() == 8
+    assert (
+        np.bincount(by_day.block_of, by_day.counts.weights).tolist()
+        == np.bincount(located.block_of, located.counts.weights).tolist()
+    )
+
+
+@pytest.mark.parametrize(
+    "records",
+    [[1, 0, 0, 0], [0, 0, 0, 0], [1, 2, 0, 3], [1, 2, 1, 0]],
+    ids=["one", "none", "last", "alone"],
+)
+def test_a_plan_that_deals_otherwise_is_refused(records: list[int]) -> None:
+    plan = dealt().plan
+    assert isinstance(plan, TuplePlan)
+    assert plan.records.tolist() == [1, 2, 0, 0]
+    tables = plan.tables()
+    tables["tuples"] = tables["tuples"].with_columns(records=pl.Series(records))
+    with pytest.raises(ValueError, match="dealt"):
+        TuplePlan.read(json.loads(json.dumps(plan.to_json())), tables)
+
+
+# -- Effort, and where it starts -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def many() -> sd.Table:
+    return random_table(Random(8), 300, attributes=4, kinds=["number", "tree", "intervals", "date"])
+
+
+def test_more_effort_never_costs_more(many: sd.Table) -> None:
+    problem = Problem.of(many, [sd.KAnonymity(4)])
+    quick, normal, thorough = (learn_minimal(problem, effort=effort) for effort in minimal.SEARCHES)  # type: ignore[arg-type]
+    assert quick.distortion() > normal.distortion() >= thorough.distortion() - 1e-12
+    assert learn_minimal(problem, effort=0.01).distortion() <= quick.distortion()
+    for recoding in (quick, normal, thorough):
+        check(many, Rule(many, [sd.KAnonymity(4)]), recoding)
+
+
+@pytest.mark.parametrize("method", ["minimal", "mondrian"])
+def test_an_earlier_plan_is_where_it_starts(method: str, many: sd.Table) -> None:
+    asked = [sd.KAnonymity(4), sd.LDiversity(2)]
+    first = sd.generalize(
+        many, sd.KAnonymity(4), method
+    )  # of another promise: some of its blocks do not hold now
+    same = sd.generalize(many, asked, method)
+    again = sd.generalize(many, asked, effort="quick", start=first.plan)
+    assert sd.verify(again.frame(), asked, many.schema).holds
+    better = sd.generalize(many, asked, start=same.plan)
+    assert better.holder["utility"]["distortion"] <= same.holder["utility"]["distortion"] + 1e-12
+
+
+def test_what_is_no_effort_or_no_start_is_refused(many: sd.Table) -> None:
+    for effort in ("much", 0, -1, True):
+        with pytest.raises(sd.ParameterError, match="'effort' parameter of generalize"):
+            sd.generalize(many, sd.KAnonymity(2), effort=effort)  # type: ignore[arg-type]
+    with pytest.raises(
+        sd.ParameterError, match="'effort' parameter of generalize is for the method 'minimal'"
+    ):
+        sd.generalize(many, sd.KAnonymity(2), "mondrian", effort="quick")
+    with pytest.raises(sd.ParameterError, match="'start' parameter of generalize must be a plan"):
+        sd.generalize(many, sd.KAnonymity(2), start="plan")  # type: ignore[arg-type]
+
+
+# -- Large tables ----------------------------------------------------------------------------------
+
+
+def test_a_large_table_is_learned_region_by_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"MAX_CHOICES": 0, "MAX_PAIRS": 10_000, "MAX_UNITS": 60}.items():
+        monkeypatch.setattr(minimal, name, value)
+    table = random_table(Random(5), 600, attributes=4, kinds=["number", "tree", "intervals", "date"])
+    for asked in ([sd.KAnonymity(4)], [sd.LDiversity(2)]):
+        problem = Problem.of(table, asked)
+        regions = minimal._regions(problem)
+        assert len(regions) > 3
+        assert sorted(np.concatenate(regions).tolist()) == list(range(len(problem.units)))
+        recoding = learn_minimal(problem)
+        check(table, Rule(table, asked), recoding)
+        assert recoding.distortion() < 0.9 * learn_mondrian(problem).distortion()
