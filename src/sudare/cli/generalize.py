@@ -46,12 +46,18 @@ def generalize(
     distance: Distance = "equal",
     attribute: SensitiveAttribute = None,
     method: Annotated[
-        Literal["minimal", "mondrian"], typer.Option(help="minimal: least distortion; mondrian: fastest.")
+        Literal["minimal", "mondrian", "full-domain"],
+        typer.Option(
+            help="minimal: least distortion; mondrian: fastest; full-domain: one coding for each column."
+        ),
     ] = "minimal",
     suppress: Annotated[float, typer.Option(help="The share of records that may be left out.")] = 0.0,
     strict: Annotated[
         bool, typer.Option("--strict", help="mondrian: a node is cut only if all its children hold.")
     ] = False,
+    measure: Annotated[
+        Literal["distortion", "ncp", "discernibility"], typer.Option(help="full-domain: what is to be least.")
+    ] = "distortion",
     predict: Annotated[
         str | None,
         typer.Option(help="Also measure how well this sensitive or other attribute can still be predicted."),
@@ -74,6 +80,8 @@ def generalize(
     book = ready_to_write(output, ledger, receiver, force=force, to=to)
     table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
-        release = generalize_table(table, asked, method, suppress=suppress, strict=strict, predict=predict)
+        release = generalize_table(
+            table, asked, method, suppress=suppress, strict=strict, measure=measure, predict=predict
+        )
         release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
     print_release(release, output, to, show_release, json=json)

@@ -11,6 +11,7 @@ import numpy as np
 
 from sudare.attacks.attack import attack_all
 from sudare.errors import InputError
+from sudare.generalization.full_domain import Measure
 from sudare.generalization.methods import Method, method_of
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
@@ -45,14 +46,16 @@ def generalize(
     *,
     suppress: float = 0.0,
     strict: bool = False,
+    measure: Measure = "distortion",
     predict: str | None = None,
 ) -> Release:
     """Generalize the quasi attributes until the requirements hold, with little distortion.
 
-    `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion) or "mondrian" (fastest;
-    `strict` cuts a node only if all its children hold). `suppress` is the largest share of records that "minimal" may leave out. `predict` names a
-    sensitive or other attribute; the holder's record then says how well a model still predicts it (this needs
-    scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
+    `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion), "mondrian" (fastest; `strict`
+    cuts a node only if all its children hold) or "full-domain" (one coding for each column, which is the best of all by
+    `measure`: "distortion", "ncp" or "discernibility"). `suppress` is the largest share of records that "minimal" and
+    "full-domain" may leave out. `predict` names a sensitive or other attribute; the holder's record then says how well a
+    model still predicts it (this needs scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
     dropped, and the rows stand in the order of their published values.
 
     >>> import sudare as sd
@@ -65,7 +68,7 @@ def generalize(
     """
     table_given(table, "generalize")
     asked = requirements_given(requirements, "generalize")
-    chosen = method_of(method, suppress=suppress, strict=strict)
+    chosen = method_of(method, suppress=suppress, strict=strict, measure=measure)
     return generalized(table, asked, chosen, predict=predict)
 
 
