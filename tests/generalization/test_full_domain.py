@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from random import Random
 
-import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import sudare as sd
-from sudare.generalization import lattice
-from sudare.generalization.full_domain import MEASURES, learn_levels, prices_of
+from sudare.generalization.full_domain import MEASURES, prices_of
 from sudare.generalization.lattice import best_levels
 from sudare.generalization.problem import Problem, with_hierarchies
-from sudare.plans.levels import LevelsPlan
 from sudare.privacy.t_closeness import TCloseness
 from tests.generalization.cases import Case, random_requirement, random_table, randoms
 from tests.generalization.plain_levels import every_choice, least

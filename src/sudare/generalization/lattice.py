@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -94,24 +94,46 @@ class Step:
 
 
 def best_levels(problem: Problem, prices: Prices | None, spare: int) -> tuple[int, ...] | None:
-    """Return the levels, one per attribute, that cost least; None if more than `spare` records are left out at any.
+    """Return the level of each attribute, so that all costs least; None if more than `spare` records are left out at any.
 
-    Records are left out that are in groups that do not meet the limits. Without prices a record costs the share of all records that its group has. Of levels that cost the same, those are taken
-    that climb least.
+    Left out are the groups that do not meet the limits. Without prices a record costs the share of all records that its group
+    has. Of levels that cost the same, those that climb least are taken.
     """
     if problem.trees.choices > MAX_CHOICES:
         raise ParameterError(
-            f"{len(problem.names):,} quasi attributes have more choices of levels than can be searched. Choose the method 'minimal', or "
-            "give hierarchies to fewer attributes and let the others be dropped."
+            f"Of {len(problem.names):,} quasi attributes there are too many choices of levels to find the best. Choose the method "
+            "'minimal'."
         )
     return _Search(problem, prices, spare).best()
 
 
 class _Bound(NamedTuple):
-    """At least how many records are left out, and at least what all records cost, by record."""
+    """At least how many records are left out, and at least what all cost, by record."""
 
     left_out: int
     cost: float
+
+
+class _Chosen(NamedTuple):
+    """Levels of the first attributes, and what they come to."""
+
+    levels: tuple[int, ...] = ()
+    """In the order of the search."""
+    climbed: float = 0.0
+    """The sum of their shares of the heights."""
+    mean: float = 0.0
+    """What they cost a record, on average."""
+    least: float = 0.0
+    """What they cost any record."""
+
+    def with_level(self, step: Step, level: int) -> _Chosen:
+        """Choose one more."""
+        return _Chosen(
+            (*self.levels, level),
+            self.climbed + level / step.height,
+            self.mean + step.mean[level],
+            self.least + step.least[level],
+        )
 
 
 @dataclass
@@ -120,23 +142,21 @@ class _Found:
 
     cost: float
     climbed: float = -1.0
-    levels: tuple[int, ...] = ()
-    """In the order of the search."""
+    chosen: _Chosen | None = None
     beyond: float = math.inf
     """The least bound of what was passed over because of its cost."""
 
     def passes_over(self, cost: float, climbed: float) -> bool:
         """Tell whether what costs and climbs at least so much need not be looked at."""
-        if cost < self.cost * (1 - TOLERANCE) or (
-            cost <= self.cost * (1 + TOLERANCE) and climbed < self.climbed - TOLERANCE
-        ):
+        cheaper = cost < self.cost * (1 - TOLERANCE)
+        if cheaper or (cost <= self.cost * (1 + TOLERANCE) and climbed < self.climbed - TOLERANCE):
             return False
         self.beyond = min(self.beyond, cost)
         return True
 
-    def take(self, levels: tuple[int, ...], cost: float, climbed: float) -> None:
+    def take(self, chosen: _Chosen, cost: float) -> None:
         """Keep a choice that is better than any before."""
-        self.cost, self.climbed, self.levels = cost, climbed, levels
+        self.chosen, self.cost, self.climbed = chosen, cost, chosen.climbed
 
 
 class _Search:
@@ -161,10 +181,12 @@ class _Search:
         most = max(FIRST * self.most, TOLERANCE)
         while True:
             self.found = _Found(most)
-            self._choose(0, self.rows, np.zeros(1), (), _Bound(0, 0.0))
-            if self.found.levels:
-                levels = dict(zip((step.attribute for step in self.steps), self.found.levels, strict=True))
-                return tuple(levels[a] for a in range(len(levels)))
+            self._choose(_Chosen(), self.rows, np.zeros(1), _Bound(0, 0.0))
+            if self.found.chosen is not None:
+                attributes = [step.attribute for step in self.steps]
+                return tuple(
+                    level for _, level in sorted(zip(attributes, self.found.chosen.levels, strict=True))
+                )
             if self.found.beyond == math.inf:
                 return None
             most = max(DEARER * most, self.found.beyond * (1 + 2 * TOLERANCE))
@@ -216,65 +238,64 @@ class _Search:
 
     # -- Searching ------------------------------------------------------------------------------------
 
-    def _choose(self, depth: int, rows: Rows, own: Floats, levels: tuple[int, ...], bound: _Bound) -> None:
+    def _choose(self, chosen: _Chosen, rows: Rows, own: Floats, bound: _Bound) -> None:
         """Try all levels of one more attribute, and of those after it.
 
         `own` is what a record of each group costs at the levels that are chosen, and `bound` what is known of these.
         """
-        step, last = self.steps[depth], depth + 1 == len(self.steps)
+        step, last = self.steps[len(chosen.levels)], len(chosen.levels) + 1 == len(self.steps)
         for level in range(step.height, step.lowest - 1, -1):
-            chosen = (*levels, level)
-            climbed = sum(at / own.height for at, own in zip(chosen, self.steps, strict=False))
-            least = self.known.get(chosen) or self._foreseen(chosen, bound)
+            more = chosen.with_level(step, level)
+            least = self.known.get(more.levels) or self._foreseen(more, bound)
             if least.left_out > self.spare:
                 return  # still more are left out on lower levels
-            if self._passed_over(least, climbed, depth):
+            if self._passed_over(more, least):
                 continue
-            if not (last and chosen in self.known):
-                divided, own_there = self._divided(rows, own, chosen, last)
-            if chosen not in self.known:
-                least = self.known[chosen] = self._count(divided, own_there, step, least, last)
+            if last and more.levels in self.known:
+                self.found.take(more, least.cost)
+                continue
+            divided, own_there = self._divided(more.levels, rows, own, last)
+            if more.levels not in self.known:
+                least = self.known[more.levels] = self._count(divided, own_there, step, least, last)
                 if least.left_out > self.spare:
                     return
-                if self._passed_over(least, climbed, depth):
+                if self._passed_over(more, least):
                     continue
             if last:
-                self.found.take(chosen, least.cost, climbed)
+                self.found.take(more, least.cost)
             else:
-                self._choose(depth + 1, divided, own_there, chosen, least)
+                self._choose(more, divided, own_there, least)
 
-    def _passed_over(self, least: _Bound, climbed: float, depth: int) -> bool:
-        ahead = (1 - least.left_out / self.records) * self.ahead[depth]
-        return self.found.passes_over(least.cost + ahead, climbed)
+    def _passed_over(self, chosen: _Chosen, least: _Bound) -> bool:
+        ahead = (1 - least.left_out / self.records) * self.ahead[len(chosen.levels) - 1]
+        return self.found.passes_over(least.cost + ahead, chosen.climbed)
 
-    def _foreseen(self, chosen: tuple[int, ...], bound: _Bound) -> _Bound:
-        """Bound what was not counted yet, by what is known without the last level and one level above."""
-        left_out, steps = bound.left_out, self.steps[: len(chosen)]
-        for at in range(len(chosen)):
-            above = self.known.get((*chosen[:at], chosen[at] + 1, *chosen[at + 1 :]))
+    def _foreseen(self, chosen: _Chosen, bound: _Bound) -> _Bound:
+        """Bound what was not counted yet, by what is known without the last level, and with one of them a level higher."""
+        left_out, levels = bound.left_out, chosen.levels
+        for at, level in enumerate(levels):
+            above = self.known.get((*levels[:at], level + 1, *levels[at + 1 :]))
             if above is not None:
                 left_out = max(left_out, above.left_out)
         share = left_out / self.records
-        least = sum(step.least[level] for step, level in zip(steps, chosen, strict=True))
-        mean = sum(step.mean[level] for step, level in zip(steps, chosen, strict=True))
-        return _Bound(left_out, max(bound.cost, mean, share * self.most + (1 - share) * least))
+        return _Bound(left_out, max(bound.cost, chosen.mean, share * self.most + (1 - share) * chosen.least))
 
-    def _divided(self, rows: Rows, own: Floats, chosen: tuple[int, ...], last: bool) -> tuple[Rows, Floats]:
-        """Divide groups by the nodes of the last level that is chosen; also return what a record of each part costs."""
-        if chosen in self.kept:
-            return self.kept[chosen]
+    def _divided(self, levels: tuple[int, ...], rows: Rows, own: Floats, last: bool) -> tuple[Rows, Floats]:
+        """Divide groups by the nodes of the last of these levels; also return what a record of each part costs."""
+        if levels in self.kept:
+            return self.kept[levels]
         self.counted += len(rows[0]) + STEP
         if self.counted > MAX_COUNTED:
             raise ParameterError(
                 f"The best of {self.problem.trees.choices:,} choices of levels is not found in a reasonable time. Choose the method "
                 "'minimal', or give attributes hierarchies of fewer levels."
             )
-        step, level = self.steps[len(chosen) - 1], chosen[-1]
+        step, level = self.steps[len(levels) - 1], levels[-1]
         self.turn += 2
         divided, before, node = _lattice.divide(rows, step.next, step.nodes[level], self.turn, self.slots)
         own = own[before] + step.prices[level][node] if self.prices else self._sizes(divided, last)
         if not last and self.rows_kept + len(divided[0]) <= MAX_KEPT:
-            self.kept[chosen] = divided, own
+            self.kept[levels] = divided, own
             self.rows_kept += len(divided[0])
         return divided, own
 

@@ -172,6 +172,10 @@ class GeneralizationPlan(Plan):
         """Return the columns of a table by which its tuples are looked up."""
         return table.names(Role.quasi)
 
+    def record(self) -> dict[str, Any]:
+        """Return what of the plan stands in the holder's record."""
+        return {}
+
     def with_trees(self, table: Table) -> Table:
         """Return a table whose quasi attributes climb the plan's hierarchies."""
         quasi = table.names(Role.quasi)

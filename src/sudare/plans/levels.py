@@ -49,6 +49,10 @@ class LevelsPlan(WholePlan):
     """Tuples, as the texts of their values, that are not covered even if they become one of the groups: they were left out
     when the plan was learned. One column for each attribute."""
 
+    def record(self) -> dict[str, Any]:
+        """Return the level of each attribute."""
+        return {"levels": dict(self.levels)}
+
     def located_in(self, table: Table) -> Located:
         """Say where the tuples of a table belong, all at once."""
         known = self.with_trees(table)

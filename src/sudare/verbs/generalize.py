@@ -153,6 +153,7 @@ def _record(
         "bound": bound,
         "gap": utility["distortion"] / bound if bound else None,
         "decision": decision,
+        **plan.record(),
         "attacks": {"input": attack_all(table, table.schema), "output": certificate.attacks["output"]},
     }
 
