@@ -47,10 +47,22 @@ def spare_of(r: Random, case: Case) -> int:
 
 
 @given(r=randoms, measure=measures)
-@settings(max_examples=250)
+@settings(max_examples=200)
 def test_no_choice_of_all_is_better(r: Random, measure: Any) -> None:
     case = case_of(r)
-    problem, spare = Problem.of(case.table, case.requirements), spare_of(r, case)
+    assert_best(case, measure, spare_of(r, case))
+
+
+@given(r=randoms, measure=measures)
+@settings(max_examples=100)
+def test_no_choice_is_better_where_parts_may_be_diverse_and_the_whole_is_not(r: Random, measure: Any) -> None:
+    table = with_hierarchies(random_table(r, r.randint(8, 30), attributes=r.randint(2, 3)))
+    kinds = [sd.LDiversity(2, "entropy"), sd.LDiversity(2, "recursive", c=r.choice([0.5, 1, 2]))]
+    assert_best(Case(table, [r.choice(kinds)]), measure, r.randint(1, len(table)))
+
+
+def assert_best(case: Case, measure: Any, spare: int) -> None:
+    problem = Problem.of(case.table, case.requirements)
     found = best_levels(problem, prices_of(case.table, problem, measure), spare)
     best = least(case.table, problem, case.rule, measure, spare)
     if found is None:
@@ -59,6 +71,15 @@ def test_no_choice_of_all_is_better(r: Random, measure: Any) -> None:
     tried = {one.levels: one for one in every_choice(case.table, problem, case.rule, measure)}
     assert tried[found].left_out <= spare
     assert tried[found].cost == pytest.approx(best, rel=1e-9, abs=1e-12)
+
+
+def test_a_group_may_be_diverse_in_a_table_that_is_not() -> None:
+    frame = pl.DataFrame(
+        {"age": [1, 1, 1, 1, 1, 2, 3], "sex": list("ffmmmmm"), "ill": ["a", "b", "a", "a", "a", "a", "a"]}
+    )
+    table = sd.read(frame, sd.Schema.from_roles(quasi=["age", "sex"], sensitive=["ill"]))
+    release = sd.generalize(table, sd.LDiversity(2, "entropy"), "full-domain", suppress=1.0)
+    assert release.frame().rows() == [(1, "f", "a"), (1, "f", "b")]
 
 
 @given(r=randoms, measure=measures)
