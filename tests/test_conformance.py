@@ -258,8 +258,6 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "generalize_views": lambda table: sd.generalize_views(table, VIEWS, sd.MultiViewDiversity(2)),
     "randomize": lambda table: sd.randomize(table, sd.PkAnonymity(2)),
     "materialize": lambda table: sd.materialize(table, sd.DifferentialPrivacy(1.0)),
-    "generalize full-domain": generalizing("full-domain"),
-    "generalize full-domain, some left out": generalizing(sd.methods.FullDomain(suppress=0.1)),
     "publish": lambda table: sd.publish(table, sd.Policy(l=2)),
     "assess": lambda table: sd.assess(table, l=2),
     "apply": lambda table: sd.apply(sd.generalize(sd.read(people(), SCHEMA), sd.KAnonymity(2)).plan, table),

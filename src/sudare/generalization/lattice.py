@@ -35,7 +35,7 @@ from sudare.privacy.limits import Limits
 from sudare.tables.counts import count_index
 
 MAX_CHOICES = 10**30  # of levels; nobody would wait for more
-MAX_COUNTED = 5 * 10**9  # rows in one search: some minutes
+MAX_COUNTED = 2 * 10**9  # rows in one search: some minutes
 MAX_KEPT = 5 * 10**6  # rows that are kept to be divided again
 STEP = 500  # rows that could be counted in the time that one step takes beside counting
 FIRST, DEARER = (
