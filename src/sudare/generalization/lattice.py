@@ -38,10 +38,8 @@ MAX_CHOICES = 10**30  # of levels; nobody would wait for more
 MAX_COUNTED = 2 * 10**9  # rows in one search: some minutes
 MAX_KEPT = 5 * 10**6  # rows that are kept to be divided again
 STEP = 500  # rows that could be counted in the time that one step takes beside counting
-FIRST, DEARER = (
-    1 / 64,
-    1.4,
-)  # the share of the most that is asked for first, and how many times more each time
+FIRST = 1 / 64  # of the most that all can cost: what is asked for first
+DEARER = 1.4  # times as much is asked for next
 TOLERANCE = 1e-12  # of a cost: how far rounding may put equal ones apart
 
 Floats = NDArray[np.float64]

@@ -116,11 +116,11 @@ class FullDomain:
         """
         refuse_beyond_memory(table, requirements)
         plan = self._learned(table, requirements, self.suppress)
-        whole = plan.located_in(table)
+        whole = plan.locate(table)
         if whole.covered.all():
             return plan
         again = self._learned(whole.covered_rows(table), requirements, 0.0)
-        rejoining = ~whole.covered & again.located_in(table).covered
+        rejoining = ~whole.covered & again.locate(table).covered
         return again.never_covering(table, whole.counts.codes[rejoining])
 
     def _learned(self, table: Table, requirements: Sequence[BlockRequirement], suppress: float) -> LevelsPlan:

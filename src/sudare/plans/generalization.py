@@ -191,7 +191,7 @@ class GeneralizationPlan(Plan):
 class WholePlan(GeneralizationPlan, TablePlan):
     """A plan that is held, and looked up in, as a whole."""
 
-    def locate(self, table: Table) -> Places:
+    def locate(self, table: Table) -> Located:
         """Say where the tuples of a table belong."""
         known = self.with_trees(table)
         return self.located(known, known.counts(self.keys(known)))

@@ -53,11 +53,6 @@ class LevelsPlan(WholePlan):
         """Return the level of each attribute."""
         return {"levels": dict(self.levels)}
 
-    def located_in(self, table: Table) -> Located:
-        """Say where the tuples of a table belong, all at once."""
-        known = self.with_trees(table)
-        return self.located(known, known.counts(self.keys(known)))
-
     def located(self, table: Table, counts: Counts) -> Located:
         """Look up what tuples become."""
         quasi = table.names(Role.quasi)
