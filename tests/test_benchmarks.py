@@ -34,6 +34,8 @@ def test_generalization_quick(data_folder: Path, capsys: pytest.CaptureFixture[s
     assert "Adult, 500 rows" in printed
     assert "mondrian" in printed
     assert "minimal" in printed
+    assert "One coding for each column: Adult, 500 rows" in printed
+    assert "NO" not in printed
 
 
 def test_pairs_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,8 +61,10 @@ schema = sd.Schema.from_roles(
 people = sd.read(frame, schema)
 DIVERSE = [sd.LDiversity(2), sd.LDiversity(1.5, "entropy"), sd.LDiversity(2, "recursive", c=9)]
 for asked in ([sd.KAnonymity(4)], DIVERSE, [sd.TCloseness(0.8, kind) for kind in ("equal", "ordered", "hierarchical")]):
-    for method in ("minimal", "mondrian"):
+    for method in ("minimal", "mondrian", "full-domain"):
         assert sd.generalize(people, asked, method).holder
+for measure in ("distortion", "ncp", "discernibility"):
+    assert sd.generalize(people, [sd.KAnonymity(4), *DIVERSE], sd.methods.FullDomain(0.3, measure)).holder
 assert sd.generalize(people, sd.KAnonymity(4), suppress=0.1).holder
 for kind in ("distinct", "posterior"):
     for score in ("narrow", "paper"):
@@ -82,6 +84,7 @@ for name, module in sorted(sys.modules.items()):
 CALLED = (
     "attacks._kernels.mark_blocks attacks._kernels.add_records "
     "generalization._kernels.sweep generalization._improve.improve generalization._mondrian.mondrian "
+    "generalization._lattice.divide generalization._lattice.weigh "
     "generalization._views.cut_views generalization._paper_views.cut_views "
     "noise._categories.retain noise._categories.alias_tables noise._categories.exchange "
     "noise._chacha.fill_words noise._chacha.fill_below noise._chacha.tap "

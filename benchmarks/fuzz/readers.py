@@ -185,7 +185,7 @@ def _plan(kind: str) -> dict[str, bytes]:
 
 def _make_plan(folder: Path, rng: random.Random) -> None:
     """Harm one file of a plan: its bytes, what its head says, or the numbers of a table."""
-    files = dict(_plan(rng.choice(["minimal", "mondrian", "views"])))
+    files = dict(_plan(rng.choice(["minimal", "mondrian", "full-domain", "views"])))
     name = rng.choice(list(files))
     if name.endswith(".json"):
         files[name] = json_bytes(mutate_tree(json.loads(files[name]), rng), rng)

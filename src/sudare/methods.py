@@ -5,7 +5,7 @@
 10.0
 """
 
-from sudare.generalization.methods import Minimal, Mondrian
+from sudare.generalization.methods import FullDomain, Minimal, Mondrian
 from sudare.pview.baselines import Identity, Independent
 from sudare.pview.dawa import Dawa
 from sudare.pview.mondrian import DPMondrian
@@ -17,6 +17,7 @@ __all__ = [
     "Bits",
     "DPMondrian",
     "Dawa",
+    "FullDomain",
     "Identity",
     "Independent",
     "Matrix",

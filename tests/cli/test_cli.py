@@ -165,6 +165,18 @@ def test_l_diversity_and_t_closeness_from_the_command_line(run: Run, survey: Pat
     )
 
 
+def test_one_coding_for_each_column_from_the_command_line(run: Run, survey: Path) -> None:
+    run("init", survey)
+    asked = ["--method", "full-domain", "--suppress", 0.1, "--measure", "discernibility"]
+    assert run("generalize", survey, "out", "-k", 3, *asked).code == 0
+    assert run("verify", "out").code == 0
+    holder = json.loads(Path("out/keep/holder.json").read_text(encoding="utf-8"))
+    assert set(holder["levels"]) == set(holder["utility"]["distortion_by_attribute"])
+    refused = run("generalize", survey, "out2", "-k", 3, "--measure", "ncp")
+    assert refused.code != 0
+    assert "'measure' parameter of generalize is for the method 'full-domain'" in refused.out + refused.err
+
+
 def test_shift_jis_is_detected_and_written_down(run: Run) -> None:
     Path("people.csv").write_bytes("年齢;都市\n30;東京\n40;大阪\n".encode("shift_jis"))
     assert run("init", "people.csv").code == 0

@@ -46,6 +46,7 @@ MAKERS: dict[str, Any] = {
     "minimal": lambda t: sd.generalize(t, [sd.KAnonymity(3), sd.LDiversity(2)]),
     "mondrian": lambda t: sd.generalize(t, sd.KAnonymity(3), "mondrian"),
     "suppressing": lambda t: sd.generalize(t, sd.KAnonymity(4), suppress=0.2),
+    "full-domain": lambda t: sd.generalize(t, sd.KAnonymity(3), "full-domain", suppress=0.2),
     "closeness": lambda t: sd.generalize(t, sd.TCloseness(0.4), "mondrian"),
 }
 

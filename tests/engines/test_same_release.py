@@ -21,6 +21,7 @@ ATTRIBUTES = {
 FREE: dict[str, Callable[[sd.Table], sd.Release]] = {
     "minimal": lambda table: sd.generalize(table, sd.KAnonymity(4)),
     "mondrian": lambda table: sd.generalize(table, sd.KAnonymity(4), "mondrian"),
+    "full-domain": lambda table: sd.generalize(table, sd.KAnonymity(4), "full-domain", suppress=0.1),
     "views": lambda table: sd.generalize_views(
         table, {"one": table.names("quasi")[:1], "two": table.names("quasi")[1:3]}, sd.MultiViewDiversity(2)
     ),

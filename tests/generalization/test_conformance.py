@@ -7,7 +7,13 @@ from tests.conformance import conform
 
 
 @pytest.mark.parametrize(
-    "options", [{"method": "minimal"}, {"method": "mondrian"}, {"method": "mondrian", "strict": True}]
+    "options",
+    [
+        {"method": "minimal"},
+        {"method": "mondrian"},
+        {"method": "mondrian", "strict": True},
+        {"method": "full-domain"},
+    ],
 )
 def test_conforms(options: dict) -> None:
     conform(lambda table, requirement: sd.generalize(table, requirement, **options))

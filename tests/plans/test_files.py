@@ -17,7 +17,8 @@ import pytest
 
 import sudare as sd
 
-KINDS = ("tuples", "cuts", "views")
+KINDS = ("tuples", "cuts", "levels", "views")
+METHODS = {"tuples": "minimal", "cuts": "mondrian", "levels": "full-domain"}
 Change = Callable[[dict[str, Any]], None]
 
 
@@ -44,9 +45,7 @@ def table() -> sd.Table:
 def release(kind: str) -> sd.Release:
     if kind == "views":
         return sd.generalize_views(table(), {"ages": ["age"], "towns": ["town"]}, sd.MultiViewDiversity(2))
-    return sd.generalize(
-        table(), [sd.KAnonymity(3), sd.LDiversity(2)], method="minimal" if kind == "tuples" else "mondrian"
-    )
+    return sd.generalize(table(), [sd.KAnonymity(3), sd.LDiversity(2)], method=METHODS[kind])
 
 
 @pytest.fixture(params=KINDS)
@@ -353,6 +352,62 @@ def test_a_text_is_only_itself(tmp_path: Path) -> None:
 # -- Tables that somebody has changed ----------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda frame: frame.drop("age"),
+        lambda frame: frame.select(reversed(frame.columns)),
+        lambda frame: frame.with_columns(more=pl.lit("x")),
+        lambda frame: frame.cast(pl.Int64),
+        lambda frame: frame.rename({"age": "name"}),
+    ],
+)
+def test_who_is_left_out_is_told_by_texts(
+    change: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path
+) -> None:
+    folder = saved("levels", tmp_path)
+    edit_table(folder, "left_out", change)
+    assert "who is left out has a text for each attribute" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        {},
+        {"age": 0},
+        {"town": 0, "age": 0},
+        {"age": True, "town": 0},
+        {"age": 9, "town": 0},
+        {"age": -1, "town": 0},
+        [0, 0],
+    ],
+)
+def test_levels_that_no_tree_has_are_refused(levels: Any, tmp_path: Path) -> None:
+    folder = saved("levels", tmp_path)
+    edit(folder, lambda data: data.update(levels=levels))
+    assert "level" in refused(folder)
+
+
+def test_levels_of_other_groups_are_refused_or_keep_the_promise(tmp_path: Path) -> None:
+    """Whoever changes levels or groups chooses how rows are grouped; what is asked for holds all the same."""
+    folder = saved("levels", tmp_path)
+    heights = [tree.height for tree in release("levels").plan.trees.values()]
+    edit_table(folder, "groups", lambda frame: frame.head(1) * 0)
+    for age in range(heights[0] + 1):
+        for town in range(heights[1] + 1):
+            edit(
+                folder,
+                lambda data, levels=(age, town): data.update(
+                    levels=dict(zip(["age", "town"], levels, strict=True))
+                ),
+            )
+            try:
+                again = sd.apply(sd.Plan.open(folder), table(), unseen="suppress")
+            except (sd.InputError, sd.RequirementError):
+                continue
+            assert again.frame().group_by("age", "town").len()["len"].min() >= 3
+
+
 def test_tables_of_another_form_are_refused(folder: Path, tmp_path: Path) -> None:
     changes: list[Callable[[pl.DataFrame], pl.DataFrame]] = [
         lambda frame: frame.head(0),
@@ -367,7 +422,8 @@ def test_tables_of_another_form_are_refused(folder: Path, tmp_path: Path) -> Non
         lambda frame: frame.with_columns(pl.lit(2**64 - 1, dtype=pl.UInt64).alias(frame.columns[-1])),
         lambda frame: pl.concat([frame, frame]),
     ]
-    for file in sorted(set(folder.glob("*.parquet")) - {folder / "trees.parquet"}):
+    texts = {folder / "trees.parquet", folder / "left_out.parquet"}
+    for file in sorted(set(folder.glob("*.parquet")) - texts):
         whole = file.read_bytes()
         for number, change in enumerate(changes):
             edit_table(folder, file.stem, change)

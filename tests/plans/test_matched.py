@@ -61,7 +61,7 @@ def test_a_table_finds_itself(values: list[str]) -> None:
         assert places([*values, None], [*values, None], source) == list(range(len(values) + 1))
 
 
-@pytest.mark.parametrize("method", ["minimal", "mondrian"])
+@pytest.mark.parametrize("method", ["minimal", "mondrian", "full-domain"])
 def test_values_that_the_hierarchy_takes_for_one_are_covered(method: str) -> None:
     """-0.0 and 0.0 are two values, but one leaf."""
     frame = pl.DataFrame({"x": [-0.0, 0.0, 1.0, 1.0] * 3})

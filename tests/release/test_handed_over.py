@@ -81,6 +81,7 @@ def with_somebody_far_away(income: float) -> pl.DataFrame:
     return pl.DataFrame({"income": incomes, **towns, "ill": ["flu", "HIV"] * 30})
 
 
+@pytest.mark.parametrize("method", ["minimal", "full-domain"])
 @pytest.mark.parametrize(
     "hierarchy",
     [
@@ -91,7 +92,9 @@ def with_somebody_far_away(income: float) -> pl.DataFrame:
     ],
     ids=lambda kind: "default" if kind is None else kind["kind"],
 )
-def test_labels_are_made_from_those_who_are_published(hierarchy: dict[str, object] | None) -> None:
+def test_labels_are_made_from_those_who_are_published(
+    hierarchy: dict[str, object] | None, method: str
+) -> None:
     """Whatever the person who is left out earns, it makes no difference to what is published of the others."""
     schema = sd.Schema.from_roles(
         quasi=QUASI,
@@ -101,18 +104,19 @@ def test_labels_are_made_from_those_who_are_published(hierarchy: dict[str, objec
     outputs = []
     for income in (1_234_567, 9_876_543_210, 70_007, 33_333):
         table = sd.read(with_somebody_far_away(income), schema)
-        release = sd.generalize(table, sd.KAnonymity(3), suppress=0.02)
+        release = sd.generalize(table, sd.KAnonymity(3), method, suppress=0.02)
         assert release.holder["records"]["suppressed"] == 1
         assert release.frame().height == 59
         outputs.append(release.frame())
         assert str(income) not in release.frame().write_csv()
     assert all(outputs[0].equals(other) for other in outputs[1:])
     without = sd.read(with_somebody_far_away(70_007)[:59], schema)
-    assert outputs[0].equals(sd.generalize(without, sd.KAnonymity(3)).frame())
+    assert outputs[0].equals(sd.generalize(without, sd.KAnonymity(3), method).frame())
 
 
+@pytest.mark.parametrize("method", ["minimal", "full-domain"])
 @pytest.mark.parametrize("seed", range(12))
-def test_who_is_left_out_decides_nothing_about_the_others(seed: int) -> None:
+def test_who_is_left_out_decides_nothing_about_the_others(seed: int, method: str) -> None:
     """Blocks, too: what is published is what would be published if the others were the whole table."""
     rng = np.random.default_rng(seed)
     people = pl.DataFrame(
@@ -123,12 +127,12 @@ def test_who_is_left_out_decides_nothing_about_the_others(seed: int) -> None:
         }
     )
     schema = sd.Schema.from_roles(quasi=QUASI, sensitive=["ill"])
-    expected = sd.generalize(sd.read(people, schema), sd.KAnonymity(4)).frame()
+    expected = sd.generalize(sd.read(people, schema), sd.KAnonymity(4), method).frame()
     left_out = 0
     for income in (100, 40_000, 90_000):
         alone = {"income": income, **{f"town{i}": "far away" for i in range(3)}, "ill": "flu"}
         table = sd.read(pl.concat([people, pl.DataFrame([alone])], how="vertical_relaxed"), schema)
-        release = sd.generalize(table, sd.KAnonymity(4), suppress=0.025)
+        release = sd.generalize(table, sd.KAnonymity(4), method, suppress=0.025)
         if _is_left_out(release, table):
             assert release.frame().equals(expected)
             left_out += 1

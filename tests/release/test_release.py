@@ -154,6 +154,12 @@ def test_report_escapes_what_the_data_says() -> None:
             "'suppress' parameter of generalize is for the method 'minimal'",
         ),
         ({"strict": True}, "'strict' parameter of generalize is for the method 'mondrian'"),
+        ({"measure": "ncp"}, "'measure' parameter of generalize is for the method 'full-domain'"),
+        ({"measure": "beauty", "method": "full-domain"}, "'measure' parameter of generalize must be one of"),
+        (
+            {"suppress": 1.1, "method": "full-domain"},
+            "'suppress' parameter of generalize must be a share from 0 to 1",
+        ),
     ],
 )
 def test_bad_parameters_are_refused(table: sd.Table, arguments: dict[str, object], message: str) -> None:

@@ -88,7 +88,8 @@ def generalized(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], tu
         return original, lambda: told(sd.generalize(table, asked, "mondrian"))
     by_closeness = any(isinstance(one, sd.TCloseness) for one in asked)  # which lets nobody be left out
     suppress = 0.0 if by_closeness else float(rng.choice([0.0, 0.4, 0.7]))
-    return original, lambda: told(sd.generalize(table, asked, suppress=suppress))
+    method = str(rng.choice(["minimal", "full-domain"]))
+    return original, lambda: told(sd.generalize(table, asked, method, suppress=suppress))
 
 
 def viewed(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], tuple[Any, Any]]]:

@@ -70,6 +70,22 @@ def test_mondrian_has_a_block_for_unseen_tuples() -> None:
         sd.apply(plan("minimal"), table(swapped))
 
 
+def test_levels_cover_what_becomes_one_of_the_published_groups() -> None:
+    ages = sd.Hierarchy.intervals(range(100), width=10)
+    schema = sd.Schema.from_roles(quasi=["age", "sex"], sensitive=["ill"], hierarchies={"age": ages})
+    learned = sd.generalize(table(schema=schema), sd.KAnonymity(2), method="full-domain").plan
+    swapped = FRAME.with_columns(sex=pl.col("sex").reverse())  # every value was seen, no tuple was
+    again = sd.apply(learned, table(swapped, schema))
+    assert set(again.frame()["age"]) == {"[20, 30)", "[40, 50)"}
+    fresh = pl.DataFrame({"age": [29, 41, 35], "sex": ["f", "m", "f"], "ill": ["a", "b", "a"]})
+    with pytest.raises(sd.InputError, match="does not cover 1 of 11 records; the first has age 35"):
+        sd.apply(learned, table(pl.concat([FRAME, fresh]), schema))
+    left = sd.apply(learned, table(pl.concat([FRAME, fresh]), schema), unseen="suppress")
+    assert left.holder["records"] == {"read": 11, "published": 10, "suppressed": 1}
+    with pytest.raises(sd.RequirementError, match="do not suit these records"):
+        sd.apply(learned, table(FRAME.head(3), schema))
+
+
 def test_a_broken_requirement_is_refused() -> None:
     with pytest.raises(sd.RequirementError):
         sd.apply(plan(), table(FRAME.head(3)))

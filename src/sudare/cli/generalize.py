@@ -47,7 +47,10 @@ def generalize(
     distance: Distance = "equal",
     attribute: SensitiveAttribute = None,
     method: Annotated[
-        Literal["minimal", "mondrian"], typer.Option(help="minimal: least distortion; mondrian: fastest.")
+        Literal["minimal", "mondrian", "full-domain"],
+        typer.Option(
+            help="minimal: least distortion; mondrian: fastest; full-domain: one coding for each column."
+        ),
     ] = "minimal",
     suppress: Annotated[float, typer.Option(help="The share of records that may be left out.")] = 0.0,
     effort: Annotated[
@@ -60,6 +63,9 @@ def generalize(
     strict: Annotated[
         bool, typer.Option("--strict", help="mondrian: a node is cut only if all its children hold.")
     ] = False,
+    measure: Annotated[
+        Literal["distortion", "ncp", "discernibility"], typer.Option(help="full-domain: what is to be least.")
+    ] = "distortion",
     predict: Annotated[
         str | None,
         typer.Option(help="Also measure how well this sensitive or other attribute can still be predicted."),
@@ -90,6 +96,7 @@ def generalize(
             strict=strict,
             effort=effort_of(effort),
             start=None if start is None else Plan.open(start),
+            measure=measure,
             predict=predict,
         )
         release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)

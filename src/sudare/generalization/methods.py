@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import ClassVar
 
@@ -11,17 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
+from sudare.generalization.full_domain import MEASURES, Measure, learn_levels
 from sudare.generalization.minimal import SEARCHES, Effort, learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
-from sudare.generalization.regions import learn
+from sudare.generalization.regions import learn, refuse_beyond_memory
 from sudare.plans.generalization import GeneralizationPlan
+from sudare.plans.levels import LevelsPlan
 from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.limits import meets
 from sudare.privacy.requirement import BlockRequirement, number, one_of
 from sudare.tables.excerpt import without
 from sudare.tables.table import Table
+from sudare.tables.text import listed
 
 
 @dataclass(frozen=True)
@@ -125,39 +128,72 @@ def _started(
     return dealt, np.where(np.append(holds, False)[located.block_of], located.block_of, -1).astype(np.int64)
 
 
-Method = Minimal | Mondrian
-NAMES = (Minimal.name, Mondrian.name)
+@dataclass(frozen=True)
+class FullDomain:
+    """Let every attribute climb to one level for the whole table: of all such choices the best, which is proven.
+
+    Groups that do not meet the requirements are left out, as a whole, up to a share of the records.
+
+    >>> FullDomain(suppress=0.05, measure="ncp")
+    FullDomain(suppress=0.05, measure='ncp')
+    """
+
+    suppress: float = 0.0
+    """The largest share of the records that may be left out."""
+    measure: Measure = "distortion"
+    """What is least: distortion (DIS), ncp or discernibility."""
+    name: ClassVar[str] = "full-domain"
+
+    def __post_init__(self) -> None:
+        number(self.suppress, "suppress", "generalize", "a share from 0 to 1", low=0, high=1)
+        one_of(self.measure, "measure", "generalize", MEASURES)
+
+    def learn(self, table: Table, requirements: Sequence[BlockRequirement]) -> GeneralizationPlan:
+        """Find the best levels.
+
+        Who is left out leaves no trace: the levels are found again from the others alone, as if they were the whole table, with
+        hierarchies that are made from their values. They can meet the requirements, and nobody more is left out: in the groups
+        that were found first they did.
+        """
+        refuse_beyond_memory(table, requirements)
+        plan = self._learned(table, requirements, self.suppress)
+        whole = plan.locate(table)
+        if whole.covered.all():
+            return plan
+        again = self._learned(whole.covered_rows(table), requirements, 0.0)
+        rejoining = ~whole.covered & again.locate(table).covered
+        return again.never_covering(table, whole.counts.codes[rejoining])
+
+    def _learned(self, table: Table, requirements: Sequence[BlockRequirement], suppress: float) -> LevelsPlan:
+        whole = with_hierarchies(table)
+        problem = Problem.of(whole, requirements)
+        return learn_levels(whole, problem, requirements, suppress=suppress, measure=self.measure)
 
 
-def method_of(
-    method: object,
-    *,
-    suppress: float,
-    strict: bool,
-    effort: Effort | float | None = None,
-    start: Plan | None = None,
-) -> Method:
+Method = FullDomain | Minimal | Mondrian
+METHODS: dict[str, type[Method]] = {method.name: method for method in (Minimal, Mondrian, FullDomain)}
+DEFAULTS = {"suppress": 0.0, "strict": False, "measure": "distortion", "effort": None, "start": None}
+
+
+def method_of(method: object, parameters: Mapping[str, object]) -> Method:
     """Return the method that an object is, or that a short name stands for with these parameters."""
-    if isinstance(method, Minimal | Mondrian):
-        if suppress or strict or effort is not None or start is not None:
-            raise ParameterError(
-                f"Give 'suppress', 'strict', 'effort' and 'start' to the method itself: {method!r}."
-            )
+    given = {name: value for name, value in parameters.items() if value != DEFAULTS[name]}
+    if isinstance(method, Method):
+        if given:
+            raise ParameterError(f"Give {listed(list(given))} to the method itself: {method!r}.")
         return method
-    one_of(method, "method", "generalize", NAMES)
-    if suppress and method != Minimal.name:
-        raise ParameterError(
-            "The 'suppress' parameter of generalize is for the method 'minimal'. Use that one."
-        )
-    for name, given in (("effort", effort), ("start", start)):
-        if given is not None and method != Minimal.name:
+    one_of(method, "method", "generalize", tuple(METHODS))
+    chosen = METHODS[str(method)]
+    for name in given:
+        able = [own.name for own in METHODS.values() if name in _parameters(own)]
+        if chosen.name not in able:
+            words = " or ".join(f"'{own}'" for own in able)
             raise ParameterError(
-                f"The '{name}' parameter of generalize is for the method 'minimal'. Use that one."
+                f"The '{name}' parameter of generalize is for the method {words}. "
+                f"Use {'that one' if len(able) == 1 else 'one of these'}."
             )
-    if strict and method != Mondrian.name:
-        raise ParameterError(
-            "The 'strict' parameter of generalize is for the method 'mondrian'. Use that one."
-        )
-    if method == Mondrian.name:
-        return Mondrian(strict)
-    return Minimal(suppress, "normal" if effort is None else effort, start)
+    return chosen(**given)  # type: ignore[arg-type]
+
+
+def _parameters(method: type[Method]) -> set[str]:
+    return {own.name for own in fields(method)}

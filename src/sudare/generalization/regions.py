@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.engines.relational import Relational
+from sudare.errors import ParameterError
 from sudare.generalization.mondrian import cut_whole
 from sudare.generalization.problem import Problem, Trees, hierarchy_of
 from sudare.generalization.recoding import Recoding
@@ -36,9 +37,8 @@ MAX_COARSE = 2**20  # tuples of nodes that the first cuts are made by
 
 def learn(table: Table, requirements: Sequence[BlockRequirement], learn_one: Learn) -> GeneralizationPlan:
     """Learn from a table with hierarchies: at once if its tuples can be held, else by regions."""
-    attribute = sensitive_attribute(requirements, table)
+    attribute, rows = sensitive_attribute(requirements, table), table.rows
     counted = [*table.names(Role.quasi), *([attribute] if attribute else [])]
-    rows = table.rows
     if not isinstance(rows, Relational) or rows.tuple_count(counted) <= rows.max_tuples:
         return learn_one(Problem.of(table, requirements))
     whole = Blocks.of_table(table, [], attribute)
@@ -47,6 +47,17 @@ def learn(table: Table, requirements: Sequence[BlockRequirement], learn_one: Lea
     regions = range(int(region_of.max()) + 1)
     plans = (learn_one(Problem.of(table, requirements, part(region), whole)) for region in regions)
     return RegionsPlan.of(cuts, region_of, Shelf.of(plans))
+
+
+def refuse_beyond_memory(table: Table, requirements: Sequence[BlockRequirement]) -> None:
+    """Refuse a table of more tuples than are held at once, where one choice is made for all of them."""
+    attribute, rows = sensitive_attribute(requirements, table), table.rows
+    counted = [*table.names(Role.quasi), *([attribute] if attribute else [])]
+    if isinstance(rows, Relational) and rows.tuple_count(counted) > rows.max_tuples:
+        raise ParameterError(
+            f"The method 'full-domain' compares choices for all tuples together, and the {rows.tuple_count(counted):,} tuples of "
+            f"{table.source.name} are too many to be held at once. Read it with more memory, or choose another method."
+        )
 
 
 def _cut(

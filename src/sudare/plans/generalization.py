@@ -206,6 +206,10 @@ class GeneralizationPlan(Plan):
         """Return the columns of a table by which its tuples are looked up."""
         return table.names(Role.quasi)
 
+    def record(self) -> dict[str, Any]:
+        """Return what of the plan stands in the holder's record."""
+        return {}
+
     def with_trees(self, table: Table) -> Table:
         """Return a table whose quasi attributes climb the plan's hierarchies."""
         quasi = table.names(Role.quasi)
@@ -221,7 +225,7 @@ class GeneralizationPlan(Plan):
 class WholePlan(GeneralizationPlan, TablePlan):
     """A plan that is held, and looked up in, as a whole."""
 
-    def locate(self, table: Table) -> Places:
+    def locate(self, table: Table) -> Located:
         """Say where the tuples of a table belong."""
         known = self.with_trees(table)
         return self.located(known, known.counts(self.keys(known)))

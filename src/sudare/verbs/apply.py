@@ -7,6 +7,7 @@ from typing import Literal, overload
 from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.plans.cuts import CutPlan
 from sudare.plans.generalization import GeneralizationPlan
+from sudare.plans.levels import LevelsPlan
 from sudare.plans.placed import Where, without_uncovered
 from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
@@ -119,4 +120,4 @@ def _covered(located: Where, unseen: Unseen) -> Where:
     return located
 
 
-__all__ = ["CutPlan", "Plan", "TuplePlan", "ViewsPlan", "apply"]
+__all__ = ["CutPlan", "LevelsPlan", "Plan", "TuplePlan", "ViewsPlan", "apply"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from sudare.attacks.attack import attack_all
 from sudare.errors import InputError
+from sudare.generalization.full_domain import Measure
 from sudare.generalization.methods import Method, method_of
 from sudare.generalization.minimal import Effort
 from sudare.generalization.problem import Problem
@@ -49,15 +50,17 @@ def generalize(
     strict: bool = False,
     effort: Effort | float | None = None,
     start: Plan | None = None,
+    measure: Measure = "distortion",
     predict: str | None = None,
 ) -> Release:
     """Generalize the quasi attributes until the requirements hold, with little distortion.
 
-    `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion) or "mondrian" (fastest;
-    `strict` cuts a node only if all its children hold). `suppress` is the largest share of records that "minimal" may leave out; `effort` says
-    how much it tries ("quick", "normal", "thorough", or seconds), and `start` is an earlier plan that it begins from. `predict` names a
-    sensitive or other attribute; the holder's record then says how well a model still predicts it (this needs
-    scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
+    `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion), "mondrian" (fastest; `strict`
+    cuts a node only if all its children hold) or "full-domain" (one coding for each column, which is the best of all by
+    `measure`: "distortion", "ncp" or "discernibility"). `suppress` is the largest share of records that "minimal" and
+    "full-domain" may leave out; `effort` says how much "minimal" tries ("quick", "normal", "thorough", or seconds), and `start` is an
+    earlier plan that it begins from. `predict` names a sensitive or other attribute; the holder's record then says how well a
+    model still predicts it (this needs scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
     dropped, and the rows stand in the order of their published values.
 
     >>> import sudare as sd
@@ -70,7 +73,8 @@ def generalize(
     """
     table_given(table, "generalize")
     asked = requirements_given(requirements, "generalize")
-    chosen = method_of(method, suppress=suppress, strict=strict, effort=effort, start=start)
+    given = {"suppress": suppress, "strict": strict, "measure": measure, "effort": effort, "start": start}
+    chosen = method_of(method, given)
     return generalized(table, asked, chosen, predict=predict)
 
 
@@ -155,6 +159,7 @@ def _record(
         "bound": bound,
         "gap": utility["distortion"] / bound if bound else None,
         "decision": decision,
+        **plan.record(),
         "attacks": {"input": attack_all(table, table.schema), "output": certificate.attacks["output"]},
     }
 
