@@ -127,7 +127,10 @@ class Problem:
             counts = table.counts(counted)
         elif counts.names != tuple(counted):
             counts = counts.select(counted)
-        blocks = whole or Blocks.of(counts, attribute, table[attribute].hierarchy if attribute else None)
+        column = table[attribute] if attribute else None
+        blocks = whole or Blocks.of(
+            counts, attribute, column.hierarchy if column else None, column.values if column else None
+        )
         hierarchies = [hierarchy_of(table, name) for name in names]
         return cls(
             names=names,
@@ -136,7 +139,7 @@ class Problem:
             weights=counts.weights,
             sensitive=counts.codes[:, -1].copy() if attribute else np.zeros(len(counts), dtype=np.int32),
             values=max(blocks.values, 1),
-            sensitive_dictionary=table[attribute] if attribute else None,
+            sensitive_dictionary=column,
             trees=Trees.of(hierarchies, [table.schema[name].weight for name in names]),
             limits=Limits.of(requirements, blocks),
         )

@@ -65,8 +65,9 @@ class Facts:
     @cached_property
     def whole(self) -> Blocks:
         """All records as one block."""
+        column = self.table[self.attribute]
         return Blocks.of(
-            self.by_value.select([self.attribute]), self.attribute, self.table[self.attribute].hierarchy
+            self.by_value.select([self.attribute]), self.attribute, column.hierarchy, column.values
         )
 
     @property
