@@ -18,21 +18,21 @@ ls = st.integers(1, VALUES + 1)
 cs = st.sampled_from([0.1, 0.3, 0.5, 0.7, 1, 1.5, 2, 3.3, 10])
 ts = st.sampled_from([0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1])
 harmless = st.lists(st.sampled_from([f"{number:g}" for number in NUMBERS]), max_size=VALUES)
-widths = st.sampled_from([0, 0.05, 0.5, 1, 1.05, 2, 9])
 diversities = st.one_of(
     st.builds(LDiversity, ls, st.sampled_from(["distinct", "entropy"]), harmless=harmless),
     st.builds(LDiversity, ls, st.just("recursive"), cs, harmless=harmless),
-    st.builds(
-        LDiversity,
-        st.sampled_from([1, 1.5, 2, 2.5, 3, 4]),
-        st.just("proximity"),
-        within=widths,
-        relative=st.booleans(),
-        harmless=harmless,
-    ),
+)
+proximities = st.builds(
+    LDiversity,
+    st.sampled_from([1, 1.5, 2, 2.5, 3, 4]),
+    st.just("proximity"),
+    within=st.sampled_from([0, 0.05, 0.5, 1, 1.05, 2, 9]),
+    relative=st.booleans(),
+    harmless=harmless,
 )
 requirements = st.one_of(
     st.builds(KAnonymity, st.integers(1, 12)),
     diversities,
     st.builds(TCloseness, ts, st.sampled_from(DISTANCES)),
 )
+requirements_of_numbers = st.one_of(requirements, proximities)

@@ -27,7 +27,7 @@ def dense(histogram: Counter[int]) -> np.ndarray:
     return np.array([histogram[v] for v in range(VALUES)])
 
 
-@given(records=strategies.records, requirement=strategies.requirements)
+@given(records=strategies.records, requirement=strategies.requirements_of_numbers)
 def test_fails_where_the_definition_says(records: Records, requirement: BlockRequirement) -> None:
     blocks = blocks_of(records)
     table = Counter(value for _, value in records)
@@ -40,7 +40,7 @@ def test_fails_where_the_definition_says(records: Records, requirement: BlockReq
         assert expected[measure.worst]
 
 
-@given(records=strategies.records, requirement=strategies.requirements)
+@given(records=strategies.records, requirement=strategies.requirements_of_numbers)
 def test_the_worst_block_alone_measures_the_same(records: Records, requirement: BlockRequirement) -> None:
     blocks = blocks_of(records)
     measure = requirement.measure(blocks)
@@ -76,7 +76,7 @@ def all_harmless(records: Records, requirement: BlockRequirement) -> bool:
 
 
 @given(
-    records=strategies.records, mix=st.lists(strategies.requirements, max_size=5), harmless=strategies.harmless
+    records=strategies.records, mix=st.lists(strategies.requirements_of_numbers, max_size=5), harmless=strategies.harmless
 )
 def test_the_compiled_form_decides_the_same(
     records: Records, mix: list[BlockRequirement], harmless: list[str]
@@ -91,7 +91,7 @@ def test_the_compiled_form_decides_the_same(
     assert met == (~failing).tolist()
 
 
-@given(records=strategies.records, requirement=strategies.requirements)
+@given(records=strategies.records, requirement=strategies.requirements_of_numbers)
 def test_two_blocks_that_hold_hold_together(records: Records, requirement: BlockRequirement) -> None:
     blocks = blocks_of(records)
     good = np.flatnonzero(~requirement.failing(blocks)).tolist()
@@ -102,7 +102,7 @@ def test_two_blocks_that_hold_hold_together(records: Records, requirement: Block
         assert not requirement.failing(blocks_of(merged))[place]
 
 
-@given(records=strategies.records, requirement=strategies.requirements)
+@given(records=strategies.records, requirement=strategies.requirements_of_numbers)
 def test_what_is_refused_as_impossible_holds_of_no_grouping(
     records: Records, requirement: BlockRequirement
 ) -> None:
