@@ -22,8 +22,9 @@ from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.release.certify import Declared, HandedOver, verified
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
-from sudare.suitability.bounds import best_bounds, within_reach
-from sudare.suitability.costs import BlockMinimum, Costs
+from sudare.suitability.bounds import within_reach
+from sudare.suitability.costs import Costs
+from sudare.suitability.implied import bound_of_limits
 from sudare.tables.attribute import Role
 from sudare.tables.table import Table, table_given
 from sudare.utility.cells import cells_of
@@ -192,5 +193,4 @@ def _bound(table: Table, requirements: Sequence[BlockRequirement]) -> float | No
     problem = Problem.of(table, requirements)
     if not within_reach(problem):
         return None
-    costs = Costs.in_table(table, problem)
-    return best_bounds(problem, costs, [BlockMinimum.of(problem.limits)])[0].value
+    return bound_of_limits(problem, Costs.in_table(table, problem)).value
