@@ -58,7 +58,7 @@ def test_what_is_impossible_ends_with_1_and_writes_nothing(run: Run, survey: str
 def test_a_wrong_compromise_is_refused(run: Run, survey: str) -> None:
     done = run("publish", survey, "out", "-l", 2, "--accept", "shrug")
     assert done.code == 2
-    assert "must be 'go ahead', 'lower l'" in done.err
+    assert "must be one of 'go ahead', 'lower l'" in done.err
 
 
 def test_a_person_is_asked_on_a_terminal(run: Run, survey: str, monkeypatch: pytest.MonkeyPatch) -> None:

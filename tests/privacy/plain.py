@@ -134,7 +134,9 @@ def holds(requirement: BlockRequirement, histogram: Counter[int], table: Counter
     if isinstance(requirement, TCloseness):
         return is_close(histogram, table, requirement.t, requirement.distance)
     if isinstance(requirement, LDiversity) and requirement.harmless:
-        others = Counter({v: c for v, c in histogram.items() if f"{NUMBERS[v]:g}" not in requirement.harmless})
+        others = Counter(
+            {v: c for v, c in histogram.items() if f"{NUMBERS[v]:g}" not in requirement.harmless}
+        )
         return not others or holds(replace(requirement, harmless=()), others, table)
     test: dict[str, Callable[[], bool]] = {
         "k": lambda: has_k(histogram, requirement.k),  # type: ignore[attr-defined]

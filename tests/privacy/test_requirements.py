@@ -76,7 +76,9 @@ def all_harmless(records: Records, requirement: BlockRequirement) -> bool:
 
 
 @given(
-    records=strategies.records, mix=st.lists(strategies.requirements_of_numbers, max_size=5), harmless=strategies.harmless
+    records=strategies.records,
+    mix=st.lists(strategies.requirements_of_numbers, max_size=5),
+    harmless=strategies.harmless,
 )
 def test_the_compiled_form_decides_the_same(
     records: Records, mix: list[BlockRequirement], harmless: list[str]

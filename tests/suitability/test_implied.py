@@ -118,7 +118,7 @@ def test_recursive_diversity_needs_so_many_values(c: float, l: int) -> None:
     """As many that are equally frequent do, and one less do not, whatever their counts."""
     values = recursive_values(c, l)
     for times in (1, 7):
-        equal = Counter({v: times for v in range(values)})
+        equal = Counter(dict.fromkeys(range(values), times))
         assert is_recursive(equal, c if c != 1 / 3 else Fraction(1, 3), l)  # type: ignore[arg-type]
         del equal[0]
         assert not equal or not is_recursive(equal, c if c != 1 / 3 else Fraction(1, 3), l)  # type: ignore[arg-type]

@@ -49,9 +49,9 @@ def test_exact_decimals_and_missing_values(tenths: list[int | None], width: int)
         tenths.count(None), *(sum(y is not None and x <= y <= x + width for y in tenths) for x in tenths if x is not None), 0
     )  # fmt: skip
     assert sd.verify(frame, asked, SCHEMA).value == pytest.approx(len(numbers) / most)
-    assert asked.measure(
-        Blocks.of_table(sd.read(frame, SCHEMA), ["block"], "s")
-    ).value == pytest.approx(len(numbers) / most)
+    assert asked.measure(Blocks.of_table(sd.read(frame, SCHEMA), ["block"], "s")).value == pytest.approx(
+        len(numbers) / most
+    )
 
 
 def test_a_csv_file_is_read_as_numbers(tmp_path: Path) -> None:

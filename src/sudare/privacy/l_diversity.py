@@ -197,7 +197,7 @@ class LDiversity:
         left out is nothing needed.
         """
         self.check(whole)
-        self._refuse_unknown(whole)
+        self.refuse_unknown(whole)
         besides = whole.whole.without(self.harmless_codes(whole))
         may_all_go = suppressing and besides.sizes[0] < whole.sizes.sum()
         if not besides.sizes[0] or may_all_go:
@@ -212,7 +212,7 @@ class LDiversity:
         if not suppressing and self.failing(whole.whole)[0]:
             raise RequirementError(f"{self} is impossible: {self._reason(whole.whole)}. Ask for less.")
 
-    def _refuse_unknown(self, whole: Blocks) -> None:
+    def refuse_unknown(self, whole: Blocks) -> None:
         """Refuse harmless values that no record has: they may be written otherwise."""
         if not self.harmless:
             return

@@ -69,14 +69,14 @@ def grouped(problem: Problem, windows: NDArray[np.int64]) -> Problem:
     )  # fmt: skip
 
 
-def bound_of_limits(
-    problem: Problem, costs: Costs, *, tight: bool = False, device: Device = "cpu"
-) -> Bound:
+def bound_of_limits(problem: Problem, costs: Costs, *, tight: bool = False, device: Device = "cpu") -> Bound:
     """Return the best bound for what a problem's limits ask."""
     minimum = BlockMinimum.of(problem.limits)
     bounds = best_bounds(problem, costs, [minimum], tight=tight, device=device)
     parts = list(implied(problem, problem.limits))
-    if any(not part.kept.all() for part in parts):  # what is true of each record alone, as it must be to be added up
+    if any(
+        not part.kept.all() for part in parts
+    ):  # what is true of each record alone, as it must be to be added up
         (alone,) = best_bounds(problem, costs, [minimum], device=device)
     for part in parts:
         (own,) = best_bounds(part.problem, costs, [part.minimum], tight=tight, device=device)
@@ -88,6 +88,4 @@ def bound_of_limits(
 
 def spread(problem: Problem, bound: Bound, of_unit: NDArray[np.float64]) -> Bound:
     """Return a bound as that of all units."""
-    return replace(
-        bound, value=float(of_unit @ problem.weights / problem.weights.sum()), of_unit=of_unit
-    )
+    return replace(bound, value=float(of_unit @ problem.weights / problem.weights.sum()), of_unit=of_unit)

@@ -19,6 +19,7 @@ from sudare.plans.placed import Placed, without_uncovered
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.certificate import Certificate
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
+from sudare.privacy.uniqueness import nearly_unique_values
 from sudare.release.certify import Declared, HandedOver, verified
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
@@ -77,6 +78,7 @@ def generalized(
     *,
     predict: str | None = None,
     decision: str | None = None,
+    caveats: Sequence[str] = (),
 ) -> Release:
     """Generalize, with what was decided before in the holder's record."""
     _refuse_what_cannot_be(table, asked, method, predict)
@@ -84,7 +86,7 @@ def generalized(
     placed = without_uncovered(plan, table)
     if predict is not None:
         placed.whole.at_once(PREDICTING)  # refused before the rest is done
-    return released(table, plan, placed, predict=predict, decision=decision)
+    return released(table, plan, placed, predict=predict, decision=decision, caveats=caveats)
 
 
 def _refuse_what_cannot_be(
@@ -151,8 +153,17 @@ def _record(
         "bound": bound,
         "gap": utility["distortion"] / bound if bound else None,
         "decision": decision,
+        "warnings": _warnings(table, plan.requirements),
         "attacks": {"input": attack_all(table, table.schema), "output": certificate.attacks["output"]},
     }
+
+
+def _warnings(table: Table, requirements: Sequence[BlockRequirement]) -> list[str]:
+    """Say where what was asked for says little."""
+    attribute = sensitive_attribute(requirements, table)
+    if attribute is None:
+        return []
+    return nearly_unique_values(Blocks.of_table(table, [], attribute), requirements)
 
 
 def _report(
