@@ -93,8 +93,7 @@ def _why(facts: Facts, asked: LDiversity) -> str:
         own = _down(facts.own_l(asked))
         return f"the entropy of '{facts.attribute}'{besides} in the whole table is log {own}"
     if asked.kind == "recursive":
-        own = facts.own_l(asked)
-        return f"with c = {asked.c:g}, the values of '{facts.attribute}'{besides} have an l of {own:g} in the whole table"
+        return f"with c = {asked.c:g}, '{facts.attribute}'{besides} has an l of {facts.own_l(asked):g} in the whole table"
     return f"close values of '{facts.attribute}'{besides} are 1 in {_down(facts.own_l(asked))} of the whole table"
 
 

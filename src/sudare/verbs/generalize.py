@@ -35,6 +35,7 @@ from sudare.utility.outcome import Outcome
 from sudare.utility.queries import query_error
 from sudare.verbs.arguments import requirements_given
 from sudare.verification.columns import refuse_columns
+from sudare.verification.utility import harmless_by_attribute
 
 PREDICTING = "'predict' is measured"
 NO_NOISE = "no noise; rows stand in the order of their published values"
@@ -154,7 +155,10 @@ def _record(
         "gap": utility["distortion"] / bound if bound else None,
         "decision": decision,
         "warnings": _warnings(table, plan.requirements),
-        "attacks": {"input": attack_all(table, table.schema), "output": certificate.attacks["output"]},
+        "attacks": {
+            "input": attack_all(table, table.schema, harmless_by_attribute(plan.requirements, table.schema)),
+            "output": certificate.attacks["output"],
+        },
     }
 
 
