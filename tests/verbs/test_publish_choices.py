@@ -7,6 +7,7 @@ import pytest
 
 import sudare as sd
 from sudare.tables.policy import HARMLESS
+from sudare.verbs.generalize import MAY_BE_KNOWN
 from sudare.verbs.publish import ANONYMITY_ALONE
 
 
@@ -57,6 +58,7 @@ def test_a_harmless_value_is_accepted_by_name(skewed: sd.Table) -> None:
     (promise,) = release.certificate.promises
     assert promise["harmless"] == ["well"]
     assert release.certificate.requirements == ["entropy 3-diversity ('well' harmless)"]
+    assert release.certificate.caveats == [MAY_BE_KNOWN]
     output = release.frame()
     assert sd.verify(output, sd.LDiversity(3, "entropy", harmless=["well"]), skewed.schema).holds
     assert not sd.verify(output, sd.LDiversity(3, "entropy"), skewed.schema).holds

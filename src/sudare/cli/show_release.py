@@ -46,6 +46,7 @@ def show_release(release: Release) -> None:
     print_table(" and ".join(certificate.requirements), ["", ""], rows)
     for text in holder["warnings"]:
         say("[yellow]Warning:[/] {}", text)
+    show_caveats(certificate.caveats)
 
 
 def show_what_holds(certificate: Certificate, measured: Mapping[str, float]) -> None:

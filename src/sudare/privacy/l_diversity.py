@@ -54,7 +54,8 @@ class LDiversity:
 
     `harmless` lists values that may be known of anybody, such as "No finding". A block in which all values are harmless is
     fine. In any other block, the records with other values must be l-diverse by themselves, as above: harmless
-    values count neither for diversity nor against it. An empty text stands for a missing value.
+    values count neither for diversity nor against it. So it may be learned that somebody has a harmless value, or that it is another
+    one; which of the others is what is kept. An empty text stands for a missing value.
 
     A missing value counts as a value of its own, close to no number. Of several sensitive attributes, `attribute` names the
     one that is meant. What is measured is the largest l that all blocks have; where all their values are harmless, the l asked for.

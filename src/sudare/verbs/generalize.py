@@ -18,6 +18,7 @@ from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.certificate import Certificate
+from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.privacy.uniqueness import nearly_unique_values
 from sudare.release.certify import Declared, HandedOver, verified
@@ -38,6 +39,10 @@ from sudare.verification.columns import refuse_columns
 from sudare.verification.utility import harmless_by_attribute
 
 PREDICTING = "'predict' is measured"
+MAY_BE_KNOWN = (
+    "harmless values may be learned, and of somebody who has none of them that it is another one: which of the others, "
+    "is what is kept"
+)
 NO_NOISE = "no noise; rows stand in the order of their published values"
 
 
@@ -118,6 +123,8 @@ def released(
     """Apply a plan to the rows that it covers, certify the output, and say what the holder keeps."""
     whole = placed.whole
     handed_over = HandedOver({"data": placed.rest.rows.rewrite(placed.located.rewriting)})
+    if any(isinstance(one, LDiversity) and one.harmless for one in plan.requirements):
+        caveats = [*caveats, MAY_BE_KNOWN]
     declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, tuple(caveats))
     kept = Kept(
         plan,
