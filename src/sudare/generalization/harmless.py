@@ -39,8 +39,12 @@ def learn_with_harmless(problem: Problem, learn: Learn) -> Recoding:
     if min(problem.weights[harmless].sum(), problem.weights[~harmless].sum()) < limits.k:
         return together
     block_of = np.full(len(harmless), -1, dtype=np.int64)
-    for some, own in ((harmless, anonymous), (~harmless, besides)):
-        blocks = learn(_part(problem, some, own)).block_of
+    uncounted = replace(problem, sensitive=np.zeros_like(problem.sensitive), values=1)
+    for some, part in (
+        (harmless, _part(uncounted, harmless, anonymous)),
+        (~harmless, _part(problem, ~harmless, besides)),
+    ):
+        blocks = learn(part).block_of
         block_of[some] = np.where(blocks >= 0, blocks + block_of.max() + 1, -1)
     apart = Recoding.of(together.method, problem, block_of)
     return min(together, apart, key=Recoding.distortion)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
+from sudare.generalization.close import learn_in_groups
 from sudare.generalization.harmless import learn_with_harmless
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_cuts
@@ -74,7 +75,8 @@ class Minimal:
         left_out: list[tuple[list[str], NDArray[np.int32]]] = []
 
         def one(problem: Problem, suppress: float = 0.0) -> TuplePlan:
-            recoding = learn_with_harmless(problem, partial(learn_minimal, suppress=suppress))
+            learn_one = partial(learn_in_groups, learn=partial(learn_minimal, suppress=suppress))
+            recoding = learn_with_harmless(problem, learn_one)
             left_out.append((problem.counted, problem.tuples()[~recoding.kept]))
             return recoding.plan(requirements)
 
