@@ -34,8 +34,8 @@ def table(seed: int, n: int, numbers: bool = False) -> sd.Table:
 def all_meet(recoding: Recoding, problem: Problem) -> bool:
     """Count every block by hand against the limits as they were asked for."""
     for block in range(len(recoding.levels)):
-        inside = recoding.block_of == block
-        histogram = np.bincount(problem.sensitive[inside], problem.weights[inside], minlength=problem.values)
+        inside, own = recoding.block_of == block, recoding.problem
+        histogram = np.bincount(own.sensitive[inside], own.weights[inside], minlength=problem.values)
         if not meets(histogram.astype(np.int64), int(histogram.sum()), problem.limits):
             return False
     return True
@@ -80,7 +80,7 @@ def test_groups_of_numbers_keep_what_was_asked_for(
     seen = []
 
     def learn(problem: Problem) -> Recoding:
-        seen.append(problem.values)
+        seen.append(problem.unit_arrays.values)
         return learn_minimal(problem)
 
     for seed in range(3):

@@ -33,18 +33,10 @@ def learn_in_groups(problem: Problem, learn: Learn) -> Recoding:
         windows=np.stack([np.arange(len(ends)), ends])[None].astype(np.int64),
         harmless=np.unique(groups[limits.harmless]),
     )
-    grouped = replace(
-        problem,
-        sensitive=groups[problem.sensitive].astype(np.int32),
-        values=len(ends),
-        sensitive_dictionary=None,
-        limits=coarse,
-    )
-    totals = np.bincount(grouped.sensitive, grouped.weights, minlength=len(ends)).astype(np.int64)
+    totals = np.bincount(groups[problem.sensitive], problem.weights, minlength=len(ends)).astype(np.int64)
     if not meets(totals, int(totals.sum()), coarse):  # so close to the limit that groups are too wide
         return learn(problem)
-    learned = learn(grouped)
-    return Recoding.of(learned.method, problem, learned.block_of)
+    return learn(replace(problem, groups=groups.astype(np.int32), limits=coarse))
 
 
 def _finest_groups(windows: Ints, harmless: Ints) -> tuple[Ints, Ints]:

@@ -38,16 +38,29 @@ def learn_with_harmless(problem: Problem, learn: Learn) -> Recoding:
     )
     if min(problem.weights[harmless].sum(), problem.weights[~harmless].sum()) < limits.k:
         return together
-    block_of = np.full(len(harmless), -1, dtype=np.int64)
-    uncounted = replace(problem, sensitive=np.zeros_like(problem.sensitive), values=1)
-    for some, part in (
-        (harmless, _part(uncounted, harmless, anonymous)),
-        (~harmless, _part(problem, ~harmless, besides)),
-    ):
-        blocks = learn(part).block_of
-        block_of[some] = np.where(blocks >= 0, blocks + block_of.max() + 1, -1)
-    apart = Recoding.of(together.method, problem, block_of)
-    return min(together, apart, key=Recoding.distortion)
+    uncounted = np.zeros(problem.values, dtype=np.int32)
+    return min(
+        together,
+        _joined(
+            problem,
+            learn(replace(_part(problem, harmless, anonymous), groups=uncounted)),
+            learn(_part(problem, ~harmless, besides)),
+        ),
+        key=Recoding.distortion,
+    )
+
+
+def _joined(problem: Problem, one: Recoding, other: Recoding) -> Recoding:
+    """Put two recodings of different units together."""
+    parts = (one.problem, other.problem)
+    both = replace(
+        problem,
+        units=np.concatenate([part.units for part in parts]),
+        weights=np.concatenate([part.weights for part in parts]),
+        sensitive=np.concatenate([part.sensitive for part in parts]),
+    )
+    blocks = np.where(other.kept, other.block_of + len(one.levels), -1)
+    return Recoding.of(one.method, both, np.concatenate([one.block_of, blocks]))
 
 
 def _part(problem: Problem, some: NDArray[np.bool_], limits: Limits) -> Problem:

@@ -77,7 +77,7 @@ class Minimal:
         def one(problem: Problem, suppress: float = 0.0) -> TuplePlan:
             learn_one = partial(learn_in_groups, learn=partial(learn_minimal, suppress=suppress))
             recoding = learn_with_harmless(problem, learn_one)
-            left_out.append((problem.counted, problem.tuples()[~recoding.kept]))
+            left_out.append((problem.counted, recoding.problem.tuples()[~recoding.kept]))
             return recoding.plan(requirements)
 
         plan = learn(with_hierarchies(table), requirements, partial(one, suppress=self.suppress))

@@ -107,6 +107,8 @@ class Problem:
     """The sensitive values; None if no requirement speaks of them."""
     trees: Trees
     limits: Limits
+    groups: NDArray[np.int32] | None = None
+    """The group of each sensitive code, if the limits speak of groups of values instead of values."""
 
     @classmethod
     def of(
@@ -152,7 +154,10 @@ class Problem:
     @property
     def unit_arrays(self) -> Units:
         """The units for compiled loops."""
-        return Units(self.units, self.weights, self.sensitive, self.values, self.trees)
+        if self.groups is None:
+            return Units(self.units, self.weights, self.sensitive, self.values, self.trees)
+        counted = self.groups[self.sensitive]
+        return Units(self.units, self.weights, counted, int(self.groups.max()) + 1, self.trees)
 
     def tuples(self) -> NDArray[np.int32]:
         """Return the codes of the units by these columns."""

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.attacks.attack import attack
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
+from sudare.plans.placed import without_uncovered
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
@@ -23,7 +25,7 @@ from sudare.suitability.costs import BlockMinimum, Costs, recursive_values, valu
 from sudare.suitability.histogram import max_blocks, min_block_distinct, min_block_entropy
 from sudare.suitability.implied import grouped, spread
 from sudare.tables.attribute import Role
-from sudare.tables.counts import Counts, places_of
+from sudare.tables.counts import Counts
 from sudare.tables.table import Table
 
 MAX_SUITABLE_RATIO = 2.0  # the ratio above which the paper calls the suitability low
@@ -176,16 +178,12 @@ class Facts:
 
         The belief is the largest share that a value has in any block. Learning a harmless value is no risk.
         """
-        quasi = self.by_value.select(self.quasi)
-        block = _published_blocks(self._anonymized(k))[places_of(self.by_value.codes[:, :-1], quasi)]
-        value, weights = self.by_value.codes[:, -1].astype(np.int64), self.by_value.weights
-        values = self.by_value.sizes[-1]
-        pairs, pair_of = np.unique(block * values + value, return_inverse=True)
-        count = np.bincount(pair_of, weights)
-        shares = count / np.bincount(block, weights)[pairs // values]
-        harmful = ~np.isin(pairs % values, asked.harmless_codes(self.whole))
-        alone = float(count[harmful & (shares == 1)].sum() / self.records)
-        return alone, float(shares[harmful].max(initial=0))
+        placed = without_uncovered(self._anonymized(k).plan([KAnonymity(k)]), self.table)
+        output = placed.rest.rows.rewrite(placed.located.rewriting)
+        harmless = {self.attribute: asked.harmless}
+        alone = attack(output, self.table.schema, "homogeneity", harmless=harmless)
+        belief = attack(output, self.table.schema, "background", known=0, harmless=harmless)
+        return alone.by_attribute[self.attribute].share, belief.by_attribute[self.attribute].posterior
 
     def min_block(self, asked: LDiversity) -> int | None:
         """Return how many records some block has at least, of those that are not harmless.
@@ -290,17 +288,6 @@ class Facts:
     def quasi(self) -> list[str]:
         """The quasi attributes."""
         return self.table.names(Role.quasi)
-
-
-def _published_blocks(recoding: Recoding) -> NDArray[np.int64]:
-    """Return the block of each unit as a receiver sees it: those with the same labels are one."""
-    labels = []
-    for a, tree in enumerate(recoding.problem.hierarchies):
-        first = np.append(0, np.cumsum([len(names) for names in tree.labels]))
-        _, label_of = np.unique([str(label) for names in tree.labels for label in names], return_inverse=True)
-        level = recoding.levels[recoding.block_of, a]
-        labels.append(label_of[first[level] + tree.codes[level, recoding.problem.units[:, a]]])
-    return np.unique(np.stack(labels, axis=1), axis=0, return_inverse=True)[1].ravel()
 
 
 def _minimum(asked: LDiversity) -> BlockMinimum:
