@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -119,3 +121,14 @@ def test_values_that_are_nearly_all_different_are_warned_of() -> None:
     assert sd.assess(table, 2, diversity="proximity", within=5).warnings == []
     words = survey(age=ages, illness=[f"case {i}" for i in range(200)])
     assert "Group them" in sd.assess(words, 2).warnings[0]
+
+
+def test_policies_are_written_and_read_again(skewed: sd.Table, tmp_path: Path) -> None:
+    for policy in (
+        sd.Policy(l=3, harmless=("well", 7), accept=("harmless value: well", "k-anonymity")),
+        sd.Policy(l=2, diversity="recursive", c=0.5),
+        sd.Policy(l=2.5, diversity="proximity", within=0.05, relative=True),
+    ):
+        schema = skewed.schema.model_copy(update={"publish": policy})
+        (tmp_path / "sudare.toml").write_text(schema.to_toml())
+        assert sd.Schema.from_toml(tmp_path / "sudare.toml").publish == policy
