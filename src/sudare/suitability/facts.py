@@ -153,7 +153,9 @@ class Facts:
 
     def _problem_by(self, asked: LDiversity) -> Problem:
         """Return the records by value, or by groups of close values."""
-        return grouped(self.problem, asked.windows(self.whole)) if asked.kind == "proximity" else self.problem
+        if asked.kind != "proximity":
+            return self.problem
+        return grouped(self.problem, asked.l, asked.windows(self.whole))
 
     def counts_for(self, asked: LDiversity) -> NDArray[np.int64]:
         """Return how often each value occurs that is not harmless, or each group of close ones; all 0 if there is none."""

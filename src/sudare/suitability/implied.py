@@ -12,6 +12,7 @@ at most 1/l of a block's records. So groups in place of values are entropy l-div
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -24,7 +25,7 @@ from sudare.privacy.limits import Limits
 from sudare.privacy.values import window_groups
 from sudare.similarity.pairs import Device
 from sudare.suitability.bounds import Bound, best_bounds
-from sudare.suitability.costs import BlockMinimum, Costs, values_for, values_of
+from sudare.suitability.costs import BlockMinimum, Costs
 
 
 class Implied(NamedTuple):
@@ -50,13 +51,14 @@ def implied(problem: Problem, limits: Limits) -> Iterator[Implied]:
         limits=rest,
     )
     if limits.harmless.size:
-        yield Implied(others, BlockMinimum(values_of(rest), values_of(rest)), kept)
+        yield Implied(others, BlockMinimum.of(rest), kept)
     for l, windows in zip(limits.near.tolist(), limits.windows, strict=True):
-        yield Implied(grouped(others, windows), BlockMinimum(values_for(l), values_for(l)), kept)
+        by_group = grouped(others, l, windows)
+        yield Implied(by_group, BlockMinimum.of(by_group.limits), kept)
 
 
-def grouped(problem: Problem, windows: NDArray[np.int64]) -> Problem:
-    """Return the problem with groups of close values in place of values."""
+def grouped(problem: Problem, l: float, windows: NDArray[np.int64]) -> Problem:
+    """Return the problem with groups of close values in place of values, which are entropy l-diverse."""
     groups = window_groups(windows)
     return replace(
         problem,
@@ -64,9 +66,13 @@ def grouped(problem: Problem, windows: NDArray[np.int64]) -> Problem:
         values=int(groups.max()) + 1,
         sensitive_dictionary=None,
         limits=problem.limits._replace(
-            distinct=0, log_l=0.0, recursive=np.empty((0, 2)), near=np.empty(0), windows=problem.limits.windows[:0]
+            distinct=0,
+            log_l=math.log(l),
+            recursive=problem.limits.recursive[:0],
+            near=problem.limits.near[:0],
+            windows=problem.limits.windows[:0],
         ),
-    )  # fmt: skip
+    )
 
 
 def bound_of_limits(problem: Problem, costs: Costs, *, tight: bool = False, device: Device = "cpu") -> Bound:
@@ -74,9 +80,8 @@ def bound_of_limits(problem: Problem, costs: Costs, *, tight: bool = False, devi
     minimum = BlockMinimum.of(problem.limits)
     bounds = best_bounds(problem, costs, [minimum], tight=tight, device=device)
     parts = list(implied(problem, problem.limits))
-    if any(
-        not part.kept.all() for part in parts
-    ):  # what is true of each record alone, as it must be to be added up
+    if any(not part.kept.all() for part in parts):
+        # What is true of each record alone: else it could not be added to what the others cost.
         (alone,) = best_bounds(problem, costs, [minimum], device=device)
     for part in parts:
         (own,) = best_bounds(part.problem, costs, [part.minimum], tight=tight, device=device)
