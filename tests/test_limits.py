@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sudare.ledger import entries
 from sudare.plans import law, plan
 from sudare.pview import saved
 from sudare.suitability import facts
@@ -45,5 +46,6 @@ def test_the_page_of_limits_names_them_all() -> None:
         f"{law.MAX_FLIPPED:,}",
         f"{law.MAX_STEPS:,}",
         f"{plan.MAX_ROWS:,}",
+        f"{entries.MAX_HARMLESS:,}",
         f"{facts.MAX_LEFT_OUT:,}",
     ]

@@ -74,7 +74,7 @@ def rows(source: Source, quick: bool = False) -> Iterator[Row]:
     by_value = table.counts([*table.names("quasi"), source.sensitive])
     facts = Facts(with_hierarchies(table), by_value, tight=source.tight)
     for l in source.ls:
-        if l <= facts.distinct_l:
+        if facts.feasible(sd.LDiversity(l)):
             yield _row(source.name, table, facts, l)
 
 
@@ -82,30 +82,30 @@ def _row(name: str, table: sd.Table, facts: Facts, l: int) -> Row:
     start = time.perf_counter()
     best_l, by_l = _best(facts, l, by_value=True)
     best_k, by_k = _best(facts, l, by_value=False)
-    feasible = l <= facts.entropy_l
+    distinct, entropy = sd.LDiversity(l), sd.LDiversity(l, "entropy")
     return Row(
         name=name,
         l=l,
-        bound_l=facts.nearest_l([l])[0].value,
+        bound_l=facts.nearest_l([distinct])[0].value,
         best_l=best_l,
         by_l=by_l,
-        entropy=_reached(table, sd.LDiversity(l, "entropy")) if feasible else None,
-        distinct=_reached(table, sd.LDiversity(l)),
+        entropy=_reached(table, entropy) if facts.feasible(entropy) else None,
+        distinct=_reached(table, distinct),
         max_blocks=max_blocks(facts.counts, l),
-        min_block_distinct=facts.min_block(l, "distinct"),
-        min_block_entropy=facts.min_block(l, "entropy"),
+        min_block_distinct=facts.min_block(distinct),
+        min_block_entropy=facts.min_block(entropy),
         bound_k=facts.nearest_k([l])[0].value,
         best_k=best_k,
         by_k=by_k,
         reached_k=facts.reached(l),
-        reached_e=facts.reached_for(l, "entropy"),
+        reached_e=facts.reached_for(entropy),
         seconds=time.perf_counter() - start,
     )
 
 
 def _best(facts: Facts, company: int, *, by_value: bool) -> tuple[float, By]:
     """Return the best lower bound, and by which argument."""
-    bound = (facts.best_l if by_value else facts.best_k)([company])[0]
+    (bound,) = facts.best_l([sd.LDiversity(company)]) if by_value else facts.best_k([company])
     return bound.value, bound.by
 
 

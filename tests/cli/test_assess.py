@@ -134,3 +134,41 @@ def test_text_of_the_data_is_not_taken_for_markup(assess: Run) -> None:
     done = assess("-l", 3)
     assert done.code == 0, done.err
     assert "[red]s[/]" in done.out
+
+
+def test_harmless_values_recursive_diversity_and_proximity(assess: Run) -> None:
+    harmless = ["--harmless", "No finding", "--harmless", "Asthma"]
+    for options, asked in (
+        (harmless, {"harmless": ["No finding", "Asthma"]}),
+        (["--diversity", "recursive", "-c", 2], {"diversity": "recursive", "c": 2.0}),
+    ):
+        done = assess("-l", 3, "-k", 2, *options, "--json")
+        assert done.code == 0, done.err
+        expected = python(l=3, k=2, **asked).to_json()
+        assert json.loads(done.out) == json.loads(json.dumps(expected))
+    assert "'Asthma', 'No finding' harmless" in assess("-l", 3, "-k", 2, *harmless).out
+    words = assess("-l", 2, "--diversity", "proximity", "--within", 5)
+    assert words.code == 2
+    assert "is for numbers, and 'diagnosis' has String" in words.err
+    assert assess("-l", 2, "--harmless", "Nothing").code == 2
+
+
+def test_values_that_are_nearly_all_different(run: Run) -> None:
+    sd.datasets.health_survey(300).select("age", "sex", "annual_income").write_csv("incomes.csv")
+    schema = sd.Schema.from_roles(quasi=["age", "sex"], sensitive=["annual_income"])
+    Path("sudare.toml").write_text(schema.to_toml())
+    warning = "Warning: 'annual_income' has"
+    for command in (["check"], ["assess", "-l", 2], ["generalize", "out", "-l", 2]):
+        done = run(command[0], "incomes.csv", *command[1:])
+        assert done.code == 0, done.err
+        assert warning in done.out
+    near = ["-l", 2, "--diversity", "proximity", "--within", 0.05, "--relative"]
+    done = run("generalize", "incomes.csv", "near", *near)
+    assert done.code == 0, done.err
+    assert warning not in done.out
+    assert run("verify", "near").code == 0
+    assert run("verify", "near", *near).code == 0
+    assert run("verify", "near", *near[:-3], "--within", 0.5, "--relative").code == 1
+    done = run("attack", "near", "--kind", "proximity", "--within", 0.05, "--json")
+    assert json.loads(done.out)["proximity"]["by_attribute"]["annual_income"]["belief"] <= 0.5
+    assert "proximity" in run("attack", "near", "--harmless", 0).out

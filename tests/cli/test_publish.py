@@ -58,7 +58,7 @@ def test_what_is_impossible_ends_with_1_and_writes_nothing(run: Run, survey: str
 def test_a_wrong_compromise_is_refused(run: Run, survey: str) -> None:
     done = run("publish", survey, "out", "-l", 2, "--accept", "shrug")
     assert done.code == 2
-    assert "must be 'go ahead', 'lower l'" in done.err
+    assert "must be one of 'go ahead', 'lower l'" in done.err
 
 
 def test_a_person_is_asked_on_a_terminal(run: Run, survey: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,3 +74,23 @@ def test_a_person_is_asked_on_a_terminal(run: Run, survey: str, monkeypatch: pyt
     assert done.code == 0, done.err
     assert [text.split(",")[0] for text in asked] == ["Which one", "Which one"]
     assert "lower l: Lower l to" in done.out
+
+
+def test_harmless_values_and_k_anonymity_can_be_accepted(run: Run, survey: str) -> None:
+    asked = ["-l", 12, "--diversity", "entropy"]
+    done = run("publish", survey, "out", *asked, "--accept", "harmless value: No finding", "--json")
+    assert done.code == 1  # that one does not do
+    assert "'k-anonymity'" in done.err
+    done = run("publish", survey, "out", *asked, "--accept", "k-anonymity")
+    assert done.code == 0, done.err
+    assert "if you accept the risk" in done.out
+    assert "Not covered: sensitive values were not kept apart" in done.out
+    assert json.loads(Path("out/hand-over/certificate.json").read_text())["caveats"]
+    aside = ["-l", 4, "--harmless", "No finding", "--harmless", "Hypertension", "--accept", "go ahead"]
+    done = run("publish", survey, "aside", *aside)
+    assert done.code == 0, done.err
+    assert "'Hypertension', 'No finding' harmless" in done.out
+    assert run("verify", "aside").code == 0
+    done = run("publish", survey, "again", "-l", 2, "--accept", "harmless value")
+    assert done.code == 2
+    assert "must name the value that is harmless" in done.err

@@ -12,6 +12,7 @@ import sudare as sd
 from sudare.attacks.background import background
 from sudare.attacks.homogeneity import homogeneity
 from sudare.attacks.intersection import intersection
+from sudare.attacks.proximity import proximity
 from sudare.attacks.randomized import by_law
 from sudare.attacks.reidentification import reidentification
 from sudare.attacks.skewness import skewness
@@ -23,7 +24,16 @@ BLOCKS = (sd.KAnonymity, sd.LDiversity, sd.TCloseness)
 VERBS: dict[str, list[Callable[..., Any]]] = {
     "apply": [sd.apply, sd.Release.write],
     "assess": [sd.assess],
-    "attack": [sd.attack, homogeneity, background, reidentification, skewness, intersection, by_law],
+    "attack": [
+        sd.attack,
+        homogeneity,
+        background,
+        reidentification,
+        skewness,
+        proximity,
+        intersection,
+        by_law,
+    ],
     "generalize": [sd.generalize, *BLOCKS, sd.Release.write],
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
     "materialize": [sd.materialize, sd.DifferentialPrivacy, sd.methods.DPMondrian, sd.PView.write],

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
 import numpy as np
+import polars as pl
 from scipy.optimize import linprog
 
 from sudare.privacy.blocks import Blocks
+from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.counts import count
@@ -29,12 +32,15 @@ TREE = Hierarchy.from_rows(
         ["5", "c", "y", "*"],
     ]
 )
+NUMBERS = (2.0, -3.0, 1.0, 10.0, 1.05, 0.0)
+"""The sensitive values by code, in no order."""
 
 
 def blocks_of(records: Records) -> Blocks:
     """Count records by block and sensitive value."""
     block, value = (np.array(column) for column in zip(*records, strict=True))
-    return Blocks.of(count({"block": block, "s": value}, sizes=[int(block.max()) + 1, VALUES]), "s", TREE)
+    counts = count({"block": block, "s": value}, sizes=[int(block.max()) + 1, VALUES])
+    return Blocks.of(counts, "s", TREE, pl.Series("s", NUMBERS))
 
 
 def histograms(records: Records) -> list[Counter[int]]:
@@ -59,6 +65,19 @@ def has_entropy(histogram: Counter[int], l: int) -> bool:
 def is_recursive(histogram: Counter[int], c: float, l: int) -> bool:
     falling = sorted(histogram.values(), reverse=True)
     return falling[0] < Fraction(str(c)) * sum(falling[l - 1 :])
+
+
+def is_spread(histogram: Counter[int], l: float, within: float, relative: bool) -> bool:
+    """No interval of the width has more than 1/l of the records: look at all that begin or end at a value."""
+    width, counted = Fraction(str(within)), [(Fraction(str(NUMBERS[v])), c) for v, c in histogram.items()]
+
+    def limit(x: Fraction) -> Fraction:
+        if not relative:
+            return x + width
+        return x * (1 + width) if x > 0 else x / (1 + width)
+
+    most = max(sum(c for y, c in counted if x <= y <= limit(x)) for x, _ in counted)
+    return most * Fraction(str(l)) <= histogram.total()
 
 
 def is_close(histogram: Counter[int], table: Counter[int], t: float, distance: str) -> bool:
@@ -114,10 +133,21 @@ def holds(requirement: BlockRequirement, histogram: Counter[int], table: Counter
     """Tell whether a block holds, by the definition."""
     if isinstance(requirement, TCloseness):
         return is_close(histogram, table, requirement.t, requirement.distance)
+    if isinstance(requirement, LDiversity) and requirement.harmless:
+        others = Counter(
+            {v: c for v, c in histogram.items() if f"{NUMBERS[v]:g}" not in requirement.harmless}
+        )
+        return not others or holds(replace(requirement, harmless=()), others, table)
     test: dict[str, Callable[[], bool]] = {
         "k": lambda: has_k(histogram, requirement.k),  # type: ignore[attr-defined]
         "l_distinct": lambda: has_distinct(histogram, requirement.l),  # type: ignore[attr-defined]
         "l_entropy": lambda: has_entropy(histogram, requirement.l),  # type: ignore[attr-defined]
         "l_recursive": lambda: is_recursive(histogram, requirement.c, requirement.l),  # type: ignore[attr-defined]
+        "l_proximity": lambda: is_spread(
+            histogram,
+            requirement.l,  # type: ignore[attr-defined]
+            requirement.within,  # type: ignore[attr-defined]
+            requirement.relative,  # type: ignore[attr-defined]
+        ),
     }
     return test[requirement.name]()

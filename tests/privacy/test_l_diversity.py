@@ -94,8 +94,8 @@ def test_a_tie_is_not_below() -> None:
         ({"l": "2"}, "must be a whole number of 1 or more. Got '2' instead."),
         (
             {"l": 2, "kind": "shannon"},
-            "The 'kind' parameter of LDiversity must be one of 'distinct', 'entropy', 'recursive'. "
-            "Got 'shannon' instead.",
+            "The 'kind' parameter of LDiversity must be one of 'distinct', 'entropy', 'recursive', "
+            "'proximity'. Got 'shannon' instead.",
         ),
         (
             {"l": 2, "kind": "recursive"},

@@ -207,6 +207,16 @@ def test_numbers_from_numpy() -> None:
         {"k": [2, -1]},
         {"k": [2, "a"]},
         {"diversity": "recursive"},
+        {"diversity": "recursive", "c": 0},
+        {"diversity": "recursive", "c": 1, "l": 2.5},
+        {"diversity": "proximity"},
+        {"diversity": "proximity", "within": -1},
+        {"diversity": "proximity", "within": 1, "relative": 2},
+        {"within": 1},
+        {"relative": True},
+        {"c": 1},
+        {"harmless": "cold"},
+        {"harmless": [[]]},
         {"diversity": None},
         {"attribute": 3},
         {"device": "tpu"},
@@ -264,8 +274,8 @@ def test_an_l_that_is_not_feasible() -> None:
         assert first.action == "stop"
         assert f"{l}-diversity is impossible" in first.text
         assert f"log {math.floor(own * 100) / 100:g}" in first.text
-        assert (second.action, second.l) == ("lower l", 2)
-        assert [choice.action for choice in more] == (["distinct"] if l == 3 else [])
+        assert (second.action, second.requirement) == ("lower l", sd.LDiversity(2, "entropy"))
+        assert [choice.action for choice in more] == [*(["distinct"] if l == 3 else []), "k-anonymity"]
     json.dumps(a.to_json())
 
 
@@ -275,11 +285,15 @@ def test_nothing_feasible() -> None:
     assert a.bound_l == {2: None, 3: None}
     assert (a.largest, a.best_l, a.without) == (None, {}, {})
     assert a.costs.tolist() == [0] * 4
-    assert [choice.action for offered in a.choices.values() for choice in offered] == ["stop", "stop"]
+    assert [choice.action for offered in a.choices.values() for choice in offered] == [
+        "stop",
+        "k-anonymity",
+    ] * 2
     json.dumps(a.to_json())
     distinct = sd.assess(flat("abcd", "sstt").table(), l=3, k=2, diversity="distinct")
     assert "has only 2 values" in distinct.advice[0]
-    assert (distinct.choices[3][1].action, distinct.choices[3][1].l) == ("lower l", 2)
+    lower = distinct.choices[3][1]
+    assert (lower.action, lower.requirement) == ("lower l", sd.LDiversity(2))
 
 
 def test_more_records_than_there_are() -> None:

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from functools import cache
 from random import Random
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import sudare as sd
 from sudare.suitability.assess import Assessment
 from sudare.suitability.choices import LEAST_SAVING, OUTLIER_SHARE, Advice
 from sudare.suitability.facts import MAX_SUITABLE_RATIO
+from sudare.tables.policy import Compromise
 from tests import by_row
 from tests.suitability.plain import Plain
 
@@ -137,7 +139,7 @@ def test_going_ahead(told: Told) -> None:
         choice = told.assessment.choices[l][0]
         bound, ratio, size = told.bound(l), told.ratio(l), told.size(l)
         assert choice.action == "go ahead"
-        assert (choice.l, choice.diversity) == (l, told.diversity)
+        assert choice.requirement == sd.LDiversity(l, told.diversity)  # type: ignore[arg-type]
         assert choice.bound == pytest.approx(bound)
         assert told.assessment.ratio[l] == pytest.approx(ratio)
         assert numbers(choice) == [
@@ -161,7 +163,7 @@ def test_lowering_l(told: Told) -> None:
         smaller = [x for x in range(2, math.ceil(l)) if feasible(told, x)]
         suit = [x for x in smaller if told.ratio(x) <= MAX_SUITABLE_RATIO]
         expected = max(suit or smaller)
-        assert choice.l == expected
+        assert choice.requirement == sd.LDiversity(expected, told.diversity)  # type: ignore[arg-type]
         assert ("which suits the table" in choice.text) == bool(suit)
         assert choice.bound == pytest.approx(told.bound(expected))
         assert numbers(choice) == [
@@ -187,7 +189,7 @@ def test_asking_for_distinct_diversity(told: Told) -> None:
         expected = [f"{whole}", f"{blocks:,}", f"{size}"]
         expected += [f"{told.size(l, 'entropy')}"] if possible else []
         assert numbers(choice) == [*expected, f"{told.bound(whole):.4f}"]
-        assert (choice.l, choice.diversity) == (whole, "distinct")
+        assert choice.requirement == sd.LDiversity(whole)
         assert choice.bound == pytest.approx(told.bound(whole))
         again = sd.assess(told.plain.table(), l=whole, k=2, diversity="distinct")
         assert again.feasible[whole]
@@ -195,21 +197,61 @@ def test_asking_for_distinct_diversity(told: Told) -> None:
         assert (again.max_blocks[whole], again.min_block_distinct[whole]) == (blocks, size)
 
 
-def test_a_harmless_value(told: Told) -> None:
-    frequent, count = Counter(told.plain.sensitive).most_common(1)[0]
-    n = len(told.plain.rows)
+def test_harmless_values(told: Told) -> None:
+    """Those that more than one in l have, or the most frequent; the others must be diverse among themselves."""
+    counted, n = Counter(told.plain.sensitive), len(told.plain.rows)
     for l, possible in told.assessment.feasible.items():
         choice = told.choice(l, "harmless value")
-        if not possible or told.ratio(l) <= MAX_SUITABLE_RATIO:
+        if possible and told.ratio(l) <= MAX_SUITABLE_RATIO:
             assert choice is None
             continue
-        others = np.array([value != frequent for value in told.plain.sensitive])
-        bound = float((told.costs(l) * others).sum() / n)
-        assert (choice is not None) == (bound <= (1 - LEAST_SAVING) * told.bound(l))
+        frequent = [value for value, count in counted.most_common() if count > n / l]
+        frequent = frequent or [max(counted, key=lambda value: (counted[value], -int(str(value)[1:])))]
+        kept = [row for row, value in enumerate(told.plain.sensitive) if value not in frequent]
+        if not kept:
+            assert choice is None
+            continue
+        rest = Plain(
+            told.plain.paths,
+            told.plain.weights,
+            [told.plain.rows[row] for row in kept],
+            [told.plain.sensitive[row] for row in kept],
+        )
+        among = Told(rest, [2], told.diversity)
+        if not feasible(among, l):
+            assert choice is None
+            continue
+        bound = among.bound(l) * len(kept) / n
+        assert (choice is not None) == (not possible or bound <= (1 - LEAST_SAVING) * told.bound(l))
         if choice is not None:
             assert choice.bound == pytest.approx(bound)
-            assert f"'{frequent}'" in choice.text
-            assert numbers(choice) == [f"{count / n:.1%}", f"{l:g}", f"{bound:.4f}"]
+            assert sorted(choice.harmless) == sorted(map(str, frequent))
+            assert choice.accepted_as == tuple(f"harmless value: {value}" for value in choice.harmless)
+            assert choice.requirement == sd.LDiversity(l, told.diversity, harmless=frequent)  # type: ignore[arg-type]
+            assert numbers(choice) == [f"{(n - len(kept)) / n:.1%}", f"{l:g}", f"{bound:.4f}"]
+
+
+def test_k_anonymity_with_its_risk(told: Told) -> None:
+    for l, possible in told.assessment.feasible.items():
+        choice = told.choice(l, "k-anonymity")
+        if possible and told.ratio(l) <= MAX_SUITABLE_RATIO:
+            assert choice is None
+            continue
+        assert choice is not None
+        k = told.size(l) if possible else math.ceil(l)
+        assert choice.requirement == sd.KAnonymity(k)
+        release = sd.generalize(told.plain.table(), sd.KAnonymity(k))
+        attacks = release.certificate.attacks["output"]
+        alone, belief = attacks["homogeneity"]["illness"]["share"], largest_share(release)
+        assert numbers(choice) == [f"{k}", f"{told.reached(k):.4f}", f"{alone:.1%}", f"{belief:.1%}"]
+
+
+def largest_share(release: sd.Release) -> float:
+    output = release.frame()
+    quasi = [name for name in output.columns if name != "illness"]
+    sizes = Counter(output.select(quasi).rows())
+    pairs = Counter(output.select([*quasi, "illness"]).rows())
+    return max(count / sizes[row[:-1]] for row, count in pairs.items())
 
 
 def test_leaving_out_an_attribute(told: Told) -> None:
@@ -285,7 +327,7 @@ def test_all_kinds_of_choices_were_seen() -> None:
             choice.text for choices in assessment.choices.values() for choice in choices
         ]
         assert all(re.fullmatch(r"[A-Z].*\.", sentence) for sentence in assessment.advice)
-    assert seen == {"go ahead", "lower l", "distinct", "harmless value", "drop attribute", "suppress", "stop"}
+    assert seen == {*get_args(Compromise), "stop"}
 
 
 # -- where k-anonymity is free ---------------------------------------------------------------------
@@ -308,7 +350,7 @@ def test_a_lower_l_whose_cost_has_no_measure_is_not_called_suitable() -> None:
     plain = Plain([[("a", "*"), ("b", "*")]], [1.0], [(0,), (0,), (1,), (1,)], list("sstt"))
     assessment = sd.assess(plain.table(), l=3, k=2)
     lower = assessment.choices[3][1]
-    assert (lower.action, lower.l) == ("lower l", 2)
+    assert (lower.action, lower.requirement) == ("lower l", sd.LDiversity(2))
     assert "suits" not in lower.text
 
 

@@ -124,8 +124,9 @@ def lines(n: int, values: int) -> Plain:
         (Asked(entropy=2), BlockMinimum(2, 2)),
         (Asked(entropy=1.0001), BlockMinimum(2, 2)),
         (Asked(entropy=3, distinct=2), BlockMinimum(3, 3)),
-        (Asked(recursive=(0.5, 3)), BlockMinimum(3, 3)),
-        (Asked(k=2, recursive=(0.5, 3), entropy=1.5), BlockMinimum(3, 3)),
+        (Asked(recursive=(2, 3)), BlockMinimum(3, 3)),
+        (Asked(recursive=(0.5, 3)), BlockMinimum(5, 5)),
+        (Asked(k=2, recursive=(0.5, 3), entropy=1.5), BlockMinimum(5, 5)),
     ],
 )
 def test_what_the_requirements_need(asked: Asked, minimum: BlockMinimum) -> None:

@@ -88,7 +88,11 @@ def test_a_policy_with_a_slip_is_refused_where_it_stands(survey: sd.Table, tmp_p
             "l = 2.5",
             r'publish must have a whole number as l of distinct diversity, not 2\.5; or diversity = "entropy"',
         ),
-        ('l = 2\naccept = ["lower"]', "publish.accept.0 must be 'go ahead', 'lower l'"),
+        ('l = 2\naccept = ["lower"]', "publish.accept.0 must be one of 'go ahead', 'lower l'"),
+        ('l = 2\naccept = ["harmless value"]', "publish.accept.0 must name the value that is harmless"),
+        ('l = 2\ndiversity = "recursive"', 'publish must have c if, and only if, diversity = "recursive"'),
+        ("l = 2\nwithin = 3", 'publish must have within if, and only if, diversity = "proximity"'),
+        ("l = 2\nrelative = true", 'publish must have relative only if diversity = "proximity"'),
         ("l = 2\nacept = []", r"'publish.acept' is not a known key \(did you mean 'accept'\?\)"),
     ]:
         (tmp_path / "sudare.toml").write_text(f"{survey.schema.to_toml()}\n[publish]\n{line}\n")
@@ -116,8 +120,8 @@ def test_the_first_compromise_that_is_offered_is_taken(survey: sd.Table) -> None
     )
     offered = sd.assess(survey, l=30, diversity="entropy").choices[30]
     (lower,) = [choice for choice in offered if choice.action == "lower l"]
-    assert release.certificate.requirements == [f"entropy {lower.l:g}-diversity"]
-    assert release.certificate.measured["l_entropy"] >= lower.l
+    assert release.certificate.requirements == [f"entropy {lower.requirement.l:g}-diversity"]
+    assert release.certificate.measured["l_entropy"] >= lower.requirement.l
 
 
 def test_an_attribute_is_left_out(skewed: sd.Table) -> None:

@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from sudare.attacks import background, homogeneity, reidentification, skewness
+from sudare.attacks import background, homogeneity, proximity, reidentification, skewness
+from sudare.attacks.harmless import Harmless
 from sudare.attacks.intersection import Views, intersection
 from sudare.attacks.published import Output, Published
 from sudare.attacks.randomized import by_law, law_of, refuse_noise_as_truth
@@ -29,8 +30,9 @@ KINDS = {
     "background": Kind(background.background, background.joined),
     "reidentification": Kind(reidentification.reidentification, reidentification.joined),
     "skewness": Kind(skewness.skewness, skewness.joined),
+    "proximity": Kind(proximity.proximity, proximity.joined),
 }
-NEED_SENSITIVE = ("homogeneity", "background", "skewness")
+NEED_SENSITIVE = ("homogeneity", "background", "skewness", "proximity")
 
 
 def attack(
@@ -39,8 +41,9 @@ def attack(
     """Attack a published frame, file or release folder, and say what an outsider learns.
 
     `kind` is "homogeneity" (the usual one), "background" (option `known`), "reidentification" (options `threshold` and
-    `population`) or "skewness" (option `floor`). The result is a Homogeneity, Background,
-    Reidentification or Skewness; print it to read it. Attack the original table, which can be given as it
+    `population`), "skewness" (option `floor`) or "proximity" (options `within` and `relative`). The result is a Homogeneity,
+    Background, Reidentification, Skewness or Proximity; print it to read it. All but the third take `harmless`, values
+    of which it is no disclosure to learn them: a list, or lists by sensitive attribute. Attack the original table, which can be given as it
     is, to compare the risk before and after.
 
     A randomized table is attacked by its law, kind "law": what its noise leaves to outsiders at most. The law lies beside
@@ -110,8 +113,10 @@ def _check_options(kind: str, attack_kind: Callable[..., Any], options: Mapping[
         raise ParameterError(f"The {kind} attack needs the option '{absent[0]}'. Its options: {known}.")
 
 
-def attack_all(output: Output, schema: Schema) -> dict[str, Any]:
+def attack_all(output: Output, schema: Schema, harmless: Harmless = ()) -> dict[str, Any]:
     """Try every attack with its defaults; return the numbers as plain data, for a certificate.
+
+    But for proximity, which needs a width that means something: of that, l-diversity by proximity is measured.
 
     No block or value is named: a certificate travels with the output, and should not point at anybody.
     Without a sensitive attribute there is only the re-identification attack to try.
@@ -122,6 +127,8 @@ def attack_all(output: Output, schema: Schema) -> dict[str, Any]:
     >>> figures["homogeneity"]
     {'illness': {'blocks': 1, 'records': 2, 'share': 0.5}}
     """
-    able = [kind for kind in KINDS if schema.names(Role.sensitive) or kind not in NEED_SENSITIVE]
-    results = _by_pieces(output, schema, {kind: {} for kind in able})
+    with_sensitive = [kind for kind in NEED_SENSITIVE if kind != "proximity"]
+    able = [*(with_sensitive if schema.names(Role.sensitive) else []), "reidentification"]
+    kinds = {kind: {"harmless": harmless} if kind in NEED_SENSITIVE else {} for kind in KINDS if kind in able}
+    results = _by_pieces(output, schema, kinds)
     return {kind: result.summary() for kind, result in results.items()}

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from sudare.attacks.harmless import Harmless, is_harmless
 from sudare.attacks.published import Published, Values, described, divided, in_order, value_text
 from sudare.errors import ParameterError
 
@@ -62,12 +63,13 @@ class Background:
         )
 
 
-def background(published: Published, *, known: int = 1) -> Background:
+def background(published: Published, *, known: int = 1, harmless: Harmless = ()) -> Background:
     """Find the strongest belief of an outsider who can rule `known` sensitive values out for each person.
 
     In a block where value v has n(v) records, ruling out the `known` largest others leaves the belief
     n(v) / (size - their records); it is largest for the most frequent v. A value becomes certain where a
-    block has at most `known` other values: there an outsider who knows the right ones is sure of any person.
+    block has at most `known` other values: there an outsider who knows the right ones is sure of any person. Harmless
+    values can be ruled out like others, but only beliefs about the others count, and only records that have one.
 
     >>> import sudare as sd
     >>> frame = pl.DataFrame({"zip": ["130**"] * 4, "illness": ["flu", "flu", "HIV", "cancer"]})
@@ -81,21 +83,37 @@ def background(published: Published, *, known: int = 1) -> Background:
         )
     published.refuse_without_sensitive("background")
     return Background(
-        known, {name: _strongest_belief(published, name, known) for name in published.sensitive}
+        known,
+        {
+            name: _strongest_belief(published, name, known, is_harmless(harmless, name))
+            for name in published.sensitive
+        },
     )
 
 
-def _strongest_belief(published: Published, sensitive: str, known: int) -> RemainingBelief:
+def _strongest_belief(published: Published, sensitive: str, known: int, harmless: pl.Expr) -> RemainingBelief:
     falling = published.counted(sensitive).sort("block", "count", "value", descending=[False, True, False])
+    believed = ~harmless
     blocks = falling.group_by("block", maintain_order=True).agg(
-        pl.col("value", "count", "size").first(),
-        ruled_out=pl.col("count").slice(1, known).sum(),
+        pl.col("value", "count").filter(believed).first(),
+        pl.col("size").first(),
+        place=believed.arg_max(),
+        most=pl.col("count").slice(0, known + 1).sum(),
+        others=pl.col("count").slice(0, known).sum(),
         values=pl.len(),
+        own=pl.col("count").filter(believed).sum(),
     )
-    blocks = blocks.with_columns(remaining=pl.col("size") - pl.col("ruled_out"))
+    blocks = blocks.filter(pl.col("own") > 0)
+    if not blocks.height:
+        return RemainingBelief(0.0, 0, 0, None, published.values_of(0), 0, 0.0)
+    # Of the most frequent values, the believed one is not ruled out.
+    ruled_out = (
+        pl.when(pl.col("place") <= known).then(pl.col("most") - pl.col("count")).otherwise(pl.col("others"))
+    )
+    blocks = blocks.with_columns(remaining=pl.col("size") - ruled_out)
     beliefs = divided(blocks["count"], blocks["remaining"])
     worst = blocks.row(int(beliefs.argmax()), named=True)
-    certain = int(blocks.filter(pl.col("values") <= known + 1)["size"].sum())
+    certain = int(blocks.filter(pl.col("values") <= known + 1)["own"].sum())
     return RemainingBelief(
         posterior=worst["count"] / worst["remaining"],
         count=worst["count"],

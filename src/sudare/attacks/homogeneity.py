@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from sudare.attacks.harmless import Harmless, harmless_texts, is_harmless
 from sudare.attacks.published import Published, Values, described, in_order, value_text
 
 MAX_EXAMPLES = 5
@@ -32,10 +33,13 @@ class HomogeneousBlocks:
     """Of all records."""
     worst: tuple[HomogeneousBlock, ...]
     """The largest of them."""
+    harmless: int | None = None
+    """The records of blocks that share a harmless value: they are not counted above. None where no value was called so."""
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers as plain data."""
-        return {"blocks": self.blocks, "records": self.records, "share": self.share}
+        figures = {"blocks": self.blocks, "records": self.records, "share": self.share}
+        return figures if self.harmless is None else {**figures, "harmless": self.harmless}
 
 
 @dataclass(frozen=True)
@@ -57,10 +61,11 @@ class Homogeneity:
         return "\n".join(_sentence(name, blocks) for name, blocks in self.by_attribute.items())
 
 
-def homogeneity(published: Published) -> Homogeneity:
+def homogeneity(published: Published, *, harmless: Harmless = ()) -> Homogeneity:
     """Find the blocks in which all records share one sensitive value.
 
-    Whoever knows that somebody is in such a block knows their value. A block of one record is one, too.
+    Whoever knows that somebody is in such a block knows their value. A block of one record is one, too. Where that value
+    is harmless nothing is disclosed; such records are counted apart.
 
     >>> import sudare as sd
     >>> frame = pl.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 2, "illness": ["flu", "HIV", "flu", "flu"]})
@@ -69,11 +74,13 @@ def homogeneity(published: Published) -> Homogeneity:
     illness: 1 block with 2 records (50.0%) shares one value. The largest: zip 148**: 2 records with 'flu'.
     """
     published.refuse_without_sensitive("homogeneity")
-    return Homogeneity({name: _homogeneous_blocks(published, name) for name in published.sensitive})
+    return Homogeneity({name: _homogeneous_blocks(published, name, harmless) for name in published.sensitive})
 
 
-def _homogeneous_blocks(published: Published, sensitive: str) -> HomogeneousBlocks:
+def _homogeneous_blocks(published: Published, sensitive: str, harmless: Harmless) -> HomogeneousBlocks:
     alone = published.counted(sensitive).filter(pl.col("count") == pl.col("size"))
+    may_be_known = alone.filter(is_harmless(harmless, sensitive))
+    alone = alone.filter(~is_harmless(harmless, sensitive))
     worst = alone.sort("size", "block", descending=[True, False]).head(MAX_EXAMPLES)
     records = int(alone["size"].sum())
     return HomogeneousBlocks(
@@ -84,6 +91,7 @@ def _homogeneous_blocks(published: Published, sensitive: str) -> HomogeneousBloc
             HomogeneousBlock(published.values_of(row["block"]), row["value"], row["size"])
             for row in worst.iter_rows(named=True)
         ),
+        int(may_be_known["size"].sum()) if harmless_texts(harmless, sensitive) else None,
     )
 
 
@@ -101,18 +109,25 @@ def _joined(pieces: Sequence[HomogeneousBlocks], of: int) -> HomogeneousBlocks:
     records = sum(piece.records for piece in pieces)
     worst = [block for piece in pieces for block in piece.worst]
     worst.sort(key=lambda block: (-block.size, in_order(block.block)))
+    harmless = [piece.harmless for piece in pieces if piece.harmless is not None]
     return HomogeneousBlocks(
-        sum(piece.blocks for piece in pieces), records, records / of, tuple(worst[:MAX_EXAMPLES])
+        sum(piece.blocks for piece in pieces),
+        records,
+        records / of,
+        tuple(worst[:MAX_EXAMPLES]),
+        sum(harmless) if harmless else None,
     )
 
 
 def _sentence(name: str, homogeneous: HomogeneousBlocks) -> str:
+    known = homogeneous.harmless
+    harmless = f" {known:,} records are in blocks that share a harmless one." if known else ""
     if not homogeneous.blocks:
-        return f"{name}: no block shares one value."
+        return f"{name}: no block shares one value{' that is not harmless' if harmless else ''}.{harmless}"
     one = homogeneous.blocks == 1
     worst = homogeneous.worst[0]
     return (
         f"{name}: {homogeneous.blocks:,} {'block' if one else 'blocks'} with {homogeneous.records:,} records ({homogeneous.share:.1%}) "
         f"{'shares' if one else 'share'} one value{'' if one else ' each'}. The largest: {described(worst.block)}: "
-        f"{worst.size:,} records with '{value_text(worst.value)}'."
+        f"{worst.size:,} records with '{value_text(worst.value)}'.{harmless}"
     )

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.attacks.harmless import Harmless, harmless_texts
 from sudare.attacks.lookup import Lookup, Records, records_by_value
 from sudare.attacks.published import Output, Published, Values, described, rows_of, value_text
 from sudare.engines.read import read
@@ -129,13 +130,15 @@ def _sentence(name: str, left: ValuesLeft) -> str:
 # -- the attack ----------------------------------------------------------------------------------
 
 
-def intersection(frames: Views, schema: Schema, *, known: Any) -> Intersection:
+def intersection(frames: Views, schema: Schema, *, known: Any, harmless: Harmless = ()) -> Intersection:
     """Look everybody up in all views, and find which sensitive values are left to them.
 
     `frames` are the views by name, or a folder whose Parquet files hold them. `known` are the people whose quasi
     values the outsider knows: a Table, or a frame or file of people, which need not have the other columns. Of the
     N(s) records with value s, the blocks that a person may be in have the share q(s) in a view; the person has s with a
     probability proportional to N(s) times the product of q(s) over all views.
+
+    Who is left with harmless values alone is not given away, and the strongest belief is one about another value.
 
     >>> import sudare as sd
     >>> people = pl.DataFrame({"age": [20, 21, 22], "height": [180, 160, 170]})
@@ -156,7 +159,9 @@ def intersection(frames: Views, schema: Schema, *, known: Any) -> Intersection:
     by_attribute = {}
     for name in lookups[0].view.sensitive:
         values, records = records_by_value(lookups, name)
-        left = _look_up(lookups, records, len(counts))
+        texts = harmless_texts(harmless, name)
+        may_be_known = np.array(["" in texts if value is None else value in texts for value in values])
+        left = _look_up(lookups, records, len(counts), may_be_known)
         by_attribute[name] = _summed(left, values, people, counts)
     unmatched = int(counts.weights[~left.everywhere].sum())  # whichever the attribute is
     return Intersection(tuple(views), len(people), unmatched, by_attribute)
@@ -216,18 +221,24 @@ class _Left(NamedTuple):
     posterior: NDArray[np.float64]
     first: Ints
     """The first value that is left."""
+    harmful: NDArray[np.bool_]
+    """Whether any value is left that is not harmless."""
     everywhere: NDArray[np.bool_]
     """Whether every view has a block for them."""
 
 
-def _look_up(lookups: Sequence[Lookup], records: Sequence[Records], units: int) -> _Left:
+def _look_up(
+    lookups: Sequence[Lookup], records: Sequence[Records], units: int, harmless: NDArray[np.bool_]
+) -> _Left:
     """Look everybody up in all views, some people at a time."""
     step = max(1, MAX_CELLS // len(records[0].totals))
-    parts = [_look_some_up(lookups, records, slice(at, at + step)) for at in range(0, units, step)]
+    parts = [_look_some_up(lookups, records, slice(at, at + step), harmless) for at in range(0, units, step)]
     return _Left(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _look_some_up(lookups: Sequence[Lookup], records: Sequence[Records], some: slice) -> _Left:
+def _look_some_up(
+    lookups: Sequence[Lookup], records: Sequence[Records], some: slice, harmless: NDArray[np.bool_]
+) -> _Left:
     people = len(lookups[0].people[some])
     left = np.ones((people, len(records[0].totals)), dtype=bool)
     likely = np.tile(records[0].totals.astype(np.float64), (people, 1))
@@ -244,12 +255,14 @@ def _look_some_up(lookups: Sequence[Lookup], records: Sequence[Records], some: s
         everywhere &= here
     candidates = left.sum(axis=1)
     whole = np.where(candidates > 0, likely.sum(axis=1), 1)
-    return _Left(candidates, likely.max(axis=1) / whole, left.argmax(axis=1), everywhere.ravel())
+    believed = np.where(harmless, 0, likely).max(axis=1) / whole
+    harmful = np.asarray((left & ~harmless).any(axis=1))
+    return _Left(candidates, believed, left.argmax(axis=1), harmful, everywhere.ravel())
 
 
 def _summed(left: _Left, values: Sequence[str | None], people: Table, counts: Counts) -> ValuesLeft:
     sizes = np.bincount(left.candidates, counts.weights).astype(np.int64)
-    alone = np.flatnonzero(left.candidates == 1)
+    alone = np.flatnonzero((left.candidates == 1) & left.harmful)
     given_away = int(counts.weights[alone].sum())
     return ValuesLeft(
         candidates={int(number): int(sizes[number]) for number in np.flatnonzero(sizes)},

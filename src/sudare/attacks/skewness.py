@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.attacks.harmless import Harmless, is_harmless
 from sudare.attacks.published import Published, Values, described, divided, in_order, value_text
 from sudare.errors import ParameterError
 
@@ -61,11 +62,12 @@ class Skewness:
         return "\n".join(_sentence(name, skews, self.floor) for name, skews in self.by_attribute.items())
 
 
-def skewness(published: Published, *, floor: int = 1) -> Skewness:
+def skewness(published: Published, *, floor: int = 1, harmless: Harmless = ()) -> Skewness:
     """Find where a block's share of a sensitive value differs most from the whole table's.
 
     `ratio` is the largest share in a block / share in the table, `difference` the largest distance of the
-    two. Only blocks of `floor` records or more are looked at: in small ones a large ratio is chance.
+    two. Only blocks of `floor` records or more are looked at: in small ones a large ratio is chance. How frequent a
+    harmless value is does not matter.
 
     >>> import sudare as sd
     >>> frame = pl.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 6, "illness": ["HIV"] + ["flu"] * 7})
@@ -78,16 +80,24 @@ def skewness(published: Published, *, floor: int = 1) -> Skewness:
             f"The 'floor' parameter of the skewness attack must be 1 or more. Got {floor} instead."
         )
     published.refuse_without_sensitive("skewness")
-    return Skewness(floor, {name: _largest_skews(published, name, floor) for name in published.sensitive})
+    return Skewness(
+        floor,
+        {
+            name: _largest_skews(published, name, floor, is_harmless(harmless, name))
+            for name in published.sensitive
+        },
+    )
 
 
-def _largest_skews(published: Published, sensitive: str, floor: int) -> Skews:
-    counted, overall = published.counted(sensitive), published.overall[sensitive]
-    counted = counted.filter(pl.col("size") >= floor).join(overall, on="value", nulls_equal=True)
-    if counted.height == 0:
+def _largest_skews(published: Published, sensitive: str, floor: int, harmless: pl.Expr) -> Skews:
+    counted, overall = published.counted(sensitive), published.overall[sensitive].filter(~harmless)
+    overall = overall.with_columns(rank=pl.int_range(pl.len(), dtype=pl.UInt32))
+    large = counted.filter(pl.col("size") >= floor)
+    counted = large.join(overall, on="value", nulls_equal=True)
+    if not large.height or not overall.height:
         return Skews(None, None)
     rows = pl.concat(
-        [counted.select("block", "value", "count", "size", "overall"), _lacking(counted, overall)]
+        [counted.select("block", "value", "count", "size", "overall"), _lacking(large, counted, overall)]
     ).sort("block", "value", nulls_last=True)
     share, whole = (
         rows["count"] * published.records,
@@ -99,15 +109,15 @@ def _largest_skews(published: Published, sensitive: str, floor: int) -> Skews:
     )
 
 
-def _lacking(counted: pl.DataFrame, overall: pl.DataFrame) -> pl.DataFrame:
-    """Return for every block the most frequent value of the table that it lacks, with count 0."""
+def _lacking(large: pl.DataFrame, counted: pl.DataFrame, overall: pl.DataFrame) -> pl.DataFrame:
+    """Return for every large block the most frequent value of the table that it lacks, with count 0."""
     # A block that has the values of rank 0, 1, ..., r - 1, but not r, has exactly r values at their own place.
     place = pl.int_range(pl.len(), dtype=pl.UInt32).over("block")
     ranks = counted.sort("block", "rank").with_columns(own_place=(pl.col("rank") == place))
-    first = ranks.group_by("block").agg(
-        rank=pl.col("own_place").sum().cast(overall.schema["rank"]), size=pl.col("size").first()
-    )
-    return first.join(overall, on="rank").select(
+    first = ranks.group_by("block").agg(rank=pl.col("own_place").sum())
+    every = large.group_by("block").agg(pl.col("size").first()).join(first, on="block", how="left")
+    every = every.with_columns(pl.col("rank").fill_null(0).cast(pl.UInt32))
+    return every.join(overall, on="rank").select(
         "block", "value", pl.lit(0, pl.Int64).alias("count"), "size", "overall"
     )
 

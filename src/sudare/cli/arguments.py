@@ -87,7 +87,22 @@ K = Annotated[int | None, typer.Option("-k", help="k-anonymity: everybody is lik
 L = Annotated[
     float | None, typer.Option("-l", help="l-diversity: every block has l sensitive values.", min=1)
 ]
-Diversity = Annotated[LKind, typer.Option(help="Which l-diversity: distinct, entropy or recursive.")]
+Diversity = Annotated[
+    LKind, typer.Option(help="Which l-diversity: distinct, entropy, recursive or proximity.")
+]
+Harmless = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A sensitive value that may be known of anybody; give several one by one.", metavar="VALUE"
+    ),
+]
+Within = Annotated[
+    float | None,
+    typer.Option(help="proximity: an interval as wide as this has at most one in l records of a block."),
+]
+Relative = Annotated[
+    bool, typer.Option("--relative", help="proximity: the width is a share of the value, such as 0.05.")
+]
 C = Annotated[float | None, typer.Option("-c", help="The c of recursive (c, l)-diversity.")]
 T = Annotated[
     float | None, typer.Option("-t", help="t-closeness: no block is farther from the table than t.")
@@ -109,13 +124,26 @@ def requirements_of(
     t: float | None,
     distance: TDistance,
     attribute: str | None,
+    harmless: Sequence[str] | None,
+    within: float | None,
+    relative: bool,
 ) -> list[BlockRequirement]:
     """Return the requirements that were asked for; at least one must be."""
     asked: list[BlockRequirement] = []
     if k is not None:
         asked.append(KAnonymity(k))
     if l is not None:
-        asked.append(LDiversity(whole_if_it_is(l), kind=diversity, c=c, attribute=attribute))
+        asked.append(
+            LDiversity(
+                whole_if_it_is(l),
+                diversity,
+                c,
+                attribute,
+                harmless=harmless or (),
+                within=within,
+                relative=relative,
+            )
+        )
     if t is not None:
         asked.append(TCloseness(t, distance=distance, attribute=attribute))
     if not asked:

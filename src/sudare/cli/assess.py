@@ -10,11 +10,16 @@ import typer
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
+    C,
+    Diversity,
     Engine,
+    Harmless,
     Memory,
+    Relative,
     SchemaPath,
     SensitiveAttribute,
     Source,
+    Within,
     read_table,
     schema_of,
     whole_if_it_is,
@@ -29,7 +34,6 @@ from sudare.similarity.pairs import Device, accelerator
 from sudare.suitability.assess import Assessment
 from sudare.suitability.assess import assess as assess_table
 from sudare.tables.atomic import refuse_unwritable, refuse_unwritable_file, write_file
-from sudare.tables.policy import Diversity
 
 LS, KS = (2.0, 4.0, 8.0), (2, 5, 10)
 EXPLAINED = (
@@ -46,9 +50,11 @@ def assess(
     k: Annotated[
         list[int] | None, typer.Option("-k", help="k-anonymity; several: -k 2 -k 5", show_default="2 5 10")
     ] = None,
-    diversity: Annotated[
-        Diversity, typer.Option(help="Which l-diversity: distinct or entropy.")
-    ] = "distinct",
+    diversity: Diversity = "distinct",
+    c: C = None,
+    harmless: Harmless = None,
+    within: Within = None,
+    relative: Relative = False,
     attribute: SensitiveAttribute = None,
     tight: Annotated[
         bool, typer.Option("--tight", help="Raise the least costs further; takes longer.")
@@ -74,7 +80,17 @@ def assess(
     table = read_table(source, declared, engine, memory)
     with working("Assessing"):
         assessment = assess_table(
-            table, asked, k or KS, diversity=diversity, attribute=attribute, tight=tight, device=device
+            table,
+            asked,
+            k or KS,
+            diversity=diversity,
+            c=c,
+            harmless=harmless or (),
+            within=within,
+            relative=relative,
+            attribute=attribute,
+            tight=tight,
+            device=device,
         )
     if report is not None:
         write_file(report, write_assessment_report(assessment), private=True)
@@ -114,10 +130,12 @@ def show_assessment(assessment: Assessment, ks: Sequence[int]) -> None:
     for k in sorted(set(ks) - set(assessment.best_k)):
         say("{}-anonymity is impossible: there are only {} records.", k, f"{assessment.records:,}")
     say(EXPLAINED)
+    for text in assessment.warnings:
+        say("[yellow]Warning:[/] {}", text)
     for text in stronger_bounds(assessment):
         say("{}", text)
     for l, (first, *others) in assessment.choices.items():
-        say("\n[b]{} {}-diversity[/]\n{}", assessment.diversity, f"{l:g}", first.text)
+        say("\n[b]{}[/]\n{}", assessment.requirements[l], first.text)
         for other in others:
             say("  - {}", other.text)
 

@@ -7,16 +7,18 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from sudare.attacks.attack import KINDS
+from sudare.attacks.attack import KINDS, NEED_SENSITIVE
 from sudare.attacks.attack import attack as attack_output
 from sudare.attacks.intersection import views_of
 from sudare.attacks.randomized import law_of
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, schema_of
+from sudare.cli.arguments import SCHEMA_FILE, Harmless, SchemaPath, schema_of
 from sudare.cli.output import Json, print_json, say, working
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
 
-Kind = Literal["homogeneity", "background", "reidentification", "skewness", "intersection", "law"]
+Kind = Literal[
+    "homogeneity", "background", "reidentification", "skewness", "proximity", "intersection", "law"
+]
 
 
 def attack(
@@ -50,10 +52,21 @@ def attack(
     floor: Annotated[
         int | None, typer.Option(help="skewness: only blocks of so many records are looked at.")
     ] = None,
+    within: Annotated[
+        float | None, typer.Option(help="proximity: how close numbers are that count as nearly the same.")
+    ] = None,
+    relative: Annotated[
+        bool | None,
+        typer.Option(
+            "--relative/--no-relative", help="proximity: the width is a share of the value, such as 0.05."
+        ),
+    ] = None,
+    harmless: Harmless = None,
     json: Json = False,
 ) -> None:
     """Attack a published table as an outsider would, and say what that reaches."""
-    given = {"known": known, "threshold": threshold, "population": population, "floor": floor}
+    given: dict[str, Any] = {"known": known, "threshold": threshold, "population": population, "floor": floor}
+    given |= {"within": within, "relative": relative, "harmless": harmless}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if kind is None and known is not None:
         kind = "intersection"
@@ -90,7 +103,10 @@ def _outcomes(output: list[Path], schema: Path, kind: Kind | None, options: dict
     declared = schema_of(schema)
     if kind is not None:
         return {kind: attack_output(output[0], declared, kind, **options)}
-    if options:
-        raise InputError(f"--{min(options)} is of one attack. Say which: --kind.")
+    if of_one := set(options) - {"harmless"}:
+        raise InputError(f"--{min(of_one)} is of one attack. Say which: --kind.")
     kinds = KINDS if declared.names(Role.sensitive) else ["reidentification"]
-    return {one: attack_output(output[0], declared, one) for one in kinds}
+    return {
+        one: attack_output(output[0], declared, one, **(options if one in NEED_SENSITIVE else {}))
+        for one in kinds
+    }

@@ -10,6 +10,7 @@ import polars as pl
 from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SchemaPath, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
+from sudare.privacy.uniqueness import warnings_about
 from sudare.tables.attribute import Role
 from sudare.tables.databases import safe_name
 from sudare.tables.lookalikes import lookalikes
@@ -31,6 +32,7 @@ def check(
         unique = unique_people(table)
     columns = [_described(table, name) for name in table.columns]
     alike = lookalike_values(table)
+    warnings = warnings_about(table, table.names(Role.sensitive))
     if json:
         print_json(
             {
@@ -39,6 +41,7 @@ def check(
                 "unique": unique,
                 "columns": columns,
                 "lookalikes": [{"column": name, "values": list(values)} for name, values in alike],
+                "warnings": warnings,
             }
         )
         return
@@ -59,6 +62,8 @@ def check(
             name,
             len(values),
         )
+    for text in warnings:
+        say("[yellow]Warning:[/] {}", text)
     say("[green]The table agrees with its schema.[/]")
 
 

@@ -13,17 +13,20 @@ from sudare.cli.arguments import (
     Distance,
     Diversity,
     Engine,
+    Harmless,
     K,
     L,
     LedgerFile,
     Memory,
     OutputFolder,
     Receiver,
+    Relative,
     SchemaPath,
     SensitiveAttribute,
     Source,
     T,
     To,
+    Within,
     read_table,
     ready_to_write,
     requirements_of,
@@ -46,6 +49,9 @@ def generalize(
     t: T = None,
     distance: Distance = "equal",
     attribute: SensitiveAttribute = None,
+    harmless: Harmless = None,
+    within: Within = None,
+    relative: Relative = False,
     method: Annotated[
         Literal["minimal", "mondrian", "full-domain"],
         typer.Option(
@@ -81,7 +87,7 @@ def generalize(
     json: Json = False,
 ) -> None:
     """Generalize the quasi attributes with little distortion, verify, and write the release."""
-    asked = requirements_of(k, l, diversity, c, t, distance, attribute)
+    asked = requirements_of(k, l, diversity, c, t, distance, attribute, harmless, within, relative)
     if predict is not None:
         load_extra("sklearn", "--predict", "classifier")
     declared = schema_of(schema)

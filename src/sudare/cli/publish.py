@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -10,7 +11,9 @@ from rich.progress import Progress
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
+    C,
     Engine,
+    Harmless,
     K,
     LedgerFile,
     Memory,
@@ -18,6 +21,7 @@ from sudare.cli.arguments import (
     SchemaPath,
     SensitiveAttribute,
     Source,
+    Within,
     read_table,
     ready_to_write,
     schema_of,
@@ -51,13 +55,22 @@ def publish(
     diversity: Annotated[
         Diversity | None,
         typer.Option(
-            help="Which l-diversity: distinct or entropy.", show_default="the schema's, or distinct"
+            help="Which l-diversity: distinct, entropy, recursive or proximity.",
+            show_default="the schema's, or distinct",
         ),
+    ] = None,
+    c: C = None,
+    harmless: Harmless = None,
+    within: Within = None,
+    relative: Annotated[
+        bool | None,
+        typer.Option("--relative", help="proximity: the width is a share of the value, such as 0.05."),
     ] = None,
     accept: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"What may be done if it fits badly: {', '.join(get_args(Compromise))}. Give several, the dearest wish first."
+            help=f"What may be done if it fits badly: {', '.join(get_args(Compromise))}. Give several, the dearest wish first. Name a "
+            "harmless value: --accept 'harmless value: No finding'."
         ),
     ] = None,
     attribute: SensitiveAttribute = None,
@@ -88,7 +101,8 @@ def publish(
     a database.
     """
     if to is not None and output is None:
-        if any(given is not None for given in (l, k, diversity, accept, attribute, ledger, receiver)):
+        asked = (l, k, diversity, c, harmless, within, relative, accept, attribute, ledger, receiver)
+        if any(given is not None for given in asked):
             raise InputError(
                 "With --to and no folder to write, a p-view is published as it is. Leave out -l, -k and the like, or name a folder."
             )
@@ -99,7 +113,8 @@ def publish(
             "Give the folder to write, such as: sudare publish people.csv out -l 3. Or give --to for a p-view."
         )
     declared = schema_of(schema)
-    policy = _policy(declared, schema, l, k, diversity, accept)
+    options = {"l": l, "k": k, "diversity": diversity, "c": c, "harmless": harmless, "within": within}
+    policy = _policy(declared, schema, options | {"relative": relative, "accept": accept})
     book = ready_to_write(output, ledger, receiver, force=force, to=to)
     table = read_table(source, declared, engine, memory)
     with working("Assessing, generalizing and verifying") as progress:
@@ -131,18 +146,10 @@ def _publish_pview(folder: Path, to: str, name: str, *, force: bool, json: bool)
     )
 
 
-def _policy(
-    schema: Schema,
-    path: Path,
-    l: float | None,
-    k: int | None,
-    diversity: Diversity | None,
-    accept: list[str] | None,
-) -> Policy:
+def _policy(schema: Schema, path: Path, options: Mapping[str, Any]) -> Policy:
     """Return what was asked for here, or else what the schema says."""
-    asked = {"l": l, "k": k, "diversity": diversity, "accept": accept}
-    given = {key: value for key, value in asked.items() if value is not None}
-    if l is not None:
+    given = {key: value for key, value in options.items() if value is not None}
+    if "l" in given:
         return _checked(given)
     if schema.publish is None:
         raise InputError(f"Nothing is asked for. Give -l, or add a section [publish] with l = 2 to {path}.")

@@ -12,10 +12,13 @@ from sudare.cli.arguments import (
     C,
     Distance,
     Diversity,
+    Harmless,
     K,
     L,
+    Relative,
     SensitiveAttribute,
     T,
+    Within,
     requirements_of,
     schema_of,
 )
@@ -49,6 +52,9 @@ def verify(
     t: T = None,
     distance: Distance = "equal",
     attribute: SensitiveAttribute = None,
+    harmless: Harmless = None,
+    within: Within = None,
+    relative: Relative = False,
     pk: Annotated[
         float | None, typer.Option(help="The k of Pk-anonymity of a randomized table.", min=1)
     ] = None,
@@ -78,7 +84,7 @@ def verify(
     if epsilon is not None:
         asked.append(DifferentialPrivacy(epsilon, delta, per="table" if is_pview(output) else "record"))
     if not (k is None and l is None and t is None):
-        asked += requirements_of(k, l, diversity, c, t, distance, attribute)
+        asked += requirements_of(k, l, diversity, c, t, distance, attribute, harmless, within, relative)
     certified = is_pview(output) or (handed_over(output) / CERTIFICATE).is_file()
     if not asked and not certified:
         raise InputError(

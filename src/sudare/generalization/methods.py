@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
+from sudare.generalization.close import learn_in_groups
 from sudare.generalization.full_domain import MEASURES, Measure, learn_levels
+from sudare.generalization.harmless import learn_with_harmless
 from sudare.generalization.minimal import SEARCHES, Effort, learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
@@ -97,10 +99,12 @@ class Minimal:
         left_out: list[tuple[list[str], NDArray[np.int32]]] = []
 
         def one(problem: Problem, suppress: float = 0.0, rows: Table = table) -> TuplePlan:
-            start = None
-            if self.start is not None:
+            learned = partial(learn_minimal, suppress=suppress, effort=self.effort)
+            if self.start is None:
+                recoding = learn_with_harmless(problem, partial(learn_in_groups, learn=learned))
+            else:
                 problem, start = _started(self.start, with_hierarchies(rows), problem, requirements)
-            recoding = learn_minimal(problem, suppress=suppress, effort=self.effort, start=start)
+                recoding = learn_in_groups(problem, partial(learned, start=start))
             left_out.append((problem.counted, recoding.problem.tuples()[~recoding.kept]))
             return recoding.plan(requirements)
 

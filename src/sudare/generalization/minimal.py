@@ -316,6 +316,8 @@ def _moved_again(recoding: Recoding, other: Recoding | None = None) -> Recoding:
 
 
 def _least_size(p: Problem) -> int:
-    """Return how many records every block must have at least."""
+    """Return how many records every block must have at least; one of harmless values alone needs k only."""
+    if p.limits.harmless.size:
+        return p.limits.k
     of_recursive = int(p.limits.recursive[:, 1].max(initial=1))
     return max(p.limits.k, p.limits.distinct, math.ceil(math.exp(p.limits.log_l) - 1e-9), of_recursive)

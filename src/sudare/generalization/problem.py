@@ -107,6 +107,8 @@ class Problem:
     """The sensitive values; None if no requirement speaks of them."""
     trees: Trees
     limits: Limits
+    groups: NDArray[np.int32] | None = None
+    """The group of each sensitive code, if the limits speak of groups of values instead of values."""
 
     @classmethod
     def of(
@@ -127,7 +129,10 @@ class Problem:
             counts = table.counts(counted)
         elif counts.names != tuple(counted):
             counts = counts.select(counted)
-        blocks = whole or Blocks.of(counts, attribute, table[attribute].hierarchy if attribute else None)
+        column = table[attribute] if attribute else None
+        blocks = whole or Blocks.of(
+            counts, attribute, column.hierarchy if column else None, column.values if column else None
+        )
         hierarchies = [hierarchy_of(table, name) for name in names]
         return cls(
             names=names,
@@ -136,7 +141,7 @@ class Problem:
             weights=counts.weights,
             sensitive=counts.codes[:, -1].copy() if attribute else np.zeros(len(counts), dtype=np.int32),
             values=max(blocks.values, 1),
-            sensitive_dictionary=table[attribute] if attribute else None,
+            sensitive_dictionary=column,
             trees=Trees.of(hierarchies, [table.schema[name].weight for name in names]),
             limits=Limits.of(requirements, blocks),
         )
@@ -149,7 +154,10 @@ class Problem:
     @property
     def unit_arrays(self) -> Units:
         """The units for compiled loops."""
-        return Units(self.units, self.weights, self.sensitive, self.values, self.trees)
+        if self.groups is None:
+            return Units(self.units, self.weights, self.sensitive, self.values, self.trees)
+        counted = self.groups[self.sensitive]
+        return Units(self.units, self.weights, counted, int(self.groups.max()) + 1, self.trees)
 
     def tuples(self) -> NDArray[np.int32]:
         """Return the codes of the units by these columns."""

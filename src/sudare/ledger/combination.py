@@ -20,6 +20,7 @@ from sudare.ledger.entries import RecordedPromise
 from sudare.ledger.history import History, Recorded, promise
 from sudare.ledger.receivers import MAX_SETS, sets_of
 from sudare.privacy.multi_view import KINDS, MultiViewDiversity, RemainingValues
+from sudare.privacy.values import codes_of
 from sudare.tables.counts import Counts
 from sudare.tables.table import Table
 
@@ -82,7 +83,7 @@ def _strictest(
         for release in releases
         for one in ShownAttributes.by(release).about(attribute)
     ]
-    needs = [requirement, *(one.requirement for one in promised if one.requirement is not None)]
+    needs = [requirement, *(one.implied_by for one in promised if one.implied_by is not None)]
     kind = max((need.kind for need in needs), key=KINDS.index)
     return MultiViewDiversity(max(need.l for need in needs), kind, requirement.attribute)
 
@@ -125,11 +126,15 @@ def _seen_with(history: History, releases: Sequence[Recorded], receiver: str | N
 
 
 def _refuse_broken(releases: Sequence[Recorded], attribute: str, table: Table) -> None:
-    (seen,) = Told.by([releases], attribute, table).seen()
+    told = Told.by([releases], attribute, table)
+    (seen,) = told.seen()
     for release in releases:
         for promised in ShownAttributes.by(release).about(attribute):
-            measure = promised.requirement.measure(seen) if promised.requirement else None
-            if measure is not None and not measure.holds:
+            left = told.besides(seen, promised.harmless, table)
+            if promised.requirement is None or not len(left.weights):
+                continue
+            measure = promised.requirement.measure(left)
+            if not measure.holds:
                 raise RequirementError(
                     f"Together with {named(releases[:-1])}, this would break what release "
                     f"{release.seq} promises, {promised.text}: somebody would be left with {measure.value:.4g}. Make it as a view "
@@ -168,10 +173,24 @@ class Told:
         try:
             return [RemainingValues.of(blocks, sensitive, self.counts.weights) for blocks in self.sets]
         except ZeroDivisionError:  # the product of very many shares is no float
-            raise RequirementError(
-                f"{max(map(len, self.sets)):,} views of '{self.counts.names[-1]}' are too many to follow. Give some to receivers "
-                "who were declared apart."
-            ) from None
+            raise self._too_many() from None
+
+    def besides(self, seen: RemainingValues, harmless: Sequence[str], table: Table) -> RemainingValues:
+        """Return what is left of values that are not harmless, to those who are left with any."""
+        if not harmless:
+            return seen
+        column = table[self.counts.names[-1]]
+        totals = np.bincount(self.counts.codes[:, -1], self.counts.weights).astype(np.int64)
+        try:
+            return seen.besides(codes_of(harmless, column.values, len(totals)), totals)
+        except ZeroDivisionError:
+            raise self._too_many() from None
+
+    def _too_many(self) -> RequirementError:
+        return RequirementError(
+            f"{max(map(len, self.sets)):,} views of '{self.counts.names[-1]}' are too many to follow. Give some to receivers "
+            "who were declared apart."
+        )
 
 
 def named(releases: Sequence[Recorded]) -> str:

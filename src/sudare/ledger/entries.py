@@ -25,6 +25,7 @@ NEIGHBOURS = ("replace", "add or remove")
 MAX_CHARACTERS = 4_000  # of a name, a path or a promise's words
 MAX_RECEIVERS = 1_000  # that one entry declares apart
 MAX_L = 10**9  # of a promise of l-diversity
+MAX_HARMLESS = 10_000  # values of a promise
 MAX_DIGITS = 30  # of an epsilon or delta
 # The least float above 0 is 5e-324: every epsilon and delta that can be promised can also be written down.
 MIN_EXPONENT, MAX_EXPONENT = -330, 30
@@ -99,6 +100,8 @@ class RecordedPromise(_Body):
     text: Text
     measure: Literal["distinct", "entropy", "posterior"] | None = None
     l: Annotated[float, Field(ge=1, le=MAX_L, allow_inf_nan=False)] | None = None
+    harmless: Annotated[list[Text], Field(max_length=MAX_HARMLESS)] = []
+    """The values that may be known: the others, by themselves, must be as many or as likely as promised."""
 
     @model_validator(mode="after")
     def _coherent(self) -> Self:
@@ -110,11 +113,24 @@ class RecordedPromise(_Body):
 
     @property
     def requirement(self) -> MultiViewDiversity | None:
-        """What must hold of everything that is put together; None where no rule is known."""
+        """What must hold of everything that is put together, the harmless values aside; None where no rule is known."""
         if self.measure is None:
             return None
         l = self.l if self.l is None or self.measure != "distinct" or not self.l.is_integer() else int(self.l)
         return MultiViewDiversity(l, self.measure)  # type: ignore[arg-type]
+
+    @property
+    def implied_by(self) -> MultiViewDiversity | None:
+        """What, if it holds of all values, implies the promise; None where no rule is known.
+
+        Let h values be harmless. Of l + h values that are left, l or more are not. And if none has a posterior above
+        1 / (l + h), the harmless have h / (l + h) at most together, so that of the rest none has more than
+        1 / (l + h) : l / (l + h) = 1 / l of it. Then its entropy is at least log l, too.
+        """
+        own, h = self.requirement, len(self.harmless)
+        if own is None or not h:
+            return own
+        return MultiViewDiversity(own.l + h, "distinct" if own.kind == "distinct" else "posterior")
 
 
 class RecordedCertificate(_Body):

@@ -116,8 +116,10 @@ def promise(requirement: object, schema: Schema) -> dict[str, Any] | None:
         return None
     attribute = requirement.attribute or schema.names(Role.sensitive)[0]
     promised: dict[str, Any] = {"attribute": attribute, "text": str(requirement)}
-    if not isinstance(requirement, TCloseness) and requirement.kind != "recursive":
+    if not isinstance(requirement, TCloseness) and requirement.kind not in ("recursive", "proximity"):
         promised |= {"measure": requirement.kind, "l": requirement.l}
+    if isinstance(requirement, LDiversity) and requirement.harmless:
+        promised["harmless"] = list(requirement.harmless)
     return promised
 
 

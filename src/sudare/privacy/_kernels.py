@@ -1,8 +1,8 @@
 """Compiled: whether a block meets all limits, and the measures of all blocks.
 
 A histogram may be dense (one entry per sensitive code) or list only the values that occur, in rising
-order: absent values add nothing, so both give the same number to the last bit. The exceptions are the
-distances, which need it dense.
+order: absent values add nothing, so both give the same number to the last bit. The exceptions are harmless values,
+windows and distances, which need it dense.
 """
 
 from __future__ import annotations
@@ -31,24 +31,56 @@ def meets(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no co
     """Tell whether a block of so many records, with these sensitive values, meets all limits."""
     if size < limits.k:
         return False
-    if limits.distinct > 1 and not has_distinct(histogram, limits.distinct):
-        return False
-    return not limits.more or _meets_more(histogram, size, limits)
+    if limits.more:
+        return _meets_more(histogram, size, limits)
+    return limits.distinct <= 1 or has_distinct(histogram, limits.distinct)
 
 
 @njit(cache=True, nogil=True)
 def _meets_more(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
-    if limits.log_l > 0 and entropy(histogram, size) < limits.log_l - TOLERANCE:
+    besides, rest = histogram, size
+    if limits.harmless.size > 0:
+        besides = histogram.copy()
+        for i in range(limits.harmless.size):
+            rest -= besides[limits.harmless[i]]
+            besides[limits.harmless[i]] = 0
+    if rest > 0 and not _is_diverse(besides, rest, limits):
         return False
-    for i in range(limits.recursive.shape[0]):
-        if recursive_l(histogram, limits.recursive[i, 0]) < limits.recursive[i, 1]:
-            return False
     for kind in range(len(limits.t)):
         if limits.t[kind] < 1:  # no distance is larger
             distance = distance_to(kind, histogram, size, limits.shares, limits.tree)
             if distance > limits.t[kind] + TOLERANCE:
                 return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def _is_diverse(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
+    """Tell whether records that are not harmless meet all limits of l-diversity."""
+    if limits.distinct > 1 and not has_distinct(histogram, limits.distinct):
+        return False
+    if limits.log_l > 0 and entropy(histogram, size) < limits.log_l - TOLERANCE:
+        return False
+    for i in range(limits.recursive.shape[0]):
+        if recursive_l(histogram, limits.recursive[i, 0]) < limits.recursive[i, 1]:
+            return False
+    for i in range(limits.near.size):
+        if limits.near[i] * largest_window(histogram, limits.windows[i]) > size * (1 + TOLERANCE):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def largest_window(histogram: Array, windows: Array) -> int:  # pragma: no cover
+    """Return how many records the fullest window has; see `values.windows`."""
+    most, inside, end = 0, 0, 0
+    for place in range(windows.shape[1]):
+        while end < windows[1, place]:
+            inside += histogram[windows[0, end]]
+            end += 1
+        most = max(most, inside)
+        inside -= histogram[windows[0, place]]
+    return most
 
 
 @njit(cache=True, nogil=True)
@@ -153,6 +185,24 @@ def recursive_ls(start: Array, count: Array, c: float) -> Array:  # pragma: no c
     out = np.empty(start.size - 1, dtype=np.int64)
     for b in range(out.size):
         out[b] = recursive_l(count[start[b] : start[b + 1]], c)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def largest_windows(start: Array, place: Array, count: Array, ends: Array) -> Array:  # pragma: no cover
+    """Return for every block how many records its fullest window has.
+
+    The values of each block are given by their places, in rising order; the window at a place ends at `ends[place]`.
+    """
+    out = np.zeros(start.size - 1, dtype=np.int64)
+    for b in range(out.size):
+        inside, end = 0, start[b]
+        for i in range(start[b], start[b + 1]):
+            while end < start[b + 1] and place[end] < ends[place[i]]:
+                inside += count[end]
+                end += 1
+            out[b] = max(out[b], inside)
+            inside -= count[i]
     return out
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
@@ -42,9 +43,17 @@ class Blocks:
     """The name of the sensitive attribute."""
     hierarchy: Hierarchy | None = None
     """The hierarchy of the sensitive attribute; its leaves are the codes."""
+    known: pl.Series | None = None
+    """The sensitive values by code, without the missing one, whose code follows; None where only codes are given."""
 
     @classmethod
-    def of(cls, counts: Counts, sensitive: str | None, hierarchy: Hierarchy | None = None) -> Blocks:
+    def of(
+        cls,
+        counts: Counts,
+        sensitive: str | None,
+        hierarchy: Hierarchy | None = None,
+        known: pl.Series | None = None,
+    ) -> Blocks:
         """Group counts of the quasi columns and, last, the sensitive column, if one is named.
 
         Blocks are in rising order of their quasi codes. With a sensitive column, entry i of `value` and `count`
@@ -72,6 +81,7 @@ class Blocks:
             shares=whole / counts.total,
             sensitive=sensitive,
             hierarchy=hierarchy,
+            known=known,
         )
 
     @classmethod
@@ -86,7 +96,8 @@ class Blocks:
         """Count a table by its quasi values; without any, the whole table is one block."""
         if sensitive is None:
             return cls.of_sizes(table.counts(quasi).weights if quasi else np.array([len(table)]))
-        return cls.of(table.counts([*quasi, sensitive]), sensitive, table[sensitive].hierarchy)
+        column = table[sensitive]
+        return cls.of(table.counts([*quasi, sensitive]), sensitive, column.hierarchy, column.values)
 
     @property
     def whole(self) -> Blocks:
@@ -102,6 +113,20 @@ class Blocks:
             shares=self.shares,
             sensitive=self.sensitive,
             hierarchy=self.hierarchy,
+            known=self.known,
+        )
+
+    def without(self, codes: NDArray[np.int64]) -> Blocks:
+        """Return the same blocks without the records of some values; a block may then be empty."""
+        kept = ~np.isin(self.value, codes)
+        block = np.repeat(np.arange(len(self)), np.diff(self.start))[kept]
+        count = self.count[kept]
+        return replace(
+            self,
+            sizes=np.bincount(block, count, minlength=len(self)).astype(np.int64),
+            start=np.append(0, np.cumsum(np.bincount(block, minlength=len(self)))),
+            value=self.value[kept],
+            count=count,
         )
 
     def __len__(self) -> int:

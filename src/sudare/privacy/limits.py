@@ -36,13 +36,18 @@ class Limits(NamedTuple):
 
     k: int
     distinct: int
-    """How many sensitive values a block must have; 0 and 1 ask for nothing."""
+    """How many sensitive values a block must have, the harmless ones not counted; 0 and 1 ask for nothing."""
     more: bool
     """Whether one of the following limits asks for something."""
+    harmless: NDArray[np.int64]
+    """The codes of the values that may be known: all that is asked of diversity is asked of the other records alone."""
     log_l: float
     """The least entropy; 0 asks for nothing."""
     recursive: NDArray[np.float64]
     """The recursive (c, l), one in each row, that must all hold: of two pairs, neither need be the stricter one."""
+    near: NDArray[np.float64]
+    windows: NDArray[np.int64]
+    """The l of each proximity l-diversity that must hold, and its windows (`values.windows`): none has more than 1/l of the records."""
     t: tuple[float, float, float]
     """The largest distance of each kind (equal, ordered, hierarchical); 1 asks for nothing."""
     shares: NDArray[np.float64]
@@ -55,8 +60,10 @@ class Limits(NamedTuple):
         Of several of the same kind, the strictest counts.
         """
         _refuse_several_attributes(requirements, blocks)
+        harmless = _harmless(requirements, blocks)
         k, distinct, log_l = 1, 0, 0.0
         recursive: list[tuple[float, int]] = []
+        near: list[tuple[float, NDArray[np.int64]]] = []
         t = np.ones(len(DISTANCES))
         for requirement in requirements:
             requirement.check(blocks)
@@ -67,25 +74,43 @@ class Limits(NamedTuple):
                     distinct = max(distinct, int(requirement.l))
                 case LDiversity(kind="entropy"):
                     log_l = max(log_l, math.log(requirement.l))
-                case LDiversity():
+                case LDiversity(kind="recursive"):
                     recursive.append((float(requirement.c or 0), int(requirement.l)))
+                case LDiversity():
+                    near.append((float(requirement.l), requirement.windows(blocks)))
                 case TCloseness():
                     kind = DISTANCES.index(requirement.distance)
                     t[kind] = min(t[kind], requirement.t)
                 case _:
                     raise ParameterError(f"{requirement} cannot be checked block by block.")
-        more = bool(log_l or recursive or (t < 1).any())
+        more = bool(len(harmless) or log_l or recursive or near or (t < 1).any())
         equal, ordered, hierarchical = t.tolist()
         return cls(
             k=k,
             distinct=distinct,
             more=more,
+            harmless=harmless,
             log_l=log_l,
             recursive=np.array(recursive, dtype=np.float64).reshape(-1, 2),
+            near=np.array([l for l, _ in near], dtype=np.float64),
+            windows=np.array([own for _, own in near], dtype=np.int64).reshape(len(near), 2, -1)
+            if near
+            else np.empty((0, 2, 0), dtype=np.int64),
             t=(equal, ordered, hierarchical),
             shares=blocks.shares,
             tree=numbered_tree(blocks.hierarchy),
         )
+
+
+def _harmless(requirements: Sequence[BlockRequirement], blocks: Blocks) -> NDArray[np.int64]:
+    """Return the codes that all requirements of l-diversity call harmless."""
+    asked = [requirement for requirement in requirements if isinstance(requirement, LDiversity)]
+    if len({requirement.harmless for requirement in asked}) > 1:
+        raise ParameterError(
+            "The requirements call different values harmless. A value that may be known may be in all of them: give each the "
+            "same 'harmless'."
+        )
+    return asked[0].harmless_codes(blocks) if asked else np.empty(0, dtype=np.int64)
 
 
 def _refuse_several_attributes(requirements: Sequence[BlockRequirement], blocks: Blocks) -> None:

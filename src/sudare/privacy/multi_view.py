@@ -99,6 +99,22 @@ class RemainingValues:
         _views.posteriors(weighed, totals, largest, entropy)
         return cls(left, weighed, _views.set_sizes(left), largest, entropy, weights)
 
+    def besides(self, codes: Ints, totals: Ints) -> RemainingValues:
+        """Return what is left of other values than some, and how likely each of them is if it is none of these.
+
+        Who is left with these alone is not among the persons any more. `totals` are the records of the table with each value.
+        """
+        allowed = np.full(self.sets.shape[1], np.iinfo(np.uint64).max, dtype=np.uint64)
+        for code in codes.tolist():
+            allowed[code >> 6] &= ~(np.uint64(1) << np.uint64(code & 63))
+        left = self.sets & allowed
+        some = _views.set_sizes(left) > 0
+        left, weighed = left[some], self.weighed[some]
+        weighed[:, codes] = 0
+        largest, entropy = np.empty(len(left)), np.empty(len(left))
+        _views.posteriors(weighed, totals, largest, entropy)
+        return RemainingValues(left, weighed, _views.set_sizes(left), largest, entropy, self.weights[some])
+
     def distribution(self) -> dict[int, int]:
         """Return how many persons may have how many values."""
         sizes = np.bincount(self.candidates, self.weights).astype(np.int64)

@@ -32,7 +32,7 @@ _BY_NAME: dict[str, Any] = {kind.__name__: kind for kind in KINDS}
 
 
 def promise_to_json(promise: Promise) -> dict[str, Any]:
-    """Return a requirement as plain data.
+    """Return a requirement as plain data; parameters that are given by name alone stand there if they are given.
 
     >>> promise_to_json(KAnonymity(5))
     {'requirement': 'KAnonymity', 'k': 5}
@@ -41,8 +41,12 @@ def promise_to_json(promise: Promise) -> dict[str, Any]:
         raise ParameterError(
             f"{promise} cannot be promised in a certificate: it is none of {', '.join(_BY_NAME)}."
         )
-    parameters = {name: getattr(promise, name) for name in _parameter_names(promise)}
-    return {"requirement": type(promise).__name__, **parameters}
+    data: dict[str, Any] = {"requirement": type(promise).__name__}
+    for one in fields(promise):  # type: ignore[arg-type]
+        value = getattr(promise, one.name)
+        if not one.kw_only or value != one.default:
+            data[one.name] = list(value) if isinstance(value, tuple) else value
+    return data
 
 
 def promise_from_json(data: Mapping[str, Any]) -> Promise:
@@ -57,14 +61,14 @@ def promise_from_json(data: Mapping[str, Any]) -> Promise:
             f"A promise must name one of {', '.join(_BY_NAME)}. Got {data.get('requirement')!r} instead."
         )
     parameters = {key: value for key, value in data.items() if key != "requirement"}
-    if sorted(parameters) != sorted(_parameter_names(kind)):
+    known = {one.name: one.kw_only for one in fields(kind)}
+    needed = {name for name, by_name_alone in known.items() if not by_name_alone}
+    if not needed <= parameters.keys() <= known.keys():
         raise InputError(f"A promise of {kind.__name__} has other parameters: {', '.join(parameters)}.")
     try:
         promise: Promise = kind(**parameters)
     except ParameterError as error:
         raise InputError(f"A promise cannot be what it says. {error}") from None
+    if promise_to_json(promise) != {**data}:
+        raise InputError(f"A promise of {promise} is not written as Sudare writes it.")
     return promise
-
-
-def _parameter_names(requirement: Any) -> list[str]:
-    return [field.name for field in fields(requirement)]

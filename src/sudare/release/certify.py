@@ -65,7 +65,7 @@ def certify(
         method=declared.method,
         utility=_utility(handed_over, declared.schema),
         caveats=list(declared.caveats),
-        attacks=_attacks(handed_over, declared.schema),
+        attacks=_attacks(handed_over, declared),
         records={"published": next(iter(handed_over.frames.values())).height},
         randomness=declared.randomness,
         input=commitment,
@@ -134,8 +134,10 @@ def _utility(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:
     return utility_of(handed_over.frames, schema)
 
 
-def _attacks(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:
-    return {} if handed_over.law is not None else attacks_on(handed_over.frames, schema)
+def _attacks(handed_over: HandedOver, declared: Declared) -> dict[str, Any]:
+    if handed_over.law is not None:
+        return {}
+    return attacks_on(handed_over.frames, declared.schema, declared.promises)
 
 
 def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, PublishedAttribute]:

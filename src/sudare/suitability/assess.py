@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from sudare.errors import InputError, ParameterError
 from sudare.generalization.problem import with_hierarchies
 from sudare.privacy.k_anonymity import KAnonymity
-from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.l_diversity import KINDS, LDiversity
 from sudare.privacy.requirement import one_of, sensitive_attribute
+from sudare.privacy.uniqueness import nearly_unique_values
 from sudare.similarity.pairs import Device, accelerator
 from sudare.suitability.bounds import Bound
 from sudare.suitability.choices import Advice, advise, dearest
-from sudare.suitability.costs import values_for
 from sudare.suitability.facts import Facts
-from sudare.suitability.histogram import max_blocks
 from sudare.tables.attribute import Role
 from sudare.tables.policy import Diversity
 from sudare.tables.table import Table, table_given
@@ -41,22 +40,26 @@ class Assessment:
     records: int
     attribute: str
     diversity: Diversity
+    requirements: dict[float, str]
+    """What is asked for, in words."""
     bound_l: dict[float, float | None]
-    """The paper's first indicator for l-diversity; None where there are fewer than l values."""
+    """The paper's first indicator for l-diversity; None where there are fewer values than it needs."""
     bound_k: dict[int, float | None]
     """The same for k-anonymity; None where there are fewer than k records."""
     best_l: dict[float, Bound]
     """The best bound, and the argument it rests on, where l-diversity is feasible."""
     best_k: dict[int, Bound]
     max_blocks: dict[float, int]
-    """MaxNB: at most so many blocks have l distinct values each."""
+    """MaxNB: at most so many blocks have the values each that it needs. This and the next two are of the records that
+    are not harmless, and under proximity of groups of close values instead of values."""
     min_block_distinct: dict[float, int | None]
     """BS_s: under distinct l-diversity some block has at least so many records."""
     min_block_entropy: dict[float, int | None]
     """BS_e: the same under entropy l-diversity; None where that is not feasible."""
     feasible: dict[float, bool]
     reached_k: dict[float, float | None]
-    """The distortion that k-anonymization reaches with k = BS_e (under distinct diversity, BS_s)."""
+    """The distortion that k-anonymization of the records that are not harmless reaches with k = BS_e (under distinct and
+    recursive diversity, BS_s)."""
     ratio: dict[float, float | None]
     """bound_l / reached_k: above 2, l-diversity costs far more than blocks of that size would: low suitability.
     None where l-diversity is not feasible or costs nothing; infinite where only blocks of that size cost nothing."""
@@ -72,6 +75,8 @@ class Assessment:
     """How many records have each tuple."""
     worst: pl.DataFrame = field(repr=False)
     """The records that cost most, with their quasi values."""
+    warnings: list[str] = field(default_factory=list)
+    """What speaks against the question itself, such as sensitive values that are nearly all different."""
 
     @property
     def advice(self) -> list[str]:
@@ -86,8 +91,8 @@ class Assessment:
     def to_json(self) -> dict[str, Any]:
         """Return plain data, without the rows."""
         keys = (
-            "source", "records", "attribute", "diversity", "bound_l", "bound_k", "max_blocks",
-            "min_block_distinct", "min_block_entropy", "feasible", "reached_k", "ratio", "values", "without",
+            "source", "records", "attribute", "diversity", "requirements", "bound_l", "bound_k", "max_blocks",
+            "min_block_distinct", "min_block_entropy", "feasible", "reached_k", "ratio", "values", "without", "warnings",
         )  # fmt: skip
         best = {
             name: {key: {"value": bound.value, "by": bound.by} for key, bound in bounds.items()}
@@ -106,13 +111,18 @@ def assess(
     k: int | Sequence[int] = (2, 5, 10),
     *,
     diversity: Diversity = "distinct",
+    c: float | None = None,
+    harmless: Sequence[Any] = (),
+    within: float | None = None,
+    relative: bool = False,
     attribute: str | None = None,
     tight: bool = False,
     device: Device = "cpu",
 ) -> Assessment:
     """Say whether a table suits l-diversification, at what least cost, and what drives the cost.
 
-    `diversity` is "distinct" or "entropy", which the suitability paper asks for. `tight` also tries bounds that take a minute or two on a table like Adult. `device="gpu"` compares all pairs of
+    `diversity` is "distinct", or "entropy", which the suitability paper asks for; or "recursive" with its `c`; or
+    "proximity" with its width, `within` and `relative`. `harmless` are values that may be known (see LDiversity). `tight` also tries bounds that take a minute or two on a table like Adult. `device="gpu"` compares all pairs of
     records on an NVIDIA GPU.
 
     >>> import sudare as sd
@@ -123,18 +133,21 @@ def assess(
     >>> assessment.feasible[2], assessment.bound_l[2] <= sd.generalize(table, sd.LDiversity(2)).certificate.utility["distortion"]
     (True, True)
     """
-    one_of(diversity, "diversity", "assess", ("distinct", "entropy"))
+    one_of(diversity, "diversity", "assess", KINDS)
     one_of(device, "device", "assess", ("cpu", "gpu"))
     if device == "gpu":
         accelerator()  # refused at once where there is none
     table_given(table, "assess")
     ls = [int(value) if isinstance(value, float) and value.is_integer() else value for value in _several(l)]
     ks = _several(k)
-    asked = [LDiversity(value, diversity, attribute=attribute) for value in ls]  # refuses wrong values
+    asked = [
+        LDiversity(value, diversity, c, attribute, harmless=harmless, within=within, relative=relative)
+        for value in ls
+    ]  # refuses wrong values
     for value in ks:
         KAnonymity(value)
-    ls, ks = sorted(set(ls)), sorted(set(ks))
-    if not ls:
+    by_l = {one.l: one for one in sorted(asked, key=lambda one: one.l)}
+    if not by_l:
         raise ParameterError("assess needs at least one l, such as l=[2, 4].")
     if not table.names(Role.quasi):
         raise InputError(
@@ -143,7 +156,8 @@ def assess(
     sensitive = sensitive_attribute(asked, table) or ""
     by_value = table.counts([*table.names(Role.quasi), sensitive])
     facts = Facts(with_hierarchies(table), by_value, device, tight)
-    return _assessment(facts, ls, ks, diversity)
+    asked[0].refuse_unknown(facts.whole)
+    return _assessment(facts, by_l, sorted(set(ks)), diversity)
 
 
 def _several(given: Any) -> list[Any]:
@@ -152,13 +166,14 @@ def _several(given: Any) -> list[Any]:
     return [value.item() if isinstance(value, np.generic) else value for value in several]
 
 
-def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversity) -> Assessment:
-    possible = [l for l in ls if values_for(l) <= facts.distinct_l]
+def _assessment(
+    facts: Facts, asked: Mapping[float, LDiversity], ks: list[int], diversity: Diversity
+) -> Assessment:
+    possible = [l for l, one in asked.items() if facts.has_values(one)]
     enough = [k for k in ks if k <= facts.records]
-    feasible = {l: facts.feasible(l, diversity) for l in ls}
-    nearest = dict(zip(possible, facts.nearest_l(possible), strict=True))
-    may = [l for l in ls if feasible[l]]
-    reached = {l: facts.reached_for(l, diversity) for l in ls}
+    feasible = {l: facts.feasible(one) for l, one in asked.items()}
+    nearest = dict(zip(possible, facts.nearest_l([asked[l] for l in possible]), strict=True))
+    may = [l for l in asked if feasible[l]]
     largest = max(may, default=None)
     costs = nearest[largest].of_unit if largest is not None else np.zeros(len(facts.by_value))
     return Assessment(
@@ -166,23 +181,25 @@ def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversi
         records=facts.records,
         attribute=facts.attribute,
         diversity=diversity,
-        bound_l={l: nearest[l].value if l in nearest else None for l in ls},
+        requirements={l: str(replace(one, attribute=None)) for l, one in asked.items()},
+        bound_l={l: nearest[l].value if l in nearest else None for l in asked},
         bound_k=dict.fromkeys(ks)
         | {k: bound.value for k, bound in zip(enough, facts.nearest_k(enough), strict=True)},
-        best_l=dict(zip(may, facts.best_l(may), strict=True)),
+        best_l=dict(zip(may, facts.best_l([asked[l] for l in may]), strict=True)),
         best_k=dict(zip(enough, facts.best_k(enough), strict=True)),
-        max_blocks={l: max_blocks(facts.counts, values_for(l)) for l in ls},
-        min_block_distinct={l: facts.min_block(l, "distinct") for l in ls},
-        min_block_entropy={l: facts.min_block(l, "entropy") for l in ls},
+        max_blocks={l: facts.max_blocks(one) for l, one in asked.items()},
+        min_block_distinct={l: facts.min_block_distinct(one) for l, one in asked.items()},
+        min_block_entropy={l: facts.min_block_entropy(one) for l, one in asked.items()},
         feasible=feasible,
-        reached_k=reached,
-        ratio={l: facts.ratio(l, diversity) if feasible[l] else None for l in ls},
-        choices={l: advise(facts, l, diversity) for l in ls},
+        reached_k={l: facts.reached_for(one) for l, one in asked.items()},
+        ratio={l: facts.ratio(one) if feasible[l] else None for l, one in asked.items()},
+        choices={l: advise(facts, one) for l, one in asked.items()},
         values=_values(facts),
-        without={} if largest is None else facts.without_attributes(largest),
+        without={} if largest is None else facts.without_attributes(asked[largest]),
         costs=costs,
         weights=facts.by_value.weights,
         worst=_worst(facts, costs),
+        warnings=nearly_unique_values(facts.whole, list(asked.values())),
     )
 
 

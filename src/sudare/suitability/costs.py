@@ -27,6 +27,17 @@ def values_for(l: float) -> int:
     return math.ceil(l - 1e-9)
 
 
+def recursive_values(c: float, l: int) -> int:
+    """Return how many sensitive values a block of recursive (c, l)-diversity has at least.
+
+    With m values, r_1 < c (r_l + ... + r_m) <= c (m - l + 1) r_1, so that m - l + 1 is above 1/c.
+
+    >>> recursive_values(2, 3), recursive_values(1, 3), recursive_values(0.5, 3)
+    (3, 4, 5)
+    """
+    return l + math.floor(1 / c)
+
+
 class BlockMinimum(NamedTuple):
     """What every block must have at least: so many records, with so many different sensitive values."""
 
@@ -35,10 +46,19 @@ class BlockMinimum(NamedTuple):
 
     @classmethod
     def of(cls, limits: Limits) -> BlockMinimum:
-        """Return what the limits ask at least. A block of entropy or recursive l-diversity has l values or more."""
-        by_entropy = values_for(math.exp(limits.log_l))
-        values = max(limits.distinct, by_entropy, int(limits.recursive[:, 1].max(initial=1)))
+        """Return what the limits ask of every block at least; see `values_of`. A block may be harmless altogether."""
+        values = 1 if limits.harmless.size else values_of(limits)
         return cls(max(limits.k, values), values)
+
+
+def values_of(limits: Limits) -> int:
+    """Return how many sensitive values a block has at least that is not harmless altogether, the harmless not counted.
+
+    Entropy l-diversity needs l or more, and so does proximity: no value has more than 1/l of the records.
+    """
+    recursive = [recursive_values(c, int(l)) for c, l in limits.recursive.tolist()]
+    others = [values_for(l) for l in (math.exp(limits.log_l), *limits.near.tolist())]
+    return max(limits.distinct, *recursive, *others)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,12 +21,15 @@ from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.plan import Plan
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.certificate import Certificate
+from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
+from sudare.privacy.uniqueness import nearly_unique_values
 from sudare.release.certify import Declared, HandedOver, verified
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
-from sudare.suitability.bounds import best_bounds, within_reach
-from sudare.suitability.costs import BlockMinimum, Costs
+from sudare.suitability.bounds import within_reach
+from sudare.suitability.costs import Costs
+from sudare.suitability.implied import bound_of_limits
 from sudare.tables.attribute import Role
 from sudare.tables.table import Table, table_given
 from sudare.utility.cells import cells_of
@@ -36,8 +39,13 @@ from sudare.utility.outcome import Outcome
 from sudare.utility.queries import query_error
 from sudare.verbs.arguments import requirements_given
 from sudare.verification.columns import refuse_columns
+from sudare.verification.utility import harmless_by_attribute
 
 PREDICTING = "'predict' is measured"
+MAY_BE_KNOWN = (
+    "harmless values may be learned, and of somebody who has none of them that it is another one: which of the others, "
+    "is what is kept"
+)
 NO_NOISE = "no noise; rows stand in the order of their published values"
 
 
@@ -85,6 +93,7 @@ def generalized(
     *,
     predict: str | None = None,
     decision: str | None = None,
+    caveats: Sequence[str] = (),
 ) -> Release:
     """Generalize, with what was decided before in the holder's record."""
     _refuse_what_cannot_be(table, asked, method, predict)
@@ -92,7 +101,7 @@ def generalized(
     placed = without_uncovered(plan, table)
     if predict is not None:
         placed.whole.at_once(PREDICTING)  # refused before the rest is done
-    return released(table, plan, placed, predict=predict, decision=decision)
+    return released(table, plan, placed, predict=predict, decision=decision, caveats=caveats)
 
 
 def _refuse_what_cannot_be(
@@ -123,6 +132,8 @@ def released(
     """Apply a plan to the rows that it covers, certify the output, and say what the holder keeps."""
     whole = placed.whole
     handed_over = HandedOver({"data": placed.rest.rows.rewrite(placed.located.rewriting)})
+    if any(isinstance(one, LDiversity) and one.harmless for one in plan.requirements):
+        caveats = [*caveats, MAY_BE_KNOWN]
     declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, tuple(caveats))
     kept = Kept(
         plan,
@@ -160,8 +171,20 @@ def _record(
         "gap": utility["distortion"] / bound if bound else None,
         "decision": decision,
         **plan.record(),
-        "attacks": {"input": attack_all(table, table.schema), "output": certificate.attacks["output"]},
+        "warnings": _warnings(table, plan.requirements),
+        "attacks": {
+            "input": attack_all(table, table.schema, harmless_by_attribute(plan.requirements, table.schema)),
+            "output": certificate.attacks["output"],
+        },
     }
+
+
+def _warnings(table: Table, requirements: Sequence[BlockRequirement]) -> list[str]:
+    """Say where what was asked for says little."""
+    attribute = sensitive_attribute(requirements, table)
+    if attribute is None:
+        return []
+    return nearly_unique_values(Blocks.of_table(table, [], attribute), requirements)
 
 
 def _report(
@@ -202,5 +225,4 @@ def _bound(table: Table, requirements: Sequence[BlockRequirement]) -> float | No
     problem = Problem.of(table, requirements)
     if not within_reach(problem):
         return None
-    costs = Costs.in_table(table, problem)
-    return best_bounds(problem, costs, [BlockMinimum.of(problem.limits)])[0].value
+    return bound_of_limits(problem, Costs.in_table(table, problem)).value

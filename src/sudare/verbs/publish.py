@@ -8,18 +8,18 @@ from dataclasses import replace
 from sudare.errors import InputError, RequirementError
 from sudare.generalization.methods import Minimal
 from sudare.privacy.k_anonymity import KAnonymity
-from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.release.release import Release
 from sudare.suitability.assess import Assessment, assess
 from sudare.suitability.choices import Advice
 from sudare.tables.attribute import Role
-from sudare.tables.policy import Compromise, Policy
+from sudare.tables.policy import Policy
 from sudare.tables.table import Table, table_given
 from sudare.tables.text import listed
 from sudare.verbs.generalize import generalized
 
 Decide = Callable[[Assessment, list[Advice]], Advice]
+ANONYMITY_ALONE = "sensitive values were not kept apart, for k-anonymity alone was asked for: how many blocks give theirs away, 'attacks' says"
 
 
 def publish(
@@ -47,36 +47,50 @@ def publish(
             "Say what to publish under, such as Policy(l=2)."
         )
     assessment = assess(
-        table, policy.l, [policy.k] if policy.k else [], diversity=policy.diversity, attribute=attribute
+        table,
+        policy.l,
+        [policy.k] if policy.k else [],
+        diversity=policy.diversity,
+        c=policy.c,
+        harmless=policy.harmless,
+        within=policy.within,
+        relative=policy.relative,
+        attribute=attribute,
     )
     choice = _decided(assessment, assessment.choices[policy.l], policy.accept, decide)
-    asked: list[BlockRequirement] = [LDiversity(choice.l, choice.diversity, attribute=attribute)]
-    if policy.k is not None:
-        asked.insert(0, KAnonymity(policy.k))
     return generalized(
-        _without(table, choice.attribute), asked, Minimal(choice.suppress), decision=choice.text
+        _without(table, choice.attribute),
+        _asked(choice, policy),
+        Minimal(choice.suppress),
+        decision=choice.text,
+        caveats=[ANONYMITY_ALONE] if choice.action == "k-anonymity" else [],
     )
+
+
+def _asked(choice: Advice, policy: Policy) -> list[BlockRequirement]:
+    """Return what is to hold: what was chosen, and the k of the policy."""
+    if isinstance(choice.requirement, KAnonymity):
+        return [KAnonymity(max(choice.requirement.k, policy.k or 1))]
+    return [*([KAnonymity(policy.k)] if policy.k is not None else []), choice.requirement]
 
 
 def _decided(
-    assessment: Assessment, offered: list[Advice], accept: Sequence[Compromise], decide: Decide | None
+    assessment: Assessment, offered: list[Advice], accept: Sequence[str], decide: Decide | None
 ) -> Advice:
     if len(offered) == 1 and offered[0].action == "go ahead":
         return offered[0]
-    for action in accept:
+    for one in accept:
         for choice in offered:
-            if choice.action == action:
+            if one in choice.accepted_as and set(choice.accepted_as) <= set(accept):
                 return choice
     if decide is None:
-        possible: list[str] = [
-            choice.action for choice in offered if choice.action not in ("stop", "harmless value")
-        ]
+        possible = [text for choice in offered for text in choice.accepted_as]
         accept_one = f" Accept one of {listed(possible)} in the policy." if possible else ""
         raise RequirementError(
             f"{assessment.source}: nothing was published. {' '.join(choice.text for choice in offered)}{accept_one}"
         )
     choice = decide(assessment, offered)
-    if choice.action in ("stop", "harmless value"):
+    if choice.action == "stop":
         raise RequirementError(f"{assessment.source}: nothing was published. {choice.text}")
     return choice
 

@@ -25,7 +25,7 @@ from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.attribute import Attribute, Role
 from sudare.tables.schema import Schema
 from sudare.tables.text import listed
-from sudare.verification import recount, recount_laws, recount_views
+from sudare.verification import recount, recount_close, recount_laws, recount_views
 from sudare.verification.files import PublishedTable
 from sudare.verification.findings import Finding
 from sudare.verification.recount import RecountedBlocks
@@ -56,7 +56,15 @@ def find_in_blocks(table: PublishedTable, asked: Sequence[Promise], schema: Sche
                 finding = _find(requirement, blocks, column, schema)
                 before = worst.setdefault(requirement, finding)
                 worst[requirement] = min(before, finding, key=_order)
-    return _with_distinct_names([worst[requirement] for requirement in asked], asked, schema)
+    findings = [_bounded(worst[requirement], requirement) for requirement in asked]
+    return _with_distinct_names(findings, asked, schema)
+
+
+def _bounded(finding: Finding, requirement: Promise) -> Finding:
+    """Where all values may be known every l holds; what is told then is the one that was asked for."""
+    if finding.value == math.inf and isinstance(requirement, LDiversity):
+        return replace(finding, value=requirement.l)
+    return finding
 
 
 def _sensitive(table: PublishedTable, name: str, schema: Schema) -> Sensitive:
@@ -90,7 +98,8 @@ def _find(requirement: Promise, blocks: RecountedBlocks, column: Sensitive | Non
     if isinstance(requirement, TCloseness) and column is not None:
         return _find_t(requirement, blocks, column, schema[column.name])
     assert isinstance(requirement, LDiversity)  # or sensitive_of had refused it
-    return _find_l(requirement, blocks)
+    assert column is not None
+    return _find_l(requirement, blocks, column)
 
 
 def sensitive_of(requirement: Promise, schema: Schema, table: PublishedTable) -> str:
@@ -124,21 +133,34 @@ def _find_k(requirement: KAnonymity, blocks: RecountedBlocks) -> Finding:
     return Finding(str(requirement), "k", size, size >= requirement.k, blocks.named(worst))
 
 
-def _find_l(requirement: LDiversity, blocks: RecountedBlocks) -> Finding:
+def _find_l(requirement: LDiversity, blocks: RecountedBlocks, column: Sensitive) -> Finding:
+    """Find the least diverse block. A block whose values may all be known is as diverse as can be."""
+    counted = recount_close.besides(blocks, column, requirement.harmless) if requirement.harmless else blocks
+    some = np.flatnonzero(counted.sizes).tolist()
+    name = f"l_{requirement.kind}"
+    if not some:
+        return Finding(str(requirement), name, math.inf, True, blocks.named(0))
     l: float
     if requirement.kind == "entropy":
-        entropies = recount.entropies(blocks)
-        least = min(entropies)
-        worst, l = entropies.index(least), recount.perplexity(least)
-        holds = least >= math.log(requirement.l) - recount.TOLERANCE
+        entropies = recount.entropies(counted)
+        worst = min(some, key=lambda block: entropies[block])
+        l = recount.perplexity(entropies[worst])
+        holds = entropies[worst] >= math.log(requirement.l) - recount.TOLERANCE
+    elif requirement.kind == "proximity":
+        width = requirement.within or 0
+        most = recount_close.fullest(counted, column, width, relative=requirement.relative)
+        shares = {block: Fraction(most[block], int(counted.sizes[block])) for block in some}
+        worst = max(some, key=lambda block: shares[block])
+        l = float(1 / shares[worst])
+        holds = shares[worst] * Fraction(requirement.l) <= 1 + recount.TOLERANCE
     else:
         recursive = requirement.kind == "recursive"
-        ls = (
-            recount.recursive_ls(blocks, requirement.c or 0) if recursive else recount.distinct_values(blocks)
-        )
-        l = min(ls)
-        worst, holds = ls.index(l), l >= requirement.l
-    return Finding(str(requirement), f"l_{requirement.kind}", l, holds, blocks.named(worst))
+        c = requirement.c or 0
+        ls = recount.recursive_ls(counted, c) if recursive else recount.distinct_values(counted)
+        worst = min(some, key=lambda block: ls[block])
+        l = ls[worst]
+        holds = l >= requirement.l
+    return Finding(str(requirement), name, l, holds, blocks.named(worst))
 
 
 def _find_t(
@@ -160,7 +182,7 @@ def _find_t(
 
 
 def _with_distinct_names(findings: list[Finding], asked: Sequence[Promise], schema: Schema) -> list[Finding]:
-    """Name findings of one name by the attribute, and by the distance or c, in which they differ."""
+    """Name findings of one name by what they differ in: the attribute, the distance, c, the width or the harmless values."""
     details = [_details(requirement, schema) for requirement in asked]
     named = []
     for finding, own in zip(findings, details, strict=True):
@@ -172,8 +194,11 @@ def _with_distinct_names(findings: list[Finding], asked: Sequence[Promise], sche
 
 def _details(requirement: Promise, schema: Schema) -> tuple[str, ...]:
     if isinstance(requirement, LDiversity | TCloseness):
-        kind = requirement.distance if isinstance(requirement, TCloseness) else f"c={requirement.c}"
-        return requirement.attribute or schema.names(Role.sensitive)[0], kind
+        name = requirement.attribute or schema.names(Role.sensitive)[0]
+        if isinstance(requirement, TCloseness):
+            return name, requirement.distance, "", ""
+        within = f"within={requirement.within}{' relative' if requirement.relative else ''}"
+        return name, f"c={requirement.c}", within, f"harmless={', '.join(requirement.harmless)}"
     return ()
 
 

@@ -77,14 +77,18 @@ def count_blocks(
 
 def distinct_values(blocks: RecountedBlocks) -> list[int]:
     """Return how many sensitive values each block has."""
-    return [int(values) for values in np.bincount(blocks.block)]
+    return [int(values) for values in _values_in(blocks)]
+
+
+def _values_in(blocks: RecountedBlocks) -> NDArray[np.int64]:
+    return np.bincount(blocks.block, minlength=len(blocks.sizes))
 
 
 def entropies(blocks: RecountedBlocks) -> list[float]:
     """Return the entropy of each block, -sum p log p."""
     shares = blocks.count / blocks.sizes[blocks.block]
     terms = (-shares * np.log(shares)).tolist()
-    ends = np.cumsum(np.bincount(blocks.block)).tolist()
+    ends = np.cumsum(_values_in(blocks)).tolist()
     return [math.fsum(terms[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
@@ -105,14 +109,16 @@ def recursive_ls(blocks: RecountedBlocks, c: float) -> list[int]:
     )
     limit, above = Fraction(c) * (1 - TOLERANCE), int(blocks.sizes.max()) + 1
     least = {first: min(math.floor(first / limit) + 1, above) for first in pairs["first"].unique().to_list()}
-    return (
+    tails = (
         pairs.sort("block", "count", descending=[False, True])
         .with_columns(tail=pl.col("count").cum_sum(reverse=True).over("block"))
         .with_columns(least=pl.col("first").replace_strict(least, return_dtype=pl.Int64))
-        .group_by("block", maintain_order=True)
-        .agg(l=(pl.col("tail") >= pl.col("least")).sum().cast(pl.Int64))["l"]
-        .to_list()
+        .group_by("block")
+        .agg(l=(pl.col("tail") >= pl.col("least")).sum().cast(pl.Int64))
     )
+    ls = np.zeros(len(blocks.sizes), dtype=np.int64)
+    ls[tails["block"].to_numpy()] = tails["l"].to_numpy()
+    return [int(l) for l in ls]
 
 
 # -- t-closeness: how far each block is from the whole output ----------------------------------------

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sudare.attacks.attack import attack_all
 from sudare.errors import RequirementError
 from sudare.privacy.certificate import Certificate
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.promises import Promise
+from sudare.tables.attribute import Role
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.utility.labels import utility_of_labels
@@ -28,13 +31,36 @@ def utility_of(frames: Mapping[str, PublishedRows], schema: Schema) -> dict[str,
     return {name: _without_distortion(utility) for name, utility in of_table.items()}
 
 
-def attacks_on(frames: Mapping[str, PublishedRows], schema: Schema) -> dict[str, Any]:
-    """Return what attacks on a table reach; several views are attacked together, which needs people to look up."""
-    return {"output": attack_all(frames["data"], schema)} if list(frames) == ["data"] else {}
+def attacks_on(
+    frames: Mapping[str, PublishedRows], schema: Schema, promises: Sequence[Promise]
+) -> dict[str, Any]:
+    """Return what attacks on a table reach; several views are attacked together, which needs people to look up.
+
+    What a promise calls harmless may be learned.
+    """
+    if list(frames) != ["data"]:
+        return {}
+    return {"output": attack_all(frames["data"], schema, harmless_by_attribute(promises, schema))}
+
+
+def harmless_by_attribute(promises: Sequence[Promise], schema: Schema) -> dict[str, list[str]]:
+    """Return what all promises about an attribute call harmless."""
+    by_attribute: dict[str, list[str]] = {}
+    for promise in promises:
+        if isinstance(promise, LDiversity):
+            name = promise.attribute or schema.names(Role.sensitive)[0]
+            also = [value for value in promise.harmless if value in by_attribute.get(name, promise.harmless)]
+            by_attribute[name] = also
+    return by_attribute
 
 
 def refuse_other_utility(
-    certificate: Certificate, frames: Mapping[str, PublishedRows], schema: Schema, *, randomized: bool
+    certificate: Certificate,
+    promises: Sequence[Promise],
+    frames: Mapping[str, PublishedRows],
+    schema: Schema,
+    *,
+    randomized: bool,
 ) -> str:
     """Refuse figures other than those of the published frames; return what had to be believed.
 
@@ -45,7 +71,7 @@ def refuse_other_utility(
         distortion = claimed.get(DISTORTION)
         claimed = _without_distortion(claimed)
     recounted = {} if randomized else utility_of(frames, schema)
-    attacks = {} if randomized else attacks_on(frames, schema)
+    attacks = {} if randomized else attacks_on(frames, schema, promises)
     refuse_unlike_figures("utility", claimed, _without_distortion(recounted))
     refuse_unlike_figures("attacks", certificate.attacks, attacks)
     if distortion is None:

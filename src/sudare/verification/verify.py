@@ -162,7 +162,7 @@ def _verify_folder(
             )
         recount_laws.refuse_better(law, certificate.records["published"], claimed.measured)
         refuse_other_json(files[LAW])
-    notes.append(refuse_other_utility(certificate, published, own, randomized=law is not None))
+    notes.append(refuse_other_utility(certificate, own_promises, published, own, randomized=law is not None))
     notes = [note for note in notes if note]
     if promised is None and schema is None:
         return replace(claimed, notes=tuple(notes))

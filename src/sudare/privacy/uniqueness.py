@@ -1,0 +1,58 @@
+"""Sensitive values that are nearly all different: then l-diversity says little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sudare.privacy.blocks import Blocks
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.requirement import Requirement
+from sudare.tables.table import Table
+
+NEARLY_ALL = 0.75  # as many different values as this share of the records
+FEWEST = 20  # records; among fewer, values that are all different are no wonder
+
+
+def is_nearly_unique(whole: Blocks) -> bool:
+    """Tell whether there are nearly as many different sensitive values as records."""
+    records = int(whole.sizes.sum())
+    return records >= FEWEST and len(whole.whole.value) >= NEARLY_ALL * records
+
+
+def nearly_unique_values(whole: Blocks, requirements: Sequence[Requirement[Any]]) -> list[str]:
+    """Return a warning if what is asked for counts values that are nearly all different.
+
+    >>> import polars as pl, sudare as sd
+    >>> table = sd.read(pl.DataFrame({"age": [30] * 50, "income": range(50)}))
+    >>> whole = Blocks.of_table(table, [], "income")
+    >>> nearly_unique_values(whole, [LDiversity(2, "proximity", within=5)])
+    []
+    >>> print(nearly_unique_values(whole, [LDiversity(2)])[0])
+    'income' has 50 different values in 50 records: any few records count as diverse, even if their values are nearly the same. Ask for proximity (diversity="proximity", within=...) too.
+    """
+    counting = [one for one in requirements if isinstance(one, LDiversity) and one.kind != "proximity"]
+    near = [one for one in requirements if isinstance(one, LDiversity) and one.kind == "proximity"]
+    if not counting or near or not is_nearly_unique(whole):
+        return []
+    return [warning(whole)]
+
+
+def warning(whole: Blocks) -> str:
+    """Say that values are nearly all different, and what to do."""
+    numbers = whole.known is not None and whole.known.dtype.is_numeric()
+    instead = (
+        'Ask for proximity (diversity="proximity", within=...) too.'
+        if numbers
+        else "Group them before you ask for diversity."
+    )
+    return (
+        f"'{whole.sensitive}' has {len(whole.whole.value):,} different values in {int(whole.sizes.sum()):,} records: any few records "
+        f"count as diverse, even if their values are nearly the same. {instead}"
+    )
+
+
+def warnings_about(table: Table, names: Sequence[str]) -> list[str]:
+    """Return a warning for each of some sensitive attributes whose values are nearly all different."""
+    blocks = [Blocks.of_table(table, [], name) for name in names]
+    return [warning(whole) for whole in blocks if is_nearly_unique(whole)]

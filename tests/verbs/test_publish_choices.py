@@ -1,0 +1,134 @@
+"""Every choice that an assessment offers can be taken by `publish`: accepted beforehand, or by a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import sudare as sd
+from sudare.tables.policy import HARMLESS
+from sudare.verbs.generalize import MAY_BE_KNOWN
+from sudare.verbs.publish import ANONYMITY_ALONE
+
+
+def survey(**columns: list[object]) -> sd.Table:
+    frame = pl.DataFrame(columns)
+    quasi = [name for name in frame.columns if name != "illness"]
+    return sd.read(frame, sd.Schema.from_roles(quasi=quasi, sensitive=["illness"]))
+
+
+@pytest.fixture(scope="module")
+def skewed() -> sd.Table:
+    """In the north everybody is well; in the south there are four illnesses, in any house."""
+    towns = ["north"] * 60 + ["south"] * 60
+    illness = ["well"] * 60 + ["well", "flu", "cough", "gout"] * 15
+    houses = [f"{i % 60:03d}" for i in range(120)]
+    schema = sd.Schema.from_roles(
+        quasi=["town", "house"],
+        sensitive=["illness"],
+        hierarchies={"house": sd.Hierarchy.mask(sorted(set(houses)))},
+        weights={"town": 2},
+    )
+    return sd.read(pl.DataFrame({"town": towns, "house": houses, "illness": illness}), schema)
+
+
+@pytest.mark.parametrize(
+    ("l", "diversity", "c"),
+    [(2, "distinct", None), (2, "entropy", None), (3, "entropy", None), (2, "recursive", 1.0)],
+)
+def test_every_choice_publishes_what_it_says(
+    skewed: sd.Table, l: float, diversity: str, c: float | None
+) -> None:
+    offered = sd.assess(skewed, l, diversity=diversity, c=c).choices[l]  # type: ignore[arg-type]
+    taken = [choice for choice in offered if choice.action != "stop"]
+    assert {choice.action for choice in taken} >= {"harmless value", "k-anonymity"}
+    for choice in taken:
+        release = sd.publish(skewed, sd.Policy(l=l, diversity=diversity, c=c, accept=choice.accepted_as))
+        assert release.certificate.requirements == [str(choice.requirement)]
+        assert release.holder["decision"] == choice.text
+        by_person = sd.publish(
+            skewed, sd.Policy(l=l, diversity=diversity, c=c), decide=lambda _, all_, own=choice: own
+        )
+        assert by_person.frame().equals(release.frame())
+
+
+def test_a_harmless_value_is_accepted_by_name(skewed: sd.Table) -> None:
+    policy = sd.Policy(l=3, diversity="entropy", accept=(f"{HARMLESS}: well",))
+    release = sd.publish(skewed, policy)
+    (promise,) = release.certificate.promises
+    assert promise["harmless"] == ["well"]
+    assert release.certificate.requirements == ["entropy 3-diversity ('well' harmless)"]
+    assert release.certificate.caveats == [MAY_BE_KNOWN]
+    output = release.frame()
+    assert sd.verify(output, sd.LDiversity(3, "entropy", harmless=["well"]), skewed.schema).holds
+    assert not sd.verify(output, sd.LDiversity(3, "entropy"), skewed.schema).holds
+    bound = next(
+        choice.bound
+        for choice in sd.assess(skewed, 3, diversity="entropy").choices[3]
+        if choice.action == HARMLESS
+    )
+    assert bound is not None
+    assert bound <= release.holder["bound"] + 1e-9 <= release.holder["utility"]["distortion"] + 2e-9
+    with pytest.raises(sd.RequirementError, match=f"Accept one of .*'{HARMLESS}: well'"):
+        sd.publish(skewed, sd.Policy(l=3, diversity="entropy", accept=(f"{HARMLESS}: gout",)))
+
+
+def test_what_is_harmless_from_the_start(skewed: sd.Table) -> None:
+    release = sd.publish(skewed, sd.Policy(l=3, harmless=("well",), accept=("go ahead",)))
+    assert release.certificate.requirements == ["distinct 3-diversity ('well' harmless)"]
+    with pytest.raises(sd.ParameterError, match="no record has 'fine' as its 'illness'"):
+        sd.publish(skewed, sd.Policy(l=3, harmless=("fine",)))
+
+
+def test_k_anonymity_is_accepted_with_its_risk(skewed: sd.Table) -> None:
+    release = sd.publish(skewed, sd.Policy(l=4, diversity="entropy", accept=("k-anonymity",), k=7))
+    certificate = release.certificate
+    assert certificate.measured["k"] >= 7
+    assert certificate.caveats == [ANONYMITY_ALONE]
+    assert release.holder["attacks"]["output"]["homogeneity"]["illness"]["share"] > 0
+    assert "if you accept the risk" in release.holder["decision"]
+    assert not sd.verify(release.frame(), sd.LDiversity(2), skewed.schema).holds
+
+
+def test_recursive_diversity_and_proximity_as_policies() -> None:
+    ages = [20 + i % 40 for i in range(200)]
+    incomes: list[object] = [1_000 + 7 * i for i in range(200)]
+    table = survey(age=ages, illness=incomes)
+    near = sd.Policy(l=2, diversity="proximity", within=0.05, relative=True, accept=("go ahead",))
+    release = sd.publish(table, near)
+    assert release.certificate.requirements == ["proximity 2-diversity within 5%"]
+    assert release.certificate.measured["l_proximity"] >= 2
+    assert release.holder["warnings"] == []
+    few = survey(age=ages, illness=[f"s{i % 5}" for i in range(200)])
+    again = sd.publish(few, sd.Policy(l=2, diversity="recursive", c=1, accept=("go ahead",)))
+    assert again.certificate.measured["l_recursive"] >= 2
+    assert sd.assess(few, 2, diversity="recursive", c=1).best_l[2].value == pytest.approx(
+        again.holder["bound"]
+    )
+
+
+def test_values_that_are_nearly_all_different_are_warned_of() -> None:
+    ages = [20 + i % 40 for i in range(200)]
+    table = survey(age=ages, illness=[1_000 + 7 * i for i in range(200)])
+    release = sd.generalize(table, sd.LDiversity(2))
+    (text,) = release.holder["warnings"]
+    assert "'illness' has 200 different values in 200 records" in text
+    assert sd.assess(table, 2).warnings == [text]
+    assert sd.assess(table, 2).to_json()["warnings"] == [text]
+    assert sd.generalize(table, sd.KAnonymity(2)).holder["warnings"] == []
+    assert sd.assess(table, 2, diversity="proximity", within=5).warnings == []
+    words = survey(age=ages, illness=[f"case {i}" for i in range(200)])
+    assert "Group them" in sd.assess(words, 2).warnings[0]
+
+
+def test_policies_are_written_and_read_again(skewed: sd.Table, tmp_path: Path) -> None:
+    for policy in (
+        sd.Policy(l=3, harmless=("well", 7), accept=("harmless value: well", "k-anonymity")),
+        sd.Policy(l=2, diversity="recursive", c=0.5),
+        sd.Policy(l=2.5, diversity="proximity", within=0.05, relative=True),
+    ):
+        schema = skewed.schema.model_copy(update={"publish": policy})
+        (tmp_path / "sudare.toml").write_text(schema.to_toml())
+        assert sd.Schema.from_toml(tmp_path / "sudare.toml").publish == policy
