@@ -29,7 +29,7 @@ class Row:
     bound_l: float
     """The paper's lower bound for l-diversity."""
     best_l: float
-    """The best that we can prove, and the argument."""
+    """The best that we can prove under entropy l-diversity, and the argument."""
     by_l: By
     entropy: float | None
     """The DIS that the minimal method reaches under entropy l-diversity."""
@@ -105,7 +105,7 @@ def _row(name: str, table: sd.Table, facts: Facts, l: int) -> Row:
 
 def _best(facts: Facts, company: int, *, by_value: bool) -> tuple[float, By]:
     """Return the best lower bound, and by which argument."""
-    bound = (facts.best_l if by_value else facts.best_k)([company])[0]
+    bound = (facts.best_l([company], "entropy") if by_value else facts.best_k([company]))[0]
     return bound.value, bound.by
 
 

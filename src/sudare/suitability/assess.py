@@ -112,7 +112,7 @@ def assess(
 ) -> Assessment:
     """Say whether a table suits l-diversification, at what least cost, and what drives the cost.
 
-    `diversity` is "distinct" or "entropy", which the suitability paper asks for. `tight` also tries bounds that take a minute or two on a table like Adult. `device="gpu"` compares all pairs of
+    `diversity` is "distinct" or "entropy", which the suitability paper asks for. `tight` also tries bounds that take up to a minute on a table like Adult. `device="gpu"` compares all pairs of
     records on an NVIDIA GPU.
 
     >>> import sudare as sd
@@ -169,7 +169,7 @@ def _assessment(facts: Facts, ls: list[float], ks: list[int], diversity: Diversi
         bound_l={l: nearest[l].value if l in nearest else None for l in ls},
         bound_k=dict.fromkeys(ks)
         | {k: bound.value for k, bound in zip(enough, facts.nearest_k(enough), strict=True)},
-        best_l=dict(zip(may, facts.best_l(may), strict=True)),
+        best_l=dict(zip(may, facts.best_l(may, diversity), strict=True)),
         best_k=dict(zip(enough, facts.best_k(enough), strict=True)),
         max_blocks={l: max_blocks(facts.counts, values_for(l)) for l in ls},
         min_block_distinct={l: facts.min_block(l, "distinct") for l in ls},

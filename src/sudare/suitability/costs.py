@@ -32,13 +32,18 @@ class BlockMinimum(NamedTuple):
 
     records: int
     values: int = 1
+    log_l: float = 0.0
+    """The least entropy; 0 asks for nothing."""
+    recursive: tuple[tuple[float, float], ...] = ()
+    """The recursive (c, l) that must all hold."""
 
     @classmethod
     def of(cls, limits: Limits) -> BlockMinimum:
         """Return what the limits ask at least. A block of entropy or recursive l-diversity has l values or more."""
         by_entropy = values_for(math.exp(limits.log_l))
         values = max(limits.distinct, by_entropy, int(limits.recursive[:, 1].max(initial=1)))
-        return cls(max(limits.k, values), values)
+        pairs = tuple((float(c), float(l)) for c, l in limits.recursive)
+        return cls(max(limits.k, values), values, limits.log_l, pairs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,9 +105,10 @@ class Facts:
             self._nearest |= {(by_quasi, minimum): bound for minimum, bound in zip(new, bounds, strict=True)}
         return [self._nearest[by_quasi, minimum] for minimum in minima]
 
-    def best_l(self, ls: Sequence[float]) -> list[Bound]:
-        """Return the best bounds for l-diversity."""
-        minima = [_values(l) for l in ls]
+    def best_l(self, ls: Sequence[float], diversity: Diversity = "distinct") -> list[Bound]:
+        """Return the best bounds for l-diversity of a kind."""
+        least = [math.log(l) if diversity == "entropy" else 0.0 for l in ls]
+        minima = [_values(l)._replace(log_l=log_l) for l, log_l in zip(ls, least, strict=True)]
         return best_bounds(self.problem, self.costs, minima, tight=self.tight, device=self.device)
 
     def best_k(self, ks: Sequence[int]) -> list[Bound]:
