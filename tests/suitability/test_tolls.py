@@ -73,9 +73,7 @@ def test_credits_sum_to_nothing_less_than_0_in_possible_blocks(r: Random) -> Non
     limit = np.array([math.log(asked.entropy), 0, 0] if asked.recursive is None else [0, *asked.recursive])
     first = -np.log(shares) - limit[0] if asked.recursive is None else np.zeros_like(shares)
     none = np.zeros(0)
-    cells = _tolls.TolledCells(
-        none, none, none, none, none, shares, first, np.zeros(1), shares.copy()
-    )
+    cells = _tolls.TolledCells(none, none, none, none, none, shares, first, np.zeros(1), shares.copy())
     for _ in range(r.randint(1, 5)):
         demand = np.array([r.choice([0.0, r.random()]) for _ in range(values)]) + 1e-9
         demand /= demand.sum()
@@ -141,7 +139,10 @@ def test_fewer_cells_are_a_bound_too(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_adult(data_folder: Path) -> None:
     problem = Problem.of(adult(data_folder), [sd.LDiversity(8, "entropy")])
-    costs, minimum = bounds.Costs.of(problem.trees.height.tolist(), [1.0] * 7), BlockMinimum.of(problem.limits)
+    costs, minimum = (
+        bounds.Costs.of(problem.trees.height.tolist(), [1.0] * 7),
+        BlockMinimum.of(problem.limits),
+    )
     records = problem.weights.sum()
     by_cells = cell_costs(problem, costs, [minimum])[0] @ problem.weights / records / costs.whole
     by_tolls = tolls.tolled_prices(problem, costs, minimum) @ problem.weights / records

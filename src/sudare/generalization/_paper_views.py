@@ -265,9 +265,10 @@ def _state(
     people: People, u: int, cuts: Array, parts: Array, c: int, uncut: Array, none: bool
 ) -> Array:  # pragma: no cover
     """Return the counts of a person's block after a cut of it, or as it is."""
-    if none:
-        return uncut
-    return parts[c, 0 if people.units[u, cuts[c, 1]] <= cuts[c, 2] else 1]
+    counts = uncut
+    if not none:
+        counts = parts[c, 0 if people.units[u, cuts[c, 1]] <= cuts[c, 2] else 1]
+    return counts
 
 
 @njit(cache=True, nogil=True)
