@@ -26,6 +26,7 @@ ROUNDS = 30
 TOLERANCE = 1e-9  # of a block's price above its cost, which rounding may leave
 CLOSE = 0.005  # the program's own value and the best prices differ by so little: stop
 MAX_EXACT = 30_000  # numbers in the program's rows: up to so many it is solved exactly
+MAX_IDLE = 4  # times that a constraint stays without a charge
 STEPS = 200  # else towards its solution, each time
 FIRST = 0.05  # about what prices are; it weighs their steps against those of the charges
 STEP = 0.4  # from the best prices so far towards the program's: breaks fewer constraints, and tighter ones
@@ -87,13 +88,19 @@ class _Program:
         self.weights = weights.astype(np.float64)
         self.rows = scipy.sparse.csr_matrix((0, len(weights)))
         self.limits, self.charges = np.empty(0), np.empty(0)
+        self.idle = np.empty(0)  # for how many times each was without a charge
         self.prices = np.full(len(weights), FIRST)
 
     def add(self, rows: scipy.sparse.csr_matrix, limits: NDArray[np.float64]) -> None:
-        """Add constraints, without a charge at first."""
-        self.rows = scipy.sparse.vstack([self.rows, rows], format="csr")
-        self.limits = np.append(self.limits, limits)
-        self.charges = np.append(self.charges, np.zeros(len(limits)))
+        """Add constraints, without a charge at first. Those that have long had none give way; broken again, they come back."""
+        kept = self.idle < MAX_IDLE
+        self.rows = scipy.sparse.vstack([self.rows[kept], rows], format="csr")
+        self.limits, self.charges, self.idle = (
+            np.append(old[kept], new)
+            for old, new in (
+                (self.limits, limits), (self.charges, np.zeros(len(limits))), (self.idle, np.zeros(len(limits)))
+            )
+        )  # fmt: skip
 
     def solved(self) -> tuple[NDArray[np.float64], float]:
         """Return the best prices, or nearly, and what no prices' sum exceeds."""
@@ -116,6 +123,7 @@ class _Program:
             self.prices = prices
             if done >= STEPS // 2:  # the mean of the later ones swings less
                 mean += prices / (STEPS - STEPS // 2)
+        self.idle = np.where(self.charges > 0, 0, self.idle + 1)
         rest = np.maximum(self.weights - columns @ self.charges, 0.0).sum()
         return mean, float(self.limits @ self.charges + rest)
 
