@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -82,15 +83,9 @@ def test_credits_sum_to_nothing_less_than_0_in_possible_blocks(r: Random) -> Non
         else:
             _tolls._turn_recursive.py_func(cells, 0, demand, np.zeros(values), limit, r.random())
     for counts in product(range(5), repeat=values):
-        histogram = {f"s{v}": n for v, n in enumerate(counts) if n}
-        if histogram and asked(_counter(histogram)):
+        histogram: Counter[str | None] = Counter({f"s{v}": n for v, n in enumerate(counts) if n})
+        if histogram and asked(histogram):
             assert cells.credits[0] @ counts >= -1e-9
-
-
-def _counter(histogram: dict[str, int]):  # type: ignore[no-untyped-def]
-    from collections import Counter
-
-    return Counter(histogram)
 
 
 def crowds(others: int) -> Plain:
@@ -134,6 +129,12 @@ def test_fewer_cells_are_a_bound_too(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(15):
         monkeypatch.setattr(tolls, "MAX_MEMBERS", r.randint(1, 20))
         check(random_plain(r, most=7), r.choice(ASKED))
+
+
+def test_hardly_any_entropy_asks_for_nothing() -> None:
+    assert not tolls.can_be_tolled(BlockMinimum(1, 1, 1e-13))
+    assert tolls.can_be_tolled(BlockMinimum(2, 2, math.log(2)))
+    assert tolls.can_be_tolled(BlockMinimum(2, 2, 0.0, ((1.0, 2.0),)))
 
 
 @pytest.mark.slow

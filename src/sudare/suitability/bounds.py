@@ -96,7 +96,7 @@ def _tighter(problem: Problem, costs: Costs, minimum: BlockMinimum, first: Bound
     if cells.can_be_listed(problem, MAX_PRICED) and minimum.records > 1:
         start = np.floor(first.of_unit * costs.whole + 0.5).astype(np.int64)
         bounds.append(_bound(problem, prices.best_prices(problem, costs, minimum, start).of_unit, "prices"))
-    if cells.can_be_listed(problem, MAX_PRICED) and (minimum.log_l > 0 or minimum.recursive):
+    if cells.can_be_listed(problem, MAX_PRICED) and tolls.can_be_tolled(minimum):
         bounds.append(_bound(problem, tolls.tolled_prices(problem, costs, minimum), "tolls"))
     return bounds
 

@@ -52,6 +52,11 @@ Floats = NDArray[np.float64]
 Found = TypeVar("Found")
 
 
+def can_be_tolled(minimum: BlockMinimum) -> bool:
+    """Say whether entropy or recursive diversity is asked for."""
+    return bool(_limits(minimum))
+
+
 def tolled_prices(problem: Problem, costs: Costs, minimum: BlockMinimum, rounds: int = ROUNDS) -> Floats:
     """Return what a record of each unit pays at least, as a share of a suppressed record; rare values may be paid."""
     found = [_best(problem, costs, minimum, limit, rounds) for limit in _limits(minimum)]
@@ -60,7 +65,7 @@ def tolled_prices(problem: Problem, costs: Costs, minimum: BlockMinimum, rounds:
 
 def _limits(minimum: BlockMinimum) -> list[Floats]:
     """Return log l and two zeros for entropy, and 0, c and l for each recursive pair."""
-    by_entropy = [[minimum.log_l - MARGIN, 0.0, 0.0]] if minimum.log_l > 0 else []
+    by_entropy = [[minimum.log_l - MARGIN, 0.0, 0.0]] if minimum.log_l > MARGIN else []
     return [np.array(limit) for limit in (*by_entropy, *([0.0, c, l] for c, l in minimum.recursive))]
 
 
