@@ -70,7 +70,8 @@ for kind in ("distinct", "posterior"):
     for score in ("narrow", "paper"):
         views = {"one": ["age", "sex"], "two": ["town", "sex"]}
         assert sd.generalize_views(people, views, sd.MultiViewDiversity(2, kind), score=score).holder
-sd.assess(people, l=2, tight=True)
+for diversity in ("distinct", "entropy"):
+    sd.assess(people, l=2, diversity=diversity, tight=True)
 for how in ("retain", "optimal", "bits", "noise"):
     assert sd.randomize(people, sd.DifferentialPrivacy(4, per="record"), how={"age": how}).holder
 
@@ -94,6 +95,7 @@ CALLED = (
     "pview._pairs.weigh_pairs pview._pairs.keys_of pview._pairs.rake pview._pairs.draw_given "
     "privacy._kernels.entropies privacy._kernels.recursive_ls "
     "privacy._views.block_sets privacy._views.keep_common privacy._views.weigh "
+    "suitability._tolls.lower_prices suitability._tolls.add_pulls suitability._tolls.adjust "
     "tables._kernels.scan_csv tables._kernels.count_dense tables._kernels.unpack"
 ).split()
 

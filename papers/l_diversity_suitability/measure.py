@@ -29,7 +29,7 @@ class Row:
     bound_l: float
     """The paper's lower bound for l-diversity."""
     best_l: float
-    """The best that we can prove, and the argument."""
+    """The best that we can prove under entropy l-diversity (where that is not feasible, distinct), and the argument."""
     by_l: By
     entropy: float | None
     """The DIS that the minimal method reaches under entropy l-diversity."""
@@ -80,33 +80,28 @@ def rows(source: Source, quick: bool = False) -> Iterator[Row]:
 
 def _row(name: str, table: sd.Table, facts: Facts, l: int) -> Row:
     start = time.perf_counter()
-    best_l, by_l = _best(facts, l, by_value=True)
-    best_k, by_k = _best(facts, l, by_value=False)
     distinct, entropy = sd.LDiversity(l), sd.LDiversity(l, "entropy")
+    feasible = facts.feasible(entropy)
+    (best_l,) = facts.best_l([entropy if feasible else distinct])
+    (best_k,) = facts.best_k([l])
     return Row(
         name=name,
         l=l,
         bound_l=facts.nearest_l([distinct])[0].value,
-        best_l=best_l,
-        by_l=by_l,
-        entropy=_reached(table, entropy) if facts.feasible(entropy) else None,
+        best_l=best_l.value,
+        by_l=best_l.by,
+        entropy=_reached(table, entropy) if feasible else None,
         distinct=_reached(table, distinct),
         max_blocks=max_blocks(facts.counts, l),
         min_block_distinct=facts.min_block(distinct),
         min_block_entropy=facts.min_block(entropy),
         bound_k=facts.nearest_k([l])[0].value,
-        best_k=best_k,
-        by_k=by_k,
+        best_k=best_k.value,
+        by_k=best_k.by,
         reached_k=facts.reached(l),
         reached_e=facts.reached_for(entropy),
         seconds=time.perf_counter() - start,
     )
-
-
-def _best(facts: Facts, company: int, *, by_value: bool) -> tuple[float, By]:
-    """Return the best lower bound, and by which argument."""
-    (bound,) = facts.best_l([sd.LDiversity(company)]) if by_value else facts.best_k([company])
-    return bound.value, bound.by
 
 
 def _reached(table: sd.Table, requirement: BlockRequirement) -> float:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from papers.multi_view.measure import METHODS, Row
-from papers.multi_view.paper import ALL, DRAWS, FIRST, OURS, PAPER, PAPERS, ROWS, SECOND, TIGHT, Printed
+from papers.multi_view.paper import ALL, DRAWS, FIRST, OURS, PAPER, PAPERS, ROWS, SECOND, STOP, TIGHT, Printed
 from sudare.reports.charts import AFTER, AMBER, BEFORE, LIGHT, Line, horizontal_bars, lines, standalone
 
 SHORT = {OURS: "ours", PAPERS: "paper's score", ALL: "all-attributes", TIGHT: "all, tight labels", FIRST: "T1 first", SECOND: "T2 first"}  # fmt: skip
+SHORT |= {method + STOP: SHORT[method] + STOP for method in (ALL, FIRST, SECOND)}
 LINES = {
     OURS: (AFTER, "none"),
     PAPERS: (AFTER, "5 4"),
     ALL: (BEFORE, "none"),
     TIGHT: (BEFORE, "5 4"),
     FIRST: (AMBER, "none"),
-    SECOND: (LIGHT, "5 4"),
+    SECOND: (LIGHT, "none"),
+    ALL + STOP: (BEFORE, "2 3"),
+    FIRST + STOP: (AMBER, "2 3"),
+    SECOND + STOP: (LIGHT, "2 3"),
 }
 OF = f"mean of {DRAWS} samples of {ROWS} rows"
 

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 import sudare as sd
-from benchmarks.views import QUASI, SENSITIVE, VIEWS, adult, published, table_of
+from benchmarks.views import QUASI, SENSITIVE, VIEWS, published, table_of
 from papers.multi_view.paper import (
     ALL,
     FIRST,
@@ -22,6 +22,7 @@ from papers.multi_view.paper import (
     RAW,
     ROWS,
     SECOND,
+    STOP,
     TABLE_1,
     TABLE_2,
     TABLE_3,
@@ -37,8 +38,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     FIRST: {"method": "sequential", "order": ["T1", "T2"]},
     SECOND: {"method": "sequential", "order": ["T2", "T1"]},
 }
-METHODS = [OURS, PAPERS, ALL, TIGHT, FIRST, SECOND]
-LARGE = [method for method in METHODS if method != PAPERS]
+OPTIONS |= {method + STOP: {**OPTIONS[method], "once": True} for method in (ALL, FIRST, SECOND)}
+METHODS = [OURS, PAPERS, ALL, TIGHT, FIRST, SECOND, *(method + STOP for method in (ALL, FIRST, SECOND))]
+LARGE = [OURS, ALL, TIGHT, FIRST, SECOND]
 
 Floats = NDArray[np.float64]
 
@@ -113,9 +115,9 @@ class Row(NamedTuple):
         return float(abs(self.dm[:, 0] - self.dm[:, 1]).mean())
 
 
-def sweep(draws: int, ls: Sequence[int]) -> list[Row]:
+def sweep(frame: pl.DataFrame, draws: int, ls: Sequence[int]) -> list[Row]:
     """Try every method at every l on samples of 200 rows, the same for all."""
-    tables = [table_of(adult().sample(ROWS, seed=seed)) for seed in range(draws)]
+    tables = [table_of(frame.sample(ROWS, seed=seed)) for seed in range(draws)]
     rows = []
     for l in ls:
         for method in METHODS:
@@ -125,6 +127,25 @@ def sweep(draws: int, ls: Sequence[int]) -> list[Row]:
             )
             rows.append(Row(method, l, dm, left))
     return rows
+
+
+def ipums() -> pl.DataFrame:
+    """Return those of ipums.la.97 who have an occupation, with Adult's attributes; occupations by their first digit.
+
+    That is their major group: professional, farmers, managers, clerical, sales, craftsmen, operatives, service, farm
+    labourers, other labourers.
+    """
+    names = ("sex", "classwkg", "educrec", "marst", "raceg", "bplg")
+    called = ("sex", "workclass", "education", "marital-status", "race", "native-country")
+    return (
+        sd.datasets.load("ipums")
+        .filter(pl.col("occ1950") != "999")
+        .select(
+            pl.col("age").cast(pl.Int64),
+            *(pl.col(name).alias(ours) for name, ours in zip(names, called, strict=True)),
+            pl.col("occ1950").str.head(1).alias(SENSITIVE),
+        )
+    )
 
 
 # -- more rows -------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ ALL = "all-attributes"
 TIGHT = "all-attributes, tight labels"
 FIRST = "sequential, T1 first"
 SECOND = "sequential, T2 first"
+STOP = ", stops"
+"""Says that Mondrian is read so that a block is left alone at its first refused cut."""
 
 
 class Printed(NamedTuple):
@@ -39,6 +41,7 @@ PAPER: dict[str, tuple[Printed, Printed]] = {
     FIRST: (FINE, Printed(10_000, 10_000)),
     SECOND: (Printed(15_000, 15_000), FINE),
 }
+PAPER |= {method + STOP: PAPER[method] for method in (ALL, FIRST, SECOND)}
 
 # -- the example of sections 3 and 4: Tables 1 to 5 ------------------------------------------------------
 

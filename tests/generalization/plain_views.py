@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise, product
 from random import Random
 from typing import Any
 
@@ -27,6 +28,7 @@ from tests.privacy.plain_views import Persons
 
 Views = dict[str, list[str]]
 Tuple = tuple[Any, ...]
+Cut = tuple[int, int, int]
 
 KINDS = ("tree", "text", "mask", "number", "fraction", "intervals", "date", "calendar", "parity", "domain")
 NAMES = (
@@ -256,6 +258,79 @@ def plain_cut(
                 queue += [(-sum(weights[u] for u in blocks[v][c]), v, c) for c in (b, new)]
                 break
     return [{frozenset(block) for block in one.values()} for one in blocks]
+
+
+def plain_paper(
+    problem: ViewsProblem, views: Sequence[Sequence[str]], l: float, alpha: float, most: int
+) -> list[list[list[int]]]:
+    """Cut one or two views as the paper does, every Score from its definition; return the units of each block."""
+    units, weights = problem.people.units.tolist(), problem.people.weights.tolist()
+    ill = problem.people.sensitive.tolist()
+    blocks: list[dict[int, list[int]]] = [{0: list(range(len(units)))} for _ in views]
+    made, refused = [1] * len(views), set()
+
+    def parts(members: list[int], cut: Cut) -> list[list[int]]:
+        return [[u for u in members if (units[u][cut[1]] <= cut[2]) == side] for side in (True, False)]
+
+    def after(v: int, cut: Cut | None) -> list[list[int]]:
+        kept = [members for b, members in blocks[v].items() if cut is None or b != cut[0]]
+        return [*kept, *([] if cut is None else parts(blocks[v][cut[0]], cut))]
+
+    def candidates(v: int) -> list[tuple[Cut | None, float]]:
+        listed: list[tuple[Cut | None, float]] = []
+        for b in sorted(blocks[v]):
+            own, members = [], blocks[v][b]
+            total = sum(weights[u] for u in members)
+            for a, name in enumerate(problem.names):
+                if name not in views[v]:
+                    continue
+                tree, places = problem.labels[a].hierarchy, sorted({units[u][a] for u in members})
+                top = int(tree.meet(places[0], places[-1]))
+                for x, y in pairwise(places):
+                    if (top <= 1 or tree.meet(x, y) >= top) and (v, b, a, x) not in refused:
+                        before = sum(weights[u] for u in members if units[u][a] <= x)
+                        own.append(((b, a, x), abs(before - (total - 1) / 2)))
+            listed += sorted(own, key=lambda cut: cut[1])[:most]
+        return listed or [(None, 0.0)]
+
+    def unlikeness(cuts: Sequence[Cut | None]) -> int:
+        sets = [
+            {
+                u: Counter(ill[w] for w in block for _ in range(weights[w]))
+                for block in after(v, cut)
+                for u in block
+            }
+            for v, cut in enumerate(cuts)
+        ]
+        return sum(
+            weights[u] * sum(((a[u] - b[u]) + (b[u] - a[u])).total() for a, b in combinations(sets, 2)) ** 2
+            for u in range(len(units))
+        )
+
+    while True:
+        tuples = list(product(*(candidates(v) for v in range(len(views)))))
+        s = [unlikeness([cut for cut, _ in one]) for one in tuples]
+        m = [sum(far for _, far in one) for one in tuples]
+        score = [
+            alpha * (min(s) / one if one else 1.0) - (1 - alpha) * far / (max(m) or 1)
+            for one, far in zip(s, m, strict=True)
+        ]
+        best = [cut for cut, _ in tuples[score.index(max(score))]]
+        if best == [None] * len(views):
+            return [list(one.values()) for one in blocks]
+        for v, cut in enumerate(best):
+            if cut is None:
+                continue
+            values = [
+                {u: {ill[w] for w in block} for block in after(i, cut if i == v else None) for u in block}
+                for i in range(len(views))
+            ]
+            if all(len(set.intersection(*(one[u] for one in values))) >= l for u in range(len(units))):
+                for part in parts(blocks[v].pop(cut[0]), cut):
+                    blocks[v][made[v]] = part
+                    made[v] += 1
+            else:
+                refused.add((v, *cut))
 
 
 # -- random tables ---------------------------------------------------------------------------------

@@ -1,10 +1,11 @@
 """Compiled: the cuts of several views as the paper chooses them (Takenouchi, Furukawa & Miyakawa, section 4).
 
-Every round takes one cut in each view, those with the best Score together, and cancels what breaks the requirement.
-Score(c) = -alpha |S(c)| / max |S| - (1 - alpha) M(c) / max M, where S sums, over all persons, the square of the
-distances between the sensitive values of their blocks in the views, and M is how far a cut is from the median. (The
-paper divides the negative S by its maximum, which turns the preference round.) Every round looks at all records: time
-grows faster than their number.
+Every round scores all pairs of cuts, one in each view, takes the best pair, and cancels what breaks the requirement.
+Score(c) = alpha max S / S(c) - (1 - alpha) M(c) / max M, where -S sums, over all persons, the square of the
+distances between the sensitive values of their blocks in the views, and M is how far the cuts are from their medians. (The
+paper prints S(c) / max S. Both are negative, so that this is 1 for the most alike and more for all others, where the text
+wants 0 to 1 and the most alike first.) Every round looks at all records and all pairs of cuts: time grows faster than
+their number.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-MAX_SWEEPS = 5  # over the views, until no view would rather have another cut
+MAX_SWEEPS = 5  # over the pairs of three views or more, until none would rather have other cuts
 
 
 @njit(cache=True, nogil=True)
@@ -45,7 +46,7 @@ def cut_views(people: People, trees: Trees, choice: Choice, need: Need) -> Array
     others = np.empty((m, groups, words), dtype=np.uint64)
     likely = np.empty((m if need.by_counts else 1, groups, values), dtype=np.float64)
     while True:
-        cuts = _choose(people, trees, choice, block_of, counts, blocks, refused, leaves)
+        cuts = _choose(people, trees, choice, block_of, counts, refused, leaves)
         if (cuts[:, 0] < 0).all():
             return block_of
         for v in range(views):
@@ -80,38 +81,59 @@ def _choose(
     choice: Choice,
     block_of: Array,
     counts: Array,
-    blocks: Array,
     refused: set[int],
     leaves: int,
 ) -> Array:  # pragma: no cover
-    """Choose one cut in each view (block, attribute, place; -1 if there is none), each given those of the others."""
+    """Choose one cut in each view (block, attribute, place; -1 if there is none), all views' together.
+
+    Two views are what the paper has: all pairs of their cuts are scored. Of more, two views at a time, given the cuts of the
+    others, until no two would rather have other ones.
+    """
     views, m = block_of.shape
+    listed = [_candidates(people, trees, choice, v, block_of, refused, leaves) for v in range(views)]
+    turn = np.int64(views)
+    for v in range(views):
+        if listed[v][0][0, 0] >= 0:
+            turn = min(turn, choice.turn[v])
     cuts = np.full((views, 3), -1, dtype=np.int64)
     seen = np.zeros((views, m, counts.shape[2]), dtype=np.int64)  # the counts of everybody's block
     for v in range(views):
         _look(people, v, block_of, counts, cuts[v], seen[v])
-    listed = [_candidates(people, trees, choice, v, block_of, blocks, refused, leaves) for v in range(views)]
-    turn = np.int64(views)
-    for v in range(views):
-        if listed[v][1].size > 0:
-            turn = min(turn, choice.turn[v])
+        if choice.turn[v] > turn:
+            listed[v] = (np.full((1, 3), -1, dtype=np.int64), np.zeros(1))
+    if views == 1:
+        cuts[0] = listed[0][0][listed[0][1].argmin()]
     for _ in range(MAX_SWEEPS):
-        changed = False
+        before = cuts.copy()
         for v in range(views):
-            candidates, far = listed[v]
-            if far.size == 0 or choice.turn[v] > turn:
-                continue
-            _look(people, v, block_of, counts, np.full(3, -1), seen[v])
-            unlike = _unlikeness(people, v, candidates, block_of, seen, choice.turn)
-            worst, farthest = max(unlike.max(), 1e-300), max(far.max(), 1e-300)
-            score = -choice.alpha * unlike / worst - (1 - choice.alpha) * far / farthest
-            best = candidates[score.argmax()]
-            changed = changed or (best != cuts[v]).any()
-            cuts[v] = best
-            _look(people, v, block_of, counts, cuts[v], seen[v])
-        if not changed:
+            for w in range(v + 1, views):
+                for one in (v, w):
+                    _look(people, one, block_of, counts, np.full(3, -1, dtype=np.int64), seen[one])
+                unlike = unlikeness(
+                    people, np.array([v, w]), listed[v][0], listed[w][0], block_of, seen, choice.turn <= turn
+                )
+                i, j = _best(unlike, listed[v][1], listed[w][1], choice.alpha)
+                cuts[v], cuts[w] = listed[v][0][i], listed[w][0][j]
+                if views > 2:
+                    for one in (v, w):
+                        _look(people, one, block_of, counts, cuts[one], seen[one])
+        if views == 2 or (cuts == before).all():
             break
     return cuts
+
+
+@njit(cache=True, nogil=True)
+def _best(unlike: Array, far: Array, other_far: Array, alpha: float) -> tuple[int, int]:  # pragma: no cover
+    """Return the pair of cuts with the best Score."""
+    least, farthest = unlike.min(), max(far.max() + other_far.max(), 1e-300)
+    best, chosen = -np.inf, (0, 0)
+    for i in range(far.size):
+        for j in range(other_far.size):
+            like = least / unlike[i, j] if unlike[i, j] > 0 else 1.0
+            score = alpha * like - (1 - alpha) * (far[i] + other_far[j]) / farthest
+            if score > best:
+                best, chosen = score, (i, j)
+    return chosen
 
 
 @njit(cache=True, nogil=True)
@@ -121,14 +143,18 @@ def _candidates(
     choice: Choice,
     v: int,
     block_of: Array,
-    blocks: Array,
     refused: set[int],
     leaves: int,
 ) -> tuple[Array, Array]:  # pragma: no cover
-    """List the cuts of every block that are nearest to a median, with how far they are from it, in records."""
+    """List the cuts of every block that are nearest to a median, with how far they are from it, in records.
+
+    Where there is none, one that is none: -1.
+    """
     m = block_of.shape[1]
-    cuts = [(np.int64(0), np.int64(0), np.int64(0))]
+    cuts = [(np.int64(0), np.int64(0), np.int64(0))]  # tells the compiler the types, as the next does
     far = [0.0]
+    cuts.pop()
+    far.pop()
     here = np.zeros(leaves, dtype=np.int64)
     order = np.argsort(block_of[v], kind="mergesort")
     begin = 0
@@ -157,7 +183,9 @@ def _candidates(
                 cuts.append(own[i])
                 far.append(own_far[i])
         begin = end
-    return np.array(cuts)[1:], np.array(far)[1:]
+    if len(far) == 0:
+        return np.full((1, 3), -1, dtype=np.int64), np.zeros(1)
+    return np.array(cuts), np.array(far)
 
 
 @njit(cache=True, nogil=True)
@@ -178,47 +206,97 @@ def _look(
 
 
 @njit(cache=True, nogil=True)
-def _unlikeness(
-    people: People, v: int, cuts: Array, block_of: Array, seen: Array, turn: Array
+def unlikeness(
+    people: People, pair: Array, cuts: Array, other_cuts: Array, block_of: Array, seen: Array, heard: Array
 ) -> Array:  # pragma: no cover
-    """Return |S| for every cut of a view: the squared distances of everybody's blocks, all views compared in pairs.
+    """Return |S| for every cut of one view with every cut of another: the squared distances of everybody's blocks.
 
-    Views whose turn has not come yet are left out.
+    All views that are `heard` are compared in pairs. The cuts of a block stand side by side. A cut changes what is seen of
+    its block's members alone, so that the square of a person is looked at for the cuts of the two blocks that the person is in, and
+    everybody else's is as if there were no cut.
     """
-    views, m = block_of.shape
-    values = seen.shape[2]
-    rest, whole = np.zeros(m), 0.0
-    own = np.zeros(m)
+    m, values = seen.shape[1], seen.shape[2]
+    first, last, parts = _parts(people, pair[0], cuts, block_of, values)
+    other_first, other_last, other_parts = _parts(people, pair[1], other_cuts, block_of, values)
+    whole, alone, other_alone = 0.0, np.zeros(len(cuts)), np.zeros(len(other_cuts))
+    both = np.zeros((len(cuts), len(other_cuts)))
     for u in range(m):
-        for i in range(views):
+        a, b = block_of[pair[0], u], block_of[pair[1], u]
+        low, high, other_low, other_high = first[a], last[a], other_first[b], other_last[b]
+        rest = 0.0  # what does not depend on the two views
+        for i in range(seen.shape[0]):
             for j in range(i):
-                if max(turn[i], turn[j]) > turn[v]:
-                    continue
-                apart = 0.0
-                for s in range(values):
-                    apart += abs(seen[i, u, s] - seen[j, u, s])
-                if v in (i, j):
-                    own[u] += apart
-                else:
-                    rest[u] += apart
-        whole += people.weights[u] * (own[u] + rest[u]) ** 2
-    order = np.argsort(block_of[v], kind="mergesort")
-    rising = block_of[v][order]
-    distances = np.empty(len(cuts))
-    parts = np.zeros((2, values), dtype=np.int64)
+                if heard[i] and heard[j] and i not in (pair[0], pair[1]) and j not in (pair[0], pair[1]):
+                    rest += _apart(seen[i, u], seen[j, u])
+        states = np.empty((high - low + 1, other_high - other_low + 1))
+        for i in range(states.shape[0]):
+            for j in range(states.shape[1]):
+                one = _state(people, u, cuts, parts, low + i - 1, seen[pair[0], u], i == 0)
+                other = _state(
+                    people, u, other_cuts, other_parts, other_low + j - 1, seen[pair[1], u], j == 0
+                )
+                distance = rest
+                if heard[pair[0]] and heard[pair[1]]:
+                    distance += _apart(one, other)
+                for v in range(seen.shape[0]):
+                    if heard[v] and v not in (pair[0], pair[1]):
+                        if heard[pair[0]]:
+                            distance += _apart(one, seen[v, u])
+                        if heard[pair[1]]:
+                            distance += _apart(other, seen[v, u])
+                states[i, j] = people.weights[u] * distance**2
+        whole += states[0, 0]
+        for i in range(1, states.shape[0]):
+            alone[low + i - 1] += states[i, 0] - states[0, 0]
+            for j in range(1, states.shape[1]):
+                both[low + i - 1, other_low + j - 1] += (
+                    states[i, j] - states[i, 0] - states[0, j] + states[0, 0]
+                )
+        for j in range(1, states.shape[1]):
+            other_alone[other_low + j - 1] += states[0, j] - states[0, 0]
+    for i in range(len(cuts)):
+        for j in range(len(other_cuts)):
+            both[i, j] += whole + alone[i] + other_alone[j]
+    return both
+
+
+@njit(cache=True, nogil=True)
+def _state(
+    people: People, u: int, cuts: Array, parts: Array, c: int, uncut: Array, none: bool
+) -> Array:  # pragma: no cover
+    """Return the counts of a person's block after a cut of it, or as it is."""
+    counts = uncut
+    if not none:
+        counts = parts[c, 0 if people.units[u, cuts[c, 1]] <= cuts[c, 2] else 1]
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _apart(one: Array, other: Array) -> float:  # pragma: no cover
+    """Return the edit distance of two multisets: only what one has more than the other is taken away or put in."""
+    apart = 0
+    for s in range(one.size):
+        apart += abs(one[s] - other[s])
+    return float(apart)
+
+
+@njit(cache=True, nogil=True)
+def _parts(
+    people: People, v: int, cuts: Array, block_of: Array, values: int
+) -> tuple[Array, Array, Array]:  # pragma: no cover
+    """Return where each block's cuts begin and end in the list, and what either part has of each value after each cut."""
+    first = np.zeros(2 * block_of.shape[1], dtype=np.int64)
+    last = np.zeros(2 * block_of.shape[1], dtype=np.int64)
     for c in range(len(cuts)):
-        b, a, place = cuts[c]
-        members = order[np.searchsorted(rising, b) : np.searchsorted(rising, b, side="right")]
-        parts[:] = 0
-        for u in members:
-            parts[0 if people.units[u, a] <= place else 1, people.sensitive[u]] += people.weights[u]
-        total = whole
-        for u in members:
-            apart, side = rest[u], 0 if people.units[u, a] <= place else 1
-            for j in range(views):
-                if j != v and turn[j] <= turn[v]:
-                    for s in range(values):
-                        apart += abs(parts[side, s] - seen[j, u, s])
-            total += people.weights[u] * (apart**2 - (own[u] + rest[u]) ** 2)
-        distances[c] = total
-    return distances
+        b = cuts[c, 0]
+        if b >= 0:
+            if c == 0 or cuts[c - 1, 0] != b:
+                first[b] = c
+            last[b] = c + 1
+    parts = np.zeros((len(cuts), 2, values), dtype=np.int64)
+    for u in range(block_of.shape[1]):
+        b = block_of[v, u]
+        for c in range(first[b], last[b]):
+            side = 0 if people.units[u, cuts[c, 1]] <= cuts[c, 2] else 1
+            parts[c, side, people.sensitive[u]] += people.weights[u]
+    return first, last, parts

@@ -74,6 +74,8 @@ def cut_views(
         for c in np.argsort(-scores, kind="mergesort"):
             a, place = attributes[c], places[c]
             if not holds(members, a, place, people, need, others, likely):
+                if choice.once:
+                    break
                 continue
             # Cut: what lies up to the place stays in block b, the rest becomes a new one.
             new, left, right = blocks[v], 0, 0

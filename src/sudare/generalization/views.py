@@ -41,6 +41,8 @@ class Choice(NamedTuple):
     """The place of each attribute's last value."""
     widest: bool
     """Whether the widest attribute is cut at its median, as Mondrian does, and not where most is gained."""
+    once: bool
+    """Whether a block whose best cut is refused is left as it is, and no other cut of it is tried."""
     candidates: int
     alpha: float
 
@@ -118,13 +120,15 @@ def learn_views(
     score: Score | None = None,
     candidates: int | None = None,
     alpha: float = 0.8,
+    once: bool = False,
 ) -> CutViews:
     """Cut all views top down, as long as everybody keeps enough sensitive values in all of them together.
 
     "simultaneous" cuts the largest block of all views first. Unless the paper's score is asked for, it also tries to cut
     all views alike, by the attributes of all, which gives nothing away that one view would not; the narrower of both
     is taken. "sequential" finishes the views in `order`. "all-attributes" cuts one table of all attributes by Mondrian
-    and gives each view its part of what that publishes.
+    and gives each view its part of what that publishes. With `once`, a block is left as it is when its best cut is refused:
+    the other reading of Mondrian as a baseline.
     """
     chosen: Score = score or ("narrow" if method == "simultaneous" else "mondrian")
     most = candidates or {"narrow": CANDIDATES, "mondrian": 1, "paper": PAPER_CANDIDATES}[chosen]
@@ -143,6 +147,7 @@ def learn_views(
             gain=problem.share * counts,
             span=np.array([len(labels.texts) - 1 for labels in problem.labels]),
             widest=chosen == "mondrian",
+            once=once,
             candidates=most,
             alpha=alpha,
         )

@@ -27,12 +27,19 @@ class PricingProblem(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _best_block(
-    prices: Array, scale: float, g: int, problem: PricingProblem, order: Array, times: Array, has: Array
+    prices: Array,
+    scale: float,
+    g: int,
+    problem: PricingProblem,
+    order: Array,
+    times: Array,
+    has: Array,
+    top: Array,
 ) -> tuple[float, float, int]:  # pragma: no cover
     """Find the possible block in cell g that is worth most above its cost, with all prices times `scale`.
 
     It has all records that are worth more than the cell costs. If they have too few values, the record of the
-    highest price of each further value, the highest first; if they are too few, the highest of the rest. (Each addition is
+    highest price (in `top`) of each further value, the highest first; if they are too few, the highest of the rest. (Each addition is
     needed, and the best that is left.) Returns the prices (unscaled) and the cost of its records, and how many
     units `order` and `times` list.
     """
@@ -41,6 +48,9 @@ def _best_block(
     low, high = problem.start[g], problem.start[g + 1]
     for i in range(low, high):
         u = problem.members[i]
+        dearest = top[problem.sensitive[u]]
+        if dearest < 0 or prices[u] > prices[dearest]:
+            top[problem.sensitive[u]] = u
         if scale * prices[u] > cost:
             order[listed], times[listed] = u, problem.weights[u]
             listed += 1
@@ -51,16 +61,17 @@ def _best_block(
                 values += 1
     while values < problem.min_values:
         best = -1
-        for i in range(low, high):
-            u = problem.members[i]
-            if has[problem.sensitive[u]] == 0 and (best < 0 or prices[u] > prices[best]):
-                best = u
+        for v in range(top.size):
+            if top[v] >= 0 and has[v] == 0 and (best < 0 or prices[top[v]] > prices[best]):
+                best = top[v]
         has[problem.sensitive[best]] = 1
         values += 1
         order[listed], times[listed] = best, 1
         listed += 1
         worth += prices[best]
         records += 1
+    for i in range(low, high):
+        top[problem.sensitive[problem.members[i]]] = -1
     for i in range(listed):
         has[problem.sensitive[order[i]]] = 0
     if records < problem.min_records:
@@ -115,10 +126,10 @@ def excess(prices: Array, problem: PricingProblem) -> Array:  # pragma: no cover
     """Return by how much the best possible block of each cell is worth more than it costs."""
     room = _largest(problem)
     order, times = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    has = np.zeros(problem.values, dtype=np.int64)
+    has, top = np.zeros(problem.values, dtype=np.int64), np.full(problem.values, -1, dtype=np.int64)
     above = np.empty(len(problem.cost))
     for g in range(len(problem.cost)):
-        worth, cost, _ = _best_block(prices, 1.0, g, problem, order, times, has)
+        worth, cost, _ = _best_block(prices, 1.0, g, problem, order, times, has, top)
         above[g] = worth - cost
     return above
 
@@ -130,14 +141,14 @@ def blocks(
     """Return the best possible blocks of these cells: where each starts, units, records of each, and their costs."""
     room = _largest(problem)
     order, times = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    has = np.zeros(problem.values, dtype=np.int64)
+    has, top = np.zeros(problem.values, dtype=np.int64), np.full(problem.values, -1, dtype=np.int64)
     start, limits = np.zeros(len(cells) + 1, dtype=np.int64), np.empty(len(cells))
     units, records = (
         np.empty(8 * len(cells) + room, dtype=np.int64),
         np.empty(8 * len(cells) + room, dtype=np.int64),
     )
     for i in range(len(cells)):
-        _, limits[i], listed = _best_block(prices, 1.0, cells[i], problem, order, times, has)
+        _, limits[i], listed = _best_block(prices, 1.0, cells[i], problem, order, times, has, top)
         end = start[i] + listed
         if end > len(units):
             units = np.concatenate((units, np.empty(len(units) + room, dtype=np.int64)))
@@ -156,12 +167,12 @@ def lowered(prices: Array, problem: PricingProblem) -> Array:  # pragma: no cove
     """
     room = _largest(problem)
     order, times = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    has = np.zeros(problem.values, dtype=np.int64)
+    has, top = np.zeros(problem.values, dtype=np.int64), np.full(problem.values, -1, dtype=np.int64)
     factor = np.ones(len(prices))
     for g in range(len(problem.cost)):
         scale = 1.0
         while True:
-            worth, cost, _ = _best_block(prices, scale, g, problem, order, times, has)
+            worth, cost, _ = _best_block(prices, scale, g, problem, order, times, has, top)
             if worth == 0.0 or scale * worth <= cost * (1 + TOLERANCE):
                 break
             scale = cost / worth

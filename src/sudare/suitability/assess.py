@@ -122,7 +122,7 @@ def assess(
     """Say whether a table suits l-diversification, at what least cost, and what drives the cost.
 
     `diversity` is "distinct", or "entropy", which the suitability paper asks for; or "recursive" with its `c`; or
-    "proximity" with its width, `within` and `relative`. `harmless` are values that may be known (see LDiversity). `tight` also tries bounds that take a minute or two on a table like Adult. `device="gpu"` compares all pairs of
+    "proximity" with its width, `within` and `relative`. `harmless` are values that may be known (see LDiversity). `tight` also tries bounds that take up to a minute on a table like Adult. `device="gpu"` compares all pairs of
     records on an NVIDIA GPU.
 
     >>> import sudare as sd

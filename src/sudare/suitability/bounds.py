@@ -11,20 +11,21 @@ from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
 from sudare.similarity.pairs import Device
-from sudare.suitability import cells, matching, prices, search
+from sudare.suitability import cells, matching, prices, search, tolls
 from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
 
 MAX_PAIRS = 4e11  # units x units x marks for the nearest: some ten seconds, mostly far less
 MAX_SEARCHED = 20_000  # units: each is compared with all others before its cell is searched for
 MAX_PRICED = 60_000_000  # units x choices of levels for prices: a minute or two
 
-By = Literal["nearest", "cells", "search", "matching", "prices"]
+By = Literal["nearest", "cells", "search", "matching", "prices", "tolls"]
 WORDS: dict[By, str] = {
     "nearest": "how far each record is from the company that it needs",
     "cells": "the cheapest cell in which each record finds the company that it needs",
     "search": "the cheapest cell in which each record finds company, searched for record by record",
     "matching": "the cheapest way to give every record a partner of its own",
     "prices": "prices of the records that no possible block can exceed",
+    "tolls": "what frequent values must pay for the company of rarer ones, cell by cell",
 }
 
 
@@ -62,7 +63,7 @@ def best_bounds(
     """Return the best bound for each minimum.
 
     Where all cells can be looked at, they bound more than the nearest do. With `tight`, a matching (for two
-    records or more), prices and, where cells are too many, a search for each record's cheapest are tried too, if
+    records or more), prices, tolls (for entropy and recursive diversity) and, where cells are too many, a search for each record's cheapest are tried too, if
     the table is small enough; they take longer.
     """
     if cells.can_be_listed(problem):
@@ -95,6 +96,8 @@ def _tighter(problem: Problem, costs: Costs, minimum: BlockMinimum, first: Bound
     if cells.can_be_listed(problem, MAX_PRICED) and minimum.records > 1:
         start = np.floor(first.of_unit * costs.whole + 0.5).astype(np.int64)
         bounds.append(_bound(problem, prices.best_prices(problem, costs, minimum, start).of_unit, "prices"))
+    if cells.can_be_listed(problem, MAX_PRICED) and tolls.can_be_tolled(minimum):
+        bounds.append(_bound(problem, tolls.tolled_prices(problem, costs, minimum), "tolls"))
     return bounds
 
 

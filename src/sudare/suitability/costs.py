@@ -43,12 +43,19 @@ class BlockMinimum(NamedTuple):
 
     records: int
     values: int = 1
+    log_l: float = 0.0
+    """The least entropy; 0 asks for nothing."""
+    recursive: tuple[tuple[float, float], ...] = ()
+    """The recursive (c, l) that must all hold."""
 
     @classmethod
     def of(cls, limits: Limits) -> BlockMinimum:
         """Return what the limits ask of every block at least; see `values_of`. A block may be harmless altogether."""
-        values = 1 if limits.harmless.size else values_of(limits)
-        return cls(max(limits.k, values), values)
+        if limits.harmless.size:
+            return cls(limits.k)
+        values = values_of(limits)
+        pairs = tuple((float(c), float(l)) for c, l in limits.recursive)
+        return cls(max(limits.k, values), values, limits.log_l, pairs)
 
 
 def values_of(limits: Limits) -> int:

@@ -293,9 +293,11 @@ class Facts:
 
 
 def _minimum(asked: LDiversity) -> BlockMinimum:
-    """Return what a block of l-diversity has at least: so many values, or groups of close ones."""
+    """Return what a block of l-diversity has at least: so many values, or groups of close ones, and what entropy and recursion ask."""
     if asked.kind == "recursive":
-        values = recursive_values(float(asked.c or 0), int(asked.l))
-    else:
-        values = values_for(asked.l)
-    return BlockMinimum(values, values)
+        c, l = float(asked.c or 0), int(asked.l)
+        values = recursive_values(c, l)
+        return BlockMinimum(values, values, recursive=((c, float(l)),))
+    values = values_for(asked.l)
+    by_entropy = asked.kind in ("entropy", "proximity")  # groups of close values are entropy l-diverse
+    return BlockMinimum(values, values, log_l=math.log(asked.l) if by_entropy else 0.0)

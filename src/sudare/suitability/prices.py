@@ -25,6 +25,10 @@ from sudare.suitability.costs import BlockMinimum, Costs
 ROUNDS = 30
 TOLERANCE = 1e-9  # of a block's price above its cost, which rounding may leave
 CLOSE = 0.005  # the program's own value and the best prices differ by so little: stop
+MAX_EXACT = 30_000  # numbers in the program's rows: up to so many it is solved exactly
+MAX_IDLE = 4  # times that a constraint stays without a charge
+STEPS = 200  # else towards its solution, each time
+FIRST = 0.05  # about what prices are; it weighs their steps against those of the charges
 STEP = 0.4  # from the best prices so far towards the program's: breaks fewer constraints, and tighter ones
 
 
@@ -51,27 +55,77 @@ def best_prices(
     records = problem.weights.sum()
     best = _prices.lowered(start / costs.whole, pricing)
     proposed = np.minimum(3 * best, 1.0)
-    rows = scipy.sparse.csr_matrix((0, len(best)))
-    limits = np.empty(0)
-    program = 1.0
+    program, least = _Program(problem.weights), 1.0
     for _ in range(rounds):
         for step in (STEP, 1.0):
             trial = best + step * (proposed - best)
             best = max(
                 best, _prices.lowered(trial, pricing), key=lambda prices: float(prices @ problem.weights)
             )
-            broken, broken_limits = _broken(trial, pricing)
+            broken, limits = _broken(trial, pricing)
             if broken.shape[0] > len(best) // 50:
                 break
-        if program - best @ problem.weights / records <= CLOSE * program:
+        if least - best @ problem.weights / records <= CLOSE * least:
             break
-        rows, limits = scipy.sparse.vstack([rows, broken], format="csr"), np.append(limits, broken_limits)
-        solved = _solved(rows, limits, problem.weights)
-        if solved is None or (not broken.shape[0] and (solved == proposed).all()):
+        program.add(broken, limits)
+        before = proposed
+        proposed, most = program.solved()
+        least = min(least, most / records)
+        if not broken.shape[0] and (proposed == before).all():
             break
-        proposed = solved
-        program = float(proposed @ problem.weights / records)
-    return Prices(best, float(best @ problem.weights / records), program)
+    return Prices(best, float(best @ problem.weights / records), float(least))
+
+
+class _Program:
+    """The linear program over the constraints so far: the largest sum of prices from 0 to 1 that break none.
+
+    A large one is solved nearly, by steps of the prices and of a charge for each constraint in turn (Chambolle & Pock's
+    primal-dual method with a step for each row and column), each time from where the last steps ended. An exact solver would start
+    anew, and take longer and longer.
+    """
+
+    def __init__(self, weights: NDArray[np.int64]) -> None:
+        self.weights = weights.astype(np.float64)
+        self.rows = scipy.sparse.csr_matrix((0, len(weights)))
+        self.limits, self.charges = np.empty(0), np.empty(0)
+        self.idle = np.empty(0)  # for how many times each was without a charge
+        self.prices = np.full(len(weights), FIRST)
+
+    def add(self, rows: scipy.sparse.csr_matrix, limits: NDArray[np.float64]) -> None:
+        """Add constraints, without a charge at first. Those that have long had none give way; broken again, they come back."""
+        kept = self.idle < MAX_IDLE
+        self.rows = scipy.sparse.vstack([self.rows[kept], rows], format="csr")
+        self.limits, self.charges, self.idle = (
+            np.append(old[kept], new)
+            for old, new in (
+                (self.limits, limits), (self.charges, np.zeros(len(limits))), (self.idle, np.zeros(len(limits)))
+            )
+        )  # fmt: skip
+
+    def solved(self) -> tuple[NDArray[np.float64], float]:
+        """Return the best prices, or nearly, and what no prices' sum exceeds."""
+        if self.rows.nnz <= MAX_EXACT:
+            exact = _solved(self.rows, self.limits, self.weights)
+            if exact is not None:
+                return exact, float(exact @ self.weights)
+        return self._nearly()
+
+    def _nearly(self) -> tuple[NDArray[np.float64], float]:
+        """The bound on their sum holds whatever the charges are: it is the program's dual."""
+        rows, columns = self.rows, self.rows.T.tocsr()
+        up = FIRST / np.maximum(np.asarray(rows.sum(axis=0)).ravel(), 1.0)
+        dear = 1.0 / FIRST / np.maximum(np.asarray(rows.sum(axis=1)).ravel(), 1.0)
+        mean = np.zeros_like(self.prices)
+        for done in range(STEPS):
+            prices = np.clip(self.prices + up * (self.weights - columns @ self.charges), 0.0, 1.0)
+            above = rows @ (2 * prices - self.prices) - self.limits
+            self.charges = np.maximum(self.charges + dear * above, 0.0)
+            self.prices = prices
+            if done >= STEPS // 2:  # the mean of the later ones swings less
+                mean += prices / (STEPS - STEPS // 2)
+        self.idle = np.where(self.charges > 0, 0, self.idle + 1)
+        rest = np.maximum(self.weights - columns @ self.charges, 0.0).sum()
+        return mean, float(self.limits @ self.charges + rest)
 
 
 def _broken(
@@ -88,12 +142,12 @@ def _broken(
 
 
 def _solved(
-    rows: scipy.sparse.csr_matrix, limits: NDArray[np.float64], weights: NDArray[np.int64]
+    rows: scipy.sparse.csr_matrix, limits: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
-    """Return the best prices under the constraints so far; None if the solver gives up."""
+    """Return the best prices under the constraints; None if the solver gives up."""
     if not rows.shape[0]:
         return np.ones(len(weights))
     from scipy.optimize import linprog  # it takes long to load
 
-    result = linprog(-weights.astype(np.float64), A_ub=rows, b_ub=limits, bounds=(0, 1), method="highs-ipm")
+    result = linprog(-weights, A_ub=rows, b_ub=limits, bounds=(0, 1), method="highs-ipm")
     return None if result.x is None else np.asarray(np.clip(result.x, 0.0, 1.0))
