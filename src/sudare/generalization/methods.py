@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
+from sudare.generalization.blind import learn_blind
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.generalization.regions import learn
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.tuples import TuplePlan
-from sudare.privacy.requirement import BlockRequirement, number, one_of
+from sudare.privacy.requirement import BlockRequirement, number, one_of, refused
 from sudare.tables.excerpt import without
 from sudare.tables.table import Table
 
@@ -85,23 +86,58 @@ class Minimal:
         return learn(with_hierarchies(rest), requirements, one)
 
 
-Method = Minimal | Mondrian
-NAMES = (Minimal.name, Mondrian.name)
+@dataclass(frozen=True)
+class Blind:
+    """Cut the table by sizes alone, and leave parts out that do not meet the other requirements.
+
+    Sensitive values have no part in who is in which block, so that who knows the method learns nothing more about anybody
+    who is published (`generalization.blind` has the proof, and what is not promised).
+
+    >>> Blind(suppress=0.05, region_labels=True).name
+    'blind-regions'
+    """
+
+    suppress: float = 0.0
+    """The largest share of the records that may be left out."""
+    region_labels: bool = False
+    """Whether a block is published under the labels it was cut by, even where its people have more in common."""
+
+    def __post_init__(self) -> None:
+        number(self.suppress, "suppress", "generalize", "a share from 0 to below 1", low=0, high=1 - 1e-12)
+        if not isinstance(self.region_labels, bool):
+            raise refused(self.region_labels, "region_labels", "Blind", "true or false")
+
+    @property
+    def name(self) -> str:
+        """Its name, as a certificate tells it."""
+        return "blind-regions" if self.region_labels else "blind"
+
+    def learn(self, table: Table, requirements: Sequence[BlockRequirement]) -> GeneralizationPlan:
+        """Learn the blocks of all tuples; parts under which the requirements fail have none."""
+        return learn_blind(
+            table, requirements, self.name, suppress=self.suppress, region_labels=self.region_labels
+        )
+
+
+Method = Minimal | Mondrian | Blind
+NAMES = (Minimal.name, Mondrian.name, "blind")
 
 
 def method_of(method: object, *, suppress: float, strict: bool) -> Method:
     """Return the method that an object is, or that a short name stands for with these parameters."""
-    if isinstance(method, Minimal | Mondrian):
+    if isinstance(method, Minimal | Mondrian | Blind):
         if suppress or strict:
             raise ParameterError(f"Give 'suppress' and 'strict' to the method itself: {method!r}.")
         return method
     one_of(method, "method", "generalize", NAMES)
-    if suppress and method != Minimal.name:
+    if suppress and method == Mondrian.name:
         raise ParameterError(
-            "The 'suppress' parameter of generalize is for the method 'minimal'. Use that one."
+            "The 'suppress' parameter of generalize is for the methods 'minimal' and 'blind'. Use one of them."
         )
     if strict and method != Mondrian.name:
         raise ParameterError(
             "The 'strict' parameter of generalize is for the method 'mondrian'. Use that one."
         )
+    if method == "blind":
+        return Blind(suppress)
     return Minimal(suppress) if method == Minimal.name else Mondrian(strict)

@@ -49,8 +49,9 @@ def generalize(
 ) -> Release:
     """Generalize the quasi attributes until the requirements hold, with little distortion.
 
-    `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion) or "mondrian" (fastest;
-    `strict` cuts a node only if all its children hold). `suppress` is the largest share of records that "minimal" may leave out. `predict` names a
+    `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion), "mondrian" (fastest;
+    `strict` cuts a node only if all its children hold) or "blind" (cut without looking at sensitive values, for receivers who
+    know the method). `suppress` is the largest share of records that "minimal" and "blind" may leave out. `predict` names a
     sensitive or other attribute; the holder's record then says how well a model still predicts it (this needs
     scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
     dropped, and the rows stand in the order of their published values.

@@ -1,0 +1,330 @@
+"""Downcoding (Cohen 2022): who knows that no label is coarser than it must be undoes labels in part.
+
+A label that climbed says that people below at least two of its children are in the block, or it would not have climbed.
+Two records published as "*" of two sexes are a woman and a man, for sure; of five people published with the label of a small
+town and its one suburb, most likely four are from the town. The outsider has the release, and knows how values are spread
+among people in general; nobody's own values need be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.attacks.crowds import Crowd
+from sudare.attacks.lookup import Lookup
+from sudare.attacks.published import Published
+from sudare.plans.generalization import Located
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.requirement import BlockRequirement
+from sudare.tables.attribute import Role
+from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.table import Table
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+MAX_BLOCKS = 300  # that are looked at; of more, so many are drawn
+MAX_SIZE = 50  # records of a block that is looked at
+WORLDS = 1_000  # that are drawn for each block
+LEAST_WORLDS = 20  # that must be possible, for a guess to rest on them
+FEW = 5  # people below a label say how values go together there as much as the attributes one by one do
+LIKELY = 0.9
+TIGHT = ("minimal", "mondrian", "blind")
+"""Methods whose labels climb only where people of a block differ, and whose blocks are cut where they can be."""
+
+
+@dataclass(frozen=True)
+class Downcoding:
+    """What labels give away to an outsider who knows how they were made."""
+
+    records: int
+    """In blocks with a label that climbed, of those that were looked at."""
+    blocks: int
+    of_blocks: int
+    """How many blocks the release has."""
+    believed_before: float
+    """How likely a guess is right for all records of a block, on average, by how values are spread alone."""
+    believed_after: float
+    """The same by who knows that labels climb only if they must."""
+    likely: int
+    """The records for which such a guess is right with 90% or more."""
+    right_before: float | None
+    """The share of records that are undone rightly, in one attribute at least; None where nobody told the truth."""
+    right_after: float | None
+    whole_after: float | None
+    """The share of records of which all attributes are undone rightly, by one level."""
+
+    def summary(self) -> dict[str, Any]:
+        """Return the numbers as plain data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        if not self.records:
+            return "No label climbed in the blocks that were looked at: there is nothing to undo."
+        told = (
+            f"{self.records:,} records in {self.blocks:,} of {self.of_blocks:,} blocks have labels that were tried to be "
+            f"undone by a level: with {self.believed_after:.1%} on average ({self.believed_before:.1%} by how values are spread "
+            f"alone) a guess is right for all records of a block; for {self.likely:,} with 90% or more."
+        )
+        if self.right_after is None:
+            return told
+        return (
+            f"{told} It is right for {self.right_after:.1%} of the records ({self.right_before:.1%}), in all attributes for "
+            f"{self.whole_after:.1%}."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """What the labels of blocks say: each is the node of its corner, a leaf, at a level; blocks x attributes."""
+
+    corners: Ints
+    levels: Ints
+    sizes: Ints
+
+    @classmethod
+    def located(cls, whole: Located, crowd: Crowd) -> Shapes:
+        """Take them from the plan; the blocks of the crowd are those that are seen."""
+        names = whole.table.names(Role.quasi)
+        block_of = whole.block_of[whole.covered]
+        seen = whole.rewriting.blocks_by(names)
+        first = np.unique(seen, return_index=True)[1]
+        codes = np.column_stack([whole.counts.column(name)[whole.covered][first] for name in names])
+        return cls(codes.astype(np.int64), whole.levels[block_of[first]].astype(np.int64), crowd.sizes)
+
+    @classmethod
+    def read(cls, published: Published, population: Table) -> Shapes:
+        """Read them from published labels."""
+        counts = population.counts(list(published.quasi))
+        lookup = Lookup.of("output", published, population, counts)
+        corners = np.zeros((len(published), len(published.quasi)), dtype=np.int64)
+        levels = np.zeros_like(corners)
+        offset = 0
+        for a, name in enumerate(published.quasi):
+            tree = tree_of(population, name)
+            for b, label in enumerate(lookup.label_of[a]):
+                leaves = lookup.covered[lookup.starts[label] : lookup.starts[label + 1]] - offset
+                leaves = leaves[leaves < tree.codes.shape[1]]
+                if len(leaves):
+                    apart = (tree.codes[:, leaves] != tree.codes[:, leaves[:1]]).any(axis=1)
+                    corners[b, a], levels[b, a] = leaves[0], int(apart.sum())
+            offset += len(population[name].values) + 1
+        return cls(corners, levels, published.sizes.to_numpy().astype(np.int64))
+
+
+def tree_of(table: Table, name: str) -> Hierarchy:
+    """Return the hierarchy of an attribute; without one, values are published or left open."""
+    column = table[name]
+    if column.hierarchy is not None:
+        return column.hierarchy
+    codes = np.zeros((2, column.size), dtype=np.int32)
+    codes[0] = np.arange(column.size)
+    return Hierarchy((tuple(map(str, range(column.size))), ("*",)), codes)
+
+
+def downcoding(
+    shapes: Shapes,
+    population: Table,
+    names: Sequence[str],
+    requirements: Sequence[BlockRequirement],
+    method: str,
+    *,
+    truth: Crowd | None = None,
+    blocks: int = MAX_BLOCKS,
+) -> Downcoding:
+    """Draw people for every block, keep the draws that the method would have published so, and guess what is left most often.
+
+    `population` says how values are spread. `truth` are the people of the release, for scoring; if they are the population
+    itself, a block's own people are left out of it.
+    """
+    rng = np.random.default_rng(0)  # the same release is always guessed the same
+    open_ = np.flatnonzero(shapes.levels.any(axis=1) & (shapes.sizes <= MAX_SIZE))
+    chosen = np.sort(rng.choice(open_, size=min(blocks, len(open_)), replace=False)) if len(open_) else open_
+    outsider = _Outsider.of(population, names, requirements, method)
+    guesses = []
+    for b in chosen.tolist():
+        own = None if truth is None else _own(truth, b)
+        if own is None and truth is not None:
+            continue
+        guess = outsider.guessed(shapes, b, own, truth is not None and truth.people is population, rng)
+        if guess is not None:
+            guesses.append(guess)
+    return _summed(guesses, len(shapes.sizes))
+
+
+@dataclass(frozen=True)
+class _Guess:
+    size: int
+    before: float
+    after: float
+    right_before: bool | None
+    right_after: bool | None
+    whole: bool | None
+
+
+def _summed(guesses: Sequence[_Guess], blocks: int) -> Downcoding:
+    sizes = np.array([guess.size for guess in guesses])
+    if not len(sizes):
+        return Downcoding(0, 0, blocks, 0.0, 0.0, 0, None, None, None)
+
+    def mean(name: str) -> float:
+        return float(np.average([float(getattr(guess, name)) for guess in guesses], weights=sizes))
+
+    known = guesses[0].whole is not None
+    return Downcoding(
+        records=int(sizes.sum()),
+        blocks=len(sizes),
+        of_blocks=blocks,
+        believed_before=mean("before"),
+        believed_after=mean("after"),
+        likely=sum(guess.size for guess in guesses if guess.after >= LIKELY),
+        right_before=mean("right_before") if known else None,
+        right_after=mean("right_after") if known else None,
+        whole_after=mean("whole") if known else None,
+    )
+
+
+def _own(truth: Crowd, b: int) -> NDArray[np.int32] | None:
+    """Return the tuples of the people of a block, one by one; None where they are not known."""
+    at = np.searchsorted(truth.numbers, b)
+    if at == len(truth.numbers) or truth.numbers[at] != b:
+        return None
+    rows = slice(*np.searchsorted(truth.block, [at, at + 1]))
+    return np.repeat(truth.tuples[rows], truth.weights[rows], axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Outsider:
+    """How values are spread, and how labels are made."""
+
+    tuples: NDArray[np.int32]
+    weights: Ints
+    trees: list[Hierarchy]
+    k: int | None
+    """Blocks are cut if all parts have so many records; None where that does not decide alone."""
+    tight: bool
+
+    @classmethod
+    def of(
+        cls, population: Table, names: Sequence[str], requirements: Sequence[BlockRequirement], method: str
+    ) -> _Outsider:
+        counts = population.counts(list(names))
+        only_k = all(isinstance(one, KAnonymity) for one in requirements)
+        k = max((one.k for one in requirements if isinstance(one, KAnonymity)), default=None) if only_k else None
+        tight = method in TIGHT
+        return cls(counts.codes, counts.weights, [tree_of(population, name) for name in names], k if tight else None, tight)
+
+    def guessed(
+        self, shapes: Shapes, b: int, own: NDArray[np.int32] | None, own_counted: bool, rng: np.random.Generator
+    ) -> _Guess | None:
+        """Guess who is below which child of each label of a block that climbed."""
+        climbed = np.flatnonzero(shapes.levels[b])
+        nodes = [self._below(a, shapes.corners[b, a], shapes.levels[b, a]) for a in climbed]
+        worlds = self._drawn(shapes, b, climbed, nodes, own if own_counted else None, rng)
+        possible = worlds[self._possible(worlds)]
+        if len(possible) < LEAST_WORLDS:
+            return None
+        true = None if own is None else np.column_stack([node[own[:, a]] for a, node in zip(climbed, nodes, strict=True)])
+        before, after = _likeliest(worlds, true), _likeliest(possible, true)
+        return _Guess(
+            int(shapes.sizes[b]), before.chance, after.chance, before.right, after.right, after.whole
+        )
+
+    def _below(self, a: int, corner: int, level: int) -> Ints:
+        """Return the child, of an attribute's node, that each leaf is below; -1 for leaves elsewhere."""
+        codes = self.trees[a].codes
+        inside = codes[level] == codes[level, corner]
+        child = np.full(codes.shape[1], -1, dtype=np.int64)
+        child[inside] = np.unique(codes[level - 1, inside], return_inverse=True)[1].reshape(-1)
+        return child
+
+    def _drawn(
+        self, shapes: Shapes, b: int, climbed: Ints, nodes: list[Ints], own: NDArray[np.int32] | None, rng: np.random.Generator
+    ) -> Ints:
+        """Draw the people of a block: worlds x people x attributes that climbed, the child that each is below.
+
+        People below all labels say how values go together; where they are few, attributes are drawn one by one, too.
+        """
+        inside = np.ones(len(self.weights), dtype=bool)
+        for a, tree in enumerate(self.trees):
+            level = tree.codes[shapes.levels[b, a]]
+            inside &= level[self.tuples[:, a]] == level[shapes.corners[b, a]]
+        people = np.column_stack([node[self.tuples[inside, a]] for a, node in zip(climbed, nodes, strict=True)])
+        weights = self.weights[inside].astype(np.float64)
+        left_out = np.zeros((0, len(climbed)), dtype=np.int64)
+        if own is not None:
+            left_out = np.column_stack([node[own[:, a]] for a, node in zip(climbed, nodes, strict=True)])
+            weights = _without(people, weights, left_out)
+        size, total = int(shapes.sizes[b]), weights.sum()
+        alone = np.empty((WORLDS, size, len(climbed)), dtype=np.int64)
+        for i, (a, node) in enumerate(zip(climbed, nodes, strict=True)):
+            shares = np.bincount(node[self.tuples[:, a]] + 1, self.weights, minlength=node.max() + 2)[1:]
+            shares = np.maximum(shares - np.bincount(left_out[:, i], minlength=len(shares)), 0) + 1 / len(shares)
+            alone[:, :, i] = rng.choice(len(shares), size=(WORLDS, size), p=shares / shares.sum())
+        if not total:
+            return alone
+        together = people[rng.choice(len(people), size=(WORLDS, size), p=weights / total)]
+        which = rng.random((WORLDS, size, 1)) < total / (total + FEW)
+        return np.asarray(np.where(which, together, alone))
+
+    def _possible(self, worlds: Ints) -> Bools:
+        """Tell of each world whether it would have been published with these labels."""
+        possible = np.ones(len(worlds), dtype=bool)
+        if not self.tight:
+            return possible
+        for i in range(worlds.shape[2]):
+            child = worlds[:, :, i]
+            possible &= (child != child[:, :1]).any(axis=1)
+            if self.k is not None:
+                sizes = (child[:, :, None] == np.arange(child.max() + 1)).sum(axis=1)
+                large = sizes >= self.k
+                rest = (sizes * ~large).sum(axis=1)
+                possible &= ~(large.any(axis=1) & ((rest == 0) | (rest >= self.k)))
+        return possible
+
+
+def _without(people: Ints, weights: NDArray[np.float64], own: Ints) -> NDArray[np.float64]:
+    """Take a block's own people out of those below its labels, by what they look like there."""
+    rows, count = np.unique(own, axis=0, return_counts=True)
+    left = weights.copy()
+    for row, times in zip(rows, count, strict=True):
+        alike = np.flatnonzero((people == row).all(axis=1))
+        if total := left[alike].sum():
+            left[alike] *= max(total - times, 0) / total
+    return left
+
+
+@dataclass(frozen=True)
+class _Likeliest:
+    chance: float
+    right: bool | None
+    whole: bool | None
+
+
+def _likeliest(worlds: Ints, true: Ints | None) -> _Likeliest:
+    """Find what most worlds agree on: how many people are below which child, of one attribute, or of all of them jointly."""
+    width = worlds.shape[2]
+    each = [worlds[:, :, [i]] for i in range(width)]
+    truths = [None if true is None else true[:, [i]] for i in range(width)]
+    if width > 1:
+        each, truths = [*each, worlds], [*truths, true]
+    found = [_agreed(one, own) for one, own in zip(each, truths, strict=True)]
+    chance, right = max(reversed(found), key=lambda one: one[0])  # of equals the one with all attributes
+    return _Likeliest(chance, right, found[-1][1])
+
+
+def _agreed(worlds: Ints, true: Ints | None) -> tuple[float, bool | None]:
+    """Return which share of the worlds is the most frequent one, whoever is who in it, and whether that is the truth."""
+    sizes = worlds.max(axis=(0, 1)) + 1 if true is None else np.maximum(worlds.max(axis=(0, 1)), true.max(axis=0)) + 1
+    keys = np.ravel_multi_index(tuple(np.moveaxis(worlds, 2, 0)), tuple(sizes))
+    kinds, count = np.unique(np.sort(keys, axis=1), axis=0, return_counts=True)
+    most = int(count.argmax())
+    if true is None:
+        return float(count[most] / len(worlds)), None
+    own = np.sort(np.ravel_multi_index(tuple(true.T), tuple(sizes)))
+    return float(count[most] / len(worlds)), bool(np.array_equal(kinds[most], own))

@@ -1,0 +1,171 @@
+"""The minimality attack (Wong, Fu, Wang & Pei 2007): who knows that nothing was coarsened without need rules values out.
+
+A block is as coarse as it is because no cut of it would have met the requirements. So whoever knows the people of a block,
+and tries in thought all ways in which its sensitive values can belong to them, may strike out every way in which it could
+have been cut. What is left can make a value far likelier than its share of the block, or certain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sudare.attacks.crowds import Crowd
+from sudare.attacks.gains import Beliefs, Gain, gain_of
+from sudare.privacy.blocks import Blocks
+from sudare.privacy.requirement import BlockRequirement
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+MAX_BLOCKS = 1_000  # that are looked at; of more, so many are drawn
+MAX_SIZE = 500  # records of a block that is looked at
+MAX_WORLDS = 2_000  # ways to deal values out to people that are tried one by one; of more, so many are drawn
+LEAST_WORLDS = 20  # that must be left of those drawn, for a belief to rest on them
+BLIND = ("blind", "blind-regions")
+"""Methods that cut without looking at sensitive values: that a block was not cut rules nothing out."""
+
+
+@dataclass(frozen=True)
+class Minimality:
+    """What an outsider believes who knows that no block could be cut."""
+
+    gain: Gain
+    ruled_out: int
+    """The blocks in which some way to deal the values out is ruled out."""
+
+    def summary(self) -> dict[str, object]:
+        """Return the numbers as plain data; nobody is named."""
+        return self.gain.summary() | {"ruled_out": self.ruled_out}
+
+    def __str__(self) -> str:
+        return f"Knowing that no block could be cut rules something out in {self.ruled_out:,} blocks. {self.gain}"
+
+
+def minimality(
+    crowd: Crowd,
+    requirements: Sequence[BlockRequirement],
+    method: str,
+    *,
+    strict: bool = False,
+    blocks: int = MAX_BLOCKS,
+) -> Minimality:
+    """Believe of everybody what is left when all ways to deal a block's values out are struck by which it could be cut.
+
+    A cut takes the node of one attribute apart into its children. `strict`: it is made only if all children meet the
+    requirements. Else also if some do, and those that do not meet them together.
+    """
+    rng = np.random.default_rng(0)  # the same release is always believed the same
+    some = crowd.sampled(blocks, rng)
+    rules = None if method in BLIND else _Rules.of(crowd, requirements, strict)
+    starts, sizes = some.starts, some.sizes
+    beliefs, ruled_out = [], 0
+    for b in range(len(sizes)):
+        rows = np.arange(starts[b], starts[b + 1])
+        if sizes[b] <= MAX_SIZE:
+            share = np.repeat(some.histograms[b][None, :] / sizes[b], len(rows), axis=0)
+            after = None if rules is None else _believed(some, b, rows, rules, rng)
+            ruled_out += after is not None
+            beliefs.append(Beliefs(rows, share, share if after is None else after))
+    return Minimality(gain_of(some, beliefs), ruled_out)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rules:
+    """By what the method decided whether a block is cut."""
+
+    requirements: Sequence[BlockRequirement]
+    strict: bool
+    whole: Blocks
+    """All records, by which some requirements measure a block."""
+
+    @classmethod
+    def of(cls, crowd: Crowd, requirements: Sequence[BlockRequirement], strict: bool) -> _Rules:
+        total = crowd.histograms.sum(axis=0)
+        tree = crowd.people[crowd.sensitive].hierarchy if crowd.sensitive in crowd.people.columns else None
+        none = np.empty(0, dtype=np.int64)
+        shares = total / total.sum()
+        whole = Blocks(none, none, none.astype(np.int32), none, len(total), shares, crowd.sensitive, tree)
+        return cls(requirements, strict, whole)
+
+    def meet(self, histograms: Ints, codes: Ints) -> Bools:
+        """Tell of some records each, counted by these sensitive codes, whether they meet all requirements."""
+        present = histograms > 0
+        blocks = Blocks(
+            histograms.sum(axis=1),
+            np.append(0, np.cumsum(present.sum(axis=1))),
+            codes[np.nonzero(present)[1]].astype(np.int32),
+            histograms[present],
+            self.whole.values,
+            self.whole.shares,
+            self.whole.sensitive,
+            self.whole.hierarchy,
+        )
+        failing = np.zeros(len(histograms), dtype=bool)
+        for requirement in self.requirements:
+            failing |= requirement.failing(blocks)
+        return ~failing
+
+    def cut(self, worlds: Ints, child: Ints, codes: Ints) -> Bools:
+        """Tell of every world, a sensitive value for each person, whether it is cut between the children they are in."""
+        children, values = int(child.max()) + 1, len(codes)
+        place = (np.arange(len(worlds))[:, None] * children + child) * values + worlds
+        counted = np.bincount(place.ravel(), minlength=len(worlds) * children * values)
+        histograms = counted.reshape(len(worlds) * children, values)
+        meets = self.meet(histograms, codes).reshape(len(worlds), children)
+        every = np.asarray(meets.all(axis=1))
+        if self.strict or not (open_ := meets.any(axis=1) & ~every).any():
+            return every
+        apart = histograms.reshape(len(worlds), children, values)[open_]
+        together = (apart * ~meets[open_][:, :, None]).sum(axis=1)
+        every[open_] = self.meet(together, codes)
+        return every
+
+
+def _believed(
+    crowd: Crowd, b: int, rows: Ints, rules: _Rules, rng: np.random.Generator
+) -> NDArray[np.float64] | None:
+    """Return what is believed of the people of a block; None where nothing is ruled out."""
+    histogram, weights = crowd.histograms[b], crowd.weights[rows]
+    codes = np.flatnonzero(histogram)
+    person = np.repeat(np.arange(len(rows)), weights)
+    cuts = [child[person] for child in crowd.children(crowd.tuples[rows])]
+    if not cuts or len(codes) < 2:
+        return None
+    worlds, all_of_them = _worlds(histogram[codes], rng)
+    left = np.ones(len(worlds), dtype=bool)
+    for child in cuts:
+        left[left] = ~rules.cut(worlds[left], child, codes)
+    if left.all() or left.sum() < (1 if all_of_them else LEAST_WORLDS):
+        return None
+    believed = np.zeros((len(rows), len(histogram)))
+    for at, code in enumerate(codes):
+        share = (worlds[left] == at).mean(axis=0)  # of the worlds that are left, by person
+        believed[:, code] = np.bincount(person, share) / weights
+    return believed
+
+
+def _worlds(counts: Ints, rng: np.random.Generator) -> tuple[Ints, bool]:
+    """Return ways to deal values out to people, one in each row: all there are, if they are few; and whether they are all."""
+    size = int(counts.sum())
+    ways = math.factorial(size) if size <= 20 else math.inf
+    for count in counts.tolist() if size <= 20 else []:
+        ways //= math.factorial(count)
+    if ways <= MAX_WORLDS:
+        return np.array(list(_dealt(counts.tolist(), size))), True
+    people = np.repeat(np.arange(len(counts)), counts)
+    return rng.permuted(np.tile(people, (MAX_WORLDS, 1)), axis=1), False
+
+
+def _dealt(counts: list[int], size: int) -> Iterator[list[int]]:
+    """Return all different orders of values that occur so often."""
+    if not size:
+        yield []
+    for value, count in enumerate(counts):
+        if count:
+            rest = [own - (at == value) for at, own in enumerate(counts)]
+            yield from ([value, *others] for others in _dealt(rest, size - 1))
