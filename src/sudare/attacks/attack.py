@@ -32,9 +32,13 @@ KINDS = {
     "reidentification": Kind(reidentification.reidentification, reidentification.joined),
     "skewness": Kind(skewness.skewness, skewness.joined),
 }
-KNOWING = {"minimality": by_minimality, "downcoding": by_downcoding, "definetti": by_definetti}
+KNOWING: dict[str, Callable[..., Any]] = {
+    "minimality": by_minimality,
+    "downcoding": by_downcoding,
+    "definetti": by_definetti,
+}
 """Attacks of who knows the method; each takes the output, the schema, and its own options."""
-TOGETHER = {"intersection": intersection, "composition": composition}
+TOGETHER: dict[str, Callable[..., Any]] = {"intersection": intersection, "composition": composition}
 """Attacks on several outputs together."""
 NEED_SENSITIVE = ("homogeneity", "background", "skewness")
 

@@ -19,6 +19,7 @@ from sudare.plans.generalization import Located
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.exact import texts
+from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.table import Table
 
 Ints = NDArray[np.int64]
@@ -54,6 +55,10 @@ class Crowd:
     """Which block of the release each of these is."""
     blocks: int
     """How many blocks the release has."""
+    widths: Floats
+    """How wide the labels of these blocks are."""
+    levels: Ints | None = None
+    """To which level each of them climbs, where the plan told."""
 
     @property
     def sizes(self) -> Ints:
@@ -76,7 +81,11 @@ class Crowd:
             raise InputError("The output has no quasi attribute; there is nobody to look up.")
         counts = known.counts(list(published.quasi))
         lookup = Lookup.of("output", published, known, counts)
-        tuple_of, block_of, weights = _greedily(lookup, counts.weights, published.sizes.to_numpy())
+        covered = np.diff(lookup.starts)[
+            lookup.label_of
+        ]  # attributes x blocks: how many known values a label covers
+        widths = np.log(np.maximum(covered, 1)).sum(axis=0)
+        tuple_of, block_of, weights = _greedily(lookup, counts.weights, published.sizes.to_numpy(), widths)
         values, histograms = _histograms(published, sensitive, known)
         placed = np.bincount(block_of, weights, minlength=len(published)).astype(np.int64)
         filled = placed == histograms.sum(axis=1)
@@ -96,23 +105,32 @@ class Crowd:
             None if truth is None else truth[tuple_of[order]],
             np.flatnonzero(filled),
             len(published),
+            widths[filled],
         )
 
     @classmethod
-    def located(cls, whole: Located, sensitive: str | None) -> Crowd:
-        """Take everybody's block from the plan: an outsider can hardly know more, so that no attack is underrated."""
+    def located(cls, whole: Located, sensitive: str | None, blocks: int) -> Crowd:
+        """Take everybody's block from the plan, or of some blocks at random where there are more.
+
+        An outsider can hardly know more, so that no attack is underrated.
+        """
         whole = whole if sensitive is None else whole.with_column(sensitive)
-        table, inside = whole.table, whole.covered
-        quasi = table.names(Role.quasi)
-        seen = whole.rewriting.blocks_by(quasi)  # blocks with the same labels are one
-        counts = whole.counts.at(np.flatnonzero(inside))
+        table, quasi = whole.table, whole.table.names(Role.quasi)
+        seen, levels = _seen(whole)
+        numbers = np.arange(len(levels))
+        if len(numbers) > blocks:
+            numbers = np.sort(np.random.default_rng(0).choice(numbers, size=blocks, replace=False))
+        place = np.full(len(levels) + 1, -1)  # the last is that of those who are left out
+        place[numbers] = np.arange(len(numbers))
+        block = place[seen]
+        counts, block = whole.counts.at(np.flatnonzero(block >= 0)), block[block >= 0]
         values, value = _ANY, np.zeros(len(counts), dtype=np.int64)
         if sensitive is not None:
-            values, value = _texts(table, sensitive), counts.column(sensitive).astype(np.int64)
-        histograms = np.zeros((int(seen.max()) + 1, len(values)), dtype=np.int64)
-        np.add.at(histograms, (seen, value), counts.weights)
+            values, value = texts_of(table, sensitive), counts.column(sensitive).astype(np.int64)
+        histograms = np.zeros((len(numbers), len(values)), dtype=np.int64)
+        np.add.at(histograms, (block, value), counts.weights)
         codes = np.column_stack([counts.column(name) for name in quasi])
-        rows, row_of = np.unique(np.column_stack([seen, codes]), axis=0, return_inverse=True)
+        rows, row_of = np.unique(np.column_stack([block, codes]), axis=0, return_inverse=True)
         truth = np.zeros((len(rows), len(values)))
         np.add.at(truth, (row_of.reshape(-1), value), counts.weights)
         weights = truth.sum(axis=1)
@@ -126,8 +144,10 @@ class Crowd:
             weights.astype(np.int64),
             histograms,
             truth / weights[:, None],
-            np.arange(len(histograms)),
-            len(histograms),
+            numbers,
+            len(levels),
+            levels[numbers] @ [1 / tree_of(table, name).height for name in quasi],
+            levels[numbers],
         )
 
     def sampled(self, blocks: int, rng: np.random.Generator) -> Crowd:
@@ -146,23 +166,56 @@ class Crowd:
             histograms=self.histograms[chosen],
             truth=None if self.truth is None else self.truth[kept],
             numbers=self.numbers[chosen],
+            widths=self.widths[chosen],
+            levels=None if self.levels is None else self.levels[chosen],
         )
 
     def children(self, tuples: NDArray[np.int32]) -> Iterator[Ints]:
         """Return for every attribute in which some people differ the nodes, a level below where they meet, that they are in."""
         for a, name in enumerate(self.names):
-            codes, tree = tuples[:, a], self.people[name].hierarchy
+            codes = tuples[:, a]
             if (codes == codes[0]).all():
                 continue
-            nodes = codes[None, :] if tree is None else tree.codes[:, codes]
+            nodes = tree_of(self.people, name).codes[:, codes]
             apart = (nodes != nodes[:, :1]).any(axis=1)
             yield np.unique(nodes[np.flatnonzero(apart)[-1]], return_inverse=True)[1].reshape(-1)
 
 
-def _greedily(lookup: Lookup, people: Ints, sizes: Ints) -> tuple[Ints, Ints, Ints]:
+def _seen(whole: Located) -> tuple[Ints, Ints]:
+    """Return for every tuple the block that receivers see, -1 if it is left out, and the levels of these blocks.
+
+    Blocks with the same labels are one.
+    """
+    covered = np.flatnonzero(whole.covered)
+    own, first, block_of = np.unique(whole.block_of[covered], return_index=True, return_inverse=True)
+    labels = []
+    for a, name in enumerate(whole.table.names(Role.quasi)):
+        tree = tree_of(whole.table, name)
+        corners, levels = whole.counts.column(name)[covered[first]], whole.levels[own, a]
+        own_labels = [
+            tree.labels[level][tree.codes[level, leaf]] for level, leaf in zip(levels, corners, strict=True)
+        ]
+        number = {text: i for i, text in enumerate(dict.fromkeys(own_labels))}
+        labels.append([number[text] for text in own_labels])
+    _, kept, alike = np.unique(np.array(labels).T, axis=0, return_index=True, return_inverse=True)
+    seen = np.full(len(whole.block_of), -1, dtype=np.int64)
+    seen[covered] = alike.reshape(-1)[block_of]
+    return seen, whole.levels[own[kept]].astype(np.int64)
+
+
+def tree_of(table: Table, name: str) -> Hierarchy:
+    """Return the hierarchy of an attribute; without one, values are published or left open."""
+    column = table[name]
+    if column.hierarchy is not None:
+        return column.hierarchy
+    codes = np.zeros((2, column.size), dtype=np.int32)
+    codes[0] = np.arange(column.size)
+    return Hierarchy((tuple(map(str, range(column.size))), ("*",)), codes)
+
+
+def _greedily(lookup: Lookup, people: Ints, sizes: Ints, widths: Floats) -> tuple[Ints, Ints, Ints]:
     """Return which tuple's people are in which block, and how many."""
-    width = np.diff(lookup.starts)[lookup.label_of]  # attributes x blocks: how many known values a label covers
-    order = np.argsort(np.log(np.maximum(width, 1)).sum(axis=0), kind="stable")  # the narrowest block first
+    order = np.argsort(widths, kind="stable")  # the narrowest block first
     choices = list(_choices(lookup, order))
     left, room = people.tolist(), sizes[order].tolist()
     found: list[tuple[int, int, int]] = []
@@ -181,7 +234,9 @@ def _greedily(lookup: Lookup, people: Ints, sizes: Ints) -> tuple[Ints, Ints, In
 def _choices(lookup: Lookup, order: Ints) -> Iterator[list[int]]:
     """Return for every tuple the blocks whose labels cover it, by their place in an order."""
     if lookup.values * len(order) > MAX_COVERS:
-        raise InputError("The output has too many blocks, and people too many values, to be looked up. Attack a part of it.")
+        raise InputError(
+            "The output has too many blocks, and people too many values, to be looked up. Attack a part of it."
+        )
     covers = []
     for labels in lookup.label_of[:, order]:
         cover = np.zeros((lookup.values, len(order)), dtype=bool)
@@ -204,7 +259,7 @@ def _histograms(published: Published, sensitive: str | None, known: Table) -> tu
         return _ANY, published.sizes.to_numpy().astype(np.int64)[:, None]
     counted = published.counted(sensitive)
     values: list[str | None] = counted["value"].unique().sort(nulls_last=True).to_list()
-    if sensitive in known.columns and set(values) <= set(own := _texts(known, sensitive)):
+    if sensitive in known.columns and set(values) <= set(own := texts_of(known, sensitive)):
         values = own
     numbered = pl.DataFrame({"value": pl.Series(values, dtype=pl.String)}).with_row_index("code")
     codes = counted.join(numbered, on="value", how="left", nulls_equal=True, maintain_order="left")["code"]
@@ -213,7 +268,8 @@ def _histograms(published: Published, sensitive: str | None, known: Table) -> tu
     return values, histograms
 
 
-def _texts(table: Table, name: str) -> list[str | None]:
+def texts_of(table: Table, name: str) -> list[str | None]:
+    """Return the text of every code of a column."""
     column = table[name]
     return [*texts(column.values).to_list(), *([None] if column.missing else [])]
 
@@ -225,7 +281,7 @@ def _truth(known: Table, counts: Counts, sensitive: str | None, values: list[str
     both = known.counts([*counts.names, sensitive])
     first = np.append(True, (both.codes[1:, :-1] != both.codes[:-1, :-1]).any(axis=1))
     code_of = {value: code for code, value in enumerate(values)}
-    of_value = np.array([code_of.get(text, len(values)) for text in _texts(known, sensitive)])
+    of_value = np.array([code_of.get(text, len(values)) for text in texts_of(known, sensitive)])
     truth = np.zeros((len(counts), len(values) + 1))
     np.add.at(truth, (np.cumsum(first) - 1, of_value[both.codes[:, -1]]), both.weights)
     return truth[:, :-1] / counts.weights[:, None]

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.attacks.crowds import Crowd
+from sudare.attacks.crowds import Crowd, texts_of, tree_of
 from sudare.attacks.lookup import Lookup
 from sudare.attacks.published import Published
-from sudare.plans.generalization import Located
+from sudare.errors import InputError
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.requirement import BlockRequirement
-from sudare.tables.attribute import Role
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.table import Table
 
@@ -86,16 +85,17 @@ class Shapes:
     corners: Ints
     levels: Ints
     sizes: Ints
+    numbers: Ints
+    """Which block of the release each of these is."""
+    blocks: int
+    """How many blocks the release has."""
 
     @classmethod
-    def located(cls, whole: Located, crowd: Crowd) -> Shapes:
-        """Take them from the plan; the blocks of the crowd are those that are seen."""
-        names = whole.table.names(Role.quasi)
-        block_of = whole.block_of[whole.covered]
-        seen = whole.rewriting.blocks_by(names)
-        first = np.unique(seen, return_index=True)[1]
-        codes = np.column_stack([whole.counts.column(name)[whole.covered][first] for name in names])
-        return cls(codes.astype(np.int64), whole.levels[block_of[first]].astype(np.int64), crowd.sizes)
+    def located(cls, crowd: Crowd) -> Shapes:
+        """Take them from the plan."""
+        assert crowd.levels is not None
+        corners = crowd.tuples[crowd.starts[:-1]].astype(np.int64)
+        return cls(corners, crowd.levels, crowd.sizes, crowd.numbers, crowd.blocks)
 
     @classmethod
     def read(cls, published: Published, population: Table) -> Shapes:
@@ -111,50 +111,78 @@ class Shapes:
                 leaves = lookup.covered[lookup.starts[label] : lookup.starts[label + 1]] - offset
                 leaves = leaves[leaves < tree.codes.shape[1]]
                 if len(leaves):
-                    apart = (tree.codes[:, leaves] != tree.codes[:, leaves[:1]]).any(axis=1)
-                    corners[b, a], levels[b, a] = leaves[0], int(apart.sum())
+                    corners[b, a], levels[b, a] = leaves[0], _level(tree, leaves, name)
             offset += len(population[name].values) + 1
-        return cls(corners, levels, published.sizes.to_numpy().astype(np.int64))
+        sizes = published.sizes.to_numpy().astype(np.int64)
+        return cls(corners, levels, sizes, np.arange(len(sizes)), len(sizes))
 
 
-def tree_of(table: Table, name: str) -> Hierarchy:
-    """Return the hierarchy of an attribute; without one, values are published or left open."""
-    column = table[name]
-    if column.hierarchy is not None:
-        return column.hierarchy
-    codes = np.zeros((2, column.size), dtype=np.int32)
-    codes[0] = np.arange(column.size)
-    return Hierarchy((tuple(map(str, range(column.size))), ("*",)), codes)
+def _level(tree: Hierarchy, leaves: Ints, name: str) -> int:
+    """Return the lowest level with a node that covers these leaves, which must be all that it covers."""
+    level = int((tree.codes[:, leaves] != tree.codes[:, leaves[:1]]).any(axis=1).sum())
+    if (tree.codes[level] == tree.codes[level, leaves[0]]).sum() != len(leaves):
+        raise InputError(
+            f"Column '{name}': some label is no node of a hierarchy. Declare the hierarchy in the schema for the downcoding attack."
+        )
+    return level
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """People like those of a release: how values are spread among them."""
+
+    trees: list[Hierarchy]
+    tuples: NDArray[np.int32]
+    """By the leaves of the trees."""
+    weights: Ints
+
+    @classmethod
+    def of(cls, people: Table, names: Sequence[str], common: Table | None = None) -> Population:
+        """Count people; a common table may say which codes their values are to have."""
+        counts = people.counts(list(names))
+        trees = [tree_of(common or people, name) for name in names]
+        return cls(trees, recoded(counts.codes, people, common or people, names), counts.weights)
+
+
+def recoded(codes: NDArray[np.int32], own: Table, common: Table, names: Sequence[str]) -> NDArray[np.int32]:
+    """Return tuples by the codes that another table has for their values, which it must have."""
+    if own is common:
+        return codes
+    columns = []
+    for a, name in enumerate(names):
+        place = {text: code for code, text in enumerate(texts_of(common, name))}
+        columns.append(np.array([place[text] for text in texts_of(own, name)], dtype=np.int32)[codes[:, a]])
+    return np.column_stack(columns)
 
 
 def downcoding(
     shapes: Shapes,
-    population: Table,
-    names: Sequence[str],
+    population: Population,
     requirements: Sequence[BlockRequirement],
     method: str,
     *,
     truth: Crowd | None = None,
+    own_population: bool = False,
     blocks: int = MAX_BLOCKS,
 ) -> Downcoding:
     """Draw people for every block, keep the draws that the method would have published so, and guess what is left most often.
 
-    `population` says how values are spread. `truth` are the people of the release, for scoring; if they are the population
-    itself, a block's own people are left out of it.
+    `truth` are the people of the release, by the same codes, for scoring. `own_population`: they are the population itself,
+    so that a block's own people are left out of it.
     """
     rng = np.random.default_rng(0)  # the same release is always guessed the same
     open_ = np.flatnonzero(shapes.levels.any(axis=1) & (shapes.sizes <= MAX_SIZE))
     chosen = np.sort(rng.choice(open_, size=min(blocks, len(open_)), replace=False)) if len(open_) else open_
-    outsider = _Outsider.of(population, names, requirements, method)
+    outsider = _Outsider.of(population, requirements, method)
     guesses = []
     for b in chosen.tolist():
-        own = None if truth is None else _own(truth, b)
+        own = None if truth is None else _own(truth, int(shapes.numbers[b]))
         if own is None and truth is not None:
             continue
-        guess = outsider.guessed(shapes, b, own, truth is not None and truth.people is population, rng)
+        guess = outsider.guessed(shapes, b, own, own_population, rng)
         if guess is not None:
             guesses.append(guess)
-    return _summed(guesses, len(shapes.sizes))
+    return _summed(guesses, shapes.blocks)
 
 
 @dataclass(frozen=True)
@@ -202,34 +230,37 @@ def _own(truth: Crowd, b: int) -> NDArray[np.int32] | None:
 class _Outsider:
     """How values are spread, and how labels are made."""
 
-    tuples: NDArray[np.int32]
-    weights: Ints
-    trees: list[Hierarchy]
+    people: Population
     k: int | None
     """Blocks are cut if all parts have so many records; None where that does not decide alone."""
     tight: bool
 
     @classmethod
-    def of(
-        cls, population: Table, names: Sequence[str], requirements: Sequence[BlockRequirement], method: str
-    ) -> _Outsider:
-        counts = population.counts(list(names))
-        only_k = all(isinstance(one, KAnonymity) for one in requirements)
-        k = max((one.k for one in requirements if isinstance(one, KAnonymity)), default=None) if only_k else None
-        tight = method in TIGHT
-        return cls(counts.codes, counts.weights, [tree_of(population, name) for name in names], k if tight else None, tight)
+    def of(cls, people: Population, requirements: Sequence[BlockRequirement], method: str) -> _Outsider:
+        sizes = [one.k for one in requirements if isinstance(one, KAnonymity)]
+        decides = method in TIGHT and len(sizes) == len(requirements)
+        return cls(people, max(sizes) if decides else None, method in TIGHT)
 
     def guessed(
-        self, shapes: Shapes, b: int, own: NDArray[np.int32] | None, own_counted: bool, rng: np.random.Generator
+        self,
+        shapes: Shapes,
+        b: int,
+        own: NDArray[np.int32] | None,
+        own_counted: bool,
+        rng: np.random.Generator,
     ) -> _Guess | None:
         """Guess who is below which child of each label of a block that climbed."""
-        climbed = np.flatnonzero(shapes.levels[b])
-        nodes = [self._below(a, shapes.corners[b, a], shapes.levels[b, a]) for a in climbed]
+        climbed = np.flatnonzero(shapes.levels[b]).tolist()
+        nodes = [self._below(a, int(shapes.corners[b, a]), int(shapes.levels[b, a])) for a in climbed]
         worlds = self._drawn(shapes, b, climbed, nodes, own if own_counted else None, rng)
         possible = worlds[self._possible(worlds)]
         if len(possible) < LEAST_WORLDS:
             return None
-        true = None if own is None else np.column_stack([node[own[:, a]] for a, node in zip(climbed, nodes, strict=True)])
+        true = (
+            None
+            if own is None
+            else np.column_stack([node[own[:, a]] for a, node in zip(climbed, nodes, strict=True)])
+        )
         before, after = _likeliest(worlds, true), _likeliest(possible, true)
         return _Guess(
             int(shapes.sizes[b]), before.chance, after.chance, before.right, after.right, after.whole
@@ -237,25 +268,33 @@ class _Outsider:
 
     def _below(self, a: int, corner: int, level: int) -> Ints:
         """Return the child, of an attribute's node, that each leaf is below; -1 for leaves elsewhere."""
-        codes = self.trees[a].codes
+        codes = self.people.trees[a].codes
         inside = codes[level] == codes[level, corner]
         child = np.full(codes.shape[1], -1, dtype=np.int64)
         child[inside] = np.unique(codes[level - 1, inside], return_inverse=True)[1].reshape(-1)
         return child
 
     def _drawn(
-        self, shapes: Shapes, b: int, climbed: Ints, nodes: list[Ints], own: NDArray[np.int32] | None, rng: np.random.Generator
+        self,
+        shapes: Shapes,
+        b: int,
+        climbed: list[int],
+        nodes: list[Ints],
+        own: NDArray[np.int32] | None,
+        rng: np.random.Generator,
     ) -> Ints:
         """Draw the people of a block: worlds x people x attributes that climbed, the child that each is below.
 
         People below all labels say how values go together; where they are few, attributes are drawn one by one, too.
         """
-        inside = np.ones(len(self.weights), dtype=bool)
-        for a, tree in enumerate(self.trees):
+        inside = np.ones(len(self.people.weights), dtype=bool)
+        for a, tree in enumerate(self.people.trees):
             level = tree.codes[shapes.levels[b, a]]
-            inside &= level[self.tuples[:, a]] == level[shapes.corners[b, a]]
-        people = np.column_stack([node[self.tuples[inside, a]] for a, node in zip(climbed, nodes, strict=True)])
-        weights = self.weights[inside].astype(np.float64)
+            inside &= level[self.people.tuples[:, a]] == level[shapes.corners[b, a]]
+        people = np.column_stack(
+            [node[self.people.tuples[inside, a]] for a, node in zip(climbed, nodes, strict=True)]
+        )
+        weights = self.people.weights[inside].astype(np.float64)
         left_out = np.zeros((0, len(climbed)), dtype=np.int64)
         if own is not None:
             left_out = np.column_stack([node[own[:, a]] for a, node in zip(climbed, nodes, strict=True)])
@@ -263,8 +302,12 @@ class _Outsider:
         size, total = int(shapes.sizes[b]), weights.sum()
         alone = np.empty((WORLDS, size, len(climbed)), dtype=np.int64)
         for i, (a, node) in enumerate(zip(climbed, nodes, strict=True)):
-            shares = np.bincount(node[self.tuples[:, a]] + 1, self.weights, minlength=node.max() + 2)[1:]
-            shares = np.maximum(shares - np.bincount(left_out[:, i], minlength=len(shares)), 0) + 1 / len(shares)
+            shares = np.bincount(
+                node[self.people.tuples[:, a]] + 1, self.people.weights, minlength=node.max() + 2
+            )[1:]
+            shares = np.maximum(shares - np.bincount(left_out[:, i], minlength=len(shares)), 0) + 1 / len(
+                shares
+            )
             alone[:, :, i] = rng.choice(len(shares), size=(WORLDS, size), p=shares / shares.sum())
         if not total:
             return alone
@@ -320,11 +363,19 @@ def _likeliest(worlds: Ints, true: Ints | None) -> _Likeliest:
 
 def _agreed(worlds: Ints, true: Ints | None) -> tuple[float, bool | None]:
     """Return which share of the worlds is the most frequent one, whoever is who in it, and whether that is the truth."""
-    sizes = worlds.max(axis=(0, 1)) + 1 if true is None else np.maximum(worlds.max(axis=(0, 1)), true.max(axis=0)) + 1
-    keys = np.ravel_multi_index(tuple(np.moveaxis(worlds, 2, 0)), tuple(sizes))
-    kinds, count = np.unique(np.sort(keys, axis=1), axis=0, return_counts=True)
+    if true is not None:
+        worlds = np.concatenate([worlds, true[None]])
+    keys = np.ravel_multi_index(tuple(np.moveaxis(worlds, 2, 0)), tuple(worlds.max(axis=(0, 1)) + 1))
+    kinds = _mixed(keys.astype(np.uint64)).sum(axis=1)  # the same whoever is who
+    drawn = kinds if true is None else kinds[:-1]
+    each, count = np.unique(drawn, return_counts=True)
     most = int(count.argmax())
-    if true is None:
-        return float(count[most] / len(worlds)), None
-    own = np.sort(np.ravel_multi_index(tuple(true.T), tuple(sizes)))
-    return float(count[most] / len(worlds)), bool(np.array_equal(kinds[most], own))
+    return float(count[most] / len(drawn)), None if true is None else bool(each[most] == kinds[-1])
+
+
+def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers whose sums tell which keys were added, but for a chance in 2^64."""
+    keys = (keys + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))

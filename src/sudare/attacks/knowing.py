@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from sudare.attacks.crowds import Crowd
 from sudare.attacks.definetti import DeFinetti, definetti
-from sudare.attacks.downcoding import Downcoding, Shapes, downcoding
+from sudare.attacks.downcoding import Downcoding, Population, Shapes, downcoding, recoded
 from sudare.attacks.minimality import Minimality, minimality
 from sudare.attacks.published import Output, Published, people_of
 from sudare.errors import InputError, ParameterError
@@ -23,7 +26,8 @@ from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 
 Requirements = BlockRequirement | Sequence[BlockRequirement]
-RECORD_BLOCKS = 200  # that are looked at when a release is made
+BLOCKS = 50  # that are looked at when a release is made
+MODEL_BLOCKS = 1_000  # that a model is learned from then
 
 
 def by_minimality(
@@ -68,11 +72,27 @@ def by_downcoding(
     """Undo the labels of a release; `population` are people like its own, and `truth` its own, for scoring."""
     published = Published.open(output, schema)
     asked, made_by = _told(output, requirements, method, "downcoding")
-    like_them = people_of(population, schema)
-    own = None if truth is None else people_of(truth, schema)
-    shapes = Shapes.read(published, like_them)
-    crowd = None if own is None else Crowd.placed(published, None, own)
-    return downcoding(shapes, like_them, published.quasi, asked, made_by, truth=crowd)
+    names, like_them = published.quasi, people_of(population, schema)
+    if truth is None:
+        shapes, people = Shapes.read(published, like_them), Population.of(like_them, names)
+        return downcoding(shapes, people, asked, made_by)
+    own = like_them if truth is population else people_of(truth, schema)
+    both = like_them if own is like_them else _together(like_them, own, schema, names)
+    crowd = Crowd.placed(published, None, own)
+    return downcoding(
+        Shapes.read(published, both),
+        Population.of(like_them, names, both),
+        asked,
+        made_by,
+        truth=replace(crowd, tuples=recoded(crowd.tuples, own, both, names)),
+        own_population=own is like_them,
+    )
+
+
+def _together(one: Table, other: Table, schema: Schema, names: Sequence[str]) -> Table:
+    """Return a table that has the values of both."""
+    frames = [table.frame().select(names) for table in (one, other)]
+    return people_of(pl.concat(frames, how="vertical_relaxed"), schema)
 
 
 def known_to_the_holder(
@@ -80,16 +100,18 @@ def known_to_the_holder(
 ) -> dict[str, Any]:
     """Try these attacks on a release that is being made, on some of its blocks, with everybody's block known."""
     sensitive = whole.table.names(Role.sensitive)
-    blocks = RECORD_BLOCKS
+    attribute = sensitive_attribute(requirements, whole.table)
+    crowd = Crowd.located(whole, attribute or next(iter(sensitive), None), MODEL_BLOCKS)
     figures: dict[str, Any] = {}
-    if (attribute := sensitive_attribute(requirements, whole.table)) is not None:
-        crowd = Crowd.located(whole, attribute)
-        figures["minimality"] = minimality(crowd, requirements, method, strict=strict, blocks=blocks).summary()
+    if attribute is not None:
+        figures["minimality"] = minimality(
+            crowd, requirements, method, strict=strict, blocks=BLOCKS
+        ).summary()
     if sensitive:
-        figures["definetti"] = definetti(Crowd.located(whole, attribute or sensitive[0])).summary()
-    crowd = Crowd.located(whole, None)
-    shapes = Shapes.located(whole, crowd)
-    undone = downcoding(shapes, whole.table, crowd.names, requirements, method, truth=crowd, blocks=blocks)
+        figures["definetti"] = definetti(crowd).summary()
+    shapes = Shapes.located(crowd)
+    people = Population.of(whole.table, crowd.names)
+    undone = downcoding(shapes, people, requirements, method, truth=crowd, own_population=True, blocks=BLOCKS)
     return figures | {"downcoding": undone.summary()}
 
 
@@ -110,7 +132,9 @@ def _told(
         method = certificate.method if method is None else method
     asked = list(requirements) if isinstance(requirements, Sequence) else [requirements]
     if not asked:
-        raise InputError(f"The {kind} attack is for outputs that promise something of blocks, such as k-anonymity.")
+        raise InputError(
+            f"The {kind} attack is for outputs that promise something of blocks, such as k-anonymity."
+        )
     return asked, method
 
 

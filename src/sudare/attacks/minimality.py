@@ -28,6 +28,8 @@ MAX_WORLDS = 2_000  # ways to deal values out to people that are tried one by on
 LEAST_WORLDS = 20  # that must be left of those drawn, for a belief to rest on them
 BLIND = ("blind", "blind-regions")
 """Methods that cut without looking at sensitive values: that a block was not cut rules nothing out."""
+MOVING = ("minimal",)
+"""Methods that move people to narrower blocks, where they can."""
 
 
 @dataclass(frozen=True)
@@ -57,18 +59,22 @@ def minimality(
     """Believe of everybody what is left when all ways to deal a block's values out are struck by which it could be cut.
 
     A cut takes the node of one attribute apart into its children. `strict`: it is made only if all children meet the
-    requirements. Else also if some do, and those that do not meet them together.
+    requirements. Else also if some do, and those that do not meet them together. By "minimal" a block is also smaller than it
+    might be: people of one value would have moved to a narrower block that has others like them, if both blocks bore it.
     """
     rng = np.random.default_rng(0)  # the same release is always believed the same
     some = crowd.sampled(blocks, rng)
+    if not len(some.block):
+        return Minimality(gain_of(some, []), 0)
     rules = None if method in BLIND else _Rules.of(crowd, requirements, strict)
+    narrower = _Narrower.of(crowd) if method in MOVING else None
     starts, sizes = some.starts, some.sizes
     beliefs, ruled_out = [], 0
     for b in range(len(sizes)):
         rows = np.arange(starts[b], starts[b + 1])
         if sizes[b] <= MAX_SIZE:
             share = np.repeat(some.histograms[b][None, :] / sizes[b], len(rows), axis=0)
-            after = None if rules is None else _believed(some, b, rows, rules, rng)
+            after = None if rules is None else _believed(some, b, rows, rules, narrower, rng)
             ruled_out += after is not None
             beliefs.append(Beliefs(rows, share, share if after is None else after))
     return Minimality(gain_of(some, beliefs), ruled_out)
@@ -126,8 +132,54 @@ class _Rules:
         return every
 
 
+@dataclass(frozen=True, eq=False)
+class _Narrower:
+    """Where people with the same quasi values are, too."""
+
+    crowd: Crowd
+    blocks_of: dict[tuple[int, ...], list[int]]
+
+    @classmethod
+    def of(cls, crowd: Crowd) -> _Narrower:
+        blocks_of: dict[tuple[int, ...], list[int]] = {}
+        for own, block in zip(crowd.tuples.tolist(), crowd.block.tolist(), strict=True):
+            blocks_of.setdefault(tuple(own), []).append(block)
+        return cls(crowd, {own: blocks for own, blocks in blocks_of.items() if len(blocks) > 1})
+
+    def histograms(self, own: NDArray[np.int32], width: float) -> Iterator[Ints]:
+        """Return what the narrower blocks have that people with these quasi values are in."""
+        for block in self.blocks_of.get(tuple(own.tolist()), []):
+            if self.crowd.widths[block] < width:
+                yield self.crowd.histograms[block]
+
+
+def _moved(
+    crowd: Crowd,
+    b: int,
+    rows: Ints,
+    person: Ints,
+    worlds: Ints,
+    codes: Ints,
+    rules: _Rules,
+    narrower: _Narrower,
+) -> Bools:
+    """Tell of every world whether people of one value could have moved to a narrower block."""
+    moved = np.zeros(len(worlds), dtype=bool)
+    stay = crowd.histograms[b]
+    every = np.arange(len(stay))
+    for at, row in enumerate(rows):
+        for there in narrower.histograms(crowd.tuples[row], float(crowd.widths[b])):
+            for value, code in enumerate(codes):
+                number = (worlds[:, person == at] == value).sum(axis=1)
+                some = np.flatnonzero((number > 0) & ~moved & (number < stay.sum()))
+                change = np.zeros((len(some), len(stay)), dtype=np.int64)
+                change[:, code] = number[some]
+                moved[some] = rules.meet(stay - change, every) & rules.meet(there + change, every)
+    return moved
+
+
 def _believed(
-    crowd: Crowd, b: int, rows: Ints, rules: _Rules, rng: np.random.Generator
+    crowd: Crowd, b: int, rows: Ints, rules: _Rules, narrower: _Narrower | None, rng: np.random.Generator
 ) -> NDArray[np.float64] | None:
     """Return what is believed of the people of a block; None where nothing is ruled out."""
     histogram, weights = crowd.histograms[b], crowd.weights[rows]
@@ -140,6 +192,8 @@ def _believed(
     left = np.ones(len(worlds), dtype=bool)
     for child in cuts:
         left[left] = ~rules.cut(worlds[left], child, codes)
+    if narrower is not None:
+        left[left] = ~_moved(crowd, b, rows, person, worlds[left], codes, rules, narrower)
     if left.all() or left.sum() < (1 if all_of_them else LEAST_WORLDS):
         return None
     believed = np.zeros((len(rows), len(histogram)))
@@ -151,21 +205,18 @@ def _believed(
 
 def _worlds(counts: Ints, rng: np.random.Generator) -> tuple[Ints, bool]:
     """Return ways to deal values out to people, one in each row: all there are, if they are few; and whether they are all."""
-    size = int(counts.sum())
-    ways = math.factorial(size) if size <= 20 else math.inf
-    for count in counts.tolist() if size <= 20 else []:
-        ways //= math.factorial(count)
+    ways = math.factorial(int(counts.sum())) // math.prod(map(math.factorial, counts.tolist()))
     if ways <= MAX_WORLDS:
-        return np.array(list(_dealt(counts.tolist(), size))), True
+        return _dealt(counts), True
     people = np.repeat(np.arange(len(counts)), counts)
     return rng.permuted(np.tile(people, (MAX_WORLDS, 1)), axis=1), False
 
 
-def _dealt(counts: list[int], size: int) -> Iterator[list[int]]:
-    """Return all different orders of values that occur so often."""
-    if not size:
-        yield []
-    for value, count in enumerate(counts):
-        if count:
-            rest = [own - (at == value) for at, own in enumerate(counts)]
-            yield from ([value, *others] for others in _dealt(rest, size - 1))
+def _dealt(counts: Ints) -> Ints:
+    """Return all different orders of values that occur so often, one in each row."""
+    worlds, left = np.empty((1, 0), dtype=np.int64), counts[None, :]
+    for _ in range(int(counts.sum())):
+        row, value = np.nonzero(left)
+        worlds, left = np.column_stack([worlds[row], value]), left[row]
+        left[np.arange(len(row)), value] -= 1
+    return worlds

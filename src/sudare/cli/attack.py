@@ -16,7 +16,10 @@ from sudare.cli.output import Json, print_json, say, working
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
 
-Kind = Literal["homogeneity", "background", "reidentification", "skewness", "intersection", "law"]
+Kind = Literal[
+    "homogeneity", "background", "reidentification", "skewness", "intersection", "law",
+    "composition", "minimality", "downcoding", "definetti",
+]  # fmt: skip
 
 
 def attack(
@@ -35,7 +38,8 @@ def attack(
     known: Annotated[
         str | None,
         typer.Option(
-            help="People whose quasi values an outsider knows: look them up in all views together (intersection). "
+            help="People whose quasi values an outsider knows: look them up in all views together (intersection) or in "
+            "releases that were made without each other (composition); all people of the release (minimality, definetti). "
             "Or, for background, how many values an outsider can rule out.",
             metavar="PEOPLE|NUMBER",
         ),
@@ -45,7 +49,21 @@ def attack(
     ] = None,
     population: Annotated[
         Path | None,
-        typer.Option(help="reidentification: a file of all people, generalized alike.", metavar="FILE"),
+        typer.Option(
+            help="reidentification: a file of all people, generalized alike. downcoding: a file of people like those of the "
+            "release, as they are.",
+            metavar="FILE",
+        ),
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(help="downcoding: the original, to count how often guesses are right.", metavar="FILE"),
+    ] = None,
+    strict: Annotated[
+        bool | None,
+        typer.Option(
+            "--strict", help="minimality: the release was made by mondrian --strict.", show_default=False
+        ),
     ] = None,
     floor: Annotated[
         int | None, typer.Option(help="skewness: only blocks of so many records are looked at.")
@@ -53,7 +71,14 @@ def attack(
     json: Json = False,
 ) -> None:
     """Attack a published table as an outsider would, and say what that reaches."""
-    given = {"known": known, "threshold": threshold, "population": population, "floor": floor}
+    given = {
+        "known": known,
+        "threshold": threshold,
+        "population": population,
+        "truth": truth,
+        "strict": strict,
+        "floor": floor,
+    }
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if kind is None and known is not None:
         kind = "intersection"
@@ -78,6 +103,9 @@ def _number(known: str) -> int:
 
 def _outcomes(output: list[Path], schema: Path, kind: Kind | None, options: dict[str, Any]) -> dict[str, Any]:
     """Try one attack, or all that can be tried; the outcomes by kind."""
+    if kind == "composition":
+        releases = {str(path): path for path in output}
+        return {kind: attack_output(releases, schema_of(schema), kind, **options)}
     if kind == "intersection":
         views = {str(file): file for path in output for file in views_of(path).values()}
         return {kind: attack_output(views, schema_of(schema), kind, **options)}

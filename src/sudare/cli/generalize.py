@@ -46,11 +46,20 @@ def generalize(
     distance: Distance = "equal",
     attribute: SensitiveAttribute = None,
     method: Annotated[
-        Literal["minimal", "mondrian"], typer.Option(help="minimal: least distortion; mondrian: fastest.")
+        Literal["minimal", "mondrian", "blind"],
+        typer.Option(
+            help="minimal: least distortion; mondrian: fastest; blind: cut without looking at sensitive values."
+        ),
     ] = "minimal",
     suppress: Annotated[float, typer.Option(help="The share of records that may be left out.")] = 0.0,
     strict: Annotated[
         bool, typer.Option("--strict", help="mondrian: a node is cut only if all its children hold.")
+    ] = False,
+    region_labels: Annotated[
+        bool,
+        typer.Option(
+            "--region-labels", help="blind: publish the labels of the cuts, even where people share more."
+        ),
     ] = False,
     predict: Annotated[
         str | None,
@@ -74,6 +83,14 @@ def generalize(
     book = ready_to_write(output, ledger, receiver, force=force, to=to)
     table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
-        release = generalize_table(table, asked, method, suppress=suppress, strict=strict, predict=predict)
+        release = generalize_table(
+            table,
+            asked,
+            method,
+            suppress=suppress,
+            strict=strict,
+            region_labels=region_labels,
+            predict=predict,
+        )
         release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
     print_release(release, output, to, show_release, json=json)

@@ -63,7 +63,9 @@ def learn_blind(
     block_of, levels = _by_labels(quasi, block_of, levels)
     failing = _failing(table, requirements, block_of)
     left_out = failing[block_of]
-    _refuse_left_out(table, requirements, float(quasi.weights[left_out].sum() / quasi.weights.sum()), suppress)
+    _refuse_left_out(
+        table, requirements, float(quasi.weights[left_out].sum() / quasi.weights.sum()), suppress
+    )
     place = np.where(failing, -1, np.cumsum(~failing) - 1)
     kept = levels[~failing].astype(np.int16)
     return Recoding(name, quasi, place[block_of], kept).plan(requirements)
@@ -74,7 +76,11 @@ def _refuse_labels_of_data(table: Table) -> None:
     for name in table.names(Role.quasi):
         column = table[name]
         dtype = column.values.dtype
-        if column.hierarchy is None and (dtype.is_numeric() or dtype.is_temporal()) and len(column.values) > 2:
+        if (
+            column.hierarchy is None
+            and (dtype.is_numeric() or dtype.is_temporal())
+            and len(column.values) > 2
+        ):
             raise InputError(
                 f"{table.source.name}: '{name}' has no hierarchy, and the method 'blind' makes none from the data. Declare one in "
                 "the schema."
@@ -105,7 +111,9 @@ def _failing(table: Table, requirements: Sequence[BlockRequirement], block_of: I
         return failing  # every part has k records
     counts = table.counts([*names, attribute])
     codes = counts.codes[:, :-1]
-    unit = np.cumsum(np.append(False, (codes[1:] != codes[:-1]).any(axis=1)))  # as the units stand: in rising order
+    unit = np.cumsum(
+        np.append(False, (codes[1:] != codes[:-1]).any(axis=1))
+    )  # as the units stand: in rising order
     columns = {"block": block_of[unit], attribute: counts.codes[:, -1]}
     counted = Counts.of(columns, [blocks, counts.sizes[-1]], counts.weights)
     by_block = Blocks.of(counted, attribute, table[attribute].hierarchy)

@@ -123,11 +123,15 @@ Method = Minimal | Mondrian | Blind
 NAMES = (Minimal.name, Mondrian.name, "blind")
 
 
-def method_of(method: object, *, suppress: float, strict: bool) -> Method:
+def method_of(
+    method: object, *, suppress: float = 0.0, strict: bool = False, region_labels: bool = False
+) -> Method:
     """Return the method that an object is, or that a short name stands for with these parameters."""
     if isinstance(method, Minimal | Mondrian | Blind):
-        if suppress or strict:
-            raise ParameterError(f"Give 'suppress' and 'strict' to the method itself: {method!r}.")
+        if suppress or strict or region_labels:
+            raise ParameterError(
+                f"Give 'suppress', 'strict' and 'region_labels' to the method itself: {method!r}."
+            )
         return method
     one_of(method, "method", "generalize", NAMES)
     if suppress and method == Mondrian.name:
@@ -138,6 +142,10 @@ def method_of(method: object, *, suppress: float, strict: bool) -> Method:
         raise ParameterError(
             "The 'strict' parameter of generalize is for the method 'mondrian'. Use that one."
         )
+    if region_labels and method != "blind":
+        raise ParameterError(
+            "The 'region_labels' parameter of generalize is for the method 'blind'. Use that one."
+        )
     if method == "blind":
-        return Blind(suppress)
+        return Blind(suppress, region_labels)
     return Minimal(suppress) if method == Minimal.name else Mondrian(strict)

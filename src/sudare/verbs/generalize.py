@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from sudare.attacks.attack import attack_all
+from sudare.attacks.knowing import known_to_the_holder
 from sudare.errors import InputError
 from sudare.generalization.methods import Method, method_of
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
+from sudare.plans.cuts import REST, CutPlan
 from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.privacy.blocks import Blocks
@@ -36,6 +38,20 @@ from sudare.verification.columns import refuse_columns
 
 PREDICTING = "'predict' is measured"
 NO_NOISE = "no noise; rows stand in the order of their published values"
+KNOWN_METHOD = (
+    "Blocks were cut where that did least damage. Who knows the method may rule values out, or undo labels in part, beyond what "
+    "is promised of blocks."
+)
+KNOWN_LABELS = (
+    "Sensitive values had no part in how blocks were cut. Labels climb only where people of a block differ, so that who knows "
+    "the method may undo them in part."
+)
+KNOWN_MODEL = (
+    "Blocks show how values go together. A model that is learned from them guesses better than the shares of one block, and "
+    "whoever has other releases of the same people may put them together."
+)
+BY_METHOD = {"blind": (KNOWN_LABELS,), "blind-regions": ()}
+"""What is not promised of a release by these methods; KNOWN_METHOD of one by the others."""
 
 
 def generalize(
@@ -45,13 +61,14 @@ def generalize(
     *,
     suppress: float = 0.0,
     strict: bool = False,
+    region_labels: bool = False,
     predict: str | None = None,
 ) -> Release:
     """Generalize the quasi attributes until the requirements hold, with little distortion.
 
     `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion), "mondrian" (fastest;
     `strict` cuts a node only if all its children hold) or "blind" (cut without looking at sensitive values, for receivers who
-    know the method). `suppress` is the largest share of records that "minimal" and "blind" may leave out. `predict` names a
+    know the method; `region_labels` keeps the labels of the cuts). `suppress` is the largest share of records that "minimal" and "blind" may leave out. `predict` names a
     sensitive or other attribute; the holder's record then says how well a model still predicts it (this needs
     scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
     dropped, and the rows stand in the order of their published values.
@@ -66,7 +83,7 @@ def generalize(
     """
     table_given(table, "generalize")
     asked = requirements_given(requirements, "generalize")
-    chosen = method_of(method, suppress=suppress, strict=strict)
+    chosen = method_of(method, suppress=suppress, strict=strict, region_labels=region_labels)
     return generalized(table, asked, chosen, predict=predict)
 
 
@@ -115,7 +132,8 @@ def released(
     """Apply a plan to the rows that it covers, certify the output, and say what the holder keeps."""
     whole = placed.whole
     handed_over = HandedOver({"data": placed.rest.rows.rewrite(placed.located.rewriting)})
-    declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, tuple(caveats))
+    not_promised = (*BY_METHOD.get(plan.method, (KNOWN_METHOD,)), KNOWN_MODEL, *caveats)
+    declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, not_promised)
     kept = Kept(
         plan,
         table,
@@ -151,8 +169,18 @@ def _record(
         "bound": bound,
         "gap": utility["distortion"] / bound if bound else None,
         "decision": decision,
-        "attacks": {"input": attack_all(table, table.schema), "output": certificate.attacks["output"]},
+        "attacks": {
+            "input": attack_all(table, table.schema),
+            "output": certificate.attacks["output"],
+            "knowing": _knowing(whole, plan) if isinstance(whole, Located) else None,
+        },
     }
+
+
+def _knowing(whole: Located, plan: GeneralizationPlan) -> dict[str, Any]:
+    """Try what somebody can who knows the method; a tree of cuts with nothing kept together was cut strictly."""
+    strict = isinstance(plan, CutPlan) and not (plan.branches[:, 1] == REST).any()
+    return known_to_the_holder(whole, list(plan.requirements), plan.method, strict=strict)
 
 
 def _report(
