@@ -24,7 +24,7 @@ OTHERS = ["flu", "cold", "gout", "ulcer"]
 BAD = pl.DataFrame({"q": ["q1"] * 2 + ["q2"] * 4, "ill": ["HIV", "HIV", *OTHERS]})
 GOOD = pl.DataFrame({"q": ["q1"] * 2 + ["q2"] * 4, "ill": ["HIV", "flu", "HIV", "cold", "gout", "ulcer"]})
 GLOBAL = BAD.with_columns(q=pl.lit("*"))
-LOCAL = BAD.with_columns(q=pl.Series(["*"] * 4 + ["q2"] * 2))
+LOCAL = BAD.with_columns(q=pl.Series(["*"] * 3 + ["q2"] * 3))
 
 
 def attacked(output: pl.DataFrame, known: pl.DataFrame, **options: object) -> Minimality:
@@ -36,11 +36,11 @@ def attacked(output: pl.DataFrame, known: pl.DataFrame, **options: object) -> Mi
     ("published", "method"), [(GLOBAL, "mondrian"), (LOCAL, "minimal")], ids=["global", "local"]
 )
 def test_the_example_of_the_paper(published: pl.DataFrame, method: str) -> None:
-    """Each block is 2-diverse, with HIV for a third or a half; and yet both with q1 have it for sure."""
+    """Each block is 2-diverse; and yet both with q1 have HIV for sure, as else nothing, or less, had been coarsened."""
     learned = attacked(published, BAD, method=method)
-    assert learned.gain.certain == 2
+    assert learned.gain.certain == (2 if method == "mondrian" else 3)  # the third is who keeps them company
     assert learned.gain.strongest_after == 1.0
-    assert learned.gain.strongest_before <= 1 / 2
+    assert learned.gain.strongest_before <= 2 / 3
     assert learned.gain.right_after > learned.gain.right_before
     assert learned.ruled_out == 1
     assert "most from" in str(learned)

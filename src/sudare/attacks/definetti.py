@@ -16,12 +16,12 @@ from sudare.attacks.crowds import Crowd
 from sudare.attacks.gains import Beliefs, Gain, gain_of
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+TINY = 1e-300
 
-MAX_PEOPLE = 100_000  # that a model is learned from
-ROUNDS = 150  # of dealing values out by the model, and learning it again
-FIRST = 50  # of them, which only find to where the model belongs
-SMALL = 0.5  # is added to every count that the model rests on
+MAX_CELLS = 2**22  # pairs of a kind of people and a sensitive value that a model is learned from
+ROUNDS = 10  # of learning the model, and dealing values out by it
+FITTINGS = 4  # of rows and columns in turn, when values are dealt out
+SMALL = 2.0  # is added to every count that the model rests on
 
 
 @dataclass(frozen=True)
@@ -42,54 +42,42 @@ def definetti(crowd: Crowd) -> DeFinetti:
     """Learn how often people with a sensitive value have which quasi values, and deal the values of every block out by it.
 
     The model is naive Bayes, as in the paper: given the sensitive value, quasi attributes are taken to be independent. It
-    starts from a random deal. In every round the people of a block meet in pairs, and exchange their values if the model
-    has it so, by chance; then the model is learned again from all blocks. A person's value is believed to be what it
-    was in all rounds after the first ones.
+    starts from what the blocks show, and is learned again from what it makes of them, some rounds.
     """
-    rng = np.random.default_rng(0)  # the same release is always believed the same
-    mean = max(1.0, crowd.weights.sum() / max(len(crowd.histograms), 1))
-    some = crowd.sampled(max(1, int(MAX_PEOPLE // mean)), rng)
+    each = max(1.0, len(crowd.block) / max(len(crowd.histograms), 1)) * len(crowd.values)
+    some = crowd.sampled(max(1, int(MAX_CELLS // each)), np.random.default_rng(0))
     if not len(some.block):
         return DeFinetti(gain_of(some, []))
     before = (some.histograms / some.sizes[:, None])[some.block]
-    after = _dealt(some, rng)
+    dealt = before * some.weights[:, None]
+    for _ in range(ROUNDS):
+        dealt = _fitted(some, before * _likely(some, dealt))
+    after = dealt / some.weights[:, None]
     return DeFinetti(gain_of(some, [Beliefs(np.arange(len(after)), before, after)]))
 
 
-def _dealt(crowd: Crowd, rng: np.random.Generator) -> Floats:
-    """Deal values out again and again; return how often the people of each row had each."""
-    row = np.repeat(np.arange(len(crowd.block)), crowd.weights)  # of every person, block by block
-    block, values = crowd.block[row], crowd.histograms.shape[1]
-    value = np.repeat(np.tile(np.arange(values), len(crowd.histograms)), crowd.histograms.ravel())
-    value = value[np.lexsort((rng.random(len(value)), block))]
-    codes = [
-        np.unique(crowd.tuples[:, a], return_inverse=True)[1].reshape(-1)[row]
-        for a in range(len(crowd.names))
-    ]
-    place = np.arange(len(row)) - np.searchsorted(block, block)
-    meets = np.flatnonzero(
-        (place[:-1] % 2 == 0) & (block[:-1] == block[1:])
-    )  # those who stand next to each other
-    had = np.zeros((len(crowd.block), values))
-    for turn in range(ROUNDS):
-        model = [_learned(own, value, values) for own in codes]
-        order = np.lexsort((rng.random(len(row)), block))
-        one, two = order[meets], order[meets + 1]
-        gain = np.zeros(len(meets))
-        for own, log in zip(codes, model, strict=True):
-            gain += (log[own[one], value[two]] + log[own[two], value[one]]) - (
-                log[own[one], value[one]] + log[own[two], value[two]]
-            )
-        exchange = rng.random(len(meets)) < 1 / (1 + np.exp(-np.clip(gain, -50, 50)))
-        one, two = one[exchange], two[exchange]
-        value[one], value[two] = value[two], value[one]
-        if turn >= FIRST:
-            had += np.bincount(row * values + value, minlength=had.size).reshape(had.shape)
-    return np.asarray(had / had.sum(axis=1, keepdims=True))
+def _likely(crowd: Crowd, dealt: Floats) -> Floats:
+    """Return how likely the quasi values of each row are, given each sensitive value, but for a factor of the row.
+
+    A value that one person has the others do not have. Of two people, that makes what speaks for an exchange count twice,
+    exactly; of n people about n / (n - 1) times.
+    """
+    logs, totals = np.zeros_like(dealt), dealt.sum(axis=0)
+    for a in range(crowd.tuples.shape[1]):
+        codes, place = np.unique(crowd.tuples[:, a], return_inverse=True)
+        place = place.reshape(-1)
+        counts = np.column_stack([np.bincount(place, column, len(codes)) for column in dealt.T])
+        logs += np.log((counts + SMALL) / (totals + SMALL * len(codes)))[place]
+    sizes = np.maximum(crowd.sizes, 2)[crowd.block, None]
+    logs *= sizes / (sizes - 1)
+    return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
-def _learned(codes: Ints, value: Ints, values: int) -> Floats:
-    """Return the logarithm of how often those with each sensitive value have each code of an attribute."""
-    kinds = int(codes.max()) + 1
-    counts = np.bincount(codes * values + value, minlength=kinds * values).reshape(kinds, values)
-    return np.asarray(np.log((counts + SMALL) / (counts.sum(axis=0) + SMALL * kinds)))
+def _fitted(crowd: Crowd, dealt: Floats) -> Floats:
+    """Deal out as many values as there are people in each row, and as many of each value as its block has."""
+    starts = crowd.starts[:-1]
+    for _ in range(FITTINGS):
+        columns = np.maximum(np.add.reduceat(dealt, starts), TINY)
+        dealt = dealt * (crowd.histograms / columns)[crowd.block]
+        dealt = dealt * (crowd.weights / np.maximum(dealt.sum(axis=1), TINY))[:, None]
+    return dealt
