@@ -21,13 +21,14 @@ from sudare.tables.text import listed
 class Composed:
     """What releases leave of one sensitive attribute, each alone and all together."""
 
-    alone: dict[str, float]
-    """The share of the people to whom each release by itself leaves one value."""
+    alone: dict[str, ValuesLeft]
+    """What each release leaves by itself."""
     together: ValuesLeft
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers as plain data."""
-        return {"alone": self.alone, "together": self.together.summary()}
+        alone = {release: left.summary() for release, left in self.alone.items()}
+        return {"alone": alone, "together": self.together.summary()}
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Composition:
         return "\n".join(
             f"{name}: of {self.known:,} people, {composed.together.given_away:,} ({composed.together.share:.1%}) are left "
             f"with one value by all releases together; "
-            + listed([f"{share:.1%} by '{release}' alone" for release, share in composed.alone.items()])
+            + listed([f"{left.share:.1%} by '{release}' alone" for release, left in composed.alone.items()])
             + "."
             for name, composed in self.by_attribute.items()
         )
@@ -80,7 +81,7 @@ def composition(releases: Views, schema: Schema, *, known: Any) -> Composition:
     return Composition(
         together.known,
         {
-            name: Composed({release: one.by_attribute[name].share for release, one in alone.items()}, left)
+            name: Composed({release: one.by_attribute[name] for release, one in alone.items()}, left)
             for name, left in together.by_attribute.items()
         },
     )

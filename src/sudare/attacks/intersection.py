@@ -64,6 +64,13 @@ class ValuesLeft:
     victims: tuple[Victim, ...]
     """The first of those who are given away."""
 
+    @property
+    def mean(self) -> float:
+        """How many values are left to people on average."""
+        return sum(values * people for values, people in self.candidates.items()) / sum(
+            self.candidates.values()
+        )
+
     def summary(self) -> dict[str, Any]:
         """Return the numbers as plain data."""
         return {
