@@ -55,6 +55,8 @@ class Crowd:
     """Which block of the release each of these is."""
     blocks: int
     """How many blocks the release has."""
+    overall: Ints
+    """How many records of all its blocks have each sensitive value."""
     widths: Floats
     """How wide the labels of these blocks are."""
     levels: Ints | None = None
@@ -105,6 +107,7 @@ class Crowd:
             None if truth is None else truth[tuple_of[order]],
             np.flatnonzero(filled),
             len(published),
+            histograms.sum(axis=0),
             widths[filled],
         )
 
@@ -123,10 +126,14 @@ class Crowd:
         place = np.full(len(levels) + 1, -1)  # the last is that of those who are left out
         place[numbers] = np.arange(len(numbers))
         block = place[seen]
-        counts, block = whole.counts.at(np.flatnonzero(block >= 0)), block[block >= 0]
-        values, value = _ANY, np.zeros(len(counts), dtype=np.int64)
+        values, value = _ANY, np.zeros(len(seen), dtype=np.int64)
         if sensitive is not None:
-            values, value = texts_of(table, sensitive), counts.column(sensitive).astype(np.int64)
+            values, value = texts_of(table, sensitive), whole.counts.column(sensitive).astype(np.int64)
+        overall = np.bincount(
+            value[seen >= 0], whole.counts.weights[seen >= 0], minlength=len(values)
+        ).astype(np.int64)
+        chosen = np.flatnonzero(block >= 0)
+        counts, block, value = whole.counts.at(chosen), block[chosen], value[chosen]
         histograms = np.zeros((len(numbers), len(values)), dtype=np.int64)
         np.add.at(histograms, (block, value), counts.weights)
         codes = np.column_stack([counts.column(name) for name in quasi])
@@ -146,6 +153,7 @@ class Crowd:
             truth / weights[:, None],
             numbers,
             len(levels),
+            overall,
             levels[numbers] @ [1 / tree_of(table, name).height for name in quasi],
             levels[numbers],
         )

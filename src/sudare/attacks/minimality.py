@@ -91,11 +91,10 @@ class _Rules:
 
     @classmethod
     def of(cls, crowd: Crowd, requirements: Sequence[BlockRequirement], strict: bool) -> _Rules:
-        total = crowd.histograms.sum(axis=0)
-        tree = crowd.people[crowd.sensitive].hierarchy if crowd.sensitive in crowd.people.columns else None
-        none = np.empty(0, dtype=np.int64)
-        shares = total / total.sum()
-        whole = Blocks(none, none, none.astype(np.int32), none, len(total), shares, crowd.sensitive, tree)
+        column = crowd.people[crowd.sensitive] if crowd.sensitive in crowd.people.columns else None
+        tree = None if column is None or column.size != len(crowd.values) else column.hierarchy
+        none, shares = np.empty(0, dtype=np.int64), crowd.overall / crowd.overall.sum()
+        whole = Blocks(none, none, none.astype(np.int32), none, len(shares), shares, crowd.sensitive, tree)
         return cls(requirements, strict, whole)
 
     def meet(self, histograms: Ints, codes: Ints) -> Bools:
@@ -115,6 +114,15 @@ class _Rules:
         for requirement in self.requirements:
             failing |= requirement.failing(blocks)
         return ~failing
+
+    def bear(self, stay: Ints, there: Ints, codes: Ints, numbers: int) -> Bools:
+        """Tell of each value, and of up to so many records of it, whether two blocks bear it that they go to the other."""
+        by_value = np.zeros((len(codes), numbers, len(stay)), dtype=np.int64)
+        by_value[np.arange(len(codes))[:, None], np.arange(numbers), codes[:, None]] = np.arange(numbers)
+        change, every = by_value.reshape(-1, len(stay)), np.arange(len(stay))
+        can = (change.sum(axis=1) > 0) & (change.sum(axis=1) < stay.sum()) & (change <= stay).all(axis=1)
+        can[can] = self.meet(stay - change[can], every) & self.meet(there + change[can], every)
+        return np.asarray(can.reshape(len(codes), numbers))
 
     def cut(self, worlds: Ints, child: Ints, codes: Ints) -> Bools:
         """Tell of every world, a sensitive value for each person, whether it is cut between the children they are in."""
@@ -165,16 +173,15 @@ def _moved(
 ) -> Bools:
     """Tell of every world whether people of one value could have moved to a narrower block."""
     moved = np.zeros(len(worlds), dtype=bool)
-    stay = crowd.histograms[b]
-    every = np.arange(len(stay))
+    stay, values = crowd.histograms[b], np.arange(len(codes))
     for at, row in enumerate(rows):
-        for there in narrower.histograms(crowd.tuples[row], float(crowd.widths[b])):
-            for value, code in enumerate(codes):
-                number = (worlds[:, person == at] == value).sum(axis=1)
-                some = np.flatnonzero((number > 0) & ~moved & (number < stay.sum()))
-                change = np.zeros((len(some), len(stay)), dtype=np.int64)
-                change[:, code] = number[some]
-                moved[some] = rules.meet(stay - change, every) & rules.meet(there + change, every)
+        there = list(narrower.histograms(crowd.tuples[row], float(crowd.widths[b])))
+        if there:
+            number = (worlds[:, person == at][:, :, None] == values).sum(axis=1)  # of each value, by world
+            can = np.zeros((len(codes), int(number.max()) + 1), dtype=bool)
+            for other in there:
+                can |= rules.bear(stay, other, codes, can.shape[1])
+            moved |= can[values, number].any(axis=1)
     return moved
 
 
