@@ -10,8 +10,10 @@ import pytest
 
 import sudare as sd
 from sudare.attacks.background import background
+from sudare.attacks.composition import composition
 from sudare.attacks.homogeneity import homogeneity
 from sudare.attacks.intersection import intersection
+from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
 from sudare.attacks.randomized import by_law
 from sudare.attacks.reidentification import reidentification
 from sudare.attacks.skewness import skewness
@@ -23,7 +25,19 @@ BLOCKS = (sd.KAnonymity, sd.LDiversity, sd.TCloseness)
 VERBS: dict[str, list[Callable[..., Any]]] = {
     "apply": [sd.apply, sd.Release.write],
     "assess": [sd.assess],
-    "attack": [sd.attack, homogeneity, background, reidentification, skewness, intersection, by_law],
+    "attack": [
+        sd.attack,
+        homogeneity,
+        background,
+        reidentification,
+        skewness,
+        intersection,
+        composition,
+        by_law,
+        by_minimality,
+        by_downcoding,
+        by_definetti,
+    ],
     "generalize": [sd.generalize, *BLOCKS, sd.Release.write],
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
     "materialize": [sd.materialize, sd.DifferentialPrivacy, sd.methods.DPMondrian, sd.PView.write],

@@ -61,10 +61,10 @@ class Composition:
         )
 
 
-def composition(releases: Views, schema: Schema, *, known: Any) -> Composition:
+def composition(frames: Views, schema: Schema, *, known: Any) -> Composition:
     """Look people up who are in all of several releases, and compare what is left with what each leaves alone.
 
-    `releases` are frames, files or folders by name; `known` are people who are in all of them, with their quasi values.
+    `frames` are releases by name, frames, files or folders; `known` are people who are in all of them, with their quasi values.
 
     >>> import polars as pl, sudare as sd
     >>> one = pl.DataFrame({"age": ["[20, 30]"] * 2, "ill": ["flu", "HIV"]})
@@ -73,7 +73,7 @@ def composition(releases: Views, schema: Schema, *, known: Any) -> Composition:
     >>> composition({"one": one, "two": two}, schema, known=pl.DataFrame({"age": [27]})).share
     1.0
     """
-    outputs: Mapping[str, Output] = releases if isinstance(releases, Mapping) else {}
+    outputs: Mapping[str, Output] = frames if isinstance(frames, Mapping) else {}
     if len(outputs) < 2:
         raise InputError("The composition attack takes two releases or more, by name.")
     alone = {name: intersection({name: one}, schema, known=known) for name, one in outputs.items()}

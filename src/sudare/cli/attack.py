@@ -11,7 +11,7 @@ from sudare.attacks.attack import KINDS
 from sudare.attacks.attack import attack as attack_output
 from sudare.attacks.intersection import views_of
 from sudare.attacks.randomized import law_of
-from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, schema_of
+from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, SensitiveAttribute, schema_of
 from sudare.cli.output import Json, print_json, say, working
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
@@ -59,6 +59,14 @@ def attack(
         Path | None,
         typer.Option(help="downcoding: the original, to count how often guesses are right.", metavar="FILE"),
     ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="minimality, downcoding: by which method the output was made.",
+            show_default="as its certificate says",
+        ),
+    ] = None,
+    attribute: SensitiveAttribute = None,
     strict: Annotated[
         bool | None,
         typer.Option(
@@ -76,6 +84,8 @@ def attack(
         "threshold": threshold,
         "population": population,
         "truth": truth,
+        "method": method,
+        "attribute": attribute,
         "strict": strict,
         "floor": floor,
     }
