@@ -35,6 +35,8 @@ FEW = 5  # people below a label say how values go together there as much as the 
 LIKELY = 0.9
 TIGHT = ("minimal", "mondrian", "blind")
 """Methods whose labels climb only where people of a block differ, and whose blocks are cut where they can be."""
+REGIONS = ("blind-regions",)
+"""Methods whose labels are those of their cuts: of what stayed together when others were cut off, people differ there."""
 
 
 @dataclass(frozen=True)
@@ -234,12 +236,13 @@ class _Outsider:
     k: int | None
     """Blocks are cut if all parts have so many records; None where that does not decide alone."""
     tight: bool
+    regions: bool
 
     @classmethod
     def of(cls, people: Population, requirements: Sequence[BlockRequirement], method: str) -> _Outsider:
         sizes = [one.k for one in requirements if isinstance(one, KAnonymity)]
         decides = method in TIGHT and len(sizes) == len(requirements)
-        return cls(people, max(sizes) if decides else None, method in TIGHT)
+        return cls(people, max(sizes) if decides else None, method in TIGHT, method in REGIONS)
 
     def guessed(
         self,
@@ -254,6 +257,8 @@ class _Outsider:
         nodes = [self._below(a, int(shapes.corners[b, a]), int(shapes.levels[b, a])) for a in climbed]
         worlds = self._drawn(shapes, b, climbed, nodes, own if own_counted else None, rng)
         possible = worlds[self._possible(worlds)]
+        if self.regions:
+            possible = worlds[self._stayed_together(shapes, b, climbed, nodes, worlds)]
         if len(possible) < LEAST_WORLDS:
             return None
         true = (
@@ -328,6 +333,26 @@ class _Outsider:
                 large = sizes >= self.k
                 rest = (sizes * ~large).sum(axis=1)
                 possible &= ~(large.any(axis=1) & ((rest == 0) | (rest >= self.k)))
+        return possible
+
+    def _stayed_together(
+        self, shapes: Shapes, b: int, climbed: list[int], nodes: list[Ints], worlds: Ints
+    ) -> Bools:
+        """Tell of each world whether it has nobody where others were cut off from this block, and people who differ there."""
+        possible = np.ones(len(worlds), dtype=bool)
+        trees, levels, corners = self.people.trees, shapes.levels, shapes.corners
+        inside = np.ones(len(levels), dtype=bool)
+        for a, tree in enumerate(trees):
+            level = tree.codes[levels[b, a]]
+            inside &= (levels[:, a] <= levels[b, a]) & (level[corners[:, a]] == level[corners[b, a]])
+        narrower = levels < levels[b]
+        for i, (a, node) in enumerate(zip(climbed, nodes, strict=True)):
+            others = np.flatnonzero(inside & narrower[:, a] & (narrower.sum(axis=1) == 1))
+            if len(others):
+                whole = others[levels[others, a] == levels[b, a] - 1]
+                child = worlds[:, :, i]
+                possible &= ~np.isin(child, node[corners[whole, a]]).any(axis=1)
+                possible &= (child != child[:, :1]).any(axis=1) | (levels[others, a].max() < levels[b, a] - 1)
         return possible
 
 

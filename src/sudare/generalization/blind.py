@@ -15,7 +15,8 @@ often a value occurs in the whole table is known from elsewhere.
 With `region_labels` a block has the labels of its cuts: it is not said of people what they happen to have in common beside,
 and no cut is made with all people on one side. So a label does not tell that people below two of its children are there, by
 which labels can be undone (`attacks.downcoding`), and that a part with fewer than 2k records was not cut further tells nothing:
-it could not have been, whoever was in it.
+it could not have been, whoever was in it. There is one exception, what stayed together when others were cut off: there people
+below two nodes or more are.
 
 What is not promised: a model of which people have which values (`attacks.definetti`) rests on the blocks, not on the
 method; nor does it help against other releases (`attacks.composition`). Parts of 2k records or more, and which attribute was cut
