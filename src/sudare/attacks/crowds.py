@@ -26,6 +26,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MAX_PAIRS = 2**26  # of a tuple and a block that are looked at at a time
+MAX_CELLS = 2**22  # pairs of a kind of people and a sensitive value that are held
 MAX_COVERS = 2**31  # pairs of a known value and a block
 _ANY: list[str | None] = ["*"]
 
@@ -120,15 +121,16 @@ class Crowd:
         whole = whole if sensitive is None else whole.with_column(sensitive)
         table, quasi = whole.table, whole.table.names(Role.quasi)
         seen, levels = _seen(whole)
-        numbers = np.arange(len(levels))
-        if len(numbers) > blocks:
-            numbers = np.sort(np.random.default_rng(0).choice(numbers, size=blocks, replace=False))
-        place = np.full(len(levels) + 1, -1)  # the last is that of those who are left out
-        place[numbers] = np.arange(len(numbers))
-        block = place[seen]
         values, value = _ANY, np.zeros(len(seen), dtype=np.int64)
         if sensitive is not None:
             values, value = texts_of(table, sensitive), whole.counts.column(sensitive).astype(np.int64)
+        numbers = np.arange(len(levels))
+        room = max(1, MAX_CELLS * len(levels) // (len(seen) * len(values)))
+        if len(numbers) > min(blocks, room):
+            numbers = np.sort(np.random.default_rng(0).choice(numbers, size=min(blocks, room), replace=False))
+        place = np.full(len(levels) + 1, -1)  # the last is that of those who are left out
+        place[numbers] = np.arange(len(numbers))
+        block = place[seen]
         overall = np.bincount(
             value[seen >= 0], whole.counts.weights[seen >= 0], minlength=len(values)
         ).astype(np.int64)
@@ -176,6 +178,17 @@ class Crowd:
             numbers=self.numbers[chosen],
             widths=self.widths[chosen],
             levels=None if self.levels is None else self.levels[chosen],
+        )
+
+    def without_absent_values(self) -> Crowd:
+        """Leave out the sensitive values that none of these blocks has."""
+        present = np.flatnonzero(self.histograms.any(axis=0))
+        return replace(
+            self,
+            values=[self.values[code] for code in present],
+            histograms=self.histograms[:, present],
+            truth=None if self.truth is None else self.truth[:, present],
+            overall=self.overall[present],
         )
 
     def children(self, tuples: NDArray[np.int32]) -> Iterator[Ints]:
@@ -286,6 +299,10 @@ def _truth(known: Table, counts: Counts, sensitive: str | None, values: list[str
     """Return how the people of each tuple are spread over the published values, if the known table tells."""
     if sensitive is None or sensitive not in known.columns:
         return None
+    if len(counts) * len(values) > 32 * MAX_CELLS:
+        raise InputError(
+            f"The known people, and the values of '{sensitive}', are too many to be held together. Attack a part of the output."
+        )
     both = known.counts([*counts.names, sensitive])
     first = np.append(True, (both.codes[1:, :-1] != both.codes[:-1, :-1]).any(axis=1))
     code_of = {value: code for code, value in enumerate(values)}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sudare.attacks.crowds import Crowd
 from sudare.attacks.gains import Beliefs, Gain, gain_of
@@ -48,6 +49,7 @@ def definetti(crowd: Crowd) -> DeFinetti:
     some = crowd.sampled(max(1, int(MAX_CELLS // each)), np.random.default_rng(0))
     if not len(some.block):
         return DeFinetti(gain_of(some, []))
+    some = some.without_absent_values()
     before = (some.histograms / some.sizes[:, None])[some.block]
     dealt = before * some.weights[:, None]
     for _ in range(ROUNDS):
@@ -66,7 +68,10 @@ def _likely(crowd: Crowd, dealt: Floats) -> Floats:
     for a in range(crowd.tuples.shape[1]):
         codes, place = np.unique(crowd.tuples[:, a], return_inverse=True)
         place = place.reshape(-1)
-        counts = np.column_stack([np.bincount(place, column, len(codes)) for column in dealt.T])
+        which = csr_array(
+            (np.ones(len(place)), (place, np.arange(len(place)))), shape=(len(codes), len(place))
+        )
+        counts = which @ dealt
         logs += np.log((counts + SMALL) / (totals + SMALL * len(codes)))[place]
     sizes = np.maximum(crowd.sizes, 2)[crowd.block, None]
     logs *= sizes / (sizes - 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from sudare.attacks.crowds import Crowd
+from sudare.attacks.crowds import Crowd, tree_of
 from sudare.attacks.definetti import DeFinetti, definetti
 from sudare.attacks.downcoding import Downcoding, Population, Shapes, downcoding, recoded
 from sudare.attacks.minimality import Minimality, minimality
@@ -110,7 +110,8 @@ def known_to_the_holder(
     if sensitive:
         figures["definetti"] = definetti(crowd).summary()
     shapes = Shapes.located(crowd)
-    people = Population.of(whole.table, crowd.names)
+    counts = whole.counts.select(crowd.names)
+    people = Population([tree_of(whole.table, name) for name in crowd.names], counts.codes, counts.weights)
     undone = downcoding(shapes, people, requirements, method, truth=crowd, own_population=True, blocks=BLOCKS)
     return figures | {"downcoding": undone.summary()}
 
