@@ -184,3 +184,27 @@ def test_wrong_uses_are_refused() -> None:
         attack(
             GLOBAL, quasi_only, kind="minimality", known=BAD, requirements=sd.KAnonymity(2), method="mondrian"
         )
+
+
+# -- what the holder keeps ---------------------------------------------------------------------------
+
+
+def test_the_record_and_the_report_have_it_and_the_certificate_has_not() -> None:
+    release = sd.generalize(sd.read(BAD, SCHEMA), sd.LDiversity(2), "mondrian")
+    knowing = release.holder["attacks"]["knowing"]
+    assert list(knowing) == ["minimality", "definetti", "downcoding"]
+    assert knowing["minimality"]["certain"] == 2
+    assert knowing["minimality"]["right_after"] == 1 / 2
+    assert "knowing that no block could be cut (minimality)" in release.report
+    assert "1 of 1 blocks" in release.report
+    assert "knowing" not in release.certificate.attacks
+    assert any("Who knows the method may rule values out" in text for text in release.certificate.caveats)
+    blind = sd.generalize(sd.read(GOOD, SCHEMA), [sd.KAnonymity(2), sd.LDiversity(2)], "blind")
+    assert not any("rule values out" in text for text in blind.certificate.caveats)
+
+
+def test_without_sensitive_values_labels_are_tried_alone() -> None:
+    release = sd.generalize(
+        sd.read(BAD, sd.Schema.from_roles(quasi=["q", "ill"])), sd.KAnonymity(2), "mondrian"
+    )
+    assert list(release.holder["attacks"]["knowing"]) == ["downcoding"]
