@@ -11,9 +11,10 @@ import polars as pl
 
 from sudare.attacks.crowds import Crowd, tree_of
 from sudare.attacks.definetti import DeFinetti, definetti
-from sudare.attacks.downcoding import Downcoding, Population, Shapes, downcoding, recoded
+from sudare.attacks.downcoding import Downcoding, downcoding
 from sudare.attacks.minimality import Minimality, minimality
 from sudare.attacks.published import Output, Published, people_of
+from sudare.attacks.shapes import Population, Shapes, recoded
 from sudare.errors import InputError, ParameterError
 from sudare.plans.generalization import Located
 from sudare.privacy.certificate import Certificate
