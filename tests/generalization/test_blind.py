@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import sudare as sd
+from sudare.engines.relational import Relational
 from sudare.generalization.blind import cut_by_sizes
 from sudare.generalization.problem import Problem, with_hierarchies
 from tests.generalization.cases import randoms
@@ -141,3 +143,24 @@ def test_what_cannot_be_is_refused() -> None:
         sd.generalize(table, ASKED, region_labels=True)
     with pytest.raises(sd.ParameterError, match="to the method itself"):
         sd.generalize(table, ASKED, sd.methods.Blind(), suppress=0.1)
+
+
+def test_databases_give_the_same_and_are_not_cut_by_regions(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = people(Random(2), 300)
+    there, here = sd.read(frame, SCHEMA, engine="duckdb"), sd.read(frame, SCHEMA)
+    blind = sd.methods.Blind(suppress=0.5)
+    assert sd.generalize(there, ASKED, blind).frame().equals(sd.generalize(here, ASKED, blind).frame())
+    monkeypatch.setattr(Relational, "max_tuples", 10)
+    with pytest.raises(sd.InputError, match="the method 'blind' cuts the whole table"):
+        sd.generalize(there, ASKED, blind)
+    assert sd.generalize(there, ASKED, "mondrian").holder["attacks"]["knowing"] is None
+
+
+def test_a_plan_is_saved_and_opened(tmp_path: Path) -> None:
+    table = sd.read(people(Random(4), 200), SCHEMA)
+    release = sd.generalize(table, ASKED, "blind", suppress=0.5, region_labels=True)
+    folder = release.write(tmp_path / "out")
+    again = sd.apply(sd.Plan.open(folder), table, unseen="suppress")
+    assert again.frame().equals(release.frame())
+    assert again.certificate.method == "blind-regions"
+    assert sd.verify(folder).holds

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.engines.relational import Relational
 from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.generalization.recoding import Recoding
@@ -56,6 +57,7 @@ def learn_blind(
     if not sizes:
         raise ParameterError("The method 'blind' cuts by k alone. Ask for k-anonymity, too.")
     _refuse_labels_of_data(table)
+    _refuse_too_many(table)
     table = with_hierarchies(table)
     quasi = Problem.of(table, [KAnonymity(max(sizes))])  # counted without the sensitive attribute
     block_of, levels = cut_by_sizes(quasi, max(sizes))
@@ -86,6 +88,16 @@ def _refuse_labels_of_data(table: Table) -> None:
                 f"{table.source.name}: '{name}' has no hierarchy, and the method 'blind' makes none from the data. Declare one in "
                 "the schema."
             )
+
+
+def _refuse_too_many(table: Table) -> None:
+    """Refuse a table whose tuples are not held at once: it would have to be cut by regions, which look at sensitive values."""
+    rows, names = table.rows, table.names(Role.quasi)
+    if isinstance(rows, Relational) and rows.tuple_count(names) > rows.max_tuples:
+        raise InputError(
+            f"{table.source.name}: its tuples are too many to be held at once, and the method 'blind' cuts the whole table. Read it with "
+            "more memory."
+        )
 
 
 def _refuse_left_out(
