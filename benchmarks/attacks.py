@@ -15,6 +15,7 @@ from sudare.attacks.downcoding import Downcoding
 from sudare.attacks.minimality import Minimality
 from sudare.generalization.methods import Method
 from sudare.privacy.requirement import BlockRequirement
+from sudare.utility.measures import utility_of
 
 BLIND = {
     "blind": sd.methods.Blind(suppress=0.5),
@@ -107,20 +108,19 @@ def _costs(frame: pl.DataFrame, sizes: Sequence[int]) -> None:
     for k in sizes:
         for kind in ("distinct", "entropy"):
             asked = [sd.KAnonymity(k), sd.LDiversity(3, kind)]
-            releases = {name: sd.generalize(table, asked, method) for name, method in METHODS.items()}
-            left_out = {name: 1 - release.frame().height / len(table) for name, release in releases.items()}
-            costs = [_cost(release, left_out[name]) for name, release in releases.items()]
-            lines.append([f"k = {k}, {kind} l = 3", *costs, f"{left_out['blind']:.1%}"])
+            located = {name: method.learn(table, asked).locate(table) for name, method in METHODS.items()}
+            costs = [
+                f"{utility_of(one.outcome(), one.block_sizes())['distortion']:.4f}"
+                for one in located.values()
+            ]
+            blind = located["blind"]
+            left_out = blind.counts.weights[~blind.covered].sum() / len(table)
+            lines.append([f"k = {k}, {kind} l = 3", *costs, f"{left_out:.1%}"])
     show(
         f"Adult, {frame.height:,} rows: distortion, in which people who are left out count as 1",
         ["asked for", *METHODS, "left out\nby blind"],
         lines,
     )
-
-
-def _cost(release: sd.Release, left_out: float) -> str:
-    """The distortion of a release, in which who is left out counts as 1."""
-    return f"{release.certificate.utility['distortion'] * (1 - left_out) + left_out:.4f}"
 
 
 if __name__ == "__main__":

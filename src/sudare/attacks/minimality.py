@@ -26,8 +26,8 @@ MAX_BLOCKS = 1_000  # that are looked at; of more, so many are drawn
 MAX_SIZE = 500  # records of a block that is looked at
 MAX_WORLDS = 2_000  # ways to deal values out to people that are tried one by one; of more, so many are drawn
 LEAST_WORLDS = 20  # that must be left of those drawn, for a belief to rest on them
-BLIND = ("blind", "blind-regions")
-"""Methods that cut without looking at sensitive values: that a block was not cut rules nothing out."""
+CUTTING = ("minimal", "mondrian")
+"""Methods that cut every block where sensitive values let them. That a block of another method was not cut rules nothing out."""
 MOVING = ("minimal",)
 """Methods that move people to narrower blocks, where they can."""
 
@@ -66,7 +66,7 @@ def minimality(
     some = crowd.sampled(blocks, rng)
     if not len(some.block):
         return Minimality(gain_of(some, []), 0)
-    rules = None if method in BLIND else _Rules.of(crowd, requirements, strict)
+    rules = _Rules.of(crowd, requirements, strict) if method in CUTTING else None
     narrower = _Narrower.of(crowd) if method in MOVING else None
     starts, sizes = some.starts, some.sizes
     beliefs, ruled_out = [], 0
