@@ -200,7 +200,11 @@ def _believed(
     for child in cuts:
         left[left] = ~rules.cut(worlds[left], child, codes)
     if narrower is not None:
-        left[left] = ~_moved(crowd, b, rows, person, worlds[left], codes, rules, narrower)
+        stay = ~_moved(crowd, b, rows, person, worlds[left], codes, rules, narrower)
+        if (
+            stay.any()
+        ):  # else it is several blocks with the same labels, each of which could not spare anybody
+            left[left] = stay
     if left.all() or left.sum() < (1 if all_of_them else LEAST_WORLDS):
         return None
     believed = np.zeros((len(rows), len(histogram)))
