@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import audits, generalization, pairs, plans, pram, pviews, sampling, tables, views
+from benchmarks import attacks, audits, generalization, pairs, plans, pram, pviews, sampling, tables, views
 from sudare.randomization.pram import Pram, optimal_pram
 from sudare.verbs.materialize import METHODS
 
@@ -36,6 +36,14 @@ def test_generalization_quick(data_folder: Path, capsys: pytest.CaptureFixture[s
     assert "minimal" in printed
     assert "One coding for each column: Adult, 500 rows" in printed
     assert "NO" not in printed
+
+
+def test_attacks_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    attacks.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "Adult, 1,000 rows, k = 5, distinct l = 3" in printed
+    assert "left out" in printed
+    assert all(printed.count(method) >= 2 for method in ("minimal", "mondrian", "blind"))
 
 
 def test_pairs_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

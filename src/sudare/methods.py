@@ -5,7 +5,7 @@
 10.0
 """
 
-from sudare.generalization.methods import FullDomain, Minimal, Mondrian
+from sudare.generalization.methods import Blind, FullDomain, Minimal, Mondrian
 from sudare.pview.baselines import Identity, Independent
 from sudare.pview.dawa import Dawa
 from sudare.pview.mondrian import DPMondrian
@@ -15,6 +15,7 @@ from sudare.randomization.methods import Bins, Bits, Matrix, Noise, Optimal, Ret
 __all__ = [
     "Bins",
     "Bits",
+    "Blind",
     "DPMondrian",
     "Dawa",
     "FullDomain",

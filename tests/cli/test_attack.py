@@ -106,3 +106,70 @@ def test_what_is_printed_cannot_move_the_terminal(run: Run, tmp_path: Path) -> N
     assert verified.code == 1
     assert "\x1b" not in verified.out
     assert "2-anonymity does not hold: k = 1; worst: town = '\\x1b[2Jdoes not hold\\x1b[A'" in verified.out
+
+
+# -- attacks that know the method --------------------------------------------------------------------
+
+
+@pytest.fixture
+def released(tmp_path: Path, run: Run) -> Path:
+    """Two people with q1, who have both the same illness, and four with q2: published by the command."""
+    schema = sd.Schema.from_roles(quasi=["q"], sensitive=["ill"])
+    (tmp_path / "sudare.toml").write_text(schema.to_toml())
+    (tmp_path / "all.csv").write_text("q,ill\nq1,HIV\nq1,HIV\nq2,flu\nq2,cold\nq2,gout\nq2,ulcer\n")
+    result = run("generalize", "all.csv", "out", "-l", "2", "--method", "mondrian")
+    assert result.code == 0, result.err
+    return tmp_path / "out"
+
+
+def test_minimality_reads_the_certificate(run: Run, released: Path) -> None:
+    result = run("attack", "out", "--kind", "minimality", "--known", "all.csv", "--json")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["minimality"]["certain"] == 2
+    refused = run("attack", "all.csv", "--kind", "minimality", "--known", "all.csv")
+    assert refused.code != 0
+    assert "there is no certificate beside it" in refused.err
+
+
+def test_definetti_and_downcoding(run: Run, released: Path) -> None:
+    model = run("attack", "out", "--kind", "definetti", "--known", "all.csv")
+    assert model.code == 0, model.err
+    assert "By a model that is learned from the blocks. 6 people in 1 of 1 blocks" in model.out
+    undone = run(
+        "attack", "out", "--kind", "downcoding", "--population", "all.csv", "--truth", "all.csv", "--json"
+    )
+    assert undone.code == 0, undone.err
+    assert json.loads(undone.out)["downcoding"]["records"] == 6
+
+
+def test_composition_takes_several_releases(run: Run, released: Path, tmp_path: Path) -> None:
+    (tmp_path / "others.csv").write_text("q,ill\nq1,HIV\nq1,sprain\n")
+    assert run("generalize", "others.csv", "other", "-l", "2").code == 0
+    (tmp_path / "both.csv").write_text("q\nq1\n")
+    result = run("attack", "out", "other", "--kind", "composition", "--known", "both.csv")
+    assert result.code == 0, result.err
+    assert "of 1 people, 1 (100.0%) are left with one value by all releases together" in result.out
+
+
+def test_blind_releases(run: Run, released: Path) -> None:
+    refused = run("generalize", "all.csv", "out2", "-k", "2", "-l", "2", "--method", "blind")
+    assert refused.code != 0
+    assert "parts with 33.3% of the records do not meet the requirements" in refused.err
+    made = run(
+        "generalize",
+        "all.csv",
+        "out2",
+        "-k",
+        "2",
+        "-l",
+        "2",
+        "--method",
+        "blind",
+        "--suppress",
+        "0.4",
+        "--region-labels",
+    )
+    assert made.code == 0, made.err
+    result = run("attack", "out2", "--kind", "minimality", "--known", "all.csv", "--json")
+    assert json.loads(result.out)["minimality"]["ruled_out"] == 0
+    assert run("verify", "out2").code == 0

@@ -10,8 +10,10 @@ import pytest
 
 import sudare as sd
 from sudare.attacks.background import background
+from sudare.attacks.composition import composition
 from sudare.attacks.homogeneity import homogeneity
 from sudare.attacks.intersection import intersection
+from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
 from sudare.attacks.proximity import proximity
 from sudare.attacks.randomized import by_law
 from sudare.attacks.reidentification import reidentification
@@ -32,7 +34,11 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         skewness,
         proximity,
         intersection,
+        composition,
         by_law,
+        by_minimality,
+        by_downcoding,
+        by_definetti,
     ],
     "generalize": [sd.generalize, *BLOCKS, sd.Release.write],
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sudare.attacks import background, homogeneity, proximity, reidentification, skewness
+from sudare.attacks.composition import composition
 from sudare.attacks.harmless import Harmless
 from sudare.attacks.intersection import Views, intersection
+from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
 from sudare.attacks.published import Output, Published
 from sudare.attacks.randomized import by_law, law_of, refuse_noise_as_truth
 from sudare.errors import InputError, ParameterError
@@ -32,6 +34,14 @@ KINDS = {
     "skewness": Kind(skewness.skewness, skewness.joined),
     "proximity": Kind(proximity.proximity, proximity.joined),
 }
+KNOWING: dict[str, Callable[..., Any]] = {
+    "minimality": by_minimality,
+    "downcoding": by_downcoding,
+    "definetti": by_definetti,
+}
+"""Attacks of who knows the method; each takes the output, the schema, and its own options."""
+TOGETHER: dict[str, Callable[..., Any]] = {"intersection": intersection, "composition": composition}
+"""Attacks on several outputs together."""
 NEED_SENSITIVE = ("homogeneity", "background", "skewness", "proximity")
 
 
@@ -52,6 +62,13 @@ def attack(
 
     Several views, a mapping from names to frames or files, or the folder they are in, are attacked together by
     kind "intersection"; its option `known` are the people who are looked up in them. The result is an Intersection.
+    Releases that were made without each other are by kind "composition", where `known` are people who are in all of them.
+
+    Three more kinds know how a release was made, as its certificate tells, or the options `requirements` and `method`:
+    "minimality" (that no block could be cut; option `known`, all its people, and `strict`), "downcoding" (that no label
+    climbs without need; options `population`, people like its own, and `truth`, to score by) and "definetti" (a
+    model that is learned from the blocks; options `known` and `attribute`). If the known people have sensitive values,
+    these are for scoring alone.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 2, "illness": ["flu", "HIV", "flu", "flu"]})
@@ -63,19 +80,16 @@ def attack(
     """
     if kind is None:
         kind = "law" if "law" in options or law_of(output) is not None else "homogeneity"
-    own = {name: known.attack for name, known in KINDS.items()} | {
-        "intersection": intersection,
-        "law": by_law,
-    }
+    own = {name: known.attack for name, known in KINDS.items()} | TOGETHER | {"law": by_law} | KNOWING
     if kind not in own:
         raise ParameterError(
             f"The 'kind' parameter of attack must be one of {', '.join(own)}. Got {kind!r} instead."
         )
     _check_options(kind, own[kind], options)
-    if kind == "intersection":
+    if kind in TOGETHER:
         for view in output.values() if isinstance(output, Mapping) else [output]:
             refuse_noise_as_truth(view, kind)
-        return intersection(output, _needed(schema, kind), **options)
+        return TOGETHER[kind](output, _needed(schema, kind), **options)
     if isinstance(output, Mapping):
         raise InputError(
             f'The {kind} attack takes one output. Attack several views by kind="intersection" with known=people.'
@@ -83,6 +97,8 @@ def attack(
     if kind == "law":
         return by_law(output, **options)
     refuse_noise_as_truth(output, kind)
+    if kind in KNOWING:
+        return KNOWING[kind](output, _needed(schema, kind), **options)
     if options.get("population") is not None:  # which is looked up in at once
         return KINDS[kind].attack(Published.open(output, _needed(schema, kind)), **options)
     return _by_pieces(output, _needed(schema, kind), {kind: options})[kind]

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from sudare.attacks.harmless import Harmless, harmless_texts
 from sudare.attacks.lookup import Lookup, Records, records_by_value
-from sudare.attacks.published import Output, Published, Values, described, rows_of, value_text
-from sudare.engines.read import read
+from sudare.attacks.published import Output, Published, Values, described, people_of, rows_of, value_text
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
@@ -65,6 +64,13 @@ class ValuesLeft:
     """The probability of anybody's likeliest value, at most."""
     victims: tuple[Victim, ...]
     """The first of those who are given away."""
+
+    @property
+    def mean(self) -> float:
+        """How many values are left to people on average."""
+        return sum(values * people for values, people in self.candidates.items()) / sum(
+            self.candidates.values()
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers as plain data."""
@@ -153,7 +159,7 @@ def intersection(frames: Views, schema: Schema, *, known: Any, harmless: Harmles
     quasi = list(dict.fromkeys(name for view in views.values() for name in view.quasi))
     if not quasi:
         raise InputError("No view has a column that the schema calls quasi; there is nobody to look up.")
-    people = known if isinstance(known, Table) else _people(known, schema)
+    people = people_of(known, schema)
     counts = people.counts(quasi)
     lookups = [Lookup.of(name, view, people, counts) for name, view in views.items()]
     by_attribute = {}
@@ -205,13 +211,6 @@ def _published(name: str, table: PublishedRows, schema: Schema, sensitive: Seque
         return Published.open(table, Schema.from_roles(quasi=own, sensitive=sensitive))
     except InputError as error:
         raise InputError(f"View '{name}': {error}") from None
-
-
-def _people(known: Any, schema: Schema) -> Table:
-    """Read people of whom not everything need be known."""
-    columns = read(known, csv=schema.csv).columns
-    attributes = {name: attribute for name, attribute in schema.attributes.items() if name in columns}
-    return read(known, schema.model_copy(update={"attributes": attributes}))
 
 
 class _Left(NamedTuple):

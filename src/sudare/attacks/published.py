@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
@@ -245,6 +247,15 @@ def rows_of(output: Output) -> PublishedRows:
     if not is_csv(path):
         return FileRows([path])
     return as_meant(CsvRows(path))
+
+
+def people_of(known: Any, schema: Schema) -> Table:
+    """Return known people as a table; of a frame or file of them not every column need be there."""
+    if isinstance(known, Table):
+        return known
+    columns = read(known, csv=schema.csv).columns
+    attributes = {name: attribute for name, attribute in schema.attributes.items() if name in columns}
+    return read(known, schema.model_copy(update={"attributes": attributes}))
 
 
 def _refuse_views(folder: Path) -> None:

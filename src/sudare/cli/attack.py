@@ -11,14 +11,15 @@ from sudare.attacks.attack import KINDS, NEED_SENSITIVE
 from sudare.attacks.attack import attack as attack_output
 from sudare.attacks.intersection import views_of
 from sudare.attacks.randomized import law_of
-from sudare.cli.arguments import SCHEMA_FILE, Harmless, SchemaPath, schema_of
+from sudare.cli.arguments import SCHEMA_FILE, Harmless, SchemaPath, SensitiveAttribute, schema_of
 from sudare.cli.output import Json, print_json, say, working
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
 
 Kind = Literal[
-    "homogeneity", "background", "reidentification", "skewness", "proximity", "intersection", "law"
-]
+    "homogeneity", "background", "reidentification", "skewness", "proximity", "intersection", "law",
+    "composition", "minimality", "downcoding", "definetti",
+]  # fmt: skip
 
 
 def attack(
@@ -37,7 +38,8 @@ def attack(
     known: Annotated[
         str | None,
         typer.Option(
-            help="People whose quasi values an outsider knows: look them up in all views together (intersection). "
+            help="People whose quasi values an outsider knows: look them up in all views together (intersection) or in "
+            "releases that were made without each other (composition); all people of the release (minimality, definetti). "
             "Or, for background, how many values an outsider can rule out.",
             metavar="PEOPLE|NUMBER",
         ),
@@ -47,7 +49,29 @@ def attack(
     ] = None,
     population: Annotated[
         Path | None,
-        typer.Option(help="reidentification: a file of all people, generalized alike.", metavar="FILE"),
+        typer.Option(
+            help="reidentification: a file of all people, generalized alike. downcoding: a file of people like those of the "
+            "release, as they are.",
+            metavar="FILE",
+        ),
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(help="downcoding: the original, to count how often guesses are right.", metavar="FILE"),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="minimality, downcoding: by which method the output was made.",
+            show_default="as its certificate says",
+        ),
+    ] = None,
+    attribute: SensitiveAttribute = None,
+    strict: Annotated[
+        bool | None,
+        typer.Option(
+            "--strict", help="minimality: the release was made by mondrian --strict.", show_default=False
+        ),
     ] = None,
     floor: Annotated[
         int | None, typer.Option(help="skewness: only blocks of so many records are looked at.")
@@ -65,8 +89,19 @@ def attack(
     json: Json = False,
 ) -> None:
     """Attack a published table as an outsider would, and say what that reaches."""
-    given: dict[str, Any] = {"known": known, "threshold": threshold, "population": population, "floor": floor}
-    given |= {"within": within, "relative": relative, "harmless": harmless}
+    given: dict[str, Any] = {
+        "known": known,
+        "threshold": threshold,
+        "population": population,
+        "truth": truth,
+        "method": method,
+        "attribute": attribute,
+        "strict": strict,
+        "floor": floor,
+        "within": within,
+        "relative": relative,
+        "harmless": harmless,
+    }
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if kind is None and known is not None:
         kind = "intersection"
@@ -91,6 +126,9 @@ def _number(known: str) -> int:
 
 def _outcomes(output: list[Path], schema: Path, kind: Kind | None, options: dict[str, Any]) -> dict[str, Any]:
     """Try one attack, or all that can be tried; the outcomes by kind."""
+    if kind == "composition":
+        releases = {str(path): path for path in output}
+        return {kind: attack_output(releases, schema_of(schema), kind, **options)}
     if kind == "intersection":
         views = {str(file): file for path in output for file in views_of(path).values()}
         return {kind: attack_output(views, schema_of(schema), kind, **options)}

@@ -53,9 +53,10 @@ def generalize(
     within: Within = None,
     relative: Relative = False,
     method: Annotated[
-        Literal["minimal", "mondrian", "full-domain"],
+        Literal["minimal", "mondrian", "blind", "full-domain"],
         typer.Option(
-            help="minimal: least distortion; mondrian: fastest; full-domain: one coding for each column."
+            help="minimal: least distortion; mondrian: fastest; blind: cut without looking at sensitive values; "
+            "full-domain: one coding for each column."
         ),
     ] = "minimal",
     suppress: Annotated[float, typer.Option(help="The share of records that may be left out.")] = 0.0,
@@ -72,6 +73,12 @@ def generalize(
     measure: Annotated[
         Literal["distortion", "ncp", "discernibility"], typer.Option(help="full-domain: what is to be least.")
     ] = "distortion",
+    region_labels: Annotated[
+        bool,
+        typer.Option(
+            "--region-labels", help="blind: publish the labels of the cuts, even where people share more."
+        ),
+    ] = False,
     predict: Annotated[
         str | None,
         typer.Option(help="Also measure how well this sensitive or other attribute can still be predicted."),
@@ -103,6 +110,7 @@ def generalize(
             effort=effort_of(effort),
             start=None if start is None else Plan.open(start),
             measure=measure,
+            region_labels=region_labels,
             predict=predict,
         )
         release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)

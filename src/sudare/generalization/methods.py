@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
+from sudare.generalization.blind import learn_blind
 from sudare.generalization.close import learn_in_groups
 from sudare.generalization.full_domain import MEASURES, Measure, learn_levels
 from sudare.generalization.harmless import learn_with_harmless
@@ -23,7 +24,7 @@ from sudare.plans.levels import LevelsPlan
 from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.limits import meets
-from sudare.privacy.requirement import BlockRequirement, number, one_of
+from sudare.privacy.requirement import BlockRequirement, number, one_of, refused
 from sudare.tables.excerpt import without
 from sudare.tables.table import Table
 from sudare.tables.text import listed
@@ -174,9 +175,54 @@ class FullDomain:
         return learn_levels(whole, problem, requirements, suppress=suppress, measure=self.measure)
 
 
-Method = FullDomain | Minimal | Mondrian
-METHODS: dict[str, type[Method]] = {method.name: method for method in (Minimal, Mondrian, FullDomain)}
-DEFAULTS = {"suppress": 0.0, "strict": False, "measure": "distortion", "effort": None, "start": None}
+@dataclass(frozen=True)
+class Blind:
+    """Cut the table by sizes alone, and leave parts out that do not meet the other requirements.
+
+    Sensitive values have no part in who is in which block, so that who knows the method learns nothing more about anybody
+    who is published (`generalization.blind` has the proof, and what is not promised).
+
+    >>> Blind(suppress=0.05, region_labels=True).name
+    'blind-regions'
+    """
+
+    suppress: float = 0.0
+    """The largest share of the records that may be left out."""
+    region_labels: bool = False
+    """Whether a block is published under the labels it was cut by, even where its people have more in common."""
+
+    def __post_init__(self) -> None:
+        number(self.suppress, "suppress", "generalize", "a share from 0 to below 1", low=0, high=1 - 1e-12)
+        if not isinstance(self.region_labels, bool):
+            raise refused(self.region_labels, "region_labels", "Blind", "true or false")
+
+    @property
+    def name(self) -> str:
+        """Its name, as a certificate tells it."""
+        return "blind-regions" if self.region_labels else "blind"
+
+    def learn(self, table: Table, requirements: Sequence[BlockRequirement]) -> GeneralizationPlan:
+        """Learn the blocks of all tuples; parts under which the requirements fail have none."""
+        return learn_blind(
+            table, requirements, self.name, suppress=self.suppress, region_labels=self.region_labels
+        )
+
+
+Method = Blind | FullDomain | Minimal | Mondrian
+METHODS: dict[str, type[Method]] = {
+    "minimal": Minimal,
+    "mondrian": Mondrian,
+    "blind": Blind,
+    "full-domain": FullDomain,
+}
+DEFAULTS = {
+    "suppress": 0.0,
+    "strict": False,
+    "region_labels": False,
+    "measure": "distortion",
+    "effort": None,
+    "start": None,
+}
 
 
 def method_of(method: object, parameters: Mapping[str, object]) -> Method:
@@ -187,16 +233,15 @@ def method_of(method: object, parameters: Mapping[str, object]) -> Method:
             raise ParameterError(f"Give {listed(list(given))} to the method itself: {method!r}.")
         return method
     one_of(method, "method", "generalize", tuple(METHODS))
-    chosen = METHODS[str(method)]
     for name in given:
-        able = [own.name for own in METHODS.values() if name in _parameters(own)]
-        if chosen.name not in able:
+        able = [short for short, own in METHODS.items() if name in _parameters(own)]
+        if method not in able:
             words = " or ".join(f"'{own}'" for own in able)
             raise ParameterError(
                 f"The '{name}' parameter of generalize is for the method {words}. "
                 f"Use {'that one' if len(able) == 1 else 'one of these'}."
             )
-    return chosen(**given)  # type: ignore[arg-type]
+    return METHODS[str(method)](**given)  # type: ignore[arg-type]
 
 
 def _parameters(method: type[Method]) -> set[str]:

@@ -48,6 +48,7 @@ def write_generalization_report(
         original=block_sizes(np.concatenate([piece.weights for piece in table.rows.pieces(quasi, quasi)])),
         published=block_sizes(_published_sizes(data, quasi)),
         attacks=attack_shares(holder["attacks"]),
+        knowing=knowing_lines(holder["attacks"]["knowing"]),
         histograms={
             name: (original_histogram(table, name), published_histogram(table, name, data)) for name in quasi
         },
@@ -113,6 +114,30 @@ def attack_shares(attacks: Mapping[str, Any]) -> list[AttackShares]:
         AttackShares(attack, _at(attacks["input"], path), _at(attacks["output"], path))
         for attack, path in paths.items()
     ]
+
+
+class KnowingLine(NamedTuple):
+    """What somebody reaches who knows the method, and would without that."""
+
+    attack: str
+    without: float
+    knowing: float
+    looked_at: str
+
+
+def knowing_lines(knowing: Mapping[str, Any] | None) -> list[KnowingLine]:
+    """Compare how often guesses are right with and without knowing how blocks were made."""
+    names = {
+        "minimality": "Sensitive values guessed rightly, knowing that no block could be cut (minimality)",
+        "definetti": "Sensitive values guessed rightly, by a model learned from the blocks (deFinetti)",
+        "downcoding": "Records whose labels are undone by a level, in an attribute (downcoding)",
+    }
+    lines = []
+    for kind, figures in (knowing or {}).items():
+        if figures["right_after"] is not None:
+            seen = f"{figures['blocks']:,} of {figures['of_blocks']:,} blocks"
+            lines.append(KnowingLine(names[kind], figures["right_before"], figures["right_after"], seen))
+    return lines
 
 
 def _at(data: Any, path: Sequence[str]) -> float:

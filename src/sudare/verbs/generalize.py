@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from sudare.attacks.attack import attack_all
+from sudare.attacks.knowing import known_to_the_holder
 from sudare.errors import InputError
 from sudare.generalization.full_domain import Measure
 from sudare.generalization.methods import Method, method_of
 from sudare.generalization.minimal import Effort
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
+from sudare.plans.cuts import REST, CutPlan
 from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.plan import Plan
@@ -47,6 +49,20 @@ MAY_BE_KNOWN = (
     "is what is kept"
 )
 NO_NOISE = "no noise; rows stand in the order of their published values"
+KNOWN_METHOD = (
+    "Blocks were cut where that did least damage. Who knows the method may rule values out, or undo labels in part, beyond what "
+    "is promised of blocks."
+)
+KNOWN_LABELS = (
+    "Sensitive values had no part in how blocks were cut. Labels climb only where people of a block differ, so that who knows "
+    "the method may undo them in part."
+)
+KNOWN_MODEL = (
+    "Blocks show how values go together. A model that is learned from them guesses better than the shares of one block, and "
+    "whoever has other releases of the same people may put them together."
+)
+BY_METHOD = {"blind": (KNOWN_LABELS,), "blind-regions": ()}
+"""What is not promised of a release by these methods; KNOWN_METHOD of one by the others."""
 
 
 def generalize(
@@ -59,14 +75,16 @@ def generalize(
     effort: Effort | float | None = None,
     start: Plan | None = None,
     measure: Measure = "distortion",
+    region_labels: bool = False,
     predict: str | None = None,
 ) -> Release:
     """Generalize the quasi attributes until the requirements hold, with little distortion.
 
     `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion), "mondrian" (fastest; `strict`
-    cuts a node only if all its children hold) or "full-domain" (one coding for each column, which is the best of all by
-    `measure`: "distortion", "ncp" or "discernibility"). `suppress` is the largest share of records that "minimal" and
-    "full-domain" may leave out; `effort` says how much "minimal" tries ("quick", "normal", "thorough", or seconds), and `start` is an
+    cuts a node only if all its children hold), "blind" (cut without looking at sensitive values, for receivers who know the
+    method; `region_labels` keeps the labels of the cuts) or "full-domain" (one coding for each column, which is the best of all by
+    `measure`: "distortion", "ncp" or "discernibility"). `suppress` is the largest share of records that all but
+    "mondrian" may leave out; `effort` says how much "minimal" tries ("quick", "normal", "thorough", or seconds), and `start` is an
     earlier plan that it begins from. `predict` names a sensitive or other attribute; the holder's record then says how well a
     model still predicts it (this needs scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
     dropped, and the rows stand in the order of their published values.
@@ -81,7 +99,13 @@ def generalize(
     """
     table_given(table, "generalize")
     asked = requirements_given(requirements, "generalize")
-    given = {"suppress": suppress, "strict": strict, "measure": measure, "effort": effort, "start": start}
+    given: dict[str, object] = {
+        "suppress": suppress,
+        "strict": strict,
+        "region_labels": region_labels,
+        "measure": measure,
+    }
+    given |= {"effort": effort, "start": start}
     chosen = method_of(method, given)
     return generalized(table, asked, chosen, predict=predict)
 
@@ -134,7 +158,8 @@ def released(
     handed_over = HandedOver({"data": placed.rest.rows.rewrite(placed.located.rewriting)})
     if any(isinstance(one, LDiversity) and one.harmless for one in plan.requirements):
         caveats = [*caveats, MAY_BE_KNOWN]
-    declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, tuple(caveats))
+    not_promised = (*BY_METHOD.get(plan.method, (KNOWN_METHOD,)), KNOWN_MODEL, *caveats)
+    declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, not_promised)
     kept = Kept(
         plan,
         table,
@@ -175,6 +200,7 @@ def _record(
         "attacks": {
             "input": attack_all(table, table.schema, harmless_by_attribute(plan.requirements, table.schema)),
             "output": certificate.attacks["output"],
+            "knowing": _knowing(whole, plan) if isinstance(whole, Located) else None,
         },
     }
 
@@ -185,6 +211,12 @@ def _warnings(table: Table, requirements: Sequence[BlockRequirement]) -> list[st
     if attribute is None:
         return []
     return nearly_unique_values(Blocks.of_table(table, [], attribute), requirements)
+
+
+def _knowing(whole: Located, plan: GeneralizationPlan) -> dict[str, Any]:
+    """Try what somebody can who knows the method; a tree of cuts with nothing kept together was cut strictly."""
+    strict = isinstance(plan, CutPlan) and not (plan.branches[:, 1] == REST).any()
+    return known_to_the_holder(whole, list(plan.requirements), plan.method, strict=strict)
 
 
 def _report(

@@ -20,7 +20,17 @@ SMALLER_IS_BETTER = ("t", "epsilon", "delta")
 TOLERANCE = 1e-9  # of a figure: how far rounding may put a claim above the recount
 VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,39}")
 METHODS = (
-    *("minimal", "mondrian", "full-domain", "simultaneous", "all-attributes", "sequential", "randomize"),
+    *(
+        "blind",
+        "blind-regions",
+        "minimal",
+        "mondrian",
+        "full-domain",
+        "simultaneous",
+        "all-attributes",
+        "sequential",
+        "randomize",
+    ),
     *("pairs", "dp-mondrian", "independent", "identity", "dawa"),
 )
 MAX_CAVEATS = 20
