@@ -136,6 +136,7 @@ def test_a_tuple_that_was_left_out_stays_left_out() -> None:
     assert release.plan.left_out.rows() == [("35",)]  # type: ignore[attr-defined]
     assert release.holder["records"] == {"read": 7, "published": 6, "suppressed": 1}
     assert release.holder["levels"] == {"age": 2}
+    assert "Levels, of one coding for each column" in release.report
     assert sd.apply(release.plan, table, unseen="suppress").frame().equals(release.frame())
     with pytest.raises(sd.InputError, match="does not cover 1 of 7 records; the first has age 35"):
         sd.apply(release.plan, table)
