@@ -149,7 +149,7 @@ def test_rows_stay_where_they_are_and_are_written_in_parts(
     assert [file.name for file in files] == [f"data.0000{i}.parquet" for i in (1, 2, 3)]
     for file in files:
         assert (tmp_path / type(spark).__name__ / "hand-over" / file.name).read_bytes() == file.read_bytes()
-    assert 0 < max(heights) <= few.height
+    assert 0 < max(heights) < 2 * few.height
 
 
 def test_batches_come_in_their_order(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:

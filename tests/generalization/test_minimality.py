@@ -65,7 +65,7 @@ def test_no_block_splits(name: str, seeds: range) -> None:
         if not rule.possible:
             continue
         problem = Problem.of(table, [ASKED[name]])
-        recoding = learn_minimal(problem)
+        recoding = learn_minimal(problem, deals=True)
         check(table, rule, recoding)
         assert not splits(recoding, rule), seed
         seen += 1
@@ -80,7 +80,7 @@ def test_no_block_splits(name: str, seeds: range) -> None:
 def test_no_larger_block_has_rows_to_split_off(asked: BlockRequirement) -> None:
     """A block can be split for k if and only if it has 2k rows of which k are alike in one attribute more."""
     table = random_table(Random(3), 400, attributes=3, kinds=["number", "tree", "intervals"])
-    recoding = learn_minimal(Problem.of(table, [asked]))
+    recoding = learn_minimal(Problem.of(table, [asked]), deals=True)
     problem, rule = recoding.problem, Rule(table, [asked])
     for b, levels in enumerate(recoding.levels.tolist()):
         inside = recoding.block_of == b
@@ -103,6 +103,7 @@ def test_no_larger_block_has_rows_to_split_off(asked: BlockRequirement) -> None:
 SCHEMA = sd.Schema.from_roles(
     identifier=["name"], quasi=["town"], sensitive=["illness"], other=["day"], domains={"town": list("abcd")}
 )
+DEALING = sd.methods.Minimal(deal=True)
 PEOPLE = pl.DataFrame(
     {
         "name": [f"p{i}" for i in range(8)],
@@ -115,7 +116,7 @@ PEOPLE = pl.DataFrame(
 
 def dealt() -> sd.Release:
     """Three people of one town: two stay with each other, and one goes with the fourth, who would be alone."""
-    return sd.generalize(sd.read(PEOPLE, SCHEMA), sd.KAnonymity(2))
+    return sd.generalize(sd.read(PEOPLE, SCHEMA), sd.KAnonymity(2), DEALING)
 
 
 def test_equal_rows_are_dealt_in_the_order_of_what_else_is_published() -> None:
@@ -130,7 +131,7 @@ def test_every_engine_deals_alike(engine: str, request: pytest.FixtureRequest, t
     session = request.getfixturevalue("spark") if engine == "spark" else engine
     plan, expected = dealt().plan, dealt().frame()
     table = sd.read(PEOPLE.reverse(), SCHEMA, engine=session)
-    assert sd.generalize(table, sd.KAnonymity(2)).frame().equals(expected)
+    assert sd.generalize(table, sd.KAnonymity(2), DEALING).frame().equals(expected)
     plan.save(tmp_path / "plan")
     again = sd.apply(sd.Plan.open(tmp_path / "plan"), table)
     assert again.frame().equals(expected)
@@ -149,11 +150,10 @@ def test_other_rows_are_dealt_in_proportion() -> None:
         assert (towns.count("a"), towns.count("*")) == expected
 
 
-def test_a_ledger_takes_rows_that_were_dealt(tmp_path: Path) -> None:
-    book = sd.Ledger(tmp_path / "releases.db")
-    dealt().write(tmp_path / "one", ledger=book, receiver="a")
-    dealt().write(tmp_path / "two", ledger=book, receiver="a")
-    assert len([entry for entry in book.entries() if entry.kind == "release"]) == 2
+def test_equal_rows_stay_together_unless_that_is_asked_for() -> None:
+    plan = sd.generalize(sd.read(PEOPLE, SCHEMA), sd.KAnonymity(2)).plan
+    assert isinstance(plan, TuplePlan)
+    assert not plan.records.any()
 
 
 def test_prediction_is_measured_on_rows_that_were_dealt() -> None:

@@ -151,7 +151,7 @@ def test_report_escapes_what_the_data_says() -> None:
         ({"suppress": -0.1}, "'suppress' parameter"),
         (
             {"suppress": 0.1, "method": "mondrian"},
-            "'suppress' parameter of generalize is for the methods 'minimal' and 'blind'",
+            "'suppress' parameter of generalize is for the method 'minimal' or 'blind' or 'full-domain'",
         ),
         ({"strict": True}, "'strict' parameter of generalize is for the method 'mondrian'"),
         ({"measure": "ncp"}, "'measure' parameter of generalize is for the method 'full-domain'"),

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from sudare.attacks.crowds import Crowd
 from sudare.attacks.gains import Beliefs, Gain, gain_of
@@ -68,6 +67,8 @@ def _likely(crowd: Crowd, dealt: Floats) -> Floats:
     for a in range(crowd.tuples.shape[1]):
         codes, place = np.unique(crowd.tuples[:, a], return_inverse=True)
         place = place.reshape(-1)
+        from scipy.sparse import csr_array  # it takes long to load
+
         which = csr_array(
             (np.ones(len(place)), (place, np.arange(len(place)))), shape=(len(codes), len(place))
         )

@@ -12,12 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from sudare.attacks.crowds import Crowd
+from sudare.attacks.crowds import Crowd, texts_of
 from sudare.attacks.gains import Beliefs, Gain, gain_of
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import BlockRequirement
+from sudare.tables.dictionary import Dictionary
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -80,6 +82,15 @@ def minimality(
     return Minimality(gain_of(some, beliefs), ruled_out)
 
 
+def _values(crowd: Crowd, column: Dictionary) -> pl.Series:
+    """Return the sensitive values that the crowd's codes stand for, in their own type as far as it is known; the missing one has none."""
+    place = {text: code for code, text in enumerate(texts_of(crowd.people, column.name))}
+    texts = [text for text in crowd.values if text is not None]
+    if not place.keys() >= set(texts):
+        return pl.Series(texts, dtype=pl.String)
+    return column.values.gather([place[text] for text in texts])
+
+
 @dataclass(frozen=True, eq=False)
 class _Rules:
     """By what the method decided whether a block is cut."""
@@ -93,8 +104,11 @@ class _Rules:
     def of(cls, crowd: Crowd, requirements: Sequence[BlockRequirement], strict: bool) -> _Rules:
         column = crowd.people[crowd.sensitive] if crowd.sensitive in crowd.people.columns else None
         tree = None if column is None or column.size != len(crowd.values) else column.hierarchy
+        known = None if column is None else _values(crowd, column)
         none, shares = np.empty(0, dtype=np.int64), crowd.overall / crowd.overall.sum()
-        whole = Blocks(none, none, none.astype(np.int32), none, len(shares), shares, crowd.sensitive, tree)
+        whole = Blocks(
+            none, none, none.astype(np.int32), none, len(shares), shares, crowd.sensitive, tree, known
+        )
         return cls(requirements, strict, whole)
 
     def meet(self, histograms: Ints, codes: Ints) -> Bools:
@@ -109,6 +123,7 @@ class _Rules:
             self.whole.shares,
             self.whole.sensitive,
             self.whole.hierarchy,
+            self.whole.known,
         )
         failing = np.zeros(len(histograms), dtype=bool)
         for requirement in self.requirements:

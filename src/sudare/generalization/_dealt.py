@@ -33,10 +33,11 @@ class Dealt(NamedTuple):
     cost: Array  # per record
     histogram: Array
     stale: Array  # whether something near it changed since it was looked at
+    deals: bool  # whether the records of a unit may come into different blocks
 
 
 @njit(cache=True, nogil=True)
-def deal(units: Units, block_of: Array, blocks: int) -> Dealt:  # pragma: no cover
+def deal(units: Units, block_of: Array, blocks: int, deals: bool) -> Dealt:  # pragma: no cover
     m, n = units.leaves.shape
     # An entry for every record would do, with some to spare while a few move; so many are never needed.
     room = m + min(units.weights.sum() - m, m) + 1024
@@ -55,6 +56,7 @@ def deal(units: Units, block_of: Array, blocks: int) -> Dealt:  # pragma: no cov
         np.zeros(more),
         np.zeros((more, units.values), dtype=np.int64),
         np.ones(more, dtype=np.bool_),
+        deals,
     )
     for e in range(room - 1, -1, -1):
         d.free[d.left[0]] = e
@@ -68,6 +70,12 @@ def deal(units: Units, block_of: Array, blocks: int) -> Dealt:  # pragma: no cov
     for b in range(blocks):
         refit(b, units, d)
     return d
+
+
+@njit(cache=True, nogil=True, inline="always")
+def lot(e: int, d: Dealt) -> Any:  # pragma: no cover
+    """Return how many records of an entry go together."""
+    return np.int64(1) if d.deals else d.weight[e]
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit
 
-from sudare.generalization._dealt import NONE, TOLERANCE, add, deal, list_entries, refit
+from sudare.generalization._dealt import NONE, TOLERANCE, add, deal, list_entries, lot, refit
 from sudare.generalization._divide import STAYS, divide, pool_of
 from sudare.generalization._kernels import meet
 from sudare.privacy._kernels import meets
@@ -32,13 +32,16 @@ def refine(
     pooled: int,
     near: int,
     passes: int,
+    deals: bool,
 ) -> tuple[Array, Array, Array]:  # pragma: no cover
     """Divide the rows of every block, and of those that are near it, anew, as long as that saves distortion.
+
+    If it `deals`, the records of a unit may come into different blocks. Else read "units" for "rows" here.
 
     A block of at most `items` rows is divided in all ways, and with others if they have at most `pooled` rows together; of larger
     ones, rows are split off that are alike in one attribute more. Returns the entries: a unit, how many of its records, and their block.
     """
-    d = deal(units, block_of, blocks)
+    d = deal(units, block_of, blocks, deals)
     pool = pool_of(items, units.leaves.shape[1], units.values)
     nearest, price = np.empty(near, dtype=np.int64), np.empty(near)
     for _ in range(passes):
@@ -47,7 +50,7 @@ def refine(
             if d.size[b] == 0 or d.cost[b] == 0.0 or not d.stale[b]:
                 continue
             d.stale[b] = False
-            if d.size[b] > items:
+            if _items(b, d) > items:
                 changed += _split_off(b, least_size, units, limits, pool, d)
             else:
                 changed += _refine_around(b, nearest, price, least_size, pooled, units, limits, pool, d)
@@ -98,17 +101,20 @@ def _refine_around(
         n = _pool_block(b, 0, p, d)
         if other == -1:
             for i in range(count):
-                if d.size[nearest[i]] <= pooled - n:
+                if _items(nearest[i], d) <= pooled - n:
                     n = _pool_block(nearest[i], n, p, d)
-        elif other >= 0 and d.size[nearest[other]] <= pooled - n:
+        elif other >= 0 and _items(nearest[other], d) <= pooled - n:
             n = _pool_block(nearest[other], n, p, d)
         elif other >= 0:
             n = _lend(nearest[other], n, pooled, units, limits, p, d)
-        if n < 2 * least_size or (n == d.size[b] and other >= -1):
+        if n == _items(b, d) and other >= -1:
             continue
-        before = 0.0
+        before, rows = 0.0, 0
         for i in range(n):
             before += p.weight[i] * p.rate[i]
+            rows += p.weight[i]
+        if rows < 2 * least_size:
+            continue
         if d.left[0] < n or d.left[1] < n:
             return 0
         if divide(n, before - TOLERANCE, least_size, units, limits, p) < before - TOLERANCE and (
@@ -122,13 +128,25 @@ def _refine_around(
 
 
 @njit(cache=True, nogil=True)
+def _items(b: int, d: Dealt) -> int:  # pragma: no cover
+    """Return how many items a block is in a pool."""
+    if d.deals:
+        return int(d.size[b])
+    count, e = 0, d.first[b]
+    while e != NONE:
+        count += 1
+        e = d.after[e]
+    return count
+
+
+@njit(cache=True, nogil=True)
 def _pool_block(b: int, n: int, p: Pool, d: Dealt) -> int:  # pragma: no cover
     """Put all rows of a block into the pool, after the n that are there."""
     e = d.first[b]
     while e != NONE:
-        for _ in range(d.weight[e]):
-            p.unit[n], p.weight[n], p.home[n], p.rate[n], p.entry[n] = d.unit[e], 1, STAYS, d.cost[b], e
-            p.block[n] = b
+        for _ in range(d.weight[e] // lot(e, d)):
+            p.unit[n], p.weight[n], p.home[n] = d.unit[e], lot(e, d), STAYS
+            p.rate[n], p.entry[n], p.block[n] = d.cost[b], e, b
             n += 1
         e = d.after[e]
     return n
@@ -147,20 +165,21 @@ def _lend(
         while e != NONE and n < pooled:
             value, used = units.sensitive[d.unit[e]], 0
             for i in range(start, n):
-                used += p.entry[i] == e
+                used += p.weight[i] if p.entry[i] == e else 0
             if used < d.weight[e]:
-                d.histogram[c, value] -= 1
-                if meets(d.histogram[c], size - 1, limits):
-                    size -= 1
+                some = lot(e, d)
+                d.histogram[c, value] -= some
+                if size > some and meets(d.histogram[c], size - some, limits):
+                    size -= some
                     lent = True
-                    p.unit[n], p.weight[n], p.home[n], p.rate[n], p.entry[n] = d.unit[e], 1, c, d.cost[c], e
-                    p.block[n] = c
+                    p.unit[n], p.weight[n], p.home[n] = d.unit[e], some, c
+                    p.rate[n], p.entry[n], p.block[n] = d.cost[c], e, c
                     n += 1
                 else:
-                    d.histogram[c, value] += 1
+                    d.histogram[c, value] += some
             e = d.after[e]
     for i in range(start, n):
-        d.histogram[c, units.sensitive[p.unit[i]]] += 1
+        d.histogram[c, units.sensitive[p.unit[i]]] += p.weight[i]
     return n
 
 
@@ -177,12 +196,12 @@ def _home_holds(c: int, n: int, units: Units, limits: Limits, p: Pool, d: Dealt)
             gone |= part
     for i in range(n):
         if (gone >> i) & 1 and p.home[i] == c:
-            size -= 1
-            d.histogram[c, units.sensitive[p.unit[i]]] -= 1
+            size -= p.weight[i]
+            d.histogram[c, units.sensitive[p.unit[i]]] -= p.weight[i]
     holds = size == d.size[c] or size == 0 or meets(d.histogram[c], size, limits)
     for i in range(n):
         if (gone >> i) & 1 and p.home[i] == c:
-            d.histogram[c, units.sensitive[p.unit[i]]] += 1
+            d.histogram[c, units.sensitive[p.unit[i]]] += p.weight[i]
     return holds
 
 
@@ -281,7 +300,7 @@ def _count_spare(
     while e != NONE:
         if units.trees.nodes[offset + units.leaves[d.unit[e], a]] == node:
             value = units.sensitive[d.unit[e]]
-            taken = _spare(b, d.weight[e], value, limits, d)
+            taken = _spare(b, e, value, limits, d)
             p.histogram[value] += taken
             size += taken
         e = d.after[e]
@@ -292,17 +311,17 @@ def _count_spare(
 
 
 @njit(cache=True, nogil=True)
-def _spare(b: int, most: int, value: int, limits: Limits, d: Dealt) -> int:  # pragma: no cover
-    """Take rows of a value out of a block as long as the rest meets the limits; return how many."""
-    taken = 0
-    while taken < most:
-        d.size[b] -= 1
-        d.histogram[b, value] -= 1
+def _spare(b: int, e: int, value: int, limits: Limits, d: Dealt) -> int:  # pragma: no cover
+    """Take rows of an entry out of a block as long as the rest meets the limits; return how many."""
+    taken, some = 0, lot(e, d)
+    while taken < d.weight[e]:
+        d.size[b] -= some
+        d.histogram[b, value] -= some
         if not (d.size[b] > 0 and meets(d.histogram[b], d.size[b], limits)):
-            d.size[b] += 1
-            d.histogram[b, value] += 1
+            d.size[b] += some
+            d.histogram[b, value] += some
             break
-        taken += 1
+        taken += some
     return taken
 
 
@@ -315,7 +334,7 @@ def _split(
     e = d.first[b]
     while e != NONE:
         if units.trees.nodes[offset + units.leaves[d.unit[e], a]] == node:
-            taken = _spare(b, d.weight[e], units.sensitive[d.unit[e]], limits, d)
+            taken = _spare(b, e, units.sensitive[d.unit[e]], limits, d)
             if taken > 0:
                 d.weight[e] -= taken
                 add(d.unit[e], taken, new, units, d)

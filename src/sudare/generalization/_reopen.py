@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from sudare.generalization._dealt import NONE, TOLERANCE, add, deal, list_entries, refit
+from sudare.generalization._dealt import NONE, TOLERANCE, add, deal, list_entries, lot, refit
 from sudare.generalization._kernels import tuple_number
 from sudare.kernels import slot_of, slots_for
 from sudare.privacy._kernels import meets
@@ -43,13 +43,20 @@ class Sets(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def reopen(
-    units: Units, limits: Limits, block_of: Array, blocks: int, least_size: int, choices: Array, passes: int
+    units: Units,
+    limits: Limits,
+    block_of: Array,
+    blocks: int,
+    least_size: int,
+    choices: Array,
+    passes: int,
+    deals: bool,
 ) -> tuple[Array, Array, Array]:  # pragma: no cover
     """Open blocks as long as that saves distortion; `choices` are all level vectors by rising cost.
 
     Returns the entries: a unit, how many of its records, and their block.
     """
-    d = deal(units, block_of, blocks)
+    d = deal(units, block_of, blocks, deals)
     room = d.unit.size
     sets = Sets(
         np.empty(room, dtype=np.uint64),
@@ -162,18 +169,18 @@ def _gather(
     for i in range(count):
         e = sets.members[i]
         b, value = d.block[e], units.sensitive[d.unit[e]]
-        each = d.cost[b] - cost
+        each, some = d.cost[b] - cost, lot(e, d)
         while sets.taken[e] < d.weight[e] and (each > 0.0 or not holds):
-            d.histogram[b, value] -= 1
-            d.size[b] -= 1
+            d.histogram[b, value] -= some
+            d.size[b] -= some
             if d.size[b] > 0 and not meets(d.histogram[b], d.size[b], limits):
-                d.histogram[b, value] += 1
-                d.size[b] += 1
+                d.histogram[b, value] += some
+                d.size[b] += some
                 break
-            sets.taken[e] += 1
-            sets.histogram[value] += 1
-            size += 1
-            gain += each
+            sets.taken[e] += some
+            sets.histogram[value] += some
+            size += some
+            gain += each * some
             holds = size >= least_size and meets(sets.histogram, size, limits)
     for i in range(count):  # nothing has moved yet
         e = sets.members[i]

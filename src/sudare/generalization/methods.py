@@ -69,6 +69,9 @@ class Minimal:
     """How much is tried to save distortion: "quick", "normal" or "thorough"; or for how many seconds, after which the result may be another each time."""
     start: Plan | None = field(default=None, repr=False)
     """An earlier plan to begin from, such as `release.plan` of a try that was not good enough."""
+    deal: bool = False
+    """Whether the records of equal people may be dealt to different blocks: less distortion where many are equal and blocks are
+    small. A ledger cannot compare such a release with others."""
     name: ClassVar[str] = "minimal"
 
     def __post_init__(self) -> None:
@@ -83,6 +86,8 @@ class Minimal:
                 "one of 'quick', 'normal', 'thorough', or seconds above 0",
                 low=1e-9,
             )
+        if not isinstance(self.deal, bool):
+            raise refused(self.deal, "deal", "Minimal", "true or false")
         if self.start is not None and not isinstance(self.start, GeneralizationPlan):
             raise ParameterError(
                 "The 'start' parameter of generalize must be a plan of generalize, such as release.plan or Plan.open(...). "
@@ -100,7 +105,7 @@ class Minimal:
         left_out: list[tuple[list[str], NDArray[np.int32]]] = []
 
         def one(problem: Problem, suppress: float = 0.0, rows: Table = table) -> TuplePlan:
-            learned = partial(learn_minimal, suppress=suppress, effort=self.effort)
+            learned = partial(learn_minimal, suppress=suppress, effort=self.effort, deals=self.deal)
             if self.start is None:
                 recoding = learn_with_harmless(problem, partial(learn_in_groups, learn=learned))
             else:

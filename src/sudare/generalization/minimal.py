@@ -68,7 +68,12 @@ SEARCHES: dict[str, Search] = {
 
 
 def learn_minimal(
-    problem: Problem, *, suppress: float = 0.0, effort: Effort | float = "normal", start: Ints | None = None
+    problem: Problem,
+    *,
+    suppress: float = 0.0,
+    effort: Effort | float = "normal",
+    start: Ints | None = None,
+    deals: bool = False,
 ) -> Recoding:
     """Build blocks greedily from what is nearest, then improve them until nothing helps.
 
@@ -77,7 +82,7 @@ def learn_minimal(
     is cut into regions by Mondrian, and each is learned on its own. Then units move and blocks dissolve as long as that saves
     distortion; blocks are opened where others can spare rows; units change places at random, less and less often for the worse;
     and the rows of a few blocks near each other are divided anew in the best of all ways, until no division saves anything.
-    At most the share `suppress` of the records may be left out; each then costs 1. `start` is a block for every unit, -1 for
+    If it `deals`, the records of a unit may come into different blocks. At most the share `suppress` of the records may be left out; each then costs 1. `start` is a block for every unit, -1 for
     none, to begin from.
     """
     if suppress > 0 and min(problem.limits.t) < 1:
@@ -87,14 +92,14 @@ def learn_minimal(
     if start is None and not _can_sweep(problem) and len(problem.units) ** 2 > MAX_PAIRS:
         regions = _regions(problem)
         if len(regions) > 1:
-            return _by_regions(problem, regions, suppress, effort)
+            return _by_regions(problem, regions, suppress, effort, deals)
     spare = math.floor(suppress * problem.weights.sum())
     drafts = _drafts(problem) if start is None else iter([_Draft(start, swaps=0)])
     search = SEARCHES[effort] if isinstance(effort, str) else SEARCHES["thorough"].until(monotonic() + effort)
     if not search.improves:
         return min((_placed(problem, draft, spare) for draft in drafts), key=Recoding.distortion)
     best = min((_improved(problem, draft, spare) for draft in drafts), key=Recoding.distortion)
-    return _refined(best, search)
+    return _refined(best, search, deals)
 
 
 # -- Where to start from ---------------------------------------------------------------------------
@@ -143,13 +148,15 @@ def _grown(p: Problem, seeds: Ints, by_value: bool) -> Ints:
 # -- Large tables ----------------------------------------------------------------------------------
 
 
-def _by_regions(p: Problem, regions: list[Ints], suppress: float, effort: Effort | float) -> Recoding:
+def _by_regions(
+    p: Problem, regions: list[Ints], suppress: float, effort: Effort | float, deals: bool
+) -> Recoding:
     """Learn each region of a table on its own."""
     each = effort if isinstance(effort, str) else effort * (cpu_count() or 1) / len(regions)
 
     def learned(units: Ints) -> Recoding:
         own = replace(p, units=p.units[units], weights=p.weights[units], sensitive=p.sensitive[units])
-        return learn_minimal(own, suppress=suppress, effort=each)
+        return learn_minimal(own, suppress=suppress, effort=each, deals=deals)
 
     with ThreadPoolExecutor(cpu_count()) as threads:
         return _joined(p, list(threads.map(learned, regions)))
@@ -225,29 +232,36 @@ def _moved(p: Problem, draft: _Draft, spare: int, passes: int = MAX_PASSES) -> R
 # -- Refining: rows are dealt anew -----------------------------------------------------------------
 
 
-def _refined(recoding: Recoding, search: Search) -> Recoding:
+def _refined(recoding: Recoding, search: Search, deals: bool) -> Recoding:
     """Open, anneal and divide in turn, until nothing helps; who is left out stays so."""
     best = recoding
     for round_ in range(search.rounds):
         if monotonic() > search.end:
             break
         before = best.distortion()
-        best = _opened(best, search.openings)
+        best = _opened(best, search.openings, deals)
         best = _annealed(best, search.steps, seed=round_)
-        best = _divided(best, search)
+        best = _divided(best, search, deals)
         if best.distortion() >= before - 1e-9:
             break
     return best
 
 
-def _opened(recoding: Recoding, passes: int) -> Recoding:
+def _opened(recoding: Recoding, passes: int, deals: bool) -> Recoding:
     """Open blocks where others can spare rows, then move units again."""
     p = recoding.problem
     if not passes or not _can_sweep(p) or p.trees.choices * len(p.units) * passes > MAX_OPENED:
         return recoding
     choices = level_vectors(p.trees.height, p.trees.step)
     entries = _reopen.reopen(
-        p.unit_arrays, p.limits, recoding.block_of, len(recoding.levels), _least_size(p), choices, passes
+        p.unit_arrays,
+        p.limits,
+        recoding.block_of,
+        len(recoding.levels),
+        _least_size(p),
+        choices,
+        passes,
+        deals,
     )
     return _dealt(recoding, *entries)
 
@@ -272,7 +286,7 @@ def _annealed(recoding: Recoding, steps: int, seed: int) -> Recoding:
     return _moved_again(Recoding.of("minimal", p, block_of), recoding)
 
 
-def _divided(recoding: Recoding, search: Search) -> Recoding:
+def _divided(recoding: Recoding, search: Search, deals: bool) -> Recoding:
     """Divide the rows of blocks near each other anew, as long as that saves, then move units again."""
     p = recoding.problem
     entries = _refine.refine(
@@ -285,6 +299,7 @@ def _divided(recoding: Recoding, search: Search) -> Recoding:
         search.pooled,
         search.near,
         MAX_PASSES,
+        deals,
     )
     return _moved_again(_dealt(recoding, *entries))
 

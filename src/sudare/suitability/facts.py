@@ -166,13 +166,13 @@ class Facts:
         return np.bincount(problem.sensitive, problem.weights).astype(np.int64)
 
     def reached(self, k: int) -> float:
-        """Return the distortion that k-anonymization reaches with the minimal method and little effort."""
+        """Return the distortion that k-anonymization reaches with the minimal method."""
         return self._anonymized(k).distortion()
 
     def _anonymized(self, k: int) -> Recoding:
         if k not in self._recodings:
             limits = self.by_quasi.limits._replace(k=k)
-            self._recodings[k] = learn_minimal(replace(self.by_quasi, limits=limits), effort="quick")
+            self._recodings[k] = learn_minimal(replace(self.by_quasi, limits=limits))
         return self._recodings[k]
 
     def risk(self, k: int, asked: LDiversity) -> tuple[float, float]:
