@@ -1,4 +1,4 @@
-"""Generalization: distortion, time and memory, beside ARX's figures and peers from PyPI in the same run.
+"""Generalization: distortion, time and memory, beside peers from PyPI in the same run.
 
 `python -m benchmarks.generalization [--quick] [--huge]`. `benchmarks.peers` says how peers are installed.
 """
@@ -42,16 +42,15 @@ from sudare.tables.counts import Counts
 from sudare.utility.distortion import distortion
 from sudare.utility.measures import utility_of
 
-# The requirements, and what ARX 3.9.2 reached: DIS; seconds.
-ADULT: list[tuple[str, list[BlockRequirement], str]] = [
-    ("k=5", [sd.KAnonymity(5)], "0.062; 2.5-4.5"),
-    ("k=10", [sd.KAnonymity(10)], "0.085; -"),
-    ("k=5, l=2", [sd.KAnonymity(5), sd.LDiversity(2)], "0.063; 3.4"),
-    ("k=5, l=3", [sd.KAnonymity(5), sd.LDiversity(3)], "0.067; 5.7"),
-    ("k=5, l=4", [sd.KAnonymity(5), sd.LDiversity(4)], "0.078; 11.1"),
-    ("k=5, entropy l=3", [sd.KAnonymity(5), sd.LDiversity(3, "entropy")], "-"),
+ADULT: list[tuple[str, list[BlockRequirement]]] = [
+    ("k=5", [sd.KAnonymity(5)]),
+    ("k=10", [sd.KAnonymity(10)]),
+    ("k=5, l=2", [sd.KAnonymity(5), sd.LDiversity(2)]),
+    ("k=5, l=3", [sd.KAnonymity(5), sd.LDiversity(3)]),
+    ("k=5, l=4", [sd.KAnonymity(5), sd.LDiversity(4)]),
+    ("k=5, entropy l=3", [sd.KAnonymity(5), sd.LDiversity(3, "entropy")]),
 ]
-# The same, with what the paper reached (Muramoto, Kamidoi & Wakabayashi).
+# The requirements, and what the paper reached (Muramoto, Kamidoi & Wakabayashi).
 COIL: list[tuple[str, list[BlockRequirement], str]] = [
     ("k=2", [sd.KAnonymity(2)], "0.079"),
     ("l=2", [sd.LDiversity(2)], "-"),
@@ -78,7 +77,7 @@ def main(quick: bool = False, huge: bool = False) -> None:
     table = adult_table(frame)
     _adult(table, ADULT)
     _full_domain(table, FULL_DOMAIN)
-    peers.main(table, [(words, requirements) for words, requirements, _ in ADULT])
+    peers.main(table, ADULT)
     _scale((100_000, 1_000_000, 10_000_000) if huge else (100_000, 1_000_000))
     _coil()
 
@@ -86,9 +85,9 @@ def main(quick: bool = False, huge: bool = False) -> None:
 # -- Adult -------------------------------------------------------------------------------------------
 
 
-def _adult(table: sd.Table, cases: Sequence[tuple[str, list[BlockRequirement], str]]) -> None:
+def _adult(table: sd.Table, cases: Sequence[tuple[str, list[BlockRequirement]]]) -> None:
     lines = []
-    for words, requirements, arx in cases:
+    for words, requirements in cases:
         problem = Problem.of(table, requirements)
         nearest, best = _bounds(table, problem)
         for method, learn in METHODS.items():
@@ -111,7 +110,6 @@ def _adult(table: sd.Table, cases: Sequence[tuple[str, list[BlockRequirement], s
                     f"{len(sizes):,}",
                     f"{learning:.3f}",
                     f"{job:.3f}",
-                    arx,
                 ]
             )
     headers = [
@@ -127,12 +125,8 @@ def _adult(table: sd.Table, cases: Sequence[tuple[str, list[BlockRequirement], s
         "blocks",
         "learn,\ns",
         "whole\njob, s",
-        "ARX:\nDIS; s",
     ]
-    title = (
-        f"Adult, {len(table):,} rows x 7 quasi attributes, sensitive: {SENSITIVE}; "
-        "ARX 3.9.2 was measured elsewhere, on all 30,162 rows"
-    )
+    title = f"Adult, {len(table):,} rows x 7 quasi attributes, sensitive: {SENSITIVE}"
     show(title, headers, lines)
 
 

@@ -62,7 +62,7 @@ class Search:
 
 SEARCHES: dict[str, Search] = {
     "quick": Search(improves=False, pooled=0, near=0, openings=0, steps=0, rounds=0),
-    "normal": Search(improves=True, pooled=10, near=8, openings=2, steps=3_000, rounds=1),
+    "normal": Search(improves=True, pooled=10, near=8, openings=0, steps=3_000, rounds=1),
     "thorough": Search(improves=True, pooled=12, near=16, openings=20, steps=20_000, rounds=5),
 }
 
