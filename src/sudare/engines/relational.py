@@ -327,21 +327,22 @@ class Relational:
         passed = [name for name, labels in first.published.items() if labels is None]
         names = list(dict.fromkeys([*first.keys, *passed]))
         values, rank_of, columns, joins = {}, {}, [], []
+        maps: dict[str, str] = {}
         for at, (name, labels) in enumerate(first.published.items()):
             every = self._every(name) if labels is None else labels.values
             order, rank = ranks(every)
             values[name], rank_of[name] = unlisted(every.gather(order)), rank.astype(np.int32)
             if labels is None:
                 codes = np.arange(len(rank), dtype=np.int32)
-                map_ = self._database.upload(pl.DataFrame({"code": codes, "rank": rank_of[name]}))
-                joins.append(f"JOIN {map_} AS r{at} ON rows.c{names.index(name)} = r{at}.code")
+                maps[name] = self._database.upload(pl.DataFrame({"code": codes, "rank": rank_of[name]}))
+                joins.append(f"JOIN {maps[name]} AS r{at} ON rows.c{names.index(name)} = r{at}.code")
             columns.append(f"{'tuples.l' if labels else 'r'}{at}{'' if labels else '.rank'} AS p{at}")
         weight, source = "rows.weight", self._grouped(names)
         if first.keys:
             tuples = self._database.keep(_listed(piece, rank_of) for piece in chain([first], pieces))
             same = " AND ".join(f"rows.c{i} = tuples.k{i}" for i in range(len(first.keys)))
             if rewriting.dealt:
-                source = self._numbered_rows(source, first, names, rank_of)
+                source = _numbered_rows(source, first.keys, names, maps)
                 weight = "least(rows.last, tuples.until) - greatest(rows.last - rows.weight, tuples.after) AS weight"
                 same += " AND rows.last > tuples.after AND rows.last - rows.weight < tuples.until"
             joins.append(f"JOIN {tuples} AS tuples ON {same}")
@@ -352,29 +353,6 @@ class Relational:
         )
         return StoredRows(self._database, stored, values)
 
-    def _numbered_rows(
-        self,
-        grouped: str,
-        rewriting: Rewriting,
-        names: Sequence[str],
-        rank_of: Mapping[str, NDArray[np.int32]],
-    ) -> str:
-        """Number the rows of each tuple in the order of what else is published of them: `last` is that of the last one alike."""
-        joins, order = [], []
-        for at, (name, labels) in enumerate(rewriting.published.items()):
-            if labels is None and name not in rewriting.keys:
-                rank = rank_of[name]
-                map_ = self._database.upload(
-                    pl.DataFrame({"code": np.arange(len(rank), dtype=np.int32), "rank": rank})
-                )
-                joins.append(f"JOIN {map_} AS o{at} ON g.c{names.index(name)} = o{at}.code")
-                order.append(f"o{at}.rank")
-        keys = ", ".join(f"g.c{i}" for i in range(len(rewriting.keys)))
-        by = f"ORDER BY {', '.join(order)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW" if order else ""
-        last = f"CAST(sum(g.weight) OVER (PARTITION BY {keys} {by}) AS BIGINT) AS last"
-        columns = ", ".join(f"g.c{i}" for i in range(len(names)))
-        return f"SELECT {columns}, g.weight, {last} FROM ({grouped}) AS g {' '.join(joins)}"
-
     def _every(self, name: str) -> pl.Series:
         dictionary = self.dictionary(name)
         return dictionary.decode(np.arange(dictionary.size))
@@ -384,6 +362,23 @@ class Relational:
         counts = self.counts(self.names)
         every = np.repeat(np.arange(len(counts)), counts.weights)
         return pl.DataFrame([self.dictionary(name).decode(counts.column(name)[every]) for name in self.names])
+
+
+def _numbered_rows(grouped: str, keys: Sequence[str], names: Sequence[str], maps: Mapping[str, str]) -> str:
+    """Number the rows of each tuple of keys in the order of what else is published of them, whose ranks `maps` have.
+
+    `last` is the number of the last row of those that are alike.
+    """
+    joins, order = [], []
+    for at, (name, map_) in enumerate(maps.items()):
+        if name not in keys:
+            joins.append(f"JOIN {map_} AS o{at} ON g.c{names.index(name)} = o{at}.code")
+            order.append(f"o{at}.rank")
+    of_keys = ", ".join(f"g.c{i}" for i in range(len(keys)))
+    by = f"ORDER BY {', '.join(order)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW" if order else ""
+    last = f"CAST(sum(g.weight) OVER (PARTITION BY {of_keys} {by}) AS BIGINT) AS last"
+    columns = ", ".join(f"g.c{i}" for i in range(len(names)))
+    return f"SELECT {columns}, g.weight, {last} FROM ({grouped}) AS g {' '.join(joins)}"
 
 
 def _listed(rewriting: Rewriting, rank_of: Mapping[str, NDArray[np.int32]]) -> pl.DataFrame:

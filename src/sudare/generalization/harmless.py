@@ -41,26 +41,15 @@ def learn_with_harmless(problem: Problem, learn: Learn) -> Recoding:
     uncounted = np.zeros(problem.values, dtype=np.int32)
     return min(
         together,
-        _joined(
+        Recoding.joined(
             problem,
-            learn(replace(_part(problem, harmless, anonymous), groups=uncounted)),
-            learn(_part(problem, ~harmless, besides)),
+            [
+                learn(replace(_part(problem, harmless, anonymous), groups=uncounted)),
+                learn(_part(problem, ~harmless, besides)),
+            ],
         ),
         key=Recoding.distortion,
     )
-
-
-def _joined(problem: Problem, one: Recoding, other: Recoding) -> Recoding:
-    """Put two recodings of different units together."""
-    parts = (one.problem, other.problem)
-    both = replace(
-        problem,
-        units=np.concatenate([part.units for part in parts]),
-        weights=np.concatenate([part.weights for part in parts]),
-        sensitive=np.concatenate([part.sensitive for part in parts]),
-    )
-    blocks = np.where(other.kept, other.block_of + len(one.levels), -1)
-    return Recoding.of(one.method, both, np.concatenate([one.block_of, blocks]))
 
 
 def _part(problem: Problem, some: NDArray[np.bool_], limits: Limits) -> Problem:

@@ -159,7 +159,7 @@ def _by_regions(
         return learn_minimal(own, suppress=suppress, effort=each, deals=deals)
 
     with ThreadPoolExecutor(cpu_count()) as threads:
-        return _joined(p, list(threads.map(learned, regions)))
+        return Recoding.joined(p, list(threads.map(learned, regions)))
 
 
 def _regions(p: Problem) -> list[Ints]:
@@ -180,23 +180,6 @@ def _regions(p: Problem) -> list[Ints]:
     _, region_of = np.unique(region[part_of], return_inverse=True)
     order = np.argsort(region_of, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(region_of[order])) + 1)
-
-
-def _joined(p: Problem, recodings: list[Recoding]) -> Recoding:
-    """Put the regions together."""
-    own = [recoding.problem for recoding in recodings]
-    problem = replace(
-        p,
-        units=np.concatenate([one.units for one in own]),
-        weights=np.concatenate([one.weights for one in own]),
-        sensitive=np.concatenate([one.sensitive for one in own]),
-    )
-    first = np.cumsum([0, *(len(recoding.levels) for recoding in recodings)])
-    block_of = [
-        np.where(recoding.kept, recoding.block_of + start, -1)
-        for recoding, start in zip(recodings, first.tolist(), strict=False)
-    ]
-    return Recoding.of("minimal", problem, np.concatenate(block_of))
 
 
 # -- Improving -------------------------------------------------------------------------------------
@@ -248,7 +231,7 @@ def _refined(recoding: Recoding, search: Search, deals: bool) -> Recoding:
 
 
 def _opened(recoding: Recoding, passes: int, deals: bool) -> Recoding:
-    """Open blocks where others can spare rows, then move units again."""
+    """Open blocks where others can spare rows."""
     p = recoding.problem
     if not passes or not _can_sweep(p) or p.trees.choices * len(p.units) * passes > MAX_OPENED:
         return recoding

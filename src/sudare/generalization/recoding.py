@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,23 @@ class Recoding:
         place[block_of >= 0] = renumbered
         levels = _kernels.block_levels(problem.units, place, len(blocks), problem.trees)
         return cls(method, problem, place, levels)
+
+    @classmethod
+    def joined(cls, problem: Problem, recodings: Sequence[Recoding]) -> Recoding:
+        """Put recodings of different records of a problem together."""
+        parts = [recoding.problem for recoding in recodings]
+        whole = replace(
+            problem,
+            units=np.concatenate([part.units for part in parts]),
+            weights=np.concatenate([part.weights for part in parts]),
+            sensitive=np.concatenate([part.sensitive for part in parts]),
+        )
+        first = np.cumsum([0, *(len(recoding.levels) for recoding in recodings[:-1])])
+        block_of = [
+            np.where(recoding.kept, recoding.block_of + start, -1)
+            for recoding, start in zip(recodings, first.tolist(), strict=True)
+        ]
+        return cls.of(recodings[0].method, whole, np.concatenate(block_of))
 
     @property
     def kept(self) -> NDArray[np.bool_]:
