@@ -1,16 +1,46 @@
-"""Compiled: the small steps that kernels of several rooms are made of."""
+"""Compiled functions: how each kind is compiled, and the small steps that kernels of several rooms are made of.
+
+Compiling costs every user seconds. A kernel takes named tuples of arrays, which it lends to its steps (`lent.py`), and room that is
+made in Python; a step that is called in one place is best inlined there.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
 
 Array = np.ndarray[Any, Any]
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-@njit(cache=True, nogil=True, inline="always")
+
+def kernel(function: F) -> F:
+    """Compile what Python calls; later processes find it compiled."""
+    return cast(F, njit(cache=True, nogil=True)(function))
+
+
+_BY_KERNELS: Any = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def step(function: F) -> F:
+    """Compile what only kernels call: neither Python nor a later process needs it by itself."""
+    return cast(F, njit(**_BY_KERNELS)(function))
+
+
+def fast_step(function: F) -> F:
+    """Compile a step whose sums may be added up in any order."""
+    return cast(F, njit(fastmath=True, **_BY_KERNELS)(function))
+
+
+def inlined(function: F) -> F:
+    """Compile it as a part of each kernel or step that calls it."""
+    return cast(F, njit(nogil=True, inline="always")(function))
+
+
+@inlined
 def popcount(word: Any) -> Any:  # pragma: no cover
     """Count the bits of a 64-bit word that are set.
 
@@ -24,7 +54,7 @@ def popcount(word: Any) -> Any:  # pragma: no cover
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def slots_for(items: int) -> int:  # pragma: no cover
     """Return the size of a hash table for so many items: a power of two, at most half of it in use.
 
@@ -37,7 +67,7 @@ def slots_for(items: int) -> int:  # pragma: no cover
     return slots
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def slot_of(key: Any, turn: int, turn_at: Array, key_at: Array) -> Any:  # pragma: no cover
     """Return the slot of a key in a hash table, or the free slot where it belongs.
 
@@ -49,3 +79,17 @@ def slot_of(key: Any, turn: int, turn_at: Array, key_at: Array) -> Any:  # pragm
     while turn_at[slot] == turn and key_at[slot] != key:
         slot = (slot + 1) & mask
     return slot
+
+
+@step
+def rank(keys: Array, order: Array) -> None:  # pragma: no cover
+    """Sort places by rising keys (Shell's sort: all of `np.argsort` takes a second to compile wherever it is called)."""
+    gap = order.size // 2
+    while gap > 0:
+        for i in range(gap, order.size):
+            place, at = order[i], i
+            while at >= gap and keys[order[at - gap]] > keys[place]:
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = place
+        gap //= 2

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from sudare.kernels import popcount
+from sudare.kernels import kernel, popcount
 
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_blocks(
     label_of: Array, starts: Array, covered: Array, first: int, stop: int, values: int
 ) -> Array:  # pragma: no cover
@@ -30,7 +29,7 @@ def mark_blocks(
     return bits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_records(
     people: Array, bits: Array, first: int, starts: Array, sensitive: Array, counts: Array, totals: Array
 ) -> None:  # pragma: no cover

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from sudare.generalization._blocks import list_members, put, start, take, unlikeness
+from sudare.generalization._blocks import Given, State, list_members, put, start, take, unlikeness
+from sudare.kernels import fast_step, kernel, step
+from sudare.lent import lent
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
-    from sudare.generalization._blocks import Given, State
     from sudare.generalization.problem import Units
     from sudare.privacy.limits import Limits
 
@@ -27,8 +27,12 @@ class Change(NamedTuple):
     other: Array
     differ: Array
 
+    @classmethod
+    def room_for(cls, g: Given) -> Change:
+        one, other = np.empty((2, MAX_MEMBERS + 1), dtype=np.int64)
+        return cls(one, other, np.empty(g.gain.size, dtype=np.int32))
 
-@njit(cache=True, nogil=True)
+
 def anneal(
     units: Units,
     limits: Limits,
@@ -39,27 +43,43 @@ def anneal(
     hot: float,
     cold: float,
     seed: int,
-) -> int:  # pragma: no cover
-    """Let units join the blocks of their nearest, in place; another unit may come instead. Returns how many changes were made.
+) -> None:
+    """Let units join the blocks of their nearest, in place; another unit may come instead.
 
     A change may lose some distortion, drawn anew each time: about `hot` at first, `cold` at last.
     """
-    g, s = start(units, block_of, blocks)
-    nearest = _find_nearest(g, neighbours)
-    count_of = np.zeros(blocks, dtype=np.int64)
-    for u in range(units.weights.size):
-        if block_of[u] >= 0:
-            count_of[block_of[u]] += 1
-    room = MAX_MEMBERS + 1
-    change = Change(
-        np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(g.gain.size, dtype=np.int32)
-    )
+    given = Given.of(units)
+    state = State.room_for(given, block_of, blocks)
+    change = Change.room_for(given)
+    nearest = np.zeros((len(block_of), neighbours), dtype=np.int64)
+    distance = np.full((len(block_of), neighbours), np.inf, dtype=np.float32)
+    counts = np.bincount(block_of[block_of >= 0], minlength=blocks)
+    _anneal(limits, given, state, change, nearest, distance, counts, steps, hot, cold, seed)
+
+
+@kernel
+def _anneal(
+    limits_: Limits,
+    given: Given,
+    state: State,
+    room: Change,
+    nearest: Array,
+    distance: Array,
+    count_of: Array,
+    steps: int,
+    hot: float,
+    cold: float,
+    seed: int,
+) -> None:  # pragma: no cover
+    limits, g, s, change = lent(limits_), lent(given), lent(state), lent(room)
+    start(s.size.size, g, s)
+    _find_nearest(nearest, distance, g)
     np.random.seed(seed)
-    changes, temperature, factor = 0, hot, (cold / hot) ** (1.0 / steps)
+    temperature, factor = hot, (cold / hot) ** (1.0 / steps)
     for _ in range(steps):
         temperature *= factor
-        u = np.random.randint(units.weights.size)
-        v = nearest[u, np.random.randint(neighbours)]
+        u = np.random.randint(nearest.shape[0])
+        v = nearest[u, np.random.randint(nearest.shape[1])]
         b, c = s.block_of[u], s.block_of[v]
         if b < 0 or c < 0 or b == c or s.cost[b] == 0.0 or max(count_of[b], count_of[c]) > MAX_MEMBERS:
             continue
@@ -67,16 +87,12 @@ def anneal(
         if _exchanges(u, b, w, c, temperature, limits, change, g, s):
             count_of[b] += (w != NOBODY) - 1
             count_of[c] += 1 - (w != NOBODY)
-            changes += 1
-    return changes
 
 
-@njit(cache=True, nogil=True)
-def _find_nearest(g: Given, count: int) -> Array:  # pragma: no cover
-    """Return the nearest other units of each unit."""
-    m = g.marks.shape[0]
-    nearest = np.zeros((m, count), dtype=np.int64)
-    distance = np.full((m, count), np.inf, dtype=np.float32)
+@step
+def _find_nearest(nearest: Array, distance: Array, g: Given) -> None:  # pragma: no cover
+    """Find the nearest other units of each unit."""
+    m, count = nearest.shape
     for i in range(m):
         for j in range(i):
             cost = unlikeness(g.marks[i], g.marks[j], g.gain)
@@ -84,10 +100,9 @@ def _find_nearest(g: Given, count: int) -> Array:  # pragma: no cover
                 _insert(nearest[i], distance[i], j, cost)
             if cost < distance[j, count - 1]:
                 _insert(nearest[j], distance[j], i, cost)
-    return nearest
 
 
-@njit(cache=True, nogil=True)
+@step
 def _insert(nearest: Array, distance: Array, j: int, cost: Any) -> None:  # pragma: no cover
     at = nearest.size - 1
     while at > 0 and distance[at - 1] > cost:
@@ -96,7 +111,7 @@ def _insert(nearest: Array, distance: Array, j: int, cost: Any) -> None:  # prag
     nearest[at], distance[at] = j, cost
 
 
-@njit(cache=True, nogil=True)
+@step
 def _drawn(c: int, v: int, change: Change, s: State) -> int:  # pragma: no cover
     """Draw who leaves a block: any of its units but one, or nobody."""
     count = list_members(c, change.other, s)
@@ -104,7 +119,7 @@ def _drawn(c: int, v: int, change: Change, s: State) -> int:  # pragma: no cover
     return NOBODY if at == count or change.other[at] == v else change.other[at]
 
 
-@njit(cache=True, nogil=True)
+@step
 def _exchanges(
     u: int, b: int, w: int, c: int, temperature: float, limits: Limits, change: Change, g: Given, s: State
 ) -> bool:  # pragma: no cover
@@ -132,7 +147,7 @@ def _exchanges(
     return True
 
 
-@njit(cache=True, nogil=True)
+@step
 def _with(b: int, leaves: int, comes: int, members: Array, s: State) -> int:  # pragma: no cover
     """List the units of a block after a change; return how many there are."""
     count, u = 0, s.first[b]
@@ -147,7 +162,7 @@ def _with(b: int, leaves: int, comes: int, members: Array, s: State) -> int:  # 
     return count
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@fast_step
 def _cost(members: Array, count: int, differ: Array, g: Given) -> float:  # pragma: no cover
     """Return what a record costs in a block of these units; many marks are compared at once."""
     for d in range(g.gain.size):
@@ -163,7 +178,7 @@ def _cost(members: Array, count: int, differ: Array, g: Given) -> float:  # prag
     return float(cost)
 
 
-@njit(cache=True, nogil=True)
+@step
 def _trade(u: int, b: int, w: int, c: int, g: Given, s: State) -> None:  # pragma: no cover
     """Move u from block b to block c, and w, if there is one, the other way."""
     take(u, b, g, s)

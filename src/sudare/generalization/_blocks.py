@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from sudare.generalization._kernels import meet
+from sudare.kernels import fast_step, rank, step
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
@@ -30,6 +30,16 @@ class Given(NamedTuple):
     gain: Array
     """What two units save that share a mark."""
 
+    @classmethod
+    def of(cls, units: Units) -> Given:
+        trees = units.trees
+        gain = np.repeat(trees.step, trees.height).astype(np.float32)
+        marks = np.empty((len(units.leaves), len(gain)), dtype=np.int32)
+        levels = [(a, level) for a, height in enumerate(trees.height) for level in range(height)]
+        for d, (a, level) in enumerate(levels):
+            marks[:, d] = trees.nodes[trees.offset[a, level] + units.leaves[:, a]]
+        return cls(units, marks, gain)
+
 
 class State(NamedTuple):
     """Which unit is in which block. The units of a block are a linked list."""
@@ -47,53 +57,37 @@ class State(NamedTuple):
     by_cost: Array  # the blocks by rising cost, as they were when last sorted
     ranked: Array  # their costs then
 
+    @classmethod
+    def room_for(cls, g: Given, block_of: Array, blocks: int) -> State:
+        m, n = g.units.leaves.shape
+        return cls(
+            block_of=block_of,
+            first=np.full(blocks, -1, dtype=np.int64),
+            after=np.full(m, -1, dtype=np.int64),
+            before=np.full(m, -1, dtype=np.int64),
+            rep=np.zeros((blocks, n), dtype=np.int32),
+            marks=np.zeros((blocks, g.gain.size), dtype=np.int32),
+            level=np.zeros((blocks, n), dtype=np.int16),
+            size=np.zeros(blocks, dtype=np.int64),
+            cost=np.zeros(blocks),
+            histogram=np.zeros((blocks, g.units.values), dtype=np.int64),
+            by_cost=np.arange(blocks),
+            ranked=np.zeros(blocks),
+        )
 
-@njit(cache=True, nogil=True, inline="always")  # so that it is compiled once, where it is called
-def start(units: Units, block_of: Array, blocks: int) -> tuple[Given, State]:  # pragma: no cover
+
+@step
+def start(blocks: int, g: Given, s: State) -> None:  # pragma: no cover
     """Put all units into their blocks."""
-    m, n = units.leaves.shape
-    g = Given(units, *_marked(units))
-    s = State(
-        block_of,
-        np.full(blocks, -1, dtype=np.int64),
-        np.full(m, -1, dtype=np.int64),
-        np.full(m, -1, dtype=np.int64),
-        np.zeros((blocks, n), dtype=np.int32),
-        np.zeros((blocks, g.gain.size), dtype=np.int32),
-        np.zeros((blocks, n), dtype=np.int16),
-        np.zeros(blocks, dtype=np.int64),
-        np.zeros(blocks),
-        np.zeros((blocks, units.values), dtype=np.int64),
-        np.zeros(blocks, dtype=np.int64),
-        np.zeros(blocks),
-    )
-    for u in range(m):
-        if block_of[u] >= 0:
-            put(u, block_of[u], g, s)
+    for u in range(s.block_of.size):
+        if s.block_of[u] >= 0:
+            put(u, s.block_of[u], g, s)
     for b in range(blocks):
         refit(b, g, s)
     sort(s)
-    return g, s
 
 
-@njit(cache=True, nogil=True)
-def _marked(units: Units) -> tuple[Array, Array]:  # pragma: no cover
-    """Return the marks of all units, and what each saves."""
-    leaves, trees = units.leaves, units.trees
-    m, n = leaves.shape
-    marks = np.empty((m, trees.height.sum()), dtype=np.int32)
-    gain = np.empty(trees.height.sum(), dtype=np.float32)
-    d = 0
-    for a in range(n):
-        for level in range(trees.height[a]):
-            gain[d] = trees.step[a]
-            for u in range(m):
-                marks[u, d] = trees.nodes[trees.offset[a, level] + leaves[u, a]]
-            d += 1
-    return marks, gain
-
-
-@njit(cache=True, nogil=True, fastmath=True)
+@fast_step
 def unlikeness(a: Array, b: Array, gain: Array) -> Any:  # pragma: no cover
     """Return what it costs not to share marks, in single precision: many marks are compared at once."""
     cost = np.float32(0.0)
@@ -102,21 +96,21 @@ def unlikeness(a: Array, b: Array, gain: Array) -> Any:  # pragma: no cover
     return cost
 
 
-@njit(cache=True, nogil=True)
+@step
 def holds(b: int, limits: Limits, s: State) -> bool:  # pragma: no cover
     """Tell whether a block meets the limits."""
     return meets(s.histogram[b], s.size[b], limits)
 
 
-@njit(cache=True, nogil=True)
+@step
 def sort(s: State) -> None:  # pragma: no cover
     """Rank the blocks by what they cost now."""
-    rising = np.argsort(s.cost)
-    for i in range(rising.size):
-        s.by_cost[i], s.ranked[i] = rising[i], s.cost[rising[i]]
+    rank(s.cost, s.by_cost)
+    for i in range(s.by_cost.size):
+        s.ranked[i] = s.cost[s.by_cost[i]]
 
 
-@njit(cache=True, nogil=True)
+@step
 def list_members(b: int, members: Array, s: State) -> int:  # pragma: no cover
     """Fill in the units of a block, and return how many there are."""
     count, u = 0, s.first[b]
@@ -127,7 +121,7 @@ def list_members(b: int, members: Array, s: State) -> int:  # pragma: no cover
     return count
 
 
-@njit(cache=True, nogil=True)
+@step
 def put(u: int, b: int, g: Given, s: State) -> None:  # pragma: no cover
     """Put a unit into a block. Its levels are set anew by `refit`."""
     s.after[u] = s.first[b]
@@ -140,7 +134,7 @@ def put(u: int, b: int, g: Given, s: State) -> None:  # pragma: no cover
     s.histogram[b, g.units.sensitive[u]] += g.units.weights[u]
 
 
-@njit(cache=True, nogil=True)
+@step
 def take(u: int, b: int, g: Given, s: State) -> None:  # pragma: no cover
     """Take a unit out of its block."""
     if s.before[u] >= 0:
@@ -153,7 +147,7 @@ def take(u: int, b: int, g: Given, s: State) -> None:  # pragma: no cover
     s.histogram[b, g.units.sensitive[u]] -= g.units.weights[u]
 
 
-@njit(cache=True, nogil=True)
+@step
 def refit(b: int, g: Given, s: State) -> None:  # pragma: no cover
     """Find a block's levels and cost anew from its units."""
     u = s.first[b]

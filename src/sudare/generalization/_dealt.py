@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from sudare.generalization._kernels import meet
+from sudare.kernels import inlined, step
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Units
@@ -35,50 +35,64 @@ class Dealt(NamedTuple):
     stale: Array  # whether something near it changed since it was looked at
     deals: bool  # whether the records of a unit may come into different blocks
 
+    @classmethod
+    def room_for(cls, units: Units, blocks: int, deals: bool) -> Dealt:
+        """Make room for all records, and for some blocks more than there are."""
+        m, n = units.leaves.shape
+        # An entry for every record would do, with some to spare while a few move; so many are never needed.
+        entries = m + min(int(units.weights.sum()) - m, m) + 1024
+        blocks += blocks // 2 + 64
 
-@njit(cache=True, nogil=True)
-def deal(units: Units, block_of: Array, blocks: int, deals: bool) -> Dealt:  # pragma: no cover
-    m, n = units.leaves.shape
-    # An entry for every record would do, with some to spare while a few move; so many are never needed.
-    room = m + min(units.weights.sum() - m, m) + 1024
-    more = blocks + blocks // 2 + 64
-    d = Dealt(
-        np.zeros(room, dtype=np.int64),
-        np.zeros(room, dtype=np.int64),
-        np.zeros(room, dtype=np.int64),
-        np.full(room, NONE, dtype=np.int64),
-        np.full(more, NONE, dtype=np.int64),
-        np.zeros(room, dtype=np.int64),
-        np.zeros(more, dtype=np.int64),
-        np.zeros(2, dtype=np.int64),
-        np.zeros((more, n), dtype=np.int16),
-        np.zeros(more, dtype=np.int64),
-        np.zeros(more),
-        np.zeros((more, units.values), dtype=np.int64),
-        np.ones(more, dtype=np.bool_),
-        deals,
-    )
-    for e in range(room - 1, -1, -1):
+        def numbers(many: int, of: int = 0) -> Array:
+            return np.full(many, of, dtype=np.int64)
+
+        return cls(
+            unit=numbers(entries),
+            weight=numbers(entries),
+            block=numbers(entries),
+            after=numbers(entries, NONE),
+            first=numbers(blocks, NONE),
+            free=numbers(entries),
+            free_blocks=numbers(blocks),
+            left=numbers(2),
+            level=np.zeros((blocks, n), dtype=np.int16),
+            size=numbers(blocks),
+            cost=np.zeros(blocks),
+            histogram=np.zeros((blocks, units.values), dtype=np.int64),
+            stale=np.ones(blocks, dtype=np.bool_),
+            deals=deals,
+        )
+
+    def entries(self) -> tuple[Array, Array, Array]:
+        """List the entries of all blocks: a unit, how many of its records, and their block."""
+        used = np.flatnonzero(self.weight)
+        used = used[np.argsort(self.block[used], kind="stable")]
+        return self.unit[used], self.weight[used], self.block[used]
+
+
+@step
+def deal(block_of: Array, blocks: int, units: Units, d: Dealt) -> None:  # pragma: no cover
+    """Put all records into their blocks."""
+    for e in range(d.unit.size - 1, -1, -1):
         d.free[d.left[0]] = e
         d.left[0] += 1
-    for b in range(more - 1, blocks - 1, -1):
+    for b in range(d.first.size - 1, blocks - 1, -1):
         d.free_blocks[d.left[1]] = b
         d.left[1] += 1
-    for u in range(m):
+    for u in range(block_of.size):
         if block_of[u] >= 0:
             add(u, units.weights[u], block_of[u], units, d)
     for b in range(blocks):
         refit(b, units, d)
-    return d
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def lot(e: int, d: Dealt) -> Any:  # pragma: no cover
     """Return how many records of an entry go together."""
     return np.int64(1) if d.deals else d.weight[e]
 
 
-@njit(cache=True, nogil=True)
+@step
 def add(u: int, weight: int, b: int, units: Units, d: Dealt) -> None:  # pragma: no cover
     """Put records of a unit into a block."""
     d.size[b] += weight
@@ -95,7 +109,7 @@ def add(u: int, weight: int, b: int, units: Units, d: Dealt) -> None:  # pragma:
     d.first[b] = e
 
 
-@njit(cache=True, nogil=True)
+@step
 def refit(b: int, units: Units, d: Dealt) -> None:  # pragma: no cover
     """Drop entries without records, and find the block's levels and cost anew."""
     leaves, trees = units.leaves, units.trees
@@ -121,27 +135,3 @@ def refit(b: int, units: Units, d: Dealt) -> None:  # pragma: no cover
         e = following
     for a in range(leaves.shape[1]):
         d.cost[b] += d.level[b, a] * trees.step[a]
-
-
-@njit(cache=True, nogil=True)
-def list_entries(d: Dealt) -> tuple[Array, Array, Array]:  # pragma: no cover
-    """List the entries of all blocks."""
-    count = 0
-    for b in range(d.first.size):
-        e = d.first[b]
-        while e != NONE:
-            count += 1
-            e = d.after[e]
-    unit, weight, block = (
-        np.empty(count, dtype=np.int64),
-        np.empty(count, dtype=np.int64),
-        np.empty(count, dtype=np.int64),
-    )
-    count = 0
-    for b in range(d.first.size):
-        e = d.first[b]
-        while e != NONE:
-            unit[count], weight[count], block[count] = d.unit[e], d.weight[e], b
-            count += 1
-            e = d.after[e]
-    return unit, weight, block

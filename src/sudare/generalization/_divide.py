@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from sudare.generalization._kernels import meet
+from sudare.kernels import inlined, step
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
@@ -47,31 +47,30 @@ class Pool(NamedTuple):
     """The part of that division that has the set's first item."""
     histogram: Array
 
+    @classmethod
+    def room_for(cls, items: int, units: Units) -> Pool:
+        """Make room for so many items."""
+        sets, attributes = 1 << items, units.leaves.shape[1]
+        return cls(
+            unit=np.zeros(items, dtype=np.int64),
+            weight=np.zeros(items, dtype=np.int64),
+            home=np.zeros(items, dtype=np.int64),
+            rate=np.zeros(items),
+            entry=np.zeros(items, dtype=np.int64),
+            block=np.zeros(items, dtype=np.int64),
+            apart=np.zeros((items, items, attributes), dtype=np.int16),
+            attributes=np.zeros(attributes, dtype=np.int64),
+            level=np.zeros((sets, attributes), dtype=np.int16),
+            cost=np.zeros(sets),
+            size=np.zeros(sets, dtype=np.int64),
+            price=np.zeros(sets),
+            least=np.zeros(sets),
+            part=np.zeros(sets, dtype=np.int64),
+            histogram=np.zeros(units.values, dtype=np.int64),
+        )
 
-@njit(cache=True, nogil=True)
-def pool_of(items: int, attributes: int, values: int) -> Pool:  # pragma: no cover
-    """Make room for so many items."""
-    sets = 1 << items
-    return Pool(
-        np.zeros(items, dtype=np.int64),
-        np.zeros(items, dtype=np.int64),
-        np.zeros(items, dtype=np.int64),
-        np.zeros(items),
-        np.zeros(items, dtype=np.int64),
-        np.zeros(items, dtype=np.int64),
-        np.zeros((items, items, attributes), dtype=np.int16),
-        np.zeros(attributes, dtype=np.int64),
-        np.zeros((sets, attributes), dtype=np.int16),
-        np.zeros(sets),
-        np.zeros(sets, dtype=np.int64),
-        np.zeros(sets),
-        np.zeros(sets),
-        np.zeros(sets, dtype=np.int64),
-        np.zeros(values, dtype=np.int64),
-    )
 
-
-@njit(cache=True, nogil=True)
+@step
 def divide(
     n: int, enough: float, least_size: int, units: Units, limits: Limits, p: Pool
 ) -> float:  # pragma: no cover
@@ -97,7 +96,7 @@ def divide(
     return float(min(p.least[full], enough))
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _weigh(n: int, units: Units, p: Pool) -> None:  # pragma: no cover
     """Find what a record of every set costs: a set's level is that of the set without its last item, or of its first and last."""
     leaves, trees = units.leaves, units.trees
@@ -132,7 +131,7 @@ def _weigh(n: int, units: Units, p: Pool) -> None:  # pragma: no cover
             p.cost[s] += level * trees.step[p.attributes[d]]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _set_prices(
     n: int, enough: float, least_size: int, units: Units, limits: Limits, p: Pool
 ) -> None:  # pragma: no cover
@@ -152,7 +151,7 @@ def _set_prices(
         p.price[s] = min(p.price[s], back)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _can_be_block(s: int, n: int, units: Units, limits: Limits, p: Pool) -> bool:  # pragma: no cover
     if p.histogram.size > 1:
         for i in range(n):

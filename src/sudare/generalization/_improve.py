@@ -5,14 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
-from sudare.generalization._blocks import holds, list_members, put, refit, sort, start, take, unlikeness
+from sudare.generalization._blocks import (
+    Given,
+    State,
+    holds,
+    list_members,
+    put,
+    refit,
+    sort,
+    start,
+    take,
+    unlikeness,
+)
 from sudare.generalization._kernels import meet
+from sudare.kernels import inlined, kernel, step
+from sudare.lent import lent
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
-    from sudare.generalization._blocks import Given, State
     from sudare.generalization.problem import Units
     from sudare.privacy.limits import Limits
 
@@ -23,7 +34,6 @@ ROUNDING = 1e-5  # more than single precision can be wrong by
 MAX_MEMBERS = 64  # larger blocks are not worth dissolving
 
 
-@njit(cache=True, nogil=True)
 def improve(
     units: Units,
     limits: Limits,
@@ -32,26 +42,43 @@ def improve(
     may_leave_out: int,
     passes: int,
     swaps: int,
-) -> int:  # pragma: no cover
-    """Improve `block_of` in place; -1 marks units without a block. Returns how many changes were made.
+) -> None:
+    """Improve `block_of` in place; -1 marks units without a block.
 
     At most `may_leave_out` records may end without a block; each then costs 1. Units that fit into no block
     join the costliest blocks in one of their own. Swaps take longest and save least: they are tried when nothing
     else helps, in at most `swaps` passes.
     """
-    g, s = start(units, block_of, blocks)
+    given = Given.of(units)
+    state = State.room_for(given, block_of, blocks)
+    members, targets = np.empty(len(units.weights), dtype=np.int64), np.empty(MAX_MEMBERS, dtype=np.int64)
+    _improve(limits, given, state, members, targets, may_leave_out, passes, swaps)
+
+
+@kernel
+def _improve(
+    limits_: Limits,
+    given: Given,
+    state: State,
+    members: Array,
+    targets: Array,
+    may_leave_out: int,
+    passes: int,
+    swaps: int,
+) -> None:  # pragma: no cover
+    limits, g, s = lent(limits_), lent(given), lent(state)
+    start(s.size.size, g, s)
     left_out = _place_the_rest(may_leave_out, limits, g, s)
-    members = np.empty(len(units.weights), dtype=np.int64)
-    changes, swapping = 0, False
+    swapping = False
     for _ in range(passes):
         sort(s)
         changed = 0
-        for rank in range(blocks - 1, -1, -1):
-            b = s.by_cost[rank]
+        for place in range(s.size.size - 1, -1, -1):
+            b = s.by_cost[place]
             if s.size[b] == 0 or s.cost[b] == 0.0:
                 continue
             count = list_members(b, members, s)
-            out = _dissolve(b, members, count, may_leave_out - left_out, limits, g, s)
+            out = _dissolve(b, members, count, targets, may_leave_out - left_out, limits, g, s)
             if out >= 0:
                 left_out += out
                 changed += 1
@@ -60,15 +87,13 @@ def improve(
                 changed += _move(members[i], b, limits, g, s) or (
                     swapping and _swap(members[i], b, limits, g, s)
                 )
-        changes += changed
         if changed == 0 and (swapping or swaps == 0):
             break
         swapping = changed == 0
         swaps -= swapping
-    return changes
 
 
-@njit(cache=True, nogil=True)
+@step
 def _place_the_rest(may_leave_out: int, limits: Limits, g: Given, s: State) -> int:  # pragma: no cover
     """Put units without a block where they cost least, or leave them out; return how many records are."""
     left_out = 0
@@ -88,7 +113,7 @@ def _place_the_rest(may_leave_out: int, limits: Limits, g: Given, s: State) -> i
     return 0 if _gather(limits, g, s) else left_out
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _gather(limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
     """Put units that fit nowhere into one block, with the costliest other blocks until it meets the limits.
 
@@ -119,17 +144,16 @@ def _gather(limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
     return back
 
 
-@njit(cache=True, nogil=True)
+@step
 def _dissolve(
-    b: int, members: Array, count: int, spare: int, limits: Limits, g: Given, s: State
+    b: int, members: Array, count: int, targets: Array, spare: int, limits: Limits, g: Given, s: State
 ) -> int:  # pragma: no cover
     """Dissolve a block if all its units find other places for less than it costs.
 
     Returns how many records were left out, or -1 if the block stays.
     """
-    if count > MAX_MEMBERS:
+    if count > targets.size:
         return -1
-    targets = np.empty(count, dtype=np.int64)
     budget, moved, out = s.size[b] * s.cost[b], 0, 0
     while moved < count:
         u = members[moved]
@@ -162,7 +186,7 @@ def _dissolve(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@step
 def _move(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
     """Move a unit that its block can spare to another block, if that saves distortion."""
     whole = s.size[b] * s.cost[b]
@@ -177,7 +201,7 @@ def _move(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma
     return target >= 0
 
 
-@njit(cache=True, nogil=True)
+@step
 def _swap(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
     """Swap a unit with one of the block that is nearest to it, if that saves distortion."""
     near, _ = _best_block(u, b, s.size[b] * s.cost[b], limits, g, s)
@@ -202,7 +226,7 @@ def _swap(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma
     return False
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _exchange(u: int, b: int, v: int, c: int, g: Given, s: State) -> None:  # pragma: no cover
     """Let a unit of block b and a unit of block c change places."""
     take(u, b, g, s)
@@ -211,7 +235,7 @@ def _exchange(u: int, b: int, v: int, c: int, g: Given, s: State) -> None:  # pr
     put(u, c, g, s)
 
 
-@njit(cache=True, nogil=True)
+@step
 def _best_block(
     u: int, avoid: int, enough: float, limits: Limits, g: Given, s: State
 ) -> tuple[int, float]:  # pragma: no cover

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
-from sudare.kernels import slot_of, slots_for
+from sudare.kernels import inlined, kernel, slot_of, slots_for, step
+from sudare.lent import lent
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def meet(trees: Trees, a: int, x: int, y: int, level: int) -> int:  # pragma: no cover
     """Return the lowest level, from `level` up, at which two leaves of attribute a are alike."""
     while trees.nodes[trees.offset[a, level] + x] != trees.nodes[trees.offset[a, level] + y]:
@@ -25,9 +25,10 @@ def meet(trees: Trees, a: int, x: int, y: int, level: int) -> int:  # pragma: no
     return level
 
 
-@njit(cache=True, nogil=True)
-def block_levels(leaves: Array, block_of: Array, blocks: int, trees: Trees) -> Array:  # pragma: no cover
+@kernel
+def block_levels(leaves: Array, block_of: Array, blocks: int, trees_: Trees) -> Array:  # pragma: no cover
     """Return the lowest level at which the units of each block are alike, attribute by attribute."""
+    trees = lent(trees_)
     levels = np.zeros((blocks, leaves.shape[1]), dtype=np.int16)
     first = np.full(blocks, -1, dtype=np.int64)
     for u in range(leaves.shape[0]):
@@ -41,7 +42,7 @@ def block_levels(leaves: Array, block_of: Array, blocks: int, trees: Trees) -> A
     return levels
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def tuple_number(units: Units, u: int, levels: Array) -> Any:  # pragma: no cover
     """Return the number of the tuple that a unit's values are at these levels; see `Trees.fit_one_number`."""
     number = np.uint64(0)
@@ -54,15 +55,16 @@ def tuple_number(units: Units, u: int, levels: Array) -> Any:  # pragma: no cove
 # -- minimal: sweep --------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
-def sweep(units: Units, limits: Limits, choices: Array, by_value: bool) -> Array:  # pragma: no cover
+@kernel
+def sweep(units_: Units, limits_: Limits, choices: Array, by_value: bool) -> Array:  # pragma: no cover
     """Let every unit climb only as far as it must to find company.
 
     `choices` are the level vectors by rising cost. At each, the units that are left are grouped by their
     generalized values, and every group that meets the limits becomes a block. Returns the block of each unit
     (-1 for what is left over).
     """
-    weights, sensitive, m = units.weights, units.sensitive, len(units.weights)
+    units, limits = lent(units_), lent(limits_)
+    weights, sensitive, m = units.weights, units.sensitive, units.weights.size
     slots = slots_for(m)
     choice_at = np.full(slots, -1, dtype=np.int64)
     number_at = np.empty(slots, dtype=np.uint64)
@@ -85,8 +87,8 @@ def sweep(units: Units, limits: Limits, choices: Array, by_value: bool) -> Array
             if choice_at[slot] != choice:
                 choice_at[slot], number_at[slot], group_at[slot] = choice, number, groups
                 size[groups] = 0
-                if by_value:
-                    histogram[groups] = 0
+                for value in range(histogram.shape[1] if by_value else 0):
+                    histogram[groups, value] = 0
                 groups += 1
             g = group_at[slot]
             group_of[i] = g
@@ -113,9 +115,10 @@ def sweep(units: Units, limits: Limits, choices: Array, by_value: bool) -> Array
 # -- minimal: growing blocks -----------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
-def nearest_distances(units: Units, by_value: bool) -> Array:  # pragma: no cover
+@kernel
+def nearest_distances(units_: Units, by_value: bool) -> Array:  # pragma: no cover
     """Return the distance of each unit to its nearest other; by value: to the nearest with another value."""
+    units = lent(units_)
     leaves, sensitive, trees = units.leaves, units.sensitive, units.trees
     m, n = leaves.shape
     nearest = np.full(m, np.inf)
@@ -133,14 +136,21 @@ def nearest_distances(units: Units, by_value: bool) -> Array:  # pragma: no cove
     return nearest
 
 
-@njit(cache=True, nogil=True)
-def grow(units: Units, limits: Limits, seeds: Array, by_value: bool) -> Array:  # pragma: no cover
+@kernel
+def grow(units_: Units, limits_: Limits, seeds: Array, by_value: bool) -> Array:  # pragma: no cover
     """Grow one block after the other: a seed, and the nearest free units until it meets the limits.
 
     While values are lacking, only units of the values that the block has least of are taken, since others
     would make it larger and no more diverse. Returns the block of each unit (-1 for what is left over).
     """
-    leaves, weights, sensitive, values, trees = units
+    units, limits = lent(units_), lent(limits_)
+    leaves, weights, sensitive, values, trees = (
+        units.leaves,
+        units.weights,
+        units.sensitive,
+        units.values,
+        units.trees,
+    )
     m, n = leaves.shape
     block_of = np.full(m, -1, dtype=np.int64)
     free, place = np.arange(m), np.arange(m)
@@ -154,9 +164,10 @@ def grow(units: Units, limits: Limits, seeds: Array, by_value: bool) -> Array:  
     for seed in seeds:
         if block_of[seed] >= 0:
             continue
-        histogram[:] = 0
-        rep[:] = leaves[seed]
-        level[:] = 0
+        for value in range(values):
+            histogram[value] = 0
+        for a in range(n):
+            rep[a], level[a] = leaves[seed, a], 0
         count, size = 0, 0
         u = seed
         while True:
@@ -184,7 +195,7 @@ def grow(units: Units, limits: Limits, seeds: Array, by_value: bool) -> Array:  
     return block_of
 
 
-@njit(cache=True, nogil=True)
+@step
 def _nearest_free(
     units: Units,
     free: Array,

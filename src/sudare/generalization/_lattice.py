@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
-from sudare.kernels import slot_of, slots_for
+from sudare.kernels import kernel, slot_of, slots_for
+from sudare.lent import lent
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def divide(
     rows: Rows, own: Next, nodes: Array, turn: int, slots: Slots
 ) -> tuple[Rows, Array, Array]:  # pragma: no cover
@@ -57,15 +57,16 @@ def divide(
     return divided, before[:groups], node_of[:groups]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weigh(
-    rows: Rows, value: Array, values: int, own: Array, out: float, limits: Limits, spare: int
+    rows: Rows, value: Array, values: int, own: Array, out: float, limits_: Limits, spare: int
 ) -> tuple[int, float, Array]:  # pragma: no cover
     """Return how many records are in groups that do not meet the limits, what all records cost, and which groups hold.
 
     `value` is the sensitive value of each rest, and `own` what a record of each group costs; one that is left out
     costs `out`. As soon as more than `spare` records are left out, counting stops.
     """
+    limits = lent(limits_)
     group, rest, weights = rows
     m, groups = group.size, own.size
     by_value = limits.distinct > 1 or limits.more

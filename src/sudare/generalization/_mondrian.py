@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sudare.kernels import kernel, step
+from sudare.lent import lent
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
@@ -16,14 +17,46 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+class Stack(NamedTuple):
+    """The parts that are still to be cut: their units (from `start` to `stop` of the order), levels and numbers."""
+
+    start: Array
+    stop: Array
+    number: Array
+    level: Array
+
+    @classmethod
+    def room_for(cls, units: Units) -> Stack:
+        """Make room for as many as there can be: no two have a unit in common."""
+        m, n = units.leaves.shape
+        start, stop, number = np.empty((3, m), dtype=np.int64)
+        return cls(start, stop, number, np.empty((m, n), dtype=np.int16))
+
+
+class Children(NamedTuple):
+    """What the children of a node would hold. The last row is for what stays together."""
+
+    histogram: Array
+    size: Array
+    listed: Array
+    fate: Array
+    """1 for a part of its own, 0 for what stays under the parent."""
+    room: Array
+    at: Array
+
+    @classmethod
+    def room_for(cls, units: Units) -> Children:
+        widest = int(units.trees.size.max())
+        size, listed, fate, room, at = np.zeros((5, widest + 1), dtype=np.int64)
+        return cls(np.zeros((widest + 1, units.values), dtype=np.int64), size, listed, fate, room, at)
+
+
 def mondrian(
-    units: Units, limits: Limits, strict: bool, within: Array, within_levels: Array, order: Array
-) -> tuple[Array, Array, Array]:  # pragma: no cover
+    units: Units, limits: Limits, strict: bool, within: Array, within_levels: Array
+) -> tuple[Array, Array, Array]:
     """Cut blocks top down, each time where most records fall by most, while all parts meet the limits.
 
-    `within` is the block of each unit to start with (-1 stays -1), `within_levels` the levels of each block, and
-    `order` the units by rising block, which is rearranged here. (Sorting here would take a second more to compile.)
+    `within` is the block of each unit to start with (-1 stays -1), and `within_levels` the levels of each block.
 
     A cut takes a block's node of one attribute apart into its children. Strict: every child must meet the
     limits. Relaxed: children that do not stay together under the parent, with the smallest that do if need be.
@@ -31,166 +64,178 @@ def mondrian(
     Returns the block of each unit, the parts (by which attribute and on which level each is cut, and which block it
     is; -1 where it is not), and the branches (from which part, by which node or -1 for what stays together, to which).
     """
-    leaves, trees = units.leaves, units.trees
-    m, n = leaves.shape
-    widest: Any = np.int64(1)  # for a plain 1, and for the -1 below, what takes it would be compiled twice
-    for a in range(n):
-        for height in range(trees.height[a] + 1):
-            widest = max(widest, trees.size[a, height])
-    histogram = np.zeros(
-        (widest + 1, units.values), dtype=np.int64
-    )  # the last row is for what stays together
-    size = np.zeros(widest + 1, dtype=np.int64)
-    children = np.empty(widest, dtype=np.int64)
-    fate = np.zeros(widest, dtype=np.int64)  # of each child: 1 its own part, 0 stays under the parent
-    room, at = np.zeros(widest + 1, dtype=np.int64), np.zeros(widest + 1, dtype=np.int64)
-    scratch = np.empty(m, dtype=np.int64)
-    block_of = np.full(m, -1, dtype=np.int64)
-    starts, stops, boxes, ids = (
-        [0],
-        [0],
-        [within_levels[0]],
-        [0],
-    )  # an empty part tells the compiler the types
-    parts, branches, made = [(-1, -1, -1)], [(-1, -1, -1)], 0  # so does an entry that stands for none
-    begin = 0
+    order = np.argsort(within, kind="stable")
+    levels = np.ascontiguousarray(within_levels, dtype=np.int16)
+    room = np.empty((2, len(order)), dtype=np.int64)
+    level = np.empty(levels.shape[1], dtype=np.int64)
+    stack, children = Stack.room_for(units), Children.room_for(units)
+    block_of, scratch = room
+    parts, branches = _mondrian(
+        units, limits, strict, within, levels, order, block_of, scratch, level, stack, children
+    )
+    return block_of, parts, branches
+
+
+@kernel
+def _mondrian(
+    units_: Units,
+    limits_: Limits,
+    strict: bool,
+    within: Array,
+    within_levels: Array,
+    order: Array,
+    block_of: Array,
+    scratch: Array,
+    level: Array,
+    stack_: Stack,
+    children: Children,
+) -> tuple[Array, Array]:  # pragma: no cover
+    units, limits, stack, c = lent(units_), lent(limits_), lent(stack_), lent(children)
+    trees, m, n = units.trees, order.size, level.size
+    parts, branches = np.empty((m, 3), dtype=np.int64), np.empty((m, 3), dtype=np.int64)
+    made, branched, top, blocks, begin = 0, 0, 0, 0, 0
     for i in range(m):
+        block_of[i] = -1
         if i + 1 == m or within[order[i + 1]] != within[order[i]]:
             if within[order[i]] >= 0:
-                starts.append(begin)
-                stops.append(i + 1)
-                boxes.append(within_levels[within[order[i]]])
-                ids.append(made)
-                parts.append((-1, -1, -1))
+                stack.start[top], stack.stop[top], stack.number[top] = begin, i + 1, made
+                for a in range(n):
+                    stack.level[top, a] = within_levels[within[order[i]], a]
+                top += 1
                 made += 1
             begin = i + 1
-    blocks = 0
-    while len(starts) > 0:
-        start, stop, level, part_id = starts.pop(), stops.pop(), boxes.pop(), ids.pop()
-        if start == stop:
-            continue
-        best: Any = np.int64(-1)
+    while top > 0:
+        top -= 1
+        start, stop, number = stack.start[top], stack.stop[top], stack.number[top]
+        for a in range(n):
+            level[a] = stack.level[top, a]
+        best: Any = np.int64(-1)  # for a plain -1, what takes it would be compiled twice
         gain = 0.0
         for a in range(n):
             if level[a] <= 0:  # at a leaf, or (-1 - level) closed: what stayed together here
                 continue
-            child_count = _children(units, order[start:stop], a, level[a] - 1, histogram, size, children)
-            falling = _fates(child_count, children, histogram, size, widest, limits, strict, fate)
-            _clear(child_count, children, histogram, size, widest)
+            count = _count_children(order[start:stop], a, level[a] - 1, units, c)
+            falling = _fates(count, limits, strict, c)
+            _clear(count, c)
             if falling * trees.step[a] > gain:
                 best, gain = a, falling * trees.step[a]
         if best < 0:
             for i in range(start, stop):
                 block_of[order[i]] = blocks
-            parts[part_id + 1] = (-1, 0, blocks)
+            parts[number, 0], parts[number, 1], parts[number, 2] = -1, 0, blocks
             blocks += 1
             continue
         below = level[best] - 1
-        parts[part_id + 1] = (best, below, -1)
-        child_count = _children(units, order[start:stop], best, below, histogram, size, children)
-        _fates(child_count, children, histogram, size, widest, limits, strict, fate)
-        _clear(child_count, children, histogram, size, widest)
+        parts[number, 0], parts[number, 1], parts[number, 2] = best, below, -1
+        count = _count_children(order[start:stop], best, below, units, c)
+        _fates(count, limits, strict, c)
+        _clear(count, c)
+        if made + count + 1 > parts.shape[0]:
+            parts, branches = _doubled(parts, count), _doubled(branches, count)
         # Lay the parts out one after the other: each child that falls, then what stays together.
-        room[:] = 0
+        rest = c.size.size - 1
+        for i in range(count):
+            c.room[c.listed[i]] = 0
+        c.room[rest] = 0
         for i in range(start, stop):
-            child = trees.nodes[trees.offset[best, below] + leaves[order[i], best]]
-            room[child if fate[child] == 1 else widest] += 1
+            child = trees.nodes[trees.offset[best, below] + units.leaves[order[i], best]]
+            c.room[child if c.fate[child] == 1 else rest] += 1
         place = start
-        for c in range(child_count + 1):
-            part = children[c] if c < child_count else widest
-            if c < child_count and fate[part] == 0:
+        for i in range(count + 1):
+            part = c.listed[i] if i < count else rest
+            if i < count and c.fate[part] == 0:
                 continue
-            if room[part] > 0:
-                box = level.copy()
-                box[best] = below if c < child_count else -1 - level[best]
-                starts.append(place)
-                stops.append(place + room[part])
-                boxes.append(box)
-                ids.append(made)
-                parts.append((-1, -1, -1))
-                branches.append((part_id, part if c < child_count else -1, made))
+            if c.room[part] > 0:
+                stack.start[top], stack.stop[top], stack.number[top] = place, place + c.room[part], made
+                for a in range(n):
+                    stack.level[top, a] = level[a]
+                stack.level[top, best] = below if i < count else -1 - level[best]
+                branches[branched, 0], branches[branched, 1] = number, part if i < count else -1
+                branches[branched, 2] = made
+                top += 1
+                branched += 1
                 made += 1
-            at[part] = place
-            place += room[part]
+            c.at[part] = place
+            place += c.room[part]
         for i in range(start, stop):
-            child = trees.nodes[trees.offset[best, below] + leaves[order[i], best]]
-            part = child if fate[child] == 1 else widest
-            scratch[at[part]] = order[i]
-            at[part] += 1
+            child = trees.nodes[trees.offset[best, below] + units.leaves[order[i], best]]
+            part = child if c.fate[child] == 1 else rest
+            scratch[c.at[part]] = order[i]
+            c.at[part] += 1
         for i in range(start, stop):
             order[i] = scratch[i]
-    return block_of, np.array(parts)[1:], np.array(branches)[1:]
+    return parts[:made], branches[:branched]
 
 
-@njit(cache=True, nogil=True)
-def _children(
-    units: Units, members: Array, a: int, level: int, histogram: Array, size: Array, children: Array
-) -> int:  # pragma: no cover
+@step
+def _doubled(rows: Array, more: int) -> Array:  # pragma: no cover
+    """Return rows with as much room again, and for some more."""
+    wide = np.empty((2 * rows.shape[0] + more + 1, 3), dtype=np.int64)
+    for i in range(rows.shape[0]):
+        for j in range(3):
+            wide[i, j] = rows[i, j]
+    return wide
+
+
+@step
+def _count_children(members: Array, a: int, level: int, units: Units, c: Children) -> int:  # pragma: no cover
     """Count what each child node would hold."""
-    leaves, weights, sensitive, _, trees = units
-    child_count = 0
-    for u in members:
-        child = trees.nodes[trees.offset[a, level] + leaves[u, a]]
+    leaves, weights, sensitive, trees = units.leaves, units.weights, units.sensitive, units.trees
+    histogram, size, nodes, offset = c.histogram, c.size, trees.nodes, trees.offset[a, level]
+    count = 0
+    for i in range(members.size):
+        u = members[i]
+        child = nodes[offset + leaves[u, a]]
         if size[child] == 0:
-            children[child_count] = child
-            child_count += 1
+            c.listed[count] = child
+            count += 1
         size[child] += weights[u]
         histogram[child, sensitive[u]] += weights[u]
-    return child_count
+    return count
 
 
-@njit(cache=True, nogil=True)
-def _fates(
-    child_count: int,
-    children: Array,
-    histogram: Array,
-    size: Array,
-    pool: int,
-    limits: Limits,
-    strict: bool,
-    fate: Array,
-) -> int:  # pragma: no cover
+@step
+def _fates(count: int, limits: Limits, strict: bool, c: Children) -> int:  # pragma: no cover
     """Decide which children become parts of their own; return how many records fall to them."""
-    failing = 0
-    for i in range(child_count):
-        child = children[i]
-        fate[child] = 1
-        if not meets(histogram[child], size[child], limits):
-            fate[child] = 0
+    failing, rest = 0, c.size.size - 1
+    for i in range(count):
+        child = c.listed[i]
+        c.fate[child] = 1
+        if not meets(c.histogram[child], c.size[child], limits):
+            c.fate[child] = 0
             failing += 1
-            _join(child, pool, histogram, size)
+            _join(child, c)
     if failing > 0 and strict:
         return 0
-    while failing > 0 and not meets(histogram[pool], size[pool], limits):
+    while failing > 0 and not meets(c.histogram[rest], c.size[rest], limits):
         smallest: Any = np.int64(-1)
-        for i in range(child_count):
-            child = children[i]
-            if fate[child] == 1 and (smallest < 0 or size[child] < size[smallest]):
+        for i in range(count):
+            child = c.listed[i]
+            if c.fate[child] == 1 and (smallest < 0 or c.size[child] < c.size[smallest]):
                 smallest = child
         if smallest < 0:
             return 0
-        fate[smallest] = 0
-        _join(smallest, pool, histogram, size)
+        c.fate[smallest] = 0
+        _join(smallest, c)
     falling = 0
-    for i in range(child_count):
-        falling += size[children[i]] if fate[children[i]] == 1 else 0
+    for i in range(count):
+        falling += c.size[c.listed[i]] if c.fate[c.listed[i]] == 1 else 0
     return falling
 
 
-@njit(cache=True, nogil=True)
-def _join(child: int, pool: int, histogram: Array, size: Array) -> None:  # pragma: no cover
+@step
+def _join(child: int, c: Children) -> None:  # pragma: no cover
     """Add a child to what stays together."""
-    size[pool] += size[child]
-    for value in range(histogram.shape[1]):
-        histogram[pool, value] += histogram[child, value]
+    rest = c.size.size - 1
+    c.size[rest] += c.size[child]
+    for value in range(c.histogram.shape[1]):
+        c.histogram[rest, value] += c.histogram[child, value]
 
 
-@njit(cache=True, nogil=True)
-def _clear(
-    child_count: int, children: Array, histogram: Array, size: Array, pool: int
-) -> None:  # pragma: no cover
-    for i in range(child_count):
-        size[children[i]] = 0
-        histogram[children[i]] = 0
-    size[pool] = 0
-    histogram[pool] = 0
+@step
+def _clear(count: int, c: Children) -> None:  # pragma: no cover
+    for i in range(count + 1):
+        child = c.listed[i] if i < count else c.size.size - 1
+        c.size[child] = 0
+        for value in range(c.histogram.shape[1]):
+            c.histogram[child, value] = 0

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
 from sudare.generalization._kernels import meet
 from sudare.generalization._views import holds, leave_likely, leave_values, values_of
+from sudare.kernels import kernel, step
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Trees
@@ -29,7 +29,7 @@ Array = np.ndarray[Any, Any]
 MAX_SWEEPS = 5  # over the pairs of three views or more, until none would rather have other cuts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_views(people: People, trees: Trees, choice: Choice, need: Need) -> Array:  # pragma: no cover
     """Return the block of every unit in every view."""
     views, m = choice.has.shape[0], people.units.shape[0]
@@ -67,14 +67,14 @@ def cut_views(people: People, trees: Trees, choice: Choice, need: Need) -> Array
             blocks[v] += 2
 
 
-@njit(cache=True, nogil=True)
+@step
 def _put(people: People, u: Any, counts: Array, values: Array) -> None:  # pragma: no cover
     s = people.sensitive[u]
     counts[s] += people.weights[u]
     values[s >> 6] |= np.uint64(1) << np.uint64(s & 63)
 
 
-@njit(cache=True, nogil=True)
+@step
 def _choose(
     people: People,
     trees: Trees,
@@ -122,7 +122,7 @@ def _choose(
     return cuts
 
 
-@njit(cache=True, nogil=True)
+@step
 def _best(unlike: Array, far: Array, other_far: Array, alpha: float) -> tuple[int, int]:  # pragma: no cover
     """Return the pair of cuts with the best Score."""
     least, farthest = unlike.min(), max(far.max() + other_far.max(), 1e-300)
@@ -136,7 +136,7 @@ def _best(unlike: Array, far: Array, other_far: Array, alpha: float) -> tuple[in
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@step
 def _candidates(
     people: People,
     trees: Trees,
@@ -188,7 +188,7 @@ def _candidates(
     return np.array(cuts), np.array(far)
 
 
-@njit(cache=True, nogil=True)
+@step
 def _look(
     people: People, v: int, block_of: Array, counts: Array, cut: Array, seen: Array
 ) -> None:  # pragma: no cover
@@ -205,7 +205,7 @@ def _look(
             seen[u] = counts[v, block_of[v, u]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unlikeness(
     people: People, pair: Array, cuts: Array, other_cuts: Array, block_of: Array, seen: Array, heard: Array
 ) -> Array:  # pragma: no cover
@@ -260,7 +260,7 @@ def unlikeness(
     return both
 
 
-@njit(cache=True, nogil=True)
+@step
 def _state(
     people: People, u: int, cuts: Array, parts: Array, c: int, uncut: Array, none: bool
 ) -> Array:  # pragma: no cover
@@ -271,7 +271,7 @@ def _state(
     return counts
 
 
-@njit(cache=True, nogil=True)
+@step
 def _apart(one: Array, other: Array) -> float:  # pragma: no cover
     """Return the edit distance of two multisets: only what one has more than the other is taken away or put in."""
     apart = 0
@@ -280,7 +280,7 @@ def _apart(one: Array, other: Array) -> float:  # pragma: no cover
     return float(apart)
 
 
-@njit(cache=True, nogil=True)
+@step
 def _parts(
     people: People, v: int, cuts: Array, block_of: Array, values: int
 ) -> tuple[Array, Array, Array]:  # pragma: no cover

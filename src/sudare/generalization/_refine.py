@@ -5,23 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
-from sudare.generalization._dealt import NONE, TOLERANCE, add, deal, list_entries, lot, refit
-from sudare.generalization._divide import STAYS, divide, pool_of
+from sudare.generalization._dealt import NONE, TOLERANCE, Dealt, add, deal, lot, refit
+from sudare.generalization._divide import STAYS, Pool, divide
 from sudare.generalization._kernels import meet
+from sudare.kernels import inlined, kernel, rank, step
+from sudare.lent import lent
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
-    from sudare.generalization._dealt import Dealt
-    from sudare.generalization._divide import Pool
     from sudare.generalization.problem import Units
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
 def refine(
     units: Units,
     limits: Limits,
@@ -33,7 +31,7 @@ def refine(
     near: int,
     passes: int,
     deals: bool,
-) -> tuple[Array, Array, Array]:  # pragma: no cover
+) -> tuple[Array, Array, Array]:
     """Divide the rows of every block, and of those that are near it, anew, as long as that saves distortion.
 
     If it `deals`, the records of a unit may come into different blocks. Else read "units" for "rows" here.
@@ -41,25 +39,49 @@ def refine(
     A block of at most `items` rows is divided in all ways, and with others if they have at most `pooled` rows together; of larger
     ones, rows are split off that are alike in one attribute more. Returns the entries: a unit, how many of its records, and their block.
     """
-    d = deal(units, block_of, blocks, deals)
-    pool = pool_of(items, units.leaves.shape[1], units.values)
+    d = Dealt.room_for(units, blocks, deals)
     nearest, price = np.empty(near, dtype=np.int64), np.empty(near)
+    pool = Pool.room_for(items, units)
+    by_cost = np.arange(len(d.cost))
+    _refine(units, limits, block_of, blocks, least_size, pooled, by_cost, nearest, price, passes, pool, d)
+    return d.entries()
+
+
+@kernel
+def _refine(
+    units_: Units,
+    limits_: Limits,
+    block_of: Array,
+    blocks: int,
+    least_size: int,
+    pooled: int,
+    by_cost: Array,
+    nearest: Array,
+    price: Array,
+    passes: int,
+    pool: Pool,
+    dealt: Dealt,
+) -> None:  # pragma: no cover
+    units, limits, p, d = lent(units_), lent(limits_), lent(pool), lent(dealt)
+    items = p.unit.size
+    deal(block_of, blocks, units, d)
     for _ in range(passes):
+        rank(d.cost, by_cost)
         changed = 0
-        for b in np.argsort(-d.cost):
+        for place in range(by_cost.size - 1, -1, -1):
+            b = by_cost[place]
             if d.size[b] == 0 or d.cost[b] == 0.0 or not d.stale[b]:
                 continue
             d.stale[b] = False
             if _items(b, d) > items:
-                changed += _split_off(b, least_size, units, limits, pool, d)
+                changed += _split_off(b, least_size, units, limits, p, d)
             else:
-                changed += _refine_around(b, nearest, price, least_size, pooled, units, limits, pool, d)
+                changed += _refine_around(b, nearest, price, least_size, pooled, units, limits, p, d)
         if changed == 0:
             break
-    return list_entries(d)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _find_near(b: int, nearest: Array, price: Array, units: Units, d: Dealt) -> int:  # pragma: no cover
     """Fill in the blocks with which a block would cost least; return how many there are."""
     leaves, trees, count = units.leaves, units.trees, 0
@@ -83,7 +105,7 @@ def _find_near(b: int, nearest: Array, price: Array, units: Units, d: Dealt) -> 
     return count
 
 
-@njit(cache=True, nogil=True)
+@step
 def _refine_around(
     b: int,
     nearest: Array,
@@ -127,7 +149,7 @@ def _refine_around(
     return 0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _items(b: int, d: Dealt) -> int:  # pragma: no cover
     """Return how many items a block is in a pool."""
     if d.deals:
@@ -139,7 +161,7 @@ def _items(b: int, d: Dealt) -> int:  # pragma: no cover
     return count
 
 
-@njit(cache=True, nogil=True)
+@step
 def _pool_block(b: int, n: int, p: Pool, d: Dealt) -> int:  # pragma: no cover
     """Put all rows of a block into the pool, after the n that are there."""
     e = d.first[b]
@@ -152,7 +174,7 @@ def _pool_block(b: int, n: int, p: Pool, d: Dealt) -> int:  # pragma: no cover
     return n
 
 
-@njit(cache=True, nogil=True)
+@step
 def _lend(
     c: int, n: int, pooled: int, units: Units, limits: Limits, p: Pool, d: Dealt
 ) -> int:  # pragma: no cover
@@ -183,7 +205,7 @@ def _lend(
     return n
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _home_holds(c: int, n: int, units: Units, limits: Limits, p: Pool, d: Dealt) -> bool:  # pragma: no cover
     """Tell whether a block still meets the limits without the rows that it lends. (It could spare them all; some alone may be
     what it needs: the rest of entropy, of recursive diversity and of closeness.)"""
@@ -205,7 +227,7 @@ def _home_holds(c: int, n: int, units: Units, limits: Limits, p: Pool, d: Dealt)
     return holds
 
 
-@njit(cache=True, nogil=True)
+@step
 def _apply(n: int, units: Units, p: Pool, d: Dealt) -> None:  # pragma: no cover
     """Make the parts that were found blocks. What goes back to its home stays there."""
     left = (1 << n) - 1
@@ -239,7 +261,7 @@ def _apply(n: int, units: Units, p: Pool, d: Dealt) -> None:  # pragma: no cover
             d.left[1] += 1
 
 
-@njit(cache=True, nogil=True)
+@step
 def _split_off(
     b: int, least_size: int, units: Units, limits: Limits, p: Pool, d: Dealt
 ) -> int:  # pragma: no cover
@@ -272,13 +294,13 @@ def _split_off(
     return 0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _clear(p: Pool) -> None:  # pragma: no cover
     for value in range(p.histogram.size):
         p.histogram[value] = 0
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _is_first_under(
     start: int, node: int, a: int, offset: int, units: Units, d: Dealt
 ) -> bool:  # pragma: no cover
@@ -291,7 +313,7 @@ def _is_first_under(
     return True
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _count_spare(
     b: int, node: int, a: int, offset: int, units: Units, limits: Limits, p: Pool, d: Dealt
 ) -> int:  # pragma: no cover
@@ -310,7 +332,7 @@ def _count_spare(
     return size
 
 
-@njit(cache=True, nogil=True)
+@step
 def _spare(b: int, e: int, value: int, limits: Limits, d: Dealt) -> int:  # pragma: no cover
     """Take rows of an entry out of a block as long as the rest meets the limits; return how many."""
     taken, some = 0, lot(e, d)
@@ -325,7 +347,7 @@ def _spare(b: int, e: int, value: int, limits: Limits, d: Dealt) -> int:  # prag
     return taken
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _split(
     b: int, node: int, a: int, offset: int, units: Units, limits: Limits, d: Dealt
 ) -> None:  # pragma: no cover
@@ -344,7 +366,7 @@ def _split(
     d.stale[b] = d.stale[new] = True
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _stays(part: int, n: int, p: Pool) -> bool:  # pragma: no cover
     """Tell whether a part was priced as rows that go back to their home."""
     back = 0.0

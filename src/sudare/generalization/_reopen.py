@@ -10,15 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from sudare.generalization._dealt import NONE, TOLERANCE, add, deal, list_entries, lot, refit
+from sudare.generalization._dealt import NONE, TOLERANCE, Dealt, add, deal, lot, refit
 from sudare.generalization._kernels import tuple_number
-from sudare.kernels import slot_of, slots_for
+from sudare.kernels import kernel, slot_of, slots_for, step
+from sudare.lent import lent
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
-    from sudare.generalization._dealt import Dealt
     from sudare.generalization.problem import Units
     from sudare.privacy.limits import Limits
 
@@ -40,8 +39,23 @@ class Sets(NamedTuple):
     elsewhere: Array  # of each entry: the cheapest other block that it could join as it stands
     histogram: Array
 
+    @classmethod
+    def room_for(cls, d: Dealt, values: int) -> Sets:
+        room = len(d.unit)
+        return cls(
+            number=np.empty(room, dtype=np.uint64),
+            first=np.empty(room, dtype=np.int64),
+            after=np.empty(room, dtype=np.int64),
+            rows=np.empty(room, dtype=np.int64),
+            saved=np.empty(room),
+            members=np.empty(MAX_MEMBERS, dtype=np.int64),
+            taken=np.zeros(room, dtype=np.int64),
+            inside=np.zeros(room, dtype=np.bool_),
+            elsewhere=np.empty(room, dtype=np.int64),
+            histogram=np.zeros(values, dtype=np.int64),
+        )
 
-@njit(cache=True, nogil=True)
+
 def reopen(
     units: Units,
     limits: Limits,
@@ -51,32 +65,47 @@ def reopen(
     choices: Array,
     passes: int,
     deals: bool,
-) -> tuple[Array, Array, Array]:  # pragma: no cover
+) -> tuple[Array, Array, Array]:
     """Open blocks as long as that saves distortion; `choices` are all level vectors by rising cost.
 
     Returns the entries: a unit, how many of its records, and their block.
     """
-    d = deal(units, block_of, blocks, deals)
-    room = d.unit.size
-    sets = Sets(
-        np.empty(room, dtype=np.uint64),
-        np.empty(room, dtype=np.int64),
-        np.empty(room, dtype=np.int64),
-        np.empty(room, dtype=np.int64),
-        np.empty(room),
-        np.empty(MAX_MEMBERS, dtype=np.int64),
-        np.zeros(room, dtype=np.int64),
-        np.zeros(room, dtype=np.bool_),
-        np.empty(room, dtype=np.int64),
-        np.zeros(units.values, dtype=np.int64),
-    )
-    slots = slots_for(room)
+    d = Dealt.room_for(units, blocks, deals)
+    sets = Sets.room_for(d, units.values)
+    place = np.empty(len(choices), dtype=np.int64)
+    place[choices @ _radix(units)] = np.arange(len(choices))
+    _reopen(units, limits, block_of, blocks, least_size, choices, place, _radix(units), passes, sets, d)
+    return d.entries()
+
+
+def _radix(units: Units) -> Array:
+    """Return by what each level counts in the number of a level vector."""
+    digits = units.trees.height + 1
+    return np.append(np.cumprod(digits[:0:-1])[::-1], 1)
+
+
+@kernel
+def _reopen(
+    units_: Units,
+    limits_: Limits,
+    block_of: Array,
+    blocks: int,
+    least_size: int,
+    choices: Array,
+    place: Array,
+    radix: Array,
+    passes: int,
+    room_for_sets: Sets,
+    dealt: Dealt,
+) -> None:  # pragma: no cover
+    units, limits, sets, d = lent(units_), lent(limits_), lent(room_for_sets), lent(dealt)
+    deal(block_of, blocks, units, d)
+    room, slots = d.unit.size, slots_for(d.unit.size)
     turn_at, number_at = np.full(slots, -1, dtype=np.int64), np.empty(slots, dtype=np.uint64)
     set_at = np.empty(slots, dtype=np.int64)
-    place = _places(choices, units)
     for turn in range(passes):
         opened = 0
-        _find_elsewhere(units, choices, place, sets.elsewhere, d)
+        _find_elsewhere(units, choices, place, radix, sets.elsewhere, d)
         for choice in range(choices.shape[0]):
             cost = 0.0
             for a in range(choices.shape[1]):
@@ -105,13 +134,12 @@ def reopen(
                     opened += _open(s, choices[choice], cost, least_size, units, limits, sets, d)
         if opened == 0:
             break
-    return list_entries(d)
 
 
 # -- Opening a block -------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@step
 def _open(
     s: int, levels: Array, cost: float, least_size: int, units: Units, limits: Limits, sets: Sets, d: Dealt
 ) -> int:  # pragma: no cover
@@ -138,7 +166,7 @@ def _open(
     return int(opens)
 
 
-@njit(cache=True, nogil=True)
+@step
 def _list_members(s: int, levels: Array, units: Units, sets: Sets, d: Dealt) -> int:  # pragma: no cover
     """List the entries of a set, the costliest first; return how many there are."""
     count, e = 0, sets.first[s]
@@ -157,7 +185,7 @@ def _list_members(s: int, levels: Array, units: Units, sets: Sets, d: Dealt) -> 
     return count
 
 
-@njit(cache=True, nogil=True)
+@step
 def _gather(
     count: int, cost: float, least_size: int, units: Units, limits: Limits, sets: Sets, d: Dealt
 ) -> tuple[int, float, bool]:  # pragma: no cover
@@ -191,7 +219,7 @@ def _gather(
     return size, gain, holds
 
 
-@njit(cache=True, nogil=True)
+@step
 def _is_first_of(i: int, sets: Sets, d: Dealt) -> bool:  # pragma: no cover
     """Tell whether no member before has the same block."""
     first = True
@@ -200,7 +228,7 @@ def _is_first_of(i: int, sets: Sets, d: Dealt) -> bool:  # pragma: no cover
     return first
 
 
-@njit(cache=True, nogil=True)
+@step
 def _closing(
     b: int, cost: float, units: Units, sets: Sets, d: Dealt
 ) -> tuple[int, float]:  # pragma: no cover
@@ -216,7 +244,7 @@ def _closing(
     return more, saved
 
 
-@njit(cache=True, nogil=True)
+@step
 def _price_elsewhere(e: int, units: Units, sets: Sets, d: Dealt) -> float:  # pragma: no cover
     """Return what a record costs in the other block that it could join, if that is still as it was."""
     b = sets.elsewhere[e]
@@ -230,7 +258,7 @@ def _price_elsewhere(e: int, units: Units, sets: Sets, d: Dealt) -> float:  # pr
     return float(d.cost[b])
 
 
-@njit(cache=True, nogil=True)
+@step
 def _move(count: int, closed: int, units: Units, sets: Sets, d: Dealt) -> None:  # pragma: no cover
     """Let the records come that were taken, and all of the closed block that are in the set; send its others elsewhere."""
     d.left[1] -= 1
@@ -258,7 +286,7 @@ def _move(count: int, closed: int, units: Units, sets: Sets, d: Dealt) -> None: 
                 d.left[1] += 1
 
 
-@njit(cache=True, nogil=True)
+@step
 def _leave(e: int, weight: int, b: int, units: Units, d: Dealt) -> None:  # pragma: no cover
     """Let records of an entry go to another block. Their own must be fitted anew."""
     if weight == 0:
@@ -272,21 +300,9 @@ def _leave(e: int, weight: int, b: int, units: Units, d: Dealt) -> None:  # prag
 # -- Where else an entry could be ------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
-def _places(choices: Array, units: Units) -> Array:  # pragma: no cover
-    """Return the place of every level vector among the choices, by its number."""
-    place = np.empty(choices.shape[0], dtype=np.int64)
-    for c in range(choices.shape[0]):
-        number = 0
-        for a in range(choices.shape[1]):
-            number = number * (units.trees.height[a] + 1) + choices[c, a]
-        place[number] = c
-    return place
-
-
-@njit(cache=True, nogil=True)
+@step
 def _find_elsewhere(
-    units: Units, choices: Array, place: Array, elsewhere: Array, d: Dealt
+    units: Units, choices: Array, place: Array, radix: Array, elsewhere: Array, d: Dealt
 ) -> None:  # pragma: no cover
     """Find for every entry the cheapest block, besides its own, whose values are those of the entry as they stand."""
     room, blocks = d.unit.size, d.size.size
@@ -295,7 +311,7 @@ def _find_elsewhere(
         if d.size[b] > 0:
             number = 0
             for a in range(choices.shape[1]):
-                number = number * (units.trees.height[a] + 1) + d.level[b, a]
+                number += radix[a] * d.level[b, a]
             choice_of[b] = place[number]
     slots = slots_for(blocks)
     turn_at, number_at = np.full(slots, -1, dtype=np.int64), np.empty(slots, dtype=np.uint64)

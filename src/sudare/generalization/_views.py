@@ -6,9 +6,9 @@ import heapq
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
 from sudare.generalization._kernels import meet
+from sudare.kernels import kernel, step
 from sudare.privacy._views import has_values, posterior_holds
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 WEIGHT_OF_EVEN = 1e-3  # so much does it count that parts are even
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_views(
     people: People, trees: Trees, choice: Choice, need: Need
 ) -> tuple[Array, Array, Array]:  # pragma: no cover
@@ -112,7 +112,7 @@ def cut_views(
     return block_of, low[:, : blocks.max()], high[:, : blocks.max()]
 
 
-@njit(cache=True, nogil=True)
+@step
 def _candidates(
     members: Array, people: People, trees: Trees, choice: Choice, v: int, here: Array
 ) -> tuple[Array, Array, Array]:  # pragma: no cover
@@ -136,7 +136,7 @@ def _candidates(
     return np.array(attributes)[1:], np.array(places)[1:], np.array(scores)[1:]
 
 
-@njit(cache=True, nogil=True)
+@step
 def _end(place: int, last: int, trees: Trees, a: int) -> int:  # pragma: no cover
     """Return the last value of the child that a value is in, of the node that it and `last` meet in."""
     top = meet(trees, a, place, last, 0)
@@ -145,7 +145,7 @@ def _end(place: int, last: int, trees: Trees, a: int) -> int:  # pragma: no cove
     return place
 
 
-@njit(cache=True, nogil=True)
+@step
 def _scores(
     values: Array, here: Array, total: int, a: int, trees: Trees, choice: Choice
 ) -> Array:  # pragma: no cover
@@ -171,7 +171,7 @@ def _scores(
     return scores
 
 
-@njit(cache=True, nogil=True)
+@step
 def values_of(members: Array, people: People, a: int, here: Array) -> tuple[Array, int]:  # pragma: no cover
     """Return the distinct values of an attribute in a block, rising, and fill in how many records have each."""
     values, total = np.empty(min(members.size, here.size), dtype=np.int64), 0
@@ -186,7 +186,7 @@ def values_of(members: Array, people: People, a: int, here: Array) -> tuple[Arra
     return np.sort(values[:different]), total
 
 
-@njit(cache=True, nogil=True)
+@step
 def leave_values(
     members: Array, v: int, people: People, block_of: Array, sets: Array, others: Array
 ) -> None:  # pragma: no cover
@@ -202,7 +202,7 @@ def leave_values(
                 others[i, g, w] = left & people.fixed[u, g, w]
 
 
-@njit(cache=True, nogil=True)
+@step
 def leave_likely(
     members: Array, v: int, people: People, block_of: Array, counts: Array, need: Need, likely: Array
 ) -> None:  # pragma: no cover
@@ -218,7 +218,7 @@ def leave_likely(
                 likely[i, g, s] = weight * (people.weighed[u, g, s] if people.weighed.size else 1.0)
 
 
-@njit(cache=True, nogil=True)
+@step
 def holds(
     members: Array, a: int, place: int, people: People, need: Need, others: Array, likely: Array
 ) -> bool:  # pragma: no cover

@@ -58,9 +58,4 @@ def cut(p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]])
 
 
 def _cut(p: Problem, within: NDArray[np.int64], levels: NDArray[np.integer[Any]], *, strict: bool) -> Cuts:
-    contiguous = np.ascontiguousarray(
-        levels, dtype=np.int64
-    )  # one form of array, so that one kernel is compiled
-    order = np.argsort(within, kind="stable")
-    cuts: Cuts = _mondrian.mondrian(p.unit_arrays, p.limits, strict, within, contiguous, order)
-    return cuts
+    return _mondrian.mondrian(p.unit_arrays, p.limits, strict, within, levels)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from sudare.kernels import kernel
 from sudare.noise._chacha import ONE, ZERO, take, tap
 
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def retain(
     key: Array, stream: np.uint64, codes: Array, last: Array, share: Array
 ) -> None:  # pragma: no cover
@@ -33,7 +33,7 @@ def retain(
         codes[i] = to if to < j else to + ONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def alias_tables(weights: Array, largest: Array, bits: int) -> tuple[Array, Array]:  # pragma: no cover
     """Lay each column of weights, 2^64 together, out in 2^bits cells that hold 2^(64 - bits) each.
 
@@ -77,7 +77,7 @@ def alias_tables(weights: Array, largest: Array, bits: int) -> tuple[Array, Arra
     return own, other
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exchange(
     key: Array, stream: np.uint64, codes: Array, own: Array, other: Array, bits: int
 ) -> None:  # pragma: no cover

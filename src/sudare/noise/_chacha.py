@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from sudare.kernels import kernel
+
 Array = np.ndarray[Any, Any]
 
 LANES = 16
@@ -29,12 +31,12 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 # -- ChaCha20 --------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True)
 def _rotated(x: np.uint32, by: np.uint32) -> np.uint32:  # pragma: no cover
     return np.uint32(np.uint32(x << by) | np.uint32(x >> (np.uint32(32) - by)))
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True)
 def _quarter(a: np.uint32, b: np.uint32, c: np.uint32, d: np.uint32) -> Any:  # pragma: no cover
     """Return the quarter round of RFC 8439, 2.1."""
     a = np.uint32(a + b)
@@ -48,7 +50,7 @@ def _quarter(a: np.uint32, b: np.uint32, c: np.uint32, d: np.uint32) -> Any:  # 
     return a, b, c, d
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True)
 def _double(x: Any) -> Any:  # pragma: no cover
     """Return a column round and a diagonal round (RFC 8439, 2.3)."""
     x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15 = x
@@ -63,13 +65,13 @@ def _double(x: Any) -> Any:  # pragma: no cover
     return x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True)
 def _rounds(x: Any) -> Any:  # pragma: no cover
     """Return all twenty, written out: the compiler makes vectors only of a loop that has no loop in it."""
     return _double(_double(_double(_double(_double(_double(_double(_double(_double(_double(x))))))))))
 
 
-@njit(cache=True, nogil=True, forceinline=False)
+@njit(nogil=True, forceinline=False)
 def fill(key: Array, stream: np.uint64, block: np.uint64, out: Array) -> None:  # pragma: no cover
     """Fill with the keystream of a stream from a block on; whole LANES of blocks only.
 
@@ -106,7 +108,7 @@ def fill(key: Array, stream: np.uint64, block: np.uint64, out: Array) -> None:  
 # -- One word after the other -----------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True, forceinline=False)
+@njit(nogil=True, forceinline=False)
 def tap(key: Array, stream: np.uint64) -> Array:  # pragma: no cover
     """Return a tap at the start of a stream: the words that wait in it, and behind them what it must remember.
 
@@ -119,14 +121,14 @@ def tap(key: Array, stream: np.uint64) -> Array:  # pragma: no cover
     return fresh
 
 
-@njit(cache=True, nogil=True, forceinline=False)
+@njit(nogil=True, forceinline=False)
 def _refill(tap: Array) -> None:  # pragma: no cover
     fill(tap[KEY:].view(np.uint32), tap[STREAM], tap[AFTER], tap[:BUFFER])
     tap[TAKEN] = 0
     tap[AFTER] += np.uint64(BUFFER // BLOCK)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True)
 def take(tap: Array) -> np.uint64:  # pragma: no cover
     """Return the next word."""
     if tap[TAKEN] == BUFFER:
@@ -137,7 +139,7 @@ def take(tap: Array) -> np.uint64:  # pragma: no cover
     return word
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True)
 def _high(x: np.uint64, y: np.uint64) -> np.uint64:  # pragma: no cover
     """Return the upper half of the 128 bits of x y."""
     crossed = (x >> HALF) * (y & LOW) + (((x & LOW) * (y & LOW)) >> HALF)
@@ -145,7 +147,7 @@ def _high(x: np.uint64, y: np.uint64) -> np.uint64:  # pragma: no cover
     return (x >> HALF) * (y >> HALF) + (crossed >> HALF) + (other >> HALF)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True)
 def below(tap: Array, n: np.uint64) -> np.uint64:  # pragma: no cover
     """Return a number below n, each as likely as the other (Lemire 2019).
 
@@ -157,7 +159,7 @@ def below(tap: Array, n: np.uint64) -> np.uint64:  # pragma: no cover
     return _high(word, n)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_words(key: Array, stream: np.uint64, out: Array) -> None:  # pragma: no cover
     """Fill with the keystream of a stream from its start on, however long."""
     whole = out.size - out.size % (LANES * BLOCK)
@@ -168,7 +170,7 @@ def fill_words(key: Array, stream: np.uint64, out: Array) -> None:  # pragma: no
         out[i] = rest[i - whole]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_below(key: Array, stream: np.uint64, n: np.uint64, out: Array) -> None:  # pragma: no cover
     """Fill with numbers below n."""
     source = tap(key, stream)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from sudare.kernels import kernel, step
 from sudare.noise._chacha import ONE, ZERO, below, take, tap
 
 Array = np.ndarray[Any, Any]
@@ -25,7 +26,7 @@ RUNS = np.array([math.factorial(STEPS) // math.factorial(k) for k in range(STEPS
 # -- Whether, with probability exp(-x) ------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True)
 def _run(tap: Array) -> np.uint64:  # pragma: no cover
     """Return K >= 1 with Pr(K > k) = 1/k!: how far trials that succeed with 1/1, 1/2, 1/3, ... go.
 
@@ -42,7 +43,7 @@ def _run(tap: Array) -> np.uint64:  # pragma: no cover
     return run
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@njit(nogil=True, forceinline=True)
 def _exp_minus(tap: Array, u: np.uint64, t: np.uint64) -> bool:  # pragma: no cover
     """Return True with probability exp(-u/t), for u <= t (their Algorithm 1: is K odd for Pr(K > k) = (u/t)^k/k!)."""
     k, run = ONE, _run(tap)
@@ -51,7 +52,7 @@ def _exp_minus(tap: Array, u: np.uint64, t: np.uint64) -> bool:  # pragma: no co
     return bool(k & ONE)
 
 
-@njit(cache=True, nogil=True)
+@step
 def exp_minus(tap: Array, whole: np.uint64, u: np.uint64, t: np.uint64) -> bool:  # pragma: no cover
     """Return True with probability exp(-(whole + u/t)), for u <= t."""
     for _ in range(whole):
@@ -63,7 +64,7 @@ def exp_minus(tap: Array, whole: np.uint64, u: np.uint64, t: np.uint64) -> bool:
 # -- Noise -------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_laplace(
     key: Array, stream: np.uint64, t: np.uint64, s: np.uint64, out: Array
 ) -> None:  # pragma: no cover
@@ -89,7 +90,7 @@ def fill_laplace(
         out[i] = -np.int64(y) if negative else np.int64(y)
 
 
-@njit(cache=True, nogil=True)
+@step
 def laplace_of(source: Array, t: np.uint64, out: Array) -> None:  # pragma: no cover
     """Draw one integer of probability proportional to exp(-|z| / t)."""
     while True:
@@ -105,7 +106,7 @@ def laplace_of(source: Array, t: np.uint64, out: Array) -> None:  # pragma: no c
             return
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_gaussian(key: Array, stream: np.uint64, variance: np.uint64, out: Array) -> None:  # pragma: no cover
     """Fill with z of probability proportional to exp(-z^2 / (2 variance)) (their Algorithm 3).
 
@@ -131,7 +132,7 @@ def fill_gaussian(key: Array, stream: np.uint64, variance: np.uint64, out: Array
 # -- A choice among candidates ------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose(source: Array, losses: Array) -> int:  # pragma: no cover
     """Return i with a probability exactly proportional to exp(-losses[i] / 2^32): one proposed at random, until it stays."""
     n, one = np.uint64(losses.size), np.uint64(1) << np.uint64(32)

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
-from numba import njit
 from numpy.typing import NDArray
 
+from sudare.kernels import kernel
 from sudare.plans.generalization import (
     Ints,
     Located,
@@ -172,7 +172,7 @@ def _climb(
         levels[higher] = level + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _routed(
     units: NDArray[np.int32],
     nodes: NDArray[np.int32],

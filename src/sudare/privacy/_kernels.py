@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
+from sudare.kernels import inlined, kernel, step
 from sudare.privacy.tree import LEVEL, NODE, PARENT
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ EQUAL, ORDERED, HIERARCHICAL = 0, 1, 2
 TOLERANCE = 1e-12
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def meets(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
     """Tell whether a block of so many records, with these sensitive values, meets all limits."""
     if size < limits.k:
@@ -36,7 +36,7 @@ def meets(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no co
     return limits.distinct <= 1 or has_distinct(histogram, limits.distinct)
 
 
-@njit(cache=True, nogil=True)
+@step
 def _meets_more(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
     besides, rest = histogram, size
     if limits.harmless.size > 0:
@@ -54,7 +54,7 @@ def _meets_more(histogram: Array, size: int, limits: Limits) -> bool:  # pragma:
     return True
 
 
-@njit(cache=True, nogil=True)
+@step
 def _is_diverse(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
     """Tell whether records that are not harmless meet all limits of l-diversity."""
     if limits.distinct > 1 and not has_distinct(histogram, limits.distinct):
@@ -70,7 +70,7 @@ def _is_diverse(histogram: Array, size: int, limits: Limits) -> bool:  # pragma:
     return True
 
 
-@njit(cache=True, nogil=True)
+@step
 def largest_window(histogram: Array, windows: Array) -> int:  # pragma: no cover
     """Return how many records the fullest window has; see `values.windows`."""
     most, inside, end = 0, 0, 0
@@ -83,7 +83,7 @@ def largest_window(histogram: Array, windows: Array) -> int:  # pragma: no cover
     return most
 
 
-@njit(cache=True, nogil=True)
+@step
 def has_distinct(histogram: Array, l: int) -> bool:  # pragma: no cover
     """Tell whether at least l values occur."""
     distinct = 0
@@ -95,7 +95,7 @@ def has_distinct(histogram: Array, l: int) -> bool:  # pragma: no cover
     return False
 
 
-@njit(cache=True, nogil=True)
+@step
 def entropy(histogram: Array, size: int) -> float:  # pragma: no cover
     """Return the entropy in natural logarithms."""
     total = 0.0
@@ -106,7 +106,7 @@ def entropy(histogram: Array, size: int) -> float:  # pragma: no cover
     return total
 
 
-@njit(cache=True, nogil=True)
+@step
 def recursive_l(histogram: Array, c: float) -> int:  # pragma: no cover
     """Return the largest l with r_1 < c (r_l + ... + r_m); 0 if there is none.
 
@@ -122,7 +122,7 @@ def recursive_l(histogram: Array, c: float) -> int:  # pragma: no cover
     return 0
 
 
-@njit(cache=True, nogil=True)
+@step
 def _sorted(counts: Array) -> Array:  # pragma: no cover
     """Return counts by rising size (Shell's sort; every kernel that calls `meets` would be compiled with all of `np.sort`)."""
     rising, gap = counts.copy(), counts.size // 2
@@ -137,7 +137,7 @@ def _sorted(counts: Array) -> Array:  # pragma: no cover
     return rising
 
 
-@njit(cache=True, nogil=True)
+@step
 def distance_to(
     kind: int, histogram: Array, size: int, shares: Array, tree: Array
 ) -> float:  # pragma: no cover
@@ -170,7 +170,7 @@ def distance_to(
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def entropies(start: Array, count: Array, sizes: Array) -> Array:  # pragma: no cover
     """Return the entropy of every block."""
     out = np.empty(sizes.size)
@@ -179,7 +179,7 @@ def entropies(start: Array, count: Array, sizes: Array) -> Array:  # pragma: no 
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def recursive_ls(start: Array, count: Array, c: float) -> Array:  # pragma: no cover
     """Return for every block the largest l for which it is (c, l)-diverse."""
     out = np.empty(start.size - 1, dtype=np.int64)
@@ -188,7 +188,7 @@ def recursive_ls(start: Array, count: Array, c: float) -> Array:  # pragma: no c
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def largest_windows(start: Array, place: Array, count: Array, ends: Array) -> Array:  # pragma: no cover
     """Return for every block how many records its fullest window has.
 
@@ -206,7 +206,7 @@ def largest_windows(start: Array, place: Array, count: Array, ends: Array) -> Ar
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distances(
     kind: int, start: Array, value: Array, count: Array, sizes: Array, shares: Array, tree: Array
 ) -> Array:  # pragma: no cover

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
-from sudare.kernels import popcount
+from sudare.kernels import kernel, popcount, step
 from sudare.privacy._kernels import TOLERANCE
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+@step
 def has_values(one: Array, other: Array, l: int) -> bool:  # pragma: no cover
     """Tell whether two sets of values have l of them in common."""
     common = 0
@@ -27,7 +26,7 @@ def has_values(one: Array, other: Array, l: int) -> bool:  # pragma: no cover
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def block_sets(block_of: Array, sensitive: Array, blocks: int, words: int) -> Array:  # pragma: no cover
     """Return the values that occur in every block, one bit each; who is in none (-1) does not count."""
     sets = np.zeros((blocks, words), dtype=np.uint64)
@@ -39,7 +38,7 @@ def block_sets(block_of: Array, sensitive: Array, blocks: int, words: int) -> Ar
     return sets
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_common(left: Array, sets: Array, block_of: Array) -> None:  # pragma: no cover
     """Take from each person's values those that do not occur in the person's block."""
     for u in range(block_of.size):
@@ -48,7 +47,7 @@ def keep_common(left: Array, sets: Array, block_of: Array) -> None:  # pragma: n
                 left[u, w] &= sets[block_of[u], w]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_sizes(left: Array) -> Array:  # pragma: no cover
     """Count everybody's values."""
     sizes = np.zeros(left.shape[0], dtype=np.int64)
@@ -58,7 +57,7 @@ def set_sizes(left: Array) -> Array:  # pragma: no cover
     return sizes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weigh(weighed: Array, counts: Array, block_of: Array, totals: Array) -> None:  # pragma: no cover
     """Multiply what every value weighs for each person by the share of its records that are in the person's block."""
     for u in range(block_of.size):
@@ -69,7 +68,7 @@ def weigh(weighed: Array, counts: Array, block_of: Array, totals: Array) -> None
                 weighed[u, s] *= counts[block_of[u], s] / totals[s]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def posteriors(weighed: Array, totals: Array, largest: Array, entropy: Array) -> None:  # pragma: no cover
     """Find the probability of the likeliest value, and the entropy, of each person's posterior."""
     for u in range(weighed.shape[0]):
@@ -84,7 +83,7 @@ def posteriors(weighed: Array, totals: Array, largest: Array, entropy: Array) ->
         entropy[u] = np.log(whole) - logs / whole
 
 
-@njit(cache=True, nogil=True)
+@step
 def posterior_holds(likely: Array, counts: Array, need: Need) -> bool:  # pragma: no cover
     """Tell whether the posterior of somebody in a block of these counts is within the limits."""
     whole, most, logs = 0.0, 0.0, 0.0

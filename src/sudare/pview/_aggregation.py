@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from sudare.kernels import kernel, step
 
 Array = np.ndarray[Any, Any]
 
@@ -23,13 +24,13 @@ STEPS = 1024
 # -- Aggregation errors and their sensitivity ---------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def steps(error: float) -> Any:  # pragma: no cover
     """Return an error in whole steps, rounded down."""
     return np.int64(np.floor(error * STEPS))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sensitivity(size: float) -> Any:  # pragma: no cover
     """Return by how many steps one record can change the error of a block of that size.
 
@@ -39,7 +40,7 @@ def sensitivity(size: float) -> Any:  # pragma: no cover
     return np.int64(np.ceil(2 * STEPS * (1 - 1 / size))) + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def aggregation_error(counts: Array, size: float) -> Any:  # pragma: no cover
     """Return AE of a block with these counts in its occupied cells."""
     total = counts.sum()
@@ -57,7 +58,7 @@ def aggregation_error(counts: Array, size: float) -> Any:  # pragma: no cover
 # -- A tally: how many counts there are of each level, from the largest down (a Fenwick tree) -----------
 
 
-@njit(cache=True, nogil=True)
+@step
 def tally_add(tally: Array, rank: int, count: int) -> None:  # pragma: no cover
     """Add a count, which has the level with this rank; or take it out again, if it comes with a minus."""
     number = 1 if count > 0 else -1
@@ -68,7 +69,7 @@ def tally_add(tally: Array, rank: int, count: int) -> None:  # pragma: no cover
         i += i & -i
 
 
-@njit(cache=True, nogil=True)
+@step
 def tally_error(
     tally: Array, levels: Array, total: int, number: int, size: float
 ) -> float:  # pragma: no cover

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from sudare.kernels import kernel
 
 Array = np.ndarray[Any, Any]
 
@@ -13,7 +14,7 @@ GROUP = 64  # neighbouring boxes with a common bound, so that a query need not t
 STEPS = 256
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arrange(low: Array, high: Array, sizes: Array) -> Array:  # pragma: no cover
     """Order boxes so that neighbours lie together: halve them again and again along the axis on which they spread most."""
     axes, n = low.shape
@@ -57,7 +58,7 @@ def arrange(low: Array, high: Array, sizes: Array) -> Array:  # pragma: no cover
     return order
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bounds(low: Array, high: Array, weights: Array) -> tuple[Array, Array, Array]:  # pragma: no cover
     """Return the smallest box around each group of boxes, and the sum of its weights."""
     axes, n = low.shape
@@ -75,7 +76,7 @@ def bounds(low: Array, high: Array, weights: Array) -> tuple[Array, Array, Array
     return first, last, sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count(
     low: Array,
     high: Array,
@@ -132,7 +133,7 @@ def count(
         out[q] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weigh(low: Array, high: Array, weights: Array, axis: int, sums: Array) -> None:  # pragma: no cover
     """Multiply the weights by the mean, over each box, of what the cells of an axis weigh, given as running sums."""
     for i in range(weights.size):
@@ -141,7 +142,7 @@ def weigh(low: Array, high: Array, weights: Array, axis: int, sums: Array) -> No
             weights[i] *= (sums[np.int64(high[axis, i]) + 1] - sums[low[axis, i]]) / width
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(
     low: Array, high: Array, weights: Array, strides: Array, corners: Array
 ) -> None:  # pragma: no cover
@@ -164,7 +165,7 @@ def spread(
             corners[place] += sign * density
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def put(points: Array, weights: Array, strides: Array, cells: Array) -> None:  # pragma: no cover
     """Add every point's weight to its cell."""
     for i in range(weights.size):
@@ -174,7 +175,7 @@ def put(points: Array, weights: Array, strides: Array, cells: Array) -> None:  #
         cells[place] += weights[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def errors(
     low: Array, high: Array, weights: Array, squares: Array, lows: Array, highs: Array, out: Array
 ) -> None:  # pragma: no cover

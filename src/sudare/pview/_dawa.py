@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from sudare.kernels import kernel
 from sudare.noise._exponential import laplace_of
 from sudare.pview._aggregation import steps, tally_add, tally_error
 
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def interval_errors(counts: Array, ranks: Array, levels: Array) -> Array:  # pragma: no cover
     """Return the sum of |x - mean| over every interval: row l, column i is that of length 2^l which ends with i.
 
@@ -45,7 +45,7 @@ def interval_errors(counts: Array, ranks: Array, levels: Array) -> Array:  # pra
     return errors
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cheapest(source: Array, errors: Array, scales: Array, each: int) -> Array:  # pragma: no cover
     """Return where the buckets of the cheapest partition begin, from the last to the first.
 

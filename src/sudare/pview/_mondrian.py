@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from sudare.kernels import kernel, step
 from sudare.noise._chacha import below
 from sudare.noise._exponential import choose, laplace_of
 from sudare.pview._aggregation import aggregation_error, sensitivity, steps, tally_add, tally_error
@@ -25,7 +25,7 @@ MAX_LOSS = 1e4
 # -- All cuts of a block --------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_errors(
     cells: Array,
     counts: Array,
@@ -86,7 +86,7 @@ def cut_errors(
         cuts += width - 1
 
 
-@njit(cache=True, nogil=True)
+@step
 def _dense_errors(
     codes: Array,
     counts: Array,
@@ -128,7 +128,7 @@ def _dense_errors(
 # -- The tree -------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@step
 def random_converge(
     source: Array, counts: Array, volume: float, theta: int, converge: np.uint64, draw: Array
 ) -> bool:  # pragma: no cover
@@ -138,7 +138,7 @@ def random_converge(
     return bool(steps(aggregation_error(counts, volume)) + draw[0] <= theta)
 
 
-@njit(cache=True, nogil=True)
+@step
 def random_cut(
     source: Array, left: Array, right: Array, largest: float, epsilon: float
 ) -> Any:  # pragma: no cover
@@ -159,7 +159,7 @@ def random_cut(
     return choose(source, losses)
 
 
-@njit(cache=True, nogil=True)
+@step
 def split(cells: Array, counts: Array, ranks: Array, attribute: int, value: int) -> int:  # pragma: no cover
     """Put the rows up to a value first, and return how many they are."""
     i, j = 0, counts.size
@@ -176,7 +176,7 @@ def split(cells: Array, counts: Array, ranks: Array, attribute: int, value: int)
     return i
 
 
-@njit(cache=True, nogil=True)
+@step
 def _longer(blocks: Array) -> Array:  # pragma: no cover
     longer = np.empty((2 * blocks.shape[0], blocks.shape[1]), dtype=np.int64)
     for b in range(blocks.shape[0]):
@@ -185,7 +185,7 @@ def _longer(blocks: Array) -> Array:  # pragma: no cover
     return longer
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(
     source: Array,
     cells: Array,

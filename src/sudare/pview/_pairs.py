@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from sudare.kernels import kernel
 
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weigh_pairs(
     groups: Array, weights: Array, pairs: Array, bins: Array, out: Array
 ) -> None:  # pragma: no cover
@@ -21,14 +22,14 @@ def weigh_pairs(
             out[p, np.int64(one[r]) * width + other[r]] += weights[r]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keys_of(one: Array, other: Array, width: int, out: Array) -> None:  # pragma: no cover
     """Give every point its cell of a two-way table."""
     for r in range(len(one)):
         out[r] = np.int64(one[r]) * width + other[r]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rake(weights: Array, keys: Array, target: Array, tiny: float) -> None:  # pragma: no cover
     """Scale the weights so that they add up to the target in every cell that holds any."""
     sums = np.zeros(len(target))
@@ -40,7 +41,7 @@ def rake(weights: Array, keys: Array, target: Array, tiny: float) -> None:  # pr
         weights[r] *= sums[keys[r]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_given(
     given: Array, order: Array, upto: Array, offsets: Array, out: Array
 ) -> None:  # pragma: no cover

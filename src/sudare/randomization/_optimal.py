@@ -13,26 +13,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from sudare.kernels import kernel, step
 
 Array = np.ndarray[Any, Any]
 GOLDEN = 0.6180339887498949
 STEPS = 70
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def low(a: float, d: int, e: float) -> float:  # pragma: no cover
     """Return the least that q_2, and so every other q_i, can be: rows 1 and 2 hold, and q rises."""
     return max(a, 1.0 - e * a / (d - 1), (d - 1) * (1.0 - a) / e)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def high(c: float, d: int, e: float) -> float:  # pragma: no cover
     """Return the most that q_{d-1}, and so every other q_i, can be: rows d - 1 and d hold, and q rises."""
     return min(c, e * (d - 1) * (1.0 - c), 1.0 - c / (e * (d - 1)))
 
 
-@njit(cache=True, nogil=True)
+@step
 def _above(v: Array, first: int, end: int, x: float) -> int:  # pragma: no cover
     """Return how far v, falling from `first` to `end`, stays above x."""
     while first < end:
@@ -44,7 +45,7 @@ def _above(v: Array, first: int, end: int, x: float) -> int:  # pragma: no cover
     return first
 
 
-@njit(cache=True, nogil=True)
+@step
 def level(
     v: Array, sums: Array, squares: Array, empty: int, a: float, c: float, lo: float, hi: float
 ) -> tuple[float, float]:  # pragma: no cover
@@ -76,7 +77,7 @@ def level(
     return s, error
 
 
-@njit(cache=True, nogil=True)
+@step
 def _span(a: float, d: int, e: float, beyond: bool) -> tuple[float, float]:  # pragma: no cover
     """Return between which ends c can be, given a, below c* or beyond it; none if the first is larger."""
     lo = low(a, d, e)
@@ -87,7 +88,7 @@ def _span(a: float, d: int, e: float, beyond: bool) -> tuple[float, float]:  # p
     return (max(lo, star), most) if beyond else (lo, min(most, star))
 
 
-@njit(cache=True, nogil=True)
+@step
 def _error(
     v: Array, sums: Array, squares: Array, empty: int, a: float, c: float, e: float
 ) -> float:  # pragma: no cover
@@ -96,7 +97,7 @@ def _error(
     return level(v, sums, squares, empty, a, c, lo, max(lo, high(c, d, e)))[1]
 
 
-@njit(cache=True, nogil=True)
+@step
 def _best_end(
     v: Array, sums: Array, squares: Array, empty: int, a: float, e: float, beyond: bool
 ) -> tuple[float, float]:  # pragma: no cover
@@ -119,7 +120,7 @@ def _best_end(
     return (x, fx) if fx <= fy else (y, fy)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def least_end(d: int, e: float) -> tuple[float, float]:  # pragma: no cover
     """Return between which ends a = q_1 can be."""
     right = e * (d - 1) / (1.0 + e * (d - 1))  # where q_{d-1} = q_d at most
@@ -130,7 +131,7 @@ def least_end(d: int, e: float) -> tuple[float, float]:  # pragma: no cover
     return max(least, (1.0 - right) * (d - 1) / e, 1.0 - right * e / (d - 1)), right
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(
     v: Array, empty: int, e: float, beyond: bool
 ) -> tuple[float, float, float, float]:  # pragma: no cover

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from sudare.kernels import kernel
 
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _largest(logs: Array) -> Array:  # pragma: no cover
     """Return max_a logs[u, a] - logs[v, a] for all pairs of rows; what both cannot produce counts for nothing."""
     d = logs.shape[0]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from sudare.kernels import kernel, step
 
 Array = np.ndarray[Any, Any]
 
@@ -39,7 +40,7 @@ class Bundles(NamedTuple):
     """What each bundle's tuples have in common, in lanes as well: a code, or the largest number where they differ."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bundle(codes: Array, gains: Array, start: Array, size: Array) -> Bundles:  # pragma: no cover
     """Lay tuples out in bundles."""
     bundles, marks = start.size, codes.shape[1]
@@ -66,7 +67,7 @@ def bundle(codes: Array, gains: Array, start: Array, size: Array) -> Bundles:  #
     return Bundles(codes, gains, start, size, lines, varying, variety, slack, outlines)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(
     bundles: Bundles, weights: Array, value: Array, low: int, high: int, best: Array
 ) -> None:  # pragma: no cover
@@ -111,7 +112,7 @@ def search(
                         _insert(greatest, likeness[j], weights[bundles.start[b] + j])
 
 
-@njit(cache=True, nogil=True)
+@step
 def _promise(bound: Array, team: int, bundles: int) -> Array:  # pragma: no cover
     """Return how alike a team can be to each bundle, summed."""
     promise = np.zeros(bundles, dtype=np.int64)
@@ -121,7 +122,7 @@ def _promise(bound: Array, team: int, bundles: int) -> Array:  # pragma: no cove
     return promise
 
 
-@njit(cache=True, nogil=True)
+@step
 def _bound(bundles: Bundles, mine: Array, bound: Array) -> None:  # pragma: no cover
     """Find how alike a tuple can be at most to the tuples of each bundle."""
     every = np.arange(mine.size).astype(np.uint32)
@@ -131,7 +132,7 @@ def _bound(bundles: Bundles, mine: Array, bound: Array) -> None:  # pragma: no c
         _add_alike(bundles.outlines[i], every, every.size, mine, bundles.gains, lanes)
 
 
-@njit(cache=True, nogil=True)
+@step
 def _add_alike(
     lines: Array, chosen: Array, count: int, mine: Array, gains: Array, likeness: Array
 ) -> None:  # pragma: no cover
@@ -154,7 +155,7 @@ def _add_alike(
             likeness[j] = sum_
 
 
-@njit(cache=True, nogil=True)
+@step
 def _insert(greatest: Array, likeness: int, times: int) -> None:  # pragma: no cover
     """Put a likeness, so many times, in its place among those so far, which fall; the least make room."""
     at = 0

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from sudare.generalization._kernels import tuple_number
-from sudare.kernels import slot_of, slots_for
+from sudare.kernels import kernel, slot_of, slots_for, step
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Units
@@ -33,7 +32,7 @@ class Counted(NamedTuple):
     """A hash table of pairs of a cell and a sensitive value."""
 
 
-@njit(cache=True, nogil=True)
+@step
 def _uncounted(units: int) -> Counted:  # pragma: no cover
     slots = slots_for(units)
     return Counted(
@@ -48,7 +47,7 @@ def _uncounted(units: int) -> Counted:  # pragma: no cover
     )
 
 
-@njit(cache=True, nogil=True)
+@step
 def _count(units: Units, levels: Array, turn: int, counted: Counted) -> int:  # pragma: no cover
     """Number the cells at one choice of levels, count their records and values, and return how many there are."""
     weights, sensitive, values = units.weights, units.sensitive, units.values
@@ -73,7 +72,7 @@ def _count(units: Units, levels: Array, turn: int, counted: Counted) -> int:  # 
     return cells
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cheapest(
     units: Units, choices: Array, cost: Array, min_records: Array, min_values: Array, best: Array
 ) -> None:  # pragma: no cover
@@ -97,7 +96,7 @@ def cheapest(
                     best[i, u] = cost[choice]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def closed(
     units: Units, choices: Array, min_records: int, min_values: int
 ) -> tuple[Array, Array, Array]:  # pragma: no cover
@@ -144,7 +143,7 @@ def closed(
     return np.array(starts), members[:end].copy(), np.array(choice_of)
 
 
-@njit(cache=True, nogil=True)
+@step
 def _find_differing(
     units: Units, levels: Array, cell_of: Array, cells: int, size: Array, differ: Array
 ) -> int:  # pragma: no cover

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from sudare.kernels import kernel, step
 
 Array = np.ndarray[Any, Any]
 
@@ -25,7 +26,7 @@ class PricingProblem(NamedTuple):
     min_values: int
 
 
-@njit(cache=True, nogil=True)
+@step
 def _best_block(
     prices: Array,
     scale: float,
@@ -81,7 +82,7 @@ def _best_block(
     return worth, cost * records, listed
 
 
-@njit(cache=True, nogil=True)
+@step
 def _filled(
     prices: Array, g: int, problem: PricingProblem, order: Array, times: Array, listed: int, missing: int
 ) -> tuple[int, float]:  # pragma: no cover
@@ -113,7 +114,7 @@ def _filled(
     return listed, worth
 
 
-@njit(cache=True, nogil=True)
+@step
 def _largest(problem: PricingProblem) -> int:  # pragma: no cover
     largest = 0
     for g in range(len(problem.cost)):
@@ -121,7 +122,7 @@ def _largest(problem: PricingProblem) -> int:  # pragma: no cover
     return largest + problem.min_values + problem.min_records + 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def excess(prices: Array, problem: PricingProblem) -> Array:  # pragma: no cover
     """Return by how much the best possible block of each cell is worth more than it costs."""
     room = _largest(problem)
@@ -134,7 +135,7 @@ def excess(prices: Array, problem: PricingProblem) -> Array:  # pragma: no cover
     return above
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def blocks(
     prices: Array, problem: PricingProblem, cells: Array
 ) -> tuple[Array, Array, Array, Array]:  # pragma: no cover
@@ -158,7 +159,7 @@ def blocks(
     return start, units[: start[-1]], records[: start[-1]], limits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lowered(prices: Array, problem: PricingProblem) -> Array:  # pragma: no cover
     """Return prices that no possible block exceeds: each times the least factor that one of its cells needs.
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from sudare.kernels import popcount
+from sudare.kernels import kernel, popcount, step
 
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search(
     codes: Array, word: Array, bit: Array, gain: Array, values: Array, wanted: Array, company: int, steps: int
 ) -> Array:  # pragma: no cover
@@ -47,7 +46,7 @@ def search(
     return costs
 
 
-@njit(cache=True, nogil=True)
+@step
 def _cheapest(
     near: Array,
     bits: Array,
@@ -92,7 +91,7 @@ def _cheapest(
     return best, done <= steps
 
 
-@njit(cache=True, nogil=True)
+@step
 def _upper(
     near: Array, bits: Array, kind: Array, gain: Array, own: int, company: int, taken: Array
 ) -> tuple[int, int]:  # pragma: no cover

@@ -6,7 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from sudare.kernels import kernel
 
 Array = np.ndarray[Any, Any]
 
@@ -34,7 +35,7 @@ class TolledCells(NamedTuple):
     """Of each cell, the shares that the credits come from, if they come from entropy."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lower_prices(cells: TolledCells, low: int, high: int, best: Array) -> None:  # pragma: no cover
     """Lower the price of each unit to the least that cells low ... high - 1 ask of it."""
     for g in range(low, high):
@@ -44,7 +45,7 @@ def lower_prices(cells: TolledCells, low: int, high: int, best: Array) -> None: 
             best[u] = min(best[u], price)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_pulls(
     cells: TolledCells, low: int, high: int, best: Array, temperature: float, pull: Array
 ) -> None:  # pragma: no cover
@@ -58,7 +59,7 @@ def add_pulls(
                 pull[u] += math.exp(-above)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def adjust(
     cells: TolledCells,
     low: int,
@@ -103,7 +104,7 @@ def adjust(
         cells.tolls[g] = max(0.0, cells.tolls[g] - step * temperature * credit / max(curve, LEAST_CURVE))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _turn_entropy(
     cells: TolledCells, g: int, demand: Array, log_l: float, follow: float
 ) -> None:  # pragma: no cover
@@ -115,7 +116,7 @@ def _turn_entropy(
             cells.credits[g, v] = -math.log(cells.tangents[g, v]) - log_l
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _turn_recursive(
     cells: TolledCells, g: int, demand: Array, taken: Array, limit: Array, follow: float
 ) -> None:  # pragma: no cover

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from sudare.kernels import kernel
 
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_dense(keys: Array, weights: Array) -> None:  # pragma: no cover
     """Count keys that are small enough to be positions."""
     for i in range(keys.size):
         weights[keys[i]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unpack(keys: Array, spans: Array, codes: Array) -> None:  # pragma: no cover
     """Turn packed keys back into tuples of codes."""
     for i in range(keys.size):
@@ -33,7 +34,7 @@ RAGGED, OPEN_QUOTE, AFTER_QUOTE = 1, 2, 3
 LF, CR, BLANK = 10, 13, 32
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_csv(
     data: Array, delimiter: int, quote: int, newline: int, trim: bool, fields: int, stop_at: int
 ) -> tuple[int, int, int, int, bool]:  # pragma: no cover
@@ -108,7 +109,7 @@ def scan_csv(
     return 0, line, fields, records, odd
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def plain_csv(
     data: Array, delimiter: int, quote: int, newline: int, trim: bool, out: Array
 ) -> int:  # pragma: no cover

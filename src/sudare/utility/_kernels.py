@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from sudare.kernels import kernel
 
 Array = np.ndarray[Any, Any]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_rows(columns: Array, low: Array, high: Array) -> Array:
     """Return how many rows lie in each box, both ends included; `columns` holds one row per attribute."""
     axes, rows = columns.shape
