@@ -84,7 +84,7 @@ for name, module in sorted(sys.modules.items()):
 
 CALLED = (
     "attacks._kernels.mark_blocks attacks._kernels.add_records "
-    "generalization._kernels.sweep generalization._improve.improve generalization._mondrian.mondrian "
+    "generalization._kernels.sweep generalization._improve._improve generalization._mondrian._mondrian generalization._refine._refine "
     "generalization._lattice.divide generalization._lattice.weigh "
     "generalization._views.cut_views generalization._paper_views.cut_views "
     "noise._categories.retain noise._categories.alias_tables noise._categories.exchange "

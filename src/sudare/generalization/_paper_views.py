@@ -17,6 +17,7 @@ import numpy as np
 from sudare.generalization._kernels import meet
 from sudare.generalization._views import holds, leave_likely, leave_values, values_of
 from sudare.kernels import kernel, step
+from sudare.lent import lent
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Trees
@@ -30,8 +31,9 @@ MAX_SWEEPS = 5  # over the pairs of three views or more, until none would rather
 
 
 @kernel
-def cut_views(people: People, trees: Trees, choice: Choice, need: Need) -> Array:  # pragma: no cover
+def cut_views(people_: People, trees_: Trees, choice_: Choice, need_: Need) -> Array:  # pragma: no cover
     """Return the block of every unit in every view."""
+    people, trees, choice, need = lent(people_), lent(trees_), lent(choice_), lent(need_)
     views, m = choice.has.shape[0], people.units.shape[0]
     block_of = np.zeros((views, m), dtype=np.int64)
     values, groups, words = need.totals.size, people.fixed.shape[1], people.fixed.shape[2]
@@ -177,7 +179,8 @@ def _candidates(
                     continue
                 own.append((b, np.int64(a), np.int64(values[i])))
                 own_far.append(abs(before - (total - 1) / 2))
-            here[values] = 0
+            for x in values:
+                here[x] = 0
         for i in np.argsort(np.array(own_far), kind="mergesort")[: choice.candidates]:
             if i > 0:
                 cuts.append(own[i])
@@ -199,10 +202,11 @@ def _look(
             side = 0 if people.units[u, cut[1]] <= cut[2] else 1
             parts[side, people.sensitive[u]] += people.weights[u]
     for u in range(seen.shape[0]):
-        if block_of[v, u] == cut[0]:
-            seen[u] = parts[0 if people.units[u, cut[1]] <= cut[2] else 1]
-        else:
-            seen[u] = counts[v, block_of[v, u]]
+        for s in range(seen.shape[1]):
+            if block_of[v, u] == cut[0]:
+                seen[u, s] = parts[0 if people.units[u, cut[1]] <= cut[2] else 1, s]
+            else:
+                seen[u, s] = counts[v, block_of[v, u], s]
 
 
 @kernel

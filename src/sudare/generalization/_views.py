@@ -9,6 +9,7 @@ import numpy as np
 
 from sudare.generalization._kernels import meet
 from sudare.kernels import kernel, step
+from sudare.lent import lent
 from sudare.privacy._views import has_values, posterior_holds
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ WEIGHT_OF_EVEN = 1e-3  # so much does it count that parts are even
 
 @kernel
 def cut_views(
-    people: People, trees: Trees, choice: Choice, need: Need
+    people_: People, trees_: Trees, choice_: Choice, need_: Need
 ) -> tuple[Array, Array, Array]:  # pragma: no cover
     """Cut the largest block of all views, then the next, as long as the requirement holds.
 
@@ -32,10 +33,10 @@ def cut_views(
     fewer. (By counts it might, if another cut evens them out; that is not waited for.) Views with a smaller `turn` are finished first. Returns the block of every unit in every view, and the
     first and the last value that each block's cuts left to it, by view, block and attribute.
     """
+    people, trees, choice, need = lent(people_), lent(trees_), lent(choice_), lent(need_)
     views, m = choice.has.shape[0], people.units.shape[0]
     low = np.zeros((views, m, people.units.shape[1]), dtype=np.int32)
     high = np.zeros((views, m, people.units.shape[1]), dtype=np.int32)
-    high[:, 0] = choice.span
     block_of = np.zeros((views, m), dtype=np.int64)
     order = np.empty((views, m), dtype=np.int64)
     start, stop = np.zeros((views, m), dtype=np.int64), np.zeros((views, m), dtype=np.int64)
@@ -45,17 +46,20 @@ def cut_views(
     blocks = np.ones(views, dtype=np.int64)
     queue: Any = [(np.int64(0), np.float64(0), np.int64(0), np.int64(0))]  # tells the compiler the types
     queue.pop()
+    everybody = 0
+    for u in range(m):
+        everybody += people.weights[u]
     for v in range(views):
-        order[v] = np.arange(m)
+        for a in range(choice.span.size):
+            high[v, 0, a] = choice.span[a]
         stop[v, 0] = m
         for u in range(m):
+            order[v, u] = u
             s = people.sensitive[u]
             sets[v, 0, s >> 6] |= np.uint64(1) << np.uint64(s & 63)
             if need.by_counts:
                 counts[v, 0, s] += people.weights[u]
-        heapq.heappush(
-            queue, (choice.turn[v], -choice.weight[v] * people.weights.sum(), np.int64(v), np.int64(0))
-        )
+        heapq.heappush(queue, (choice.turn[v], -choice.weight[v] * everybody, np.int64(v), np.int64(0)))
     others = np.empty((m, groups, words), dtype=np.uint64)
     likely = np.empty((m if need.by_counts else 1, groups, values), dtype=np.float64)
     here = np.zeros(choice.span.max() + 1, dtype=np.int64)
@@ -79,12 +83,14 @@ def cut_views(
                 continue
             # Cut: what lies up to the place stays in block b, the rest becomes a new one.
             new, left, right = blocks[v], 0, 0
-            low[v, new], high[v, new] = low[v, b], high[v, b]
+            for i in range(choice.span.size):
+                low[v, new, i], high[v, new, i] = low[v, b, i], high[v, b, i]
             low[v, new, a], high[v, b, a] = place + 1, place
             blocks[v] += 1
-            sets[v, b] = 0
-            if need.by_counts:
-                counts[v, b] = 0
+            for w in range(words):
+                sets[v, b, w] = 0
+            for s in range(values if need.by_counts else 0):
+                counts[v, b, s] = 0
             for i in range(members.size):
                 u = members[i]
                 s = people.sensitive[u]
@@ -100,7 +106,8 @@ def cut_views(
                 sets[v, block, s >> 6] |= np.uint64(1) << np.uint64(s & 63)
                 if need.by_counts:
                     counts[v, block, s] += people.weights[u]
-            members[left:] = scratch[:right]
+            for i in range(right):
+                members[left + i] = scratch[i]
             stop[v, new] = stop[v, b]
             start[v, new] = stop[v, b] = start[v, b] + left
             for part in (b, new):
@@ -132,7 +139,8 @@ def _candidates(
                     attributes.append(a)
                     places.append(_end(values[i], values[-1], trees, a))
                     scores.append(own[i])
-        here[values] = 0
+        for x in values:
+            here[x] = 0
     return np.array(attributes)[1:], np.array(places)[1:], np.array(scores)[1:]
 
 
