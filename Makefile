@@ -13,9 +13,11 @@ demo: .venv/core
 	$(BIN)/sudare demo --force
 
 test: lint
+	$(BIN)/sudare warm-up
 	$(BIN)/pytest -m "not slow" --numprocesses auto --dist worksteal
 
 test-all: lint
+	$(BIN)/sudare warm-up
 	SUDARE_PAIRS=100 $(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-report=term
 
 lint: .venv/dev
