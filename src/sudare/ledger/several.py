@@ -32,7 +32,7 @@ from sudare.tables.table import Table
 LEFT_OUT = -1
 """In place of a block: in none."""
 MAX_ENTRIES = 2**28
-MAX_PEOPLE = 2**22  # ways for records to lie in blocks that are followed one by one
+MAX_WAYS = 2**20  # for equal people to be in blocks, beside one for each tuple, that are followed one by one
 
 
 class SeveralForm(BaseModel):
@@ -68,16 +68,16 @@ class Spread(NamedTuple):
 
     def across(self, other: Spread) -> tuple[Ints, Ints, Ints]:
         """Return all ways to be in a block of this and in one of another, and how many records are said to have each."""
-        refuse_too_many(pairs_of(self.place, other.place))
+        refuse_too_many(pairs_of(self.place, other.place) - int(self.place[-1]) - 1)
         return all_pairs(self.place, self.records, other.place, other.records)
 
 
-def refuse_too_many(people: int) -> None:
-    """Refuse more ways to be in several blocks than can be followed."""
-    if people > MAX_PEOPLE:
+def refuse_too_many(ways: int) -> None:
+    """Refuse more ways to be in several blocks, beside one for each tuple, than can be followed."""
+    if ways > MAX_WAYS:
         raise RequirementError(
-            f"Equal people may be in blocks of these releases in {people:,} ways, too many to follow one by one. Give the releases to "
-            "receivers who were declared apart, or generalize with sudare.methods.Minimal(deal=False)."
+            f"Equal people may be in the blocks of these releases in {ways:,} ways more than one each, too many to follow one by one. "
+            "Give the releases to receivers who were declared apart, or generalize with sudare.methods.Minimal(deal=False)."
         )
 
 
@@ -145,7 +145,7 @@ class SeveralBlocks:
         if not found.all() or (present != counted).any():
             raise InputError("its blocks are of other records than its table's")
         order = np.argsort(asked_group, kind="stable")
-        refuse_too_many(pairs_of(asked_group[order], group))
+        refuse_too_many(pairs_of(asked_group[order], group) - len(order))
         one, other, met = all_pairs(asked_group[order], counts.weights[order], group, records)
         back = np.argsort(order[one], kind="stable")
         return Spread(order[one][back], entries[other, 2][back], met[back])
