@@ -25,7 +25,7 @@ from sudare.ledger.history import Recorded, record
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.requirement import BlockRequirement
 from tests.by_row import published
-from tests.ledger.test_hostile_ledgers import forge, packed
+from tests.ledger.test_hostile_ledgers import MUTATIONS, forge, mutated, packed
 from tests.ledger.test_ledger import row_blocks
 
 DEALING = sd.methods.Minimal(deal=True)
@@ -291,3 +291,20 @@ def test_records_in_several_blocks_are_checked_before_they_are_used(
         sd.LedgerError, match=rf"^Release 1 in the ledger was not written by Sudare: .*{message}"
     ):
         ledger.refuse(second, table)
+
+
+def test_forged_records_end_in_a_clear_error_or_are_read(
+    dealt: tuple[sd.Table, dict[str, Any], dict[str, Any], Path], tmp_path: Path
+) -> None:
+    table, first, second, honest = dealt
+    rng, refused = Random(0), 0
+    for i in range(MUTATIONS // 3):
+        body = copy.deepcopy(first)
+        ((_, body["views"]["data"]["blocks"]),) = mutated([("blocks", body["views"]["data"]["blocks"])], rng)
+        path = forge(honest, tmp_path / f"{i}.db", [("release", body)])
+        try:
+            sd.Ledger(path, create=False).refuse(second, table)
+        except sd.SudareError:
+            refused += 1
+        path.unlink()
+    assert refused > MUTATIONS // 6

@@ -174,17 +174,16 @@ def released(
 def _named_blocks(table: Table, placed: Placed[Places]) -> dict[str, RecordedBlocks]:
     """Name the blocks that receivers see, which need not be those of the plan."""
     whole, located = (one.at_once("A ledger compares blocks") for one in (placed.whole, placed.located))
-    seen = located.rewriting.blocks_by(table.names(Role.quasi))
-    listed = [Listed(located.table, located.counts, seen)]
-    if not whole.covered.all():
-        left_out = whole.counts.at(np.flatnonzero(~whole.covered))
-        listed.append(Listed(whole.table, left_out, np.full(len(left_out), LEFT_OUT, dtype=np.int64)))
+    left_out = whole.counts.at(np.flatnonzero(~whole.covered))
+    listed = [
+        Listed(whole.table, left_out, np.full(len(left_out), LEFT_OUT, dtype=np.int64)),
+        Listed(located.table, located.counts, located.rewriting.blocks_by(table.names(Role.quasi))),
+    ]
 
     def finer(one: Listed) -> Listed:
         own = located if one.table is located.table else whole
-        rows = own.only(one.counts, one.block_of).by_rows(
-            [name for name in table.publishable if name not in one.counts.names]
-        )
+        passed = [name for name in table.publishable if name not in one.counts.names]
+        rows = own.only(one.counts, one.block_of).by_rows(passed)
         return Listed(rows.table, rows.counts, rows.block_of)
 
     return {"data": RecordedBlocks.of(listed, finer)}
