@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sudare.ledger import entries
+from sudare.ledger import entries, several
 from sudare.plans import law, plan
 from sudare.pview import saved
 from sudare.suitability import facts
@@ -47,5 +47,6 @@ def test_the_page_of_limits_names_them_all() -> None:
         f"{law.MAX_STEPS:,}",
         f"{plan.MAX_ROWS:,}",
         f"{entries.MAX_HARMLESS:,}",
+        f"{several.MAX_WAYS:,}",
         f"{facts.MAX_LEFT_OUT:,}",
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -33,15 +34,31 @@ ASKED: dict[str, BlockRequirement] = {
 }
 
 
+def seen_blocks(recoding: Recoding) -> list[list[int]]:
+    """The rows of each block that receivers see: those of several are together if they have the same labels."""
+    problem = recoding.problem
+    nodes = [
+        [
+            (level, tree.codes[level, leaf])
+            for level, tree, leaf in zip(levels, problem.hierarchies, unit, strict=True)
+        ]
+        for levels, unit in zip(
+            recoding.levels[recoding.block_of].tolist(), problem.units.tolist(), strict=True
+        )
+    ]
+    blocks: dict[tuple[tuple[int, int], ...], list[int]] = {}
+    for row, unit in enumerate(np.repeat(np.arange(len(nodes)), problem.weights).tolist()):
+        blocks.setdefault(tuple(nodes[unit]), []).append(row)
+    return list(blocks.values())
+
+
 def splits(recoding: Recoding, rule: Rule) -> bool:
     """Whether the rows of a block can be divided in two that hold and cost less together: all ways are tried.
 
     Blocks that hold do so together, too. So if several parts cost less, one of them and all others together do.
     """
-    rows = rows_as_units(recoding.problem)
-    costs, block_of = Costs(rows, rule), np.repeat(recoding.block_of, recoding.problem.weights)
-    for b in range(len(recoding.levels)):
-        first, *others = np.flatnonzero(block_of == b).tolist()
+    costs = Costs(rows_as_units(recoding.problem), rule)
+    for first, *others in seen_blocks(recoding):
         whole = frozenset([first, *others])
         for count in range(len(others)):
             for chosen in itertools.combinations(others, count):
@@ -53,11 +70,12 @@ def splits(recoding: Recoding, rule: Rule) -> bool:
     return False
 
 
-@pytest.mark.parametrize("seeds", [range(25), pytest.param(range(25, 600), marks=pytest.mark.slow)], ids=len)
+@pytest.mark.parametrize("tables", [20, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ASKED)
-def test_no_block_splits(name: str, seeds: range) -> None:
+def test_no_block_splits_and_little_is_lost(name: str, tables: int) -> None:
+    """By default, with tables of 6 to 12 rows; up to 9, all partitions are tried for the least possible."""
     seen, over, least = 0, 0.0, 0.0
-    for seed in seeds:
+    for seed in itertools.count():
         r = Random(seed)
         rows = r.randint(6, 12)
         table = random_table(r, rows, attributes=r.randint(2, 3))
@@ -65,22 +83,23 @@ def test_no_block_splits(name: str, seeds: range) -> None:
         if not rule.possible:
             continue
         problem = Problem.of(table, [ASKED[name]])
-        recoding = learn_minimal(problem, deals=True)
+        recoding = learn_minimal(problem)
         check(table, rule, recoding)
         assert not splits(recoding, rule), seed
-        seen += 1
         if rows <= 9:
             over += recoding.distortion()
             least += least_cost(Costs(rows_as_units(problem), rule), rows) / rows
-    assert seen > len(seeds) / 3
-    assert over <= least * 1.005 + 1e-9  # so few rows are all divided anew together
+        seen += 1
+        if seen == tables:
+            break
+    assert over <= least * 1.005 + 1e-9
 
 
 @pytest.mark.parametrize("asked", [sd.KAnonymity(3), sd.KAnonymity(20), sd.LDiversity(3)], ids=str)
 def test_no_larger_block_has_rows_to_split_off(asked: BlockRequirement) -> None:
     """A block can be split for k if and only if it has 2k rows of which k are alike in one attribute more."""
     table = random_table(Random(3), 400, attributes=3, kinds=["number", "tree", "intervals"])
-    recoding = learn_minimal(Problem.of(table, [asked]), deals=True)
+    recoding = learn_minimal(Problem.of(table, [asked]))
     problem, rule = recoding.problem, Rule(table, [asked])
     for b, levels in enumerate(recoding.levels.tolist()):
         inside = recoding.block_of == b
@@ -103,7 +122,6 @@ def test_no_larger_block_has_rows_to_split_off(asked: BlockRequirement) -> None:
 SCHEMA = sd.Schema.from_roles(
     identifier=["name"], quasi=["town"], sensitive=["illness"], other=["day"], domains={"town": list("abcd")}
 )
-DEALING = sd.methods.Minimal(deal=True)
 PEOPLE = pl.DataFrame(
     {
         "name": [f"p{i}" for i in range(8)],
@@ -116,7 +134,7 @@ PEOPLE = pl.DataFrame(
 
 def dealt() -> sd.Release:
     """Three people of one town: two stay with each other, and one goes with the fourth, who would be alone."""
-    return sd.generalize(sd.read(PEOPLE, SCHEMA), sd.KAnonymity(2), DEALING)
+    return sd.generalize(sd.read(PEOPLE, SCHEMA), sd.KAnonymity(2))
 
 
 def test_equal_rows_are_dealt_in_the_order_of_what_else_is_published() -> None:
@@ -131,7 +149,7 @@ def test_every_engine_deals_alike(engine: str, request: pytest.FixtureRequest, t
     session = request.getfixturevalue("spark") if engine == "spark" else engine
     plan, expected = dealt().plan, dealt().frame()
     table = sd.read(PEOPLE.reverse(), SCHEMA, engine=session)
-    assert sd.generalize(table, sd.KAnonymity(2), DEALING).frame().equals(expected)
+    assert sd.generalize(table, sd.KAnonymity(2)).frame().equals(expected)
     plan.save(tmp_path / "plan")
     again = sd.apply(sd.Plan.open(tmp_path / "plan"), table)
     assert again.frame().equals(expected)
@@ -150,20 +168,32 @@ def test_other_rows_are_dealt_in_proportion() -> None:
         assert (towns.count("a"), towns.count("*")) == expected
 
 
-def test_equal_rows_stay_together_unless_that_is_asked_for() -> None:
-    plan = sd.generalize(sd.read(PEOPLE, SCHEMA), sd.KAnonymity(2)).plan
-    assert isinstance(plan, TuplePlan)
-    assert not plan.records.any()
+def test_equal_rows_stay_together_if_that_is_asked_for() -> None:
+    release = sd.generalize(sd.read(PEOPLE, SCHEMA), sd.KAnonymity(2), sd.methods.Minimal(deal=False))
+    assert isinstance(release.plan, TuplePlan)
+    assert not release.plan.records.any()
+    assert (release.holder["dealt"], dealt().holder["dealt"]) == (0, 3)
 
 
-def test_prediction_is_measured_on_rows_that_were_dealt() -> None:
-    pytest.importorskip("sklearn")
-    located = dealt().plan.locate(sd.read(PEOPLE, SCHEMA)).at_once("")
-    by_day = located.with_column("day")
-    assert by_day.counts.weights.sum() == 8
-    assert (
-        np.bincount(by_day.block_of, by_day.counts.weights).tolist()
-        == np.bincount(located.block_of, located.counts.weights).tolist()
+@pytest.mark.parametrize("column", ["illness", "day"])
+def test_columns_are_counted_as_they_were_dealt(column: str) -> None:
+    """The first column that is passed on decides first who goes where; a declared order of its values does not."""
+    schema = sd.Schema.from_roles(
+        identifier=["name"], quasi=["town"], sensitive=["illness"], other=["day"],
+        domains={"town": list("abcd"), "illness": ["y", "x"]},
+    )  # fmt: skip
+    frame = PEOPLE.with_columns(illness=pl.Series(list("yxxyxyxy")))
+    release = sd.generalize(sd.read(frame, schema), sd.KAnonymity(2))
+    located = release.plan.locate(sd.read(frame, schema)).at_once("")  # type: ignore[attr-defined]
+    assert located.dealt
+    own = located.with_column(column)
+    values = own.table[column].decode(own.counts.column(column)).to_list()
+    blocks: dict[int, Counter[object]] = {}
+    for block, value, weight in zip(own.block_of.tolist(), values, own.counts.weights.tolist(), strict=True):
+        blocks.setdefault(block, Counter())[value] += weight
+    published = [Counter(part[column].to_list()) for _, part in release.frame().group_by("town")]
+    assert sorted(sorted(one.items()) for one in blocks.values()) == sorted(
+        sorted(one.items()) for one in published
     )
 
 

@@ -56,8 +56,9 @@ def ledger(tmp_path: Path) -> sd.Ledger:
 
 def row_blocks(blocks: RecordedBlocks, table: sd.Table) -> np.ndarray:
     """The block of each row of a table; -1 where it is left out."""
-    counts = table.counts(blocks.own_keys(table))
-    return blocks.located(table, counts)[tuple_of(table, counts)]
+    counts = table.counts([name for name in blocks.own_keys(table) if name != "ill"] + ["ill"])
+    assert blocks.several is None
+    return blocks.spread(table, counts, "ill").block[tuple_of(table, counts)]
 
 
 def left(table: sd.Table, releases: list[sd.Release]) -> int:

@@ -464,7 +464,12 @@ def test_the_ledger_keeps_the_blocks_that_are_seen(tmp_path: Path) -> None:
     release = sd.apply(plan, sd.read(tmp_path / "second.csv", schema))
     assert release.frame()["q1"].n_unique() == 3
     # By what they say, "30.0" and "3e1" are one value, and somebody who has it is in one of two blocks.
-    assert release.kept.blocks["data"].block_of.tolist() == [SEVERAL, SEVERAL, 0, 0]
+    blocks = release.kept.blocks["data"]
+    assert blocks.block_of.tolist() == [SEVERAL, SEVERAL, 2, 2]
+    assert blocks.several is not None
+    assert blocks.several.tuple_of.tolist() == [0, 0, 1, 1]
+    assert blocks.several.block_of.tolist() == [0, 1, 0, 1]
+    assert blocks.several.records.tolist() == [2] * 4
 
 
 def test_blocks_of_merged_spellings_can_be_recorded_and_read(ledger: sd.Ledger, tmp_path: Path) -> None:

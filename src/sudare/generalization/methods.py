@@ -69,9 +69,9 @@ class Minimal:
     """How much is tried to save distortion: "quick", "normal" or "thorough"; or for how many seconds, after which the result may be another each time."""
     start: Plan | None = field(default=None, repr=False)
     """An earlier plan to begin from, such as `release.plan` of a try that was not good enough."""
-    deal: bool = False
+    deal: bool = True
     """Whether the records of equal people may be dealt to different blocks: less distortion where many are equal and blocks are
-    small. A ledger cannot compare such a release with others."""
+    small."""
     name: ClassVar[str] = "minimal"
 
     def __post_init__(self) -> None:

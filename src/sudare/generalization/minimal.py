@@ -73,7 +73,7 @@ def learn_minimal(
     suppress: float = 0.0,
     effort: Effort | float = "normal",
     start: Ints | None = None,
-    deals: bool = False,
+    deals: bool = True,
 ) -> Recoding:
     """Build blocks greedily from what is nearest, then improve them until nothing helps.
 
@@ -82,8 +82,9 @@ def learn_minimal(
     is cut into regions by Mondrian, and each is learned on its own. Then units move and blocks dissolve as long as that saves
     distortion; blocks are opened where others can spare rows; units change places at random, less and less often for the worse;
     and the rows of a few blocks near each other are divided anew in the best of all ways, until no division saves anything.
-    If it `deals`, the records of a unit may come into different blocks. At most the share `suppress` of the records may be left out; each then costs 1. `start` is a block for every unit, -1 for
-    none, to begin from.
+    If it `deals`, the last is done once more with the records of every unit one by one, which may then come into different blocks. At
+    most the share `suppress` of the records may be left out; each then costs 1. `start` is a block for every unit, -1 for none,
+    to begin from.
     """
     if suppress > 0 and min(problem.limits.t) < 1:
         raise ParameterError(
@@ -224,7 +225,10 @@ def _refined(recoding: Recoding, search: Search, deals: bool) -> Recoding:
         before = best.distortion()
         best = _opened(best, search.openings, deals)
         best = _annealed(best, search.steps, seed=round_)
-        best = _divided(best, search, deals)
+        best = _divided(best, search, deals=False)
+        # Units first: a pool has room for so many of them, or for as many records.
+        if deals and (best.problem.weights > 1).any():
+            best = _divided(best, search, deals=True)
         if best.distortion() >= before - 1e-9:
             break
     return best

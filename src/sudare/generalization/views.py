@@ -70,14 +70,16 @@ class CutViews:
     def plan(self, requirement: MultiViewDiversity) -> ViewsPlan:
         """Return what was learned as plain data."""
         p = self.problem
+        # Who may have been in several blocks of earlier releases stands there several times, one after the other.
+        tuples = np.append(True, (p.counts.codes[1:] != p.counts.codes[:-1]).any(axis=1))
         return ViewsPlan(
             self.method,
             (requirement,),
             p.sensitive,
             [cut.view for cut in self.views],
             {name: _texts(dictionary) for name, dictionary in p.keys.items()},
-            p.counts.codes,
-            np.column_stack([cut.block_of[p.unit_of] for cut in self.views]),
+            p.counts.codes[tuples],
+            np.column_stack([cut.block_of[p.unit_of[tuples]] for cut in self.views]),
         )
 
     def openness(self, weights: Mapping[str, float]) -> float:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -14,25 +11,27 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from sudare.errors import InputError, RequirementError
-from sudare.tables.content import canonical
+from sudare.ledger.packed import (
+    Ints,
+    KeyForm,
+    forms_of,
+    keys_of,
+    meanings_of,
+    pack,
+    places_in,
+    refuse_unlisted,
+    unpack,
+)
+from sudare.ledger.several import LEFT_OUT, Listed, SeveralBlocks, SeveralForm, Spread
 from sudare.tables.counts import Counts, count_index, places_of
-from sudare.tables.dictionary import Dictionary
 from sudare.tables.table import Table
 
-Ints = NDArray[np.int64]
 MAX_TUPLES = 2**28
-NUMBER = "<i4"
-LEFT_OUT, SEVERAL = -1, -2
-"""In place of a block."""
+SEVERAL = -2
+"""In place of a block: in several."""
 
-
-class KeyForm(BaseModel):
-    """A column that records are told apart by, as it stands in a ledger's file."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    name: str
-    values: list[str]
+Finer = Callable[[Listed], Listed]
+"""Counts listed tuples by all that is published of their records."""
 
 
 class BlocksForm(BaseModel):
@@ -45,77 +44,80 @@ class BlocksForm(BaseModel):
     tuples: Annotated[int, Field(ge=1, le=MAX_TUPLES)]
     packed: str
     """For every tuple the places of its values, and its block."""
+    several: SeveralForm | None = None
+    """The records of tuples in several blocks. Earlier versions wrote none, and such releases cannot be compared."""
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedBlocks:
-    """The block that the records with each tuple of values are published in.
-
-    LEFT_OUT: in none. SEVERAL: values that say the same, such as 30 and 30.0, or no text and none, were published apart.
-    Read again, from another format, such records can no longer be told from each other.
-    """
+    """The block that the records with each tuple of values are published in; LEFT_OUT: in none, SEVERAL: see `several`."""
 
     keys: Mapping[str, list[str]]
     tuples: NDArray[np.int32]
     block_of: Ints
+    several: SeveralBlocks | None = None
 
     @classmethod
-    def of(cls, table: Table, counts: Counts, block_of: Ints) -> RecordedBlocks:
-        """Name tuples by what their values say, whatever the format: as the digest of a table takes them."""
-        keys: dict[str, list[str]] = {}
-        columns: dict[str, NDArray[np.int32]] = {}
-        for name in counts.names:
-            every = meanings_of(table[name])
-            keys[name] = list(dict.fromkeys(every))
-            place = {meaning: i for i, meaning in enumerate(keys[name])}
-            columns[name] = np.array([place[meaning] for meaning in every], dtype=np.int32)[
-                counts.column(name)
-            ]
-        tuples, group = count_index(dict(columns), [len(values) for values in keys.values()])
-        lowest = np.full(len(tuples), np.iinfo(np.int64).max)
-        highest = np.full(len(tuples), np.iinfo(np.int64).min)
+    def of(cls, listed: Sequence[Listed], finer: Finer) -> RecordedBlocks:
+        """Name tuples by what their values say, whatever the format: as the digest of a table takes them.
+
+        All that is listed is counted by the same columns.
+        """
+        names = listed[0].counts.names
+        keys = {
+            name: list(dict.fromkeys(text for one in listed for text in meanings_of(one.table[name])))
+            for name in names
+        }
+        places = np.concatenate([places_in(keys, one.table, one.counts, names) for one in listed])
+        tuples, group = count_index(
+            {name: places[:, at] for at, name in enumerate(names)}, [len(values) for values in keys.values()]
+        )
+        # Numbered anew, without gaps.
+        numbers, block_of = np.unique(np.concatenate([one.block_of for one in listed]), return_inverse=True)
+        block_of = block_of.reshape(-1) - int(numbers[0] == LEFT_OUT)
+        lowest = np.full(len(tuples), len(block_of))
+        highest = np.full(len(tuples), LEFT_OUT)
         np.minimum.at(lowest, group, block_of)
         np.maximum.at(highest, group, block_of)
         blocks = np.where(lowest == highest, lowest, SEVERAL)
-        inside = blocks >= 0
-        blocks[inside] = np.unique(blocks[inside], return_inverse=True)[1]  # numbered anew, without gaps
-        return cls(keys, tuples.codes, blocks)
+        return cls(keys, tuples.codes, blocks)._with_several(listed, group, block_of, finer)
+
+    def _with_several(
+        self, listed: Sequence[Listed], group: Ints, block_of: Ints, finer: Finer
+    ) -> RecordedBlocks:
+        """Add the records of tuples in several blocks; `group` and `block_of` are of all that is listed, in turn."""
+        details, start = [], 0
+        for one in listed:
+            own = slice(start, start + len(one.counts))
+            inside = np.flatnonzero((self.block_of == SEVERAL)[group[own]])
+            if len(inside):
+                details.append(finer(Listed(one.table, one.counts.at(inside), block_of[own][inside])))
+            start = own.stop
+        if not details:
+            return self
+        tuple_of = [self._matched(one.table, one.counts, list(self.keys)) for one in details]
+        passed = [name for name in details[0].counts.names if name not in self.keys]
+        several = SeveralBlocks.of(details, np.concatenate(tuple_of), passed)
+        return RecordedBlocks(self.keys, self.tuples, self.block_of, several)
 
     def to_json(self) -> dict[str, Any]:
         """Return the blocks as plain data."""
-        numbers = np.column_stack([self.tuples, self.block_of]).astype(NUMBER)
-        packed = base64.b64encode(zlib.compress(np.asfortranarray(numbers).tobytes(order="F"))).decode(
-            "ascii"
-        )
-        return {
-            "keys": [{"name": name, "values": values} for name, values in self.keys.items()],
-            "tuples": len(numbers),
-            "packed": packed,
-        }
+        numbers = np.column_stack([self.tuples, self.block_of])
+        form = {"keys": forms_of(self.keys), "tuples": len(numbers), "packed": pack(numbers)}
+        return form if self.several is None else {**form, "several": self.several.to_json()}
 
     @classmethod
     def read(cls, form: BlocksForm) -> RecordedBlocks:
-        """Unpack blocks; text that packs anything else, or more, is refused before it takes memory."""
-        keys, width = {key.name: key.values for key in form.keys}, len(form.keys) + 1
-        if len(keys) < len(form.keys):
-            raise InputError("its blocks are of one column twice")
-        size = np.dtype(NUMBER).itemsize * form.tuples * width
-        unpacking = zlib.decompressobj()
-        try:
-            content = unpacking.decompress(base64.b64decode(form.packed, validate=True), size + 1)
-        except (binascii.Error, ValueError, zlib.error):
-            raise InputError("its blocks cannot be unpacked") from None
-        if len(content) != size or not unpacking.eof or unpacking.unused_data:
-            raise InputError(f"its blocks are not those of {form.tuples:,} tuples")
-        numbers = np.frombuffer(content, dtype=NUMBER).reshape(width, form.tuples).T
-        sizes = np.array([len(values) for values in keys.values()])
-        if (numbers[:, :-1] < 0).any() or (numbers[:, :-1] >= sizes).any():
-            raise InputError("its tuples have values that are not listed")
-        if numbers[:, -1].min() < SEVERAL or numbers[:, -1].max() >= form.tuples:
+        """Unpack blocks; what no release of ours records is refused."""
+        keys = keys_of(form.keys)
+        numbers = unpack(form.packed, form.tuples, len(keys) + 1, "tuples")
+        refuse_unlisted(numbers[:, :-1], keys)
+        block_of = numbers[:, -1]
+        entries = form.several.entries if form.several else 0
+        if block_of.min() < SEVERAL or block_of.max() >= form.tuples + entries:
             raise InputError("its blocks have numbers that no block has")
-        return cls(
-            keys, np.ascontiguousarray(numbers[:, :-1], dtype=np.int32), numbers[:, -1].astype(np.int64)
-        )
+        several = SeveralBlocks.read(form.several, block_of == SEVERAL) if form.several else None
+        return cls(keys, np.ascontiguousarray(numbers[:, :-1], dtype=np.int32), block_of, several)
 
     def own_keys(self, table: Table) -> list[str]:
         """Return the columns of a table that stand for the keys."""
@@ -124,34 +126,33 @@ class RecordedBlocks:
             raise InputError("its blocks are of columns that its table does not have")
         return [name for name in own if name is not None]
 
-    def located(self, table: Table, counts: Counts) -> Ints:
-        """Return the block of each tuple that was counted of a table with the same records."""
-        own = self.own_keys(table)
-        places = np.empty((len(counts), len(own)), dtype=np.int32)
-        for at, (name, values) in enumerate(zip(own, self.keys.values(), strict=True)):
-            place = {value: i for i, value in enumerate(values)}
-            by_code = np.array([place.get(value, -1) for value in meanings_of(table[name])], dtype=np.int32)
-            places[:, at] = by_code[counts.column(name)]
-        known = Counts(tuple(own), self.tuples, np.ones(len(self.tuples), dtype=np.int64), ())
-        matches = places_of(places, known)
+    def _matched(self, table: Table, counts: Counts, names: Sequence[str]) -> Ints:
+        """Return the recorded tuple of each that was counted of a table, in which some columns stand for the keys."""
+        known = Counts(tuple(names), self.tuples, np.ones(len(self.tuples), dtype=np.int64), ())
+        matches = places_of(places_in(self.keys, table, counts, names), known)
         if (matches < 0).any():
             raise InputError("its blocks are of other records than its table's")
+        return matches
+
+    def spread(self, table: Table, counts: Counts, attribute: str) -> Spread:
+        """Say in which blocks the records may be of each tuple that was counted, by an attribute too, of the same records."""
+        matches = self._matched(table, counts, self.own_keys(table))
         blocks = self.block_of[matches]
-        if (blocks == SEVERAL).any():
-            first = table.describe(counts, int((blocks == SEVERAL).argmax()))
+        one = Spread(np.arange(len(counts)), blocks, counts.weights)
+        inside = np.flatnonzero(blocks == SEVERAL)
+        if not len(inside):
+            return one
+        if self.several is None:
             raise RequirementError(
                 "Two releases cannot be compared: records were published apart whose values say the same, such as 30 and 30.0, "
-                f"or an empty text and none. The first have {first}. Write such values alike in the source."
+                f"or an empty text and none. The first have {table.describe(counts, int(inside[0]))}. Write such values alike in the source."
             )
-        return blocks
-
-
-def meanings_of(dictionary: Dictionary) -> list[str]:
-    """Write what every code's value says as the one text that it has in all formats, as the digest of a table does.
-
-    >>> import polars as pl
-    >>> meanings_of(Dictionary(pl.Series(["", "30", "30.0", "x"]), missing=True))
-    ['', 'n30', 'n30', 'tx', '']
-    """
-    meanings = [meaning or "" for meaning in canonical(dictionary.values)]
-    return [*meanings, ""] if dictionary.missing else meanings
+        told_by_tuples = attribute in self.keys
+        more = self.several.spread(
+            matches[inside], table, counts.at(inside), None if told_by_tuples else attribute
+        )
+        alone = blocks != SEVERAL
+        parts = [[array[alone] for array in one], [inside[more.place], more.block, more.records]]
+        place, block, records = (np.concatenate(both) for both in zip(*parts, strict=True))
+        order = np.argsort(place, kind="stable")
+        return Spread(place[order], block[order], records[order])

@@ -13,16 +13,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from sudare.errors import RequirementError
-from sudare.ledger.blocks import Ints
+from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.chain import Entry
 from sudare.ledger.conflicts import ShownAttributes, refuse_conflicts, refuse_renamed
 from sudare.ledger.entries import RecordedPromise
 from sudare.ledger.history import History, Recorded, promise
+from sudare.ledger.packed import Ints
 from sudare.ledger.receivers import MAX_SETS, sets_of
+from sudare.ledger.several import Spread
 from sudare.privacy.multi_view import KINDS, MultiViewDiversity, RemainingValues
 from sudare.privacy.values import codes_of
 from sudare.tables.counts import Counts
 from sudare.tables.table import Table
+
+Views = Mapping[int, Sequence[tuple[Recorded, RecordedBlocks]]]
+"""The views of releases, by the release's number."""
 
 
 def refuse_broken_promises(history: History, new: Recorded, table: Table) -> None:
@@ -144,10 +149,19 @@ def _refuse_broken(releases: Sequence[Recorded], attribute: str, table: Table) -
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What releases of one table tell: its records by all that they look at, and the blocks of these in every view."""
+    """What releases of one table tell: its records by all that they look at, and the blocks of these in every view.
+
+    Who is equal to others may be in any of the blocks that have some of them. So a tuple stands once for each way to be in a block of
+    every view, and what is left to the worst off of all of them is left to everybody. Somebody who does not know the way is left with
+    a mixture of what the ways leave: it has every value that one of them has, no value is likelier in it than in all of them, and
+    its entropy is at least the least of theirs.
+    """
 
     counts: Counts
-    """The promised attribute is the last column."""
+    """The promised attribute is the last column. Of a tuple that stands there several times, the records add up to what every block
+    has of it; a way may have none."""
+    places: Ints
+    """Which of the tuples that were counted each is."""
     sets: list[list[Ints]]
     """The blocks of each tuple, by view, for every set of releases that somebody may put together."""
 
@@ -156,16 +170,40 @@ class Told:
         cls, sets: Sequence[Sequence[Recorded]], attribute: str, table: Table, names: Sequence[str] = ()
     ) -> Told:
         """Count a table by what some releases, and whoever needs `names`, look at."""
-        views = [
-            [(release, blocks) for release in releases for blocks in release.blocks_with(attribute, table)]
-            for releases in sets
-        ]
-        keys = {key for own in views for release, blocks in own for key in release.keys_of(blocks, table)}
+        views = _views(sets, attribute, table)
+        keys = {
+            key for own in views.values() for release, blocks in own for key in release.keys_of(blocks, table)
+        }
         looked_at = [name for name in table.columns if name in keys.union(names) - {attribute}]
-        counts = table.counts([*looked_at, attribute])
-        return cls(
-            counts, [[release.located(blocks, table, counts) for release, blocks in own] for own in views]
-        )
+        return cls._of(views, sets, attribute, table, table.counts([*looked_at, attribute]))
+
+    @classmethod
+    def of(cls, sets: Sequence[Sequence[Recorded]], attribute: str, table: Table, counts: Counts) -> Told:
+        """Look up what a table was counted by: all that the releases look at, and the attribute."""
+        return cls._of(_views(sets, attribute, table), sets, attribute, table, counts)
+
+    @classmethod
+    def _of(
+        cls,
+        recorded: Views,
+        sets: Sequence[Sequence[Recorded]],
+        attribute: str,
+        table: Table,
+        counts: Counts,
+    ) -> Told:
+        places, weights = np.arange(len(counts)), counts.weights
+        blocks: list[Ints] = []
+        of_release: dict[int, list[int]] = {}
+        for seq, views in recorded.items():
+            of_release[seq] = [*range(len(blocks), len(blocks) + len(views))]
+            for release, view in views:
+                spread = release.spread(view, table, counts, attribute)
+                ways, of_spread, weights = Spread(places, places, weights).across(spread)
+                blocks = [*(own[ways] for own in blocks), spread.block[of_spread]]
+                places = places[ways]
+        expanded = Counts(counts.names, counts.codes[places], weights, counts.sizes)
+        told = [[blocks[at] for release in releases for at in of_release[release.seq]] for releases in sets]
+        return cls(expanded, places, told)
 
     def seen(self) -> list[RemainingValues]:
         """Return what each set of releases leaves to the records of every tuple."""
@@ -191,6 +229,15 @@ class Told:
             f"{max(map(len, self.sets)):,} views of '{self.counts.names[-1]}' are too many to follow. Give some to receivers "
             "who were declared apart."
         )
+
+
+def _views(sets: Sequence[Sequence[Recorded]], attribute: str, table: Table) -> Views:
+    """Return the views of every release that show an attribute, by the release's number."""
+    every = {release.seq: release for releases in sets for release in releases}
+    return {
+        seq: [(release, blocks) for blocks in release.blocks_with(attribute, table)]
+        for seq, release in every.items()
+    }
 
 
 def named(releases: Sequence[Recorded]) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sudare.errors import InputError, LedgerError
-from sudare.ledger.blocks import Ints, RecordedBlocks
+from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.chain import Entry
 from sudare.ledger.entries import (
     MAX_CHARACTERS,
@@ -24,6 +24,7 @@ from sudare.ledger.entries import (
     exact,
 )
 from sudare.ledger.receivers import Group, groups_around
+from sudare.ledger.several import Spread
 from sudare.privacy.certificate import Certificate
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
@@ -170,10 +171,10 @@ class Recorded:
                         raise InputError(f"it has {self.body.rows:,} rows where its table has {len(table):,}")
                     yield RecordedBlocks.read(view.blocks)
 
-    def located(self, blocks: RecordedBlocks, table: Table, counts: Counts) -> Ints:
-        """Return the block of each tuple that was counted of a table."""
+    def spread(self, blocks: RecordedBlocks, table: Table, counts: Counts, attribute: str) -> Spread:
+        """Say in which blocks the records may be of each tuple that was counted of a table, by an attribute too."""
         with self._distrusted():
-            return blocks.located(table, counts)
+            return blocks.spread(table, counts, attribute)
 
     def keys_of(self, blocks: RecordedBlocks, table: Table) -> list[str]:
         """Return the columns of a table by which blocks are looked up."""

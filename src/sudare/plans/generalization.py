@@ -20,8 +20,10 @@ from sudare.privacy.promises import Promise, promise_from_json, promise_to_json
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
+from sudare.tables.dealing import side_by_side
 from sudare.tables.excerpt import without
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.published import ranks
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 from sudare.utility.outcome import Outcome
@@ -129,22 +131,31 @@ class Located(Places):
         """Count by one more column; a tuple then stands once for each of its values."""
         if name in self.counts.names:
             return self
+        if self.dealt:
+            passed = [one for one in self.table.publishable if one not in self.counts.names]
+            finer = self.by_rows(passed[: passed.index(name) + 1])
+            return replace(finer, counts=_without(finer.counts, passed[: passed.index(name)]))
         counts = self.table.counts([*self.counts.names, name])
-        first = np.flatnonzero(_is_first(self.counts.codes))
-        own = Counts(
-            self.counts.names,
-            self.counts.codes[first],
-            np.ones(len(first), dtype=np.int64),
-            self.counts.sizes,
+        return replace(
+            self, counts=counts, block_of=self.block_of[places_of(counts.codes[:, :-1], self.counts)]
         )
-        if not self.dealt:
-            return replace(self, counts=counts, block_of=self.block_of[places_of(counts.codes[:, :-1], own)])
-        # Both are in the order of their tuples: what is dealt to blocks, and to values of the column, is cut at both ends.
-        ends = [np.cumsum(self.counts.weights), np.cumsum(counts.weights)]
-        cuts = np.union1d(*ends)
-        of_own, of_counts = (np.searchsorted(end, cuts) for end in ends)
-        split = Counts(counts.names, counts.codes[of_counts], np.diff(cuts, prepend=0), counts.sizes)
+
+    def by_rows(self, names: Sequence[str]) -> Located:
+        """Count by the first of the columns that are passed on, in whose order engines deal the rows of a tuple."""
+        counts = self.table.counts([*self.counts.names, *names])
+        of_tuple = np.cumsum(_is_first(counts.codes[:, : len(self.counts.names)]))
+        ranked = [_ranks(self.table, name)[counts.column(name)] for name in names]
+        counts = counts.at(np.lexsort((*reversed(ranked), of_tuple)))
+        # Both are in the order of their tuples: what is dealt to blocks, and what has different values.
+        of_own, of_counts, records = side_by_side(self.counts.weights, counts.weights)
+        split = Counts(counts.names, counts.codes[of_counts], records, counts.sizes)
         return replace(self, counts=split, block_of=self.block_of[of_own])
+
+    def only(self, tuples: Counts, block_of: Ints) -> Located:
+        """Return some of the tuples, in other blocks, and a table of their rows alone."""
+        others = places_of(self.counts.codes, tuples.at(np.flatnonzero(_is_first(tuples.codes)))) < 0
+        rows = self.table.rows.without(self.counts.names, self.counts.codes[others])
+        return replace(self, table=replace(self.table, rows=rows), counts=tuples, block_of=block_of)
 
     def block_sizes(self) -> Ints:
         """Return how many records each block has, of those that have any."""
@@ -156,6 +167,23 @@ class Located(Places):
 def _is_first(codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Tell of each tuple, in rising order, whether it is another than the one before."""
     return np.append(True, (codes[1:] != codes[:-1]).any(axis=1))[: len(codes)]
+
+
+def _without(counts: Counts, names: Sequence[str]) -> Counts:
+    """Return counts without some of their columns; tuples that are alike then stay apart."""
+    kept = [at for at, name in enumerate(counts.names) if name not in names]
+    return Counts(
+        tuple(counts.names[at] for at in kept),
+        np.ascontiguousarray(counts.codes[:, kept]),
+        counts.weights,
+        tuple(counts.sizes[at] for at in kept),
+    )
+
+
+def _ranks(table: Table, name: str) -> Ints:
+    """Return the place of each code of a column in the order in which its values are published."""
+    dictionary = table[name]
+    return ranks(dictionary.decode(np.arange(dictionary.size)))[1]
 
 
 def _untils(tuples: NDArray[np.int32], weights: Ints) -> Ints:

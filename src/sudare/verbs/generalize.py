@@ -16,7 +16,8 @@ from sudare.generalization.full_domain import Measure
 from sudare.generalization.methods import Method, method_of
 from sudare.generalization.minimal import Effort
 from sudare.generalization.problem import Problem
-from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
+from sudare.ledger.blocks import RecordedBlocks
+from sudare.ledger.several import LEFT_OUT, Listed
 from sudare.plans.cuts import REST, CutPlan
 from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.placed import Placed, without_uncovered
@@ -165,17 +166,27 @@ def released(
         table,
         record=partial(_record, whole, plan, predict, decision),
         report=partial(_report, whole.table, handed_over, declared),
-        name_blocks=partial(_named_blocks, table, whole),
+        name_blocks=partial(_named_blocks, table, placed),
     )
     return Release(handed_over, declared, kept).refuse_if_broken()
 
 
-def _named_blocks(table: Table, whole: Places) -> dict[str, RecordedBlocks]:
+def _named_blocks(table: Table, placed: Placed[Places]) -> dict[str, RecordedBlocks]:
     """Name the blocks that receivers see, which need not be those of the plan."""
-    whole = whole.at_once("A ledger compares blocks")
-    blocks = np.full(len(whole.counts), LEFT_OUT, dtype=np.int64)
-    blocks[whole.covered] = whole.rewriting.blocks_by(table.names(Role.quasi))
-    return {"data": RecordedBlocks.of(table, whole.counts, blocks)}
+    whole, located = (one.at_once("A ledger compares blocks") for one in (placed.whole, placed.located))
+    left_out = whole.counts.at(np.flatnonzero(~whole.covered))
+    listed = [
+        Listed(whole.table, left_out, np.full(len(left_out), LEFT_OUT, dtype=np.int64)),
+        Listed(located.table, located.counts, located.rewriting.blocks_by(table.names(Role.quasi))),
+    ]
+
+    def finer(one: Listed) -> Listed:
+        own = located if one.table is located.table else whole
+        passed = [name for name in table.publishable if name not in one.counts.names]
+        rows = own.only(one.counts, one.block_of).by_rows(passed)
+        return Listed(rows.table, rows.counts, rows.block_of)
+
+    return {"data": RecordedBlocks.of(listed, finer)}
 
 
 def _record(

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from sudare.engines.rewriting import Rewriting
 from sudare.errors import RequirementError
 from sudare.generalization.views import Earlier, Method, Score, ViewsProblem, learn_views
-from sudare.ledger.blocks import LEFT_OUT, RecordedBlocks
+from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.combination import Told, named, standing
 from sudare.ledger.history import Recorded
 from sudare.ledger.ledger import Ledger
+from sudare.ledger.several import LEFT_OUT, Listed
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.views import LocatedViews, ViewsPlan
 from sudare.privacy.certificate import Certificate
@@ -25,7 +26,6 @@ from sudare.privacy.requirement import attribute_of
 from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
 from sudare.reports.views import write_views_report
-from sudare.tables.counts import Counts
 from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table, table_given
 from sudare.verbs.generalize import NO_NOISE
@@ -150,7 +150,8 @@ def _named_blocks(table: Table, whole: LocatedViews) -> dict[str, RecordedBlocks
     for view, rewriting in zip(whole.views, whole.rewritings.values(), strict=True):
         blocks = np.full(len(whole.counts), LEFT_OUT, dtype=np.int64)
         blocks[whole.covered] = rewriting.blocks_by(view.attributes)
-        named[view.name] = RecordedBlocks.of(table, whole.counts, blocks)
+        # Of a view only the sensitive attribute is passed on, by which tuples are counted.
+        named[view.name] = RecordedBlocks.of([Listed(table, whole.counts, blocks)], lambda listed: listed)
     return named
 
 
@@ -162,11 +163,10 @@ def _report(
     certificate: Certificate,
     holder: dict[str, Any],
 ) -> str:
-    counts = located.counts
-    together = earlier[0] if earlier else []
-    told = _earlier_blocks(together, located.sensitive, located.table, counts)
-    sensitive = counts.column(located.sensitive).astype(np.int64)
-    seen = RemainingValues.of([*located.block_of.T, *told], sensitive, counts.weights)
+    told = Told.of(earlier[:1] or [[]], located.sensitive, located.table, located.counts)
+    located = replace(located, counts=told.counts, block_of=located.block_of[told.places])
+    sensitive = told.counts.column(located.sensitive).astype(np.int64)
+    seen = RemainingValues.of([*located.block_of.T, *told.sets[0]], sensitive, told.counts.weights)
     return write_views_report(table, data, located, seen, certificate, holder)
 
 
@@ -180,37 +180,24 @@ def _verified(
     """Recount what all views leave to everybody, by code that shares nothing with the method; return the least."""
     table, sensitive = located.table, located.sensitive
     frames = {name: located.frame(rewriting) for name, rewriting in rewritings.items()}
-    counts = located.counts
-    blocks = [recount_views.blocks_of(frames[view.name], view.attributes) for view in located.views]
-    values = table[sensitive].decode(counts.column(sensitive))
-    weights = pl.Series(counts.weights)
-    told = [
-        [
-            *blocks,
-            *(
-                pl.Series(own).replace(-1, None)
-                for own in _earlier_blocks(releases, sensitive, table, counts)
-            ),
-        ]
-        for releases in (earlier or [[]])
+    told = Told.of(earlier or [[]], sensitive, table, located.counts)
+    blocks = [
+        recount_views.blocks_of(frames[view.name], view.attributes).gather(told.places)
+        for view in located.views
     ]
+    values = table[sensitive].decode(told.counts.column(sensitive))
+    weights = pl.Series(told.counts.weights)
+    together = [[*blocks, *(pl.Series(own).replace(-1, None) for own in one)] for one in told.sets]
 
     def left(kind: str) -> tuple[float, int]:
-        return min(recount_views.least_left(one, values, kind, weights) for one in told)
+        return min(recount_views.least_left(one, values, kind, weights) for one in together)
 
     least, worst = left(requirement.kind)
-    _refuse_broken(requirement, least, worst, located)
+    _refuse_broken(requirement, least, told.places[worst], located)
     if strictest != requirement:
-        _refuse_broken(strictest, *left(strictest.kind), located)
+        other, worst = left(strictest.kind)
+        _refuse_broken(strictest, other, told.places[worst], located)
     return least
-
-
-def _earlier_blocks(
-    releases: Sequence[Recorded], sensitive: str, table: Table, counts: Counts
-) -> Iterator[NDArray[np.int64]]:
-    for release in releases:
-        for blocks in release.blocks_with(sensitive, table):
-            yield release.located(blocks, table, counts)
 
 
 def _refuse_broken(requirement: MultiViewDiversity, least: float, worst: int, located: LocatedViews) -> None:
