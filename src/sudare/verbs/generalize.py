@@ -195,6 +195,7 @@ def _record(
         "bound": bound,
         "gap": utility["distortion"] / bound if bound else None,
         "decision": decision,
+        "retry": None,
         **plan.record(),
         "warnings": _warnings(table, plan.requirements),
         "attacks": {
