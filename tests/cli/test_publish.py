@@ -105,7 +105,10 @@ def test_another_try_is_offered_and_taken(run: Run, survey: str) -> None:
     done = run("publish", survey, "again", *asked, "--accept", "retry")
     assert done.code == 0, done.err
     assert "That was done" in done.out
-    tried = [json.loads(Path(f"{folder}/keep/holder.json").read_text())["retry"]["tried"] for folder in ("out", "again")]
+    tried = [
+        json.loads(Path(f"{folder}/keep/holder.json").read_text())["retry"]["tried"]
+        for folder in ("out", "again")
+    ]
     assert tried[0] is None
     assert tried[1]["after"] <= tried[1]["before"]
     assert run("verify", "again").code == 0

@@ -15,6 +15,7 @@ import sudare as sd
 from sudare.generalization import minimal
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_mondrian
+from sudare.generalization.parts import parts_of
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.plans.tuples import TuplePlan
@@ -233,9 +234,9 @@ def test_a_large_table_is_learned_region_by_region(monkeypatch: pytest.MonkeyPat
     table = random_table(Random(5), 600, attributes=4, kinds=["number", "tree", "intervals", "date"])
     for asked in ([sd.KAnonymity(4)], [sd.LDiversity(2)]):
         problem = Problem.of(table, asked)
-        regions = minimal._regions(problem)
-        assert len(regions) > 3
-        assert sorted(np.concatenate(regions).tolist()) == list(range(len(problem.units)))
+        parts = parts_of(problem, None, minimal.MAX_UNITS)
+        assert len(parts) > 3
+        assert sorted(np.concatenate(parts).tolist()) == list(range(len(problem.units)))
         recoding = learn_minimal(problem)
         check(table, Rule(table, asked), recoding)
         assert recoding.distortion() < 0.9 * learn_mondrian(problem).distortion()

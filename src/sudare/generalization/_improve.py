@@ -32,8 +32,8 @@ def improve(
     may_leave_out: int,
     passes: int,
     swaps: int,
-) -> int:  # pragma: no cover
-    """Improve `block_of` in place; -1 marks units without a block. Returns how many changes were made.
+) -> bool:  # pragma: no cover
+    """Improve `block_of` in place; -1 marks units without a block. Returns whether it went on until nothing helped.
 
     At most `may_leave_out` records may end without a block; each then costs 1. Units that fit into no block
     join the costliest blocks in one of their own. Swaps take longest and save least: they are tried when nothing
@@ -42,7 +42,7 @@ def improve(
     g, s = start(units, block_of, blocks)
     left_out = _place_the_rest(may_leave_out, limits, g, s)
     members = np.empty(len(units.weights), dtype=np.int64)
-    changes, swapping = 0, False
+    settled, swapping = False, False
     for _ in range(passes):
         sort(s)
         changed = 0
@@ -57,15 +57,15 @@ def improve(
                 changed += 1
                 continue
             for i in range(count):
-                changed += _move(members[i], b, limits, g, s) or (
-                    swapping and _swap(members[i], b, limits, g, s)
-                )
-        changes += changed
+                out = _move(members[i], b, may_leave_out - left_out, limits, g, s)
+                left_out += max(out, 0)
+                changed += out >= 0 or (swapping and _swap(members[i], b, limits, g, s))
         if changed == 0 and (swapping or swaps == 0):
+            settled = True
             break
         swapping = changed == 0
         swaps -= swapping
-    return changes
+    return settled
 
 
 @njit(cache=True, nogil=True)
@@ -163,18 +163,23 @@ def _dissolve(
 
 
 @njit(cache=True, nogil=True)
-def _move(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
-    """Move a unit that its block can spare to another block, if that saves distortion."""
-    whole = s.size[b] * s.cost[b]
+def _move(u: int, b: int, spare: int, limits: Limits, g: Given, s: State) -> int:  # pragma: no cover
+    """Move a unit that its block can spare to another block, or leave it out, whichever saves more distortion.
+
+    Returns how many records were left out, or -1 if the unit stays.
+    """
+    whole, w, target = s.size[b] * s.cost[b], g.units.weights[u], -1
     take(u, b, g, s)
-    target = -1
     if s.size[b] > 0 and holds(b, limits, s):
         refit(b, g, s)
-        target, _ = _best_block(u, b, whole - s.size[b] * s.cost[b] - TOLERANCE, limits, g, s)
+        target, price = _best_block(u, b, whole - s.size[b] * s.cost[b] - TOLERANCE, limits, g, s)
+        if w <= spare and w < price:
+            s.block_of[u] = LEFT_OUT
+            return int(w)
     to = target if target >= 0 else b
     put(u, to, g, s)
     refit(to, g, s)
-    return target >= 0
+    return 0 if target >= 0 else -1
 
 
 @njit(cache=True, nogil=True)

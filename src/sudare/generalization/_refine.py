@@ -33,15 +33,17 @@ def refine(
     near: int,
     passes: int,
     deals: bool,
-) -> tuple[Array, Array, Array]:  # pragma: no cover
+) -> tuple[tuple[Array, Array, Array], bool]:  # pragma: no cover
     """Divide the rows of every block, and of those that are near it, anew, as long as that saves distortion.
 
     If it `deals`, the records of a unit may come into different blocks. Else read "units" for "rows" here.
 
     A block of at most `items` rows is divided in all ways, and with others if they have at most `pooled` rows together; of larger
-    ones, rows are split off that are alike in one attribute more. Returns the entries: a unit, how many of its records, and their block.
+    ones, rows are split off that are alike in one attribute more. Returns the entries: a unit, how many of its records, and their block; and
+    whether it went on until no division saved anything.
     """
     d = deal(units, block_of, blocks, deals)
+    settled = False
     pool = pool_of(items, units.leaves.shape[1], units.values)
     nearest, price = np.empty(near, dtype=np.int64), np.empty(near)
     for _ in range(passes):
@@ -55,8 +57,9 @@ def refine(
             else:
                 changed += _refine_around(b, nearest, price, least_size, pooled, units, limits, pool, d)
         if changed == 0:
+            settled = bool(d.left[0] >= items and d.left[1] >= items)  # else there was no room for some
             break
-    return list_entries(d)
+    return list_entries(d), settled
 
 
 @njit(cache=True, nogil=True)

@@ -51,11 +51,12 @@ def reopen(
     choices: Array,
     passes: int,
     deals: bool,
-) -> tuple[Array, Array, Array]:  # pragma: no cover
+) -> tuple[tuple[Array, Array, Array], bool]:  # pragma: no cover
     """Open blocks as long as that saves distortion; `choices` are all level vectors by rising cost.
 
-    Returns the entries: a unit, how many of its records, and their block.
+    Returns the entries: a unit, how many of its records, and their block; and whether it went on until none saved anything.
     """
+    settled = False
     d = deal(units, block_of, blocks, deals)
     room = d.unit.size
     sets = Sets(
@@ -104,8 +105,9 @@ def reopen(
                 if sets.rows[s] >= least_size and sets.saved[s] > TOLERANCE:
                     opened += _open(s, choices[choice], cost, least_size, units, limits, sets, d)
         if opened == 0:
+            settled = True
             break
-    return list_entries(d)
+    return list_entries(d), settled
 
 
 # -- Opening a block -------------------------------------------------------------------------------

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.generalization import _anneal, _improve, _kernels, _refine, _reopen
-from sudare.generalization.mondrian import cut, cut_whole, learn_mondrian
+from sudare.generalization.mondrian import cut, learn_mondrian
+from sudare.generalization.parts import parts_of, shared_out
 from sudare.generalization.problem import Problem, level_vectors
 from sudare.generalization.recoding import Recoding
+from sudare.privacy.limits import meets
 
 Ints = NDArray[np.int64]
 Effort = Literal["quick", "normal", "thorough"]
@@ -25,7 +27,7 @@ Effort = Literal["quick", "normal", "thorough"]
 MAX_CHOICES = 1_000_000  # level vectors that are worth sweeping over
 MAX_SWEEP = 20_000_000_000  # of these, times units
 MAX_PAIRS = 1_000_000_000  # pairs of units that are worth comparing
-MAX_UNITS = 4_000  # of a region, where there are more pairs
+MAX_UNITS = 4_000  # of a part, where there are more pairs
 MAX_WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
 MAX_OPENED = 400_000_000  # entries times level vectors to look at while opening blocks: some seconds
 MAX_LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
@@ -36,6 +38,7 @@ MAX_TRIES = 1_000_000
 MAX_DIVIDED = 12  # rows that are divided in all ways
 NEIGHBOURS = 16  # that a unit may go to while annealing
 HOT, COLD = 0.1, 0.003  # records times cost that a change may lose, at first and at last
+MOVING, CUTTING, DIVIDING, OPENING = "moving", "cutting", "dividing", "opening"  # kinds of changes
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,10 @@ def learn_minimal(
 
     Where there are few choices of levels, all records sweep through them by rising cost, and become a block as soon as
     enough of them are alike. With more choices blocks grow from seeds by their nearest neighbours; a table too large for that
-    is cut into regions by Mondrian, and each is learned on its own. Then units move and blocks dissolve as long as that saves
+    is cut into parts by Mondrian, and each is learned on its own. Then units move and blocks dissolve as long as that saves
     distortion; blocks are opened where others can spare rows; units change places at random, less and less often for the worse;
-    and the rows of a few blocks near each other are divided anew in the best of all ways, until no division saves anything.
+    and the rows of a few blocks near each other are divided anew in the best of all ways, until no division saves anything. The
+    recoding's account says which of these were tried to the end.
     If it `deals`, the records of a unit may come into different blocks. At most the share `suppress` of the records may be left out; each then costs 1. `start` is a block for every unit, -1 for
     none, to begin from.
     """
@@ -89,17 +93,42 @@ def learn_minimal(
         raise ParameterError(
             "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
         )
-    if start is None and not _can_sweep(problem) and len(problem.units) ** 2 > MAX_PAIRS:
-        regions = _regions(problem)
-        if len(regions) > 1:
-            return _by_regions(problem, regions, suppress, effort, deals)
     spare = math.floor(suppress * problem.weights.sum())
-    drafts = _drafts(problem) if start is None else iter([_Draft(start, swaps=0)])
+    if not _can_sweep(problem) and len(problem.units) ** 2 > MAX_PAIRS:
+        parts = parts_of(problem, start, MAX_UNITS)
+        if len(parts) > 1:
+            return _by_parts(problem, parts, spare, effort, start, deals)
+    return _learned(problem, spare, effort, start, deals)
+
+
+def _learned(p: Problem, spare: int, effort: Effort | float, start: Ints | None, deals: bool) -> Recoding:
+    """Learn all units at once.
+
+    Who is left out early may mislead the search. So it is also made with all of them, and people are left out in the end.
+    """
     search = SEARCHES[effort] if isinstance(effort, str) else SEARCHES["thorough"].until(monotonic() + effort)
-    if not search.improves:
-        return min((_placed(problem, draft, spare) for draft in drafts), key=Recoding.distortion)
-    best = min((_improved(problem, draft, spare) for draft in drafts), key=Recoding.distortion)
-    return _refined(best, search, deals)
+    drafts = list(_drafts(p)) if start is None else [_Draft(start, swaps=0)]
+    improve = _improved if search.improves else _placed
+
+    def best(leaving_out: int) -> Recoding:
+        return min((improve(p, draft, leaving_out) for draft in drafts), key=Recoding.distortion)
+
+    early = best(spare)
+    if not spare or not _can_keep_all(p):
+        return _refined(early, search, spare, deals)
+    late = best(0)
+    kept = _refined(late, search, 0, deals)
+    found = _moved_again(kept, spare) if search.improves else kept
+    if early.distortion() < late.distortion():
+        found = min(found, _refined(early, search, spare, deals), key=Recoding.distortion)
+    return found
+
+
+def _can_keep_all(p: Problem) -> bool:
+    """Tell whether all records together meet the limits."""
+    units = p.unit_arrays
+    totals = np.bincount(units.sensitive, p.weights, minlength=units.values).astype(np.int64)
+    return bool(meets(totals, int(totals.sum()), p.limits))
 
 
 # -- Where to start from ---------------------------------------------------------------------------
@@ -148,38 +177,42 @@ def _grown(p: Problem, seeds: Ints, by_value: bool) -> Ints:
 # -- Large tables ----------------------------------------------------------------------------------
 
 
-def _by_regions(
-    p: Problem, regions: list[Ints], suppress: float, effort: Effort | float, deals: bool
+def _by_parts(
+    p: Problem, parts: list[Ints], spare: int, effort: Effort | float, start: Ints | None, deals: bool
 ) -> Recoding:
-    """Learn each region of a table on its own."""
-    each = effort if isinstance(effort, str) else effort * (cpu_count() or 1) / len(regions)
+    """Learn each part of a table on its own.
 
-    def learned(units: Ints) -> Recoding:
-        own = replace(p, units=p.units[units], weights=p.weights[units], sensitive=p.sensitive[units])
-        return learn_minimal(own, suppress=suppress, effort=each, deals=deals)
+    Each may leave out its share of the records. Those that did may leave out more, if others did not.
+    """
+    each = effort if isinstance(effort, str) else effort * (cpu_count() or 1) / len(parts)
+    problems = [
+        replace(p, units=p.units[units], weights=p.weights[units], sensitive=p.sensitive[units])
+        for units in parts
+    ]
+    starts = [None if start is None else _numbered(start[units]) for units in parts]
+    sizes = np.array([own.weights.sum() for own in problems])
+    shares = shared_out(spare, sizes)
+
+    def learned(part: int) -> Recoding:
+        return _learned(problems[part], int(shares[part]), each, starts[part], deals)
 
     with ThreadPoolExecutor(cpu_count()) as threads:
-        return Recoding.joined(p, list(threads.map(learned, regions)))
+        found = list(threads.map(learned, range(len(parts))))
+        used = np.array([one.left_out for one in found])
+        full = np.flatnonzero(used == shares)
+        if 0 < used.sum() < spare:
+            shares[full] += shared_out(spare - used.sum(), sizes[full])
+            for part in full:
+                problems[part], starts[part] = found[part].problem, found[part].block_of
+            for part, again in zip(full, threads.map(learned, full), strict=True):
+                found[part] = min(found[part], again, key=Recoding.distortion)
+    return Recoding.joined(p, found)
 
 
-def _regions(p: Problem) -> list[Ints]:
-    """Return the units of each region: the largest parts of Mondrian's tree that are small enough."""
-    block_of, parts, branches = cut_whole(p, strict=False)
-    part_of = np.empty(len(parts), dtype=np.int64)
-    part_of[parts[parts[:, 2] >= 0, 2]] = np.flatnonzero(parts[:, 2] >= 0)
-    part_of = part_of[block_of]
-    above = np.full(len(parts), -1, dtype=np.int64)
-    above[branches[:, 2]] = branches[:, 0]
-    sizes = np.bincount(part_of, minlength=len(parts))
-    for part in range(len(parts) - 1, 0, -1):  # parents come before their children
-        sizes[above[part]] += sizes[part]
-    region = np.arange(len(parts))
-    for part in range(1, len(parts)):
-        if sizes[region[above[part]]] <= MAX_UNITS:
-            region[part] = region[above[part]]
-    _, region_of = np.unique(region[part_of], return_inverse=True)
-    order = np.argsort(region_of, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(region_of[order])) + 1)
+def _numbered(start: Ints) -> Ints:
+    """Number blocks anew; -1 stays -1."""
+    blocks = np.unique(start[start >= 0])
+    return np.where(start >= 0, np.searchsorted(blocks, start), -1)
 
 
 # -- Improving -------------------------------------------------------------------------------------
@@ -197,7 +230,7 @@ def _improved(p: Problem, draft: _Draft, spare: int) -> Recoding:
     for _ in range(MAX_ROUNDS if cheap else 1):
         again = _moved(p, draft._replace(block_of=cut(p, best.block_of, best.levels)), spare)
         if again.distortion() >= best.distortion() - 1e-12:
-            break
+            return best.settling([CUTTING])
         best = again
     return best
 
@@ -208,25 +241,25 @@ def _moved(p: Problem, draft: _Draft, spare: int, passes: int = MAX_PASSES) -> R
     if blocks == 0:  # only all records together meet the limits
         block_of, blocks = np.zeros_like(block_of), 1
     passes = min(passes, MAX_WORK // (len(p.units) * blocks))
-    _improve.improve(p.unit_arrays, p.limits, block_of, blocks, spare, passes, swaps)
-    return Recoding.of("minimal", p, block_of)
+    settled = _improve.improve(p.unit_arrays, p.limits, block_of, blocks, spare, passes, swaps)
+    return Recoding.of("minimal", p, block_of).settling([MOVING] if settled else [])
 
 
 # -- Refining: rows are dealt anew -----------------------------------------------------------------
 
 
-def _refined(recoding: Recoding, search: Search, deals: bool) -> Recoding:
-    """Open, anneal and divide in turn, until nothing helps; who is left out stays so."""
+def _refined(recoding: Recoding, search: Search, spare: int, deals: bool) -> Recoding:
+    """Open, anneal and divide in turn, until nothing helps."""
     best = recoding
     for round_ in range(search.rounds):
         if monotonic() > search.end:
-            break
+            return replace(best, account=replace(best.account, out_of_time=True))
         before = best.distortion()
-        best = _opened(best, search.openings, deals)
-        best = _annealed(best, search.steps, seed=round_)
-        best = _divided(best, search, deals)
+        opened = _opened(best, search.openings, deals)
+        best = _annealed(opened, search.steps, spare, seed=round_)
+        best = _divided(best, search, spare, deals)
         if best.distortion() >= before - 1e-9:
-            break
+            return best.settling(opened.account.settled & {OPENING})
     return best
 
 
@@ -236,7 +269,7 @@ def _opened(recoding: Recoding, passes: int, deals: bool) -> Recoding:
     if not passes or not _can_sweep(p) or p.trees.choices * len(p.units) * passes > MAX_OPENED:
         return recoding
     choices = level_vectors(p.trees.height, p.trees.step)
-    entries = _reopen.reopen(
+    entries, settled = _reopen.reopen(
         p.unit_arrays,
         p.limits,
         recoding.block_of,
@@ -246,10 +279,10 @@ def _opened(recoding: Recoding, passes: int, deals: bool) -> Recoding:
         passes,
         deals,
     )
-    return _dealt(recoding, *entries)
+    return _dealt(recoding, *entries).settling([OPENING] if settled else [])
 
 
-def _annealed(recoding: Recoding, steps: int, seed: int) -> Recoding:
+def _annealed(recoding: Recoding, steps: int, spare: int, seed: int) -> Recoding:
     """Let units change places with those near them, also for the worse at first; keep it if it saves in the end."""
     p = recoding.problem
     if _can_sweep(p) or len(p.units) ** 2 > MAX_PAIRS or len(recoding.levels) < 2:
@@ -266,13 +299,14 @@ def _annealed(recoding: Recoding, steps: int, seed: int) -> Recoding:
         COLD,
         seed,
     )
-    return _moved_again(Recoding.of("minimal", p, block_of), recoding)
+    moved = _moved_again(Recoding.of("minimal", p, block_of), spare)
+    return min(recoding, moved, key=Recoding.distortion)
 
 
-def _divided(recoding: Recoding, search: Search, deals: bool) -> Recoding:
+def _divided(recoding: Recoding, search: Search, spare: int, deals: bool) -> Recoding:
     """Divide the rows of blocks near each other anew, as long as that saves, then move units again."""
     p = recoding.problem
-    entries = _refine.refine(
+    entries, settled = _refine.refine(
         p.unit_arrays,
         p.limits,
         recoding.block_of,
@@ -284,7 +318,7 @@ def _divided(recoding: Recoding, search: Search, deals: bool) -> Recoding:
         MAX_PASSES,
         deals,
     )
-    return _moved_again(_dealt(recoding, *entries))
+    return _moved_again(_dealt(recoding, *entries).settling([DIVIDING] if settled else []), spare)
 
 
 def _dealt(recoding: Recoding, unit: Ints, weight: Ints, block: Ints) -> Recoding:
@@ -300,17 +334,10 @@ def _dealt(recoding: Recoding, unit: Ints, weight: Ints, block: Ints) -> Recodin
     return Recoding.of("minimal", problem, np.concatenate([block, np.full(len(out), -1)]))
 
 
-def _moved_again(recoding: Recoding, other: Recoding | None = None) -> Recoding:
-    """Move units and cut blocks; return the best of this, what was given, and the other."""
-    kept = recoding.kept
-    p = recoding.problem
-    inside = replace(p, units=p.units[kept], weights=p.weights[kept], sensitive=p.sensitive[kept])
-    moved = _improved(inside, _Draft(recoding.block_of[kept], swaps=0), spare=0)
-    block_of = recoding.block_of.copy()
-    block_of[kept] = moved.block_of
-    return min(
-        *([other] if other else []), recoding, Recoding.of("minimal", p, block_of), key=Recoding.distortion
-    )
+def _moved_again(recoding: Recoding, spare: int) -> Recoding:
+    """Move units and cut blocks, if that saves; who was left out may come back, and others may be."""
+    moved = _improved(recoding.problem, _Draft(recoding.block_of, swaps=0), spare)
+    return moved if moved.distortion() < recoding.distortion() else recoding.settling(moved.account.settled)
 
 
 def _least_size(p: Problem) -> int:

@@ -78,7 +78,11 @@ def advise_retry(taken: Advice, distortion: float, bound: float | None) -> Advic
     """Offer another try at what was taken, if what came of it is far above the bound; None where no bound is known."""
     if bound is None or distortion <= FAR * bound:
         return None
-    must = f"{distortion / bound:.2f} times what any must ({bound:.4f})" if bound else "and none is known to have to"
+    must = (
+        f"{distortion / bound:.2f} times what any must ({bound:.4f})"
+        if bound
+        else "and none is known to have to"
+    )
     text = f"Try again with more effort: the release costs {distortion:.4f}, {must}."
     return Advice("retry", text, taken.requirement, bound)
 

@@ -82,7 +82,11 @@ def publish(
 def _cheaper(first: Release, second: Release, offered: Advice) -> Release:
     """Return the release that distorts less, with what the second try gained in its record."""
     before, after = _distortion(first), _distortion(second)
-    gained = f"{after:.4f}, {1 - after / before:.1%} less" if after < before else "nothing better, and the first was kept"
+    gained = (
+        f"{after:.4f}, {1 - after / before:.1%} less"
+        if after < before
+        else "nothing better, and the first was kept"
+    )
     kept = second if after < before else first
     kept.holder["retry"] = {
         "text": f"{offered.text} That was done, from where the first try had come to: it found {gained}.",
