@@ -51,15 +51,20 @@ def improve(
             if s.size[b] == 0 or s.cost[b] == 0.0:
                 continue
             count = list_members(b, members, s)
+            out = _shed(b, members, count, may_leave_out - left_out, limits, g, s)
+            if out > 0:
+                left_out += out
+                changed += 1
+                count = list_members(b, members, s)
             out = _dissolve(b, members, count, may_leave_out - left_out, limits, g, s)
             if out >= 0:
                 left_out += out
                 changed += 1
                 continue
             for i in range(count):
-                out = _move(members[i], b, may_leave_out - left_out, limits, g, s)
-                left_out += max(out, 0)
-                changed += out >= 0 or (swapping and _swap(members[i], b, limits, g, s))
+                changed += _move(members[i], b, limits, g, s) or (
+                    swapping and _swap(members[i], b, limits, g, s)
+                )
         if changed == 0 and (swapping or swaps == 0):
             settled = True
             break
@@ -163,23 +168,62 @@ def _dissolve(
 
 
 @njit(cache=True, nogil=True)
-def _move(u: int, b: int, spare: int, limits: Limits, g: Given, s: State) -> int:  # pragma: no cover
-    """Move a unit that its block can spare to another block, or leave it out, whichever saves more distortion.
+def _shed(
+    b: int, members: Array, count: int, spare: int, limits: Limits, g: Given, s: State
+) -> int:  # pragma: no cover
+    """Leave out the units for which a block must climb in some attribute, if that saves more than they cost.
 
-    Returns how many records were left out, or -1 if the unit stays.
+    Those stay that lie under the node with the most records. Returns how many records were left out.
     """
-    whole, w, target = s.size[b] * s.cost[b], g.units.weights[u], -1
+    if spare == 0 or count > MAX_MEMBERS:
+        return 0
+    leaves, trees, weights = g.units.leaves, g.units.trees, g.units.weights
+    size, whole = s.size[b], s.size[b] * s.cost[b]
+    for a in range(leaves.shape[1]):
+        if s.level[b, a] == 0:
+            continue
+        below = trees.offset[a, s.level[b, a] - 1]
+        stays, most = -1, 0
+        for i in range(count):
+            node, records = trees.nodes[below + leaves[members[i], a]], 0
+            for j in range(count):
+                if trees.nodes[below + leaves[members[j], a]] == node:
+                    records += weights[members[j]]
+            if records > most:
+                stays, most = node, records
+        if size - most > spare:
+            continue
+        for i in range(count):
+            if trees.nodes[below + leaves[members[i], a]] != stays:
+                take(members[i], b, g, s)
+        refit(b, g, s)
+        saves = s.size[b] * s.cost[b] + (size - most) < whole - TOLERANCE and holds(b, limits, s)
+        for i in range(count):
+            u = members[i]
+            if trees.nodes[below + leaves[u, a]] != stays:
+                if saves:
+                    s.block_of[u] = LEFT_OUT
+                else:
+                    put(u, b, g, s)
+        if saves:
+            return int(size - most)
+        refit(b, g, s)
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _move(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
+    """Move a unit that its block can spare to another block, if that saves distortion."""
+    whole = s.size[b] * s.cost[b]
     take(u, b, g, s)
+    target = -1
     if s.size[b] > 0 and holds(b, limits, s):
         refit(b, g, s)
-        target, price = _best_block(u, b, whole - s.size[b] * s.cost[b] - TOLERANCE, limits, g, s)
-        if w <= spare and w < price:
-            s.block_of[u] = LEFT_OUT
-            return int(w)
+        target, _ = _best_block(u, b, whole - s.size[b] * s.cost[b] - TOLERANCE, limits, g, s)
     to = target if target >= 0 else b
     put(u, to, g, s)
     refit(to, g, s)
-    return 0 if target >= 0 else -1
+    return target >= 0
 
 
 @njit(cache=True, nogil=True)

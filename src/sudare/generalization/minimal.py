@@ -182,30 +182,22 @@ def _by_parts(
 ) -> Recoding:
     """Learn each part of a table on its own.
 
-    Each may leave out its share of the records. Those that did may leave out more, if others did not.
+    Each may leave out as many records as all together. If these are too many, they are shared out in proportion.
     """
     each = effort if isinstance(effort, str) else effort * (cpu_count() or 1) / len(parts)
-    problems = [
-        replace(p, units=p.units[units], weights=p.weights[units], sensitive=p.sensitive[units])
-        for units in parts
-    ]
-    starts = [None if start is None else _numbered(start[units]) for units in parts]
-    sizes = np.array([own.weights.sum() for own in problems])
-    shares = shared_out(spare, sizes)
 
-    def learned(part: int) -> Recoding:
-        return _learned(problems[part], int(shares[part]), each, starts[part], deals)
+    def learned(units: Ints) -> Recoding:
+        own = replace(p, units=p.units[units], weights=p.weights[units], sensitive=p.sensitive[units])
+        return _learned(own, spare, each, None if start is None else _numbered(start[units]), deals)
+
+    def with_fewer_left_out(found: Recoding, share: int) -> Recoding:
+        return _learned(found.problem, share, each, found.block_of, deals)
 
     with ThreadPoolExecutor(cpu_count()) as threads:
-        found = list(threads.map(learned, range(len(parts))))
-        used = np.array([one.left_out for one in found])
-        full = np.flatnonzero(used == shares)
-        if 0 < used.sum() < spare:
-            shares[full] += shared_out(spare - used.sum(), sizes[full])
-            for part in full:
-                problems[part], starts[part] = found[part].problem, found[part].block_of
-            for part, again in zip(full, threads.map(learned, full), strict=True):
-                found[part] = min(found[part], again, key=Recoding.distortion)
+        found = list(threads.map(learned, parts))
+        wanted = np.array([one.left_out for one in found])
+        if wanted.sum() > spare:
+            found = list(threads.map(with_fewer_left_out, found, shared_out(spare, wanted).tolist()))
     return Recoding.joined(p, found)
 
 
@@ -219,8 +211,8 @@ def _numbered(start: Ints) -> Ints:
 
 
 def _placed(p: Problem, draft: _Draft, spare: int) -> Recoding:
-    """Place what is left over, and improve nothing."""
-    return _moved(p, draft, spare, passes=0)
+    """Place what is left over, and improve nothing, but for one look at whom to leave out."""
+    return _moved(p, draft, spare, passes=1 if spare else 0)
 
 
 def _improved(p: Problem, draft: _Draft, spare: int) -> Recoding:
