@@ -94,3 +94,21 @@ def test_harmless_values_and_k_anonymity_can_be_accepted(run: Run, survey: str) 
     done = run("publish", survey, "again", "-l", 2, "--accept", "harmless value")
     assert done.code == 2
     assert "must name the value that is harmless" in done.err
+
+
+def test_another_try_is_offered_and_taken(run: Run, survey: str) -> None:
+    asked = ["-l", 3, "--diversity", "entropy", "--accept", "go ahead"]
+    done = run("publish", survey, "out", *asked)
+    assert done.code == 0, done.err
+    assert "Try again with more effort" in done.out
+    assert "Accept 'retry' for that." in done.out
+    done = run("publish", survey, "again", *asked, "--accept", "retry")
+    assert done.code == 0, done.err
+    assert "That was done" in done.out
+    tried = [
+        json.loads(Path(f"{folder}/keep/holder.json").read_text())["retry"]["tried"]
+        for folder in ("out", "again")
+    ]
+    assert tried[0] is None
+    assert tried[1]["after"] <= tried[1]["before"]
+    assert run("verify", "again").code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -16,6 +17,7 @@ import sudare as sd
 from sudare.generalization import minimal
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_mondrian
+from sudare.generalization.parts import parts_of
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.plans.tuples import TuplePlan
@@ -263,9 +265,73 @@ def test_a_large_table_is_learned_region_by_region(monkeypatch: pytest.MonkeyPat
     table = random_table(Random(5), 600, attributes=4, kinds=["number", "tree", "intervals", "date"])
     for asked in ([sd.KAnonymity(4)], [sd.LDiversity(2)]):
         problem = Problem.of(table, asked)
-        regions = minimal._regions(problem)
-        assert len(regions) > 3
-        assert sorted(np.concatenate(regions).tolist()) == list(range(len(problem.units)))
+        parts = parts_of(problem, None, minimal.MAX_UNITS)
+        assert len(parts) > 3
+        assert sorted(np.concatenate(parts).tolist()) == list(range(len(problem.units)))
         recoding = learn_minimal(problem)
         check(table, Rule(table, asked), recoding)
         assert recoding.distortion() < 0.9 * learn_mondrian(problem).distortion()
+
+
+def towns(clusters: dict[str, int], outliers: dict[str, int]) -> sd.Table:
+    """Clusters of 25 equal people in each town, and people who are like nobody."""
+    alike = [(town, f"{town}{i}", f"{town}{i}") for town, count in clusters.items() for i in range(count)]
+    alone = [(town, f"{town}-{i}", f"-{i}-{town}") for town, count in outliers.items() for i in range(count)]
+    frame = pl.DataFrame([*alike * 25, *alone], schema=["town", "street", "job"], orient="row")
+    return sd.read(frame, sd.Schema.from_roles(quasi=frame.columns))
+
+
+@pytest.mark.parametrize("effort", ["quick", "normal"])
+def test_parts_leave_out_where_it_saves(monkeypatch: pytest.MonkeyPatch, effort: minimal.Effort) -> None:
+    """The people who are like nobody live in one town, and are more than its share of those who may be left out."""
+    for name, value in {"MAX_CHOICES": 0, "MAX_PAIRS": 100, "MAX_UNITS": 22}.items():
+        monkeypatch.setattr(minimal, name, value)
+    table = towns({"a": 20, "b": 4}, {"b": 10})
+    problem = Problem.of(table, [sd.KAnonymity(20)])
+    assert len(parts_of(problem, None, minimal.MAX_UNITS)) > 1
+    assert learn_minimal(problem, effort=effort).distortion() > 0.03
+    recoding = learn_minimal(problem, suppress=0.02, effort=effort)
+    assert recoding.left_out == 10
+    assert recoding.distortion() == pytest.approx(10 / len(table))
+    check(table, Rule(table, [sd.KAnonymity(20)]), recoding, spare=math.floor(0.02 * len(table)))
+
+
+@pytest.mark.parametrize("effort", ["quick", "normal"])
+def test_parts_share_what_may_be_left_out(monkeypatch: pytest.MonkeyPatch, effort: minimal.Effort) -> None:
+    for name, value in {"MAX_CHOICES": 0, "MAX_PAIRS": 100, "MAX_UNITS": 22}.items():
+        monkeypatch.setattr(minimal, name, value)
+    table = towns({"a": 12, "b": 12}, {"a": 4, "b": 8})
+    problem, asked = Problem.of(table, [sd.KAnonymity(20)]), [sd.KAnonymity(20)]
+    for share in (0.005, 0.01, 0.015, 0.02):
+        recoding = learn_minimal(problem, suppress=share, effort=effort)
+        check(table, Rule(table, asked), recoding, spare=math.floor(share * len(table)))
+        assert recoding.distortion() <= learn_minimal(problem, effort=effort).distortion() + 1e-12
+    assert recoding.left_out == 12  # all may be at last
+
+
+@pytest.mark.parametrize("name", [name for name in ASKED if name != "closeness"])
+def test_leaving_out_never_costs_more(name: str) -> None:
+    for seed in range(12):
+        table = random_table(Random(seed), 60, attributes=3)
+        if Rule(table, [ASKED[name]]).possible:
+            problem = Problem.of(table, [ASKED[name]])
+            assert (
+                learn_minimal(problem, suppress=0.1).distortion()
+                <= learn_minimal(problem).distortion() + 1e-12
+            )
+
+
+def test_blocks_of_a_start_stay_in_one_part() -> None:
+    table = random_table(Random(5), 300, attributes=4, kinds=["number", "tree", "intervals", "date"])
+    problem = Problem.of(table, [sd.KAnonymity(4)])
+    start = np.arange(len(problem.units)) % 40 - 1  # scattered over all parts, and some in no block
+    parts = parts_of(problem, start, 60)
+    assert len(parts) > 1
+    assert sorted(np.concatenate(parts).tolist()) == list(range(len(problem.units)))
+    homes = [set(start[part].tolist()) - {-1} for part in parts]
+    assert all(homes)
+    assert sum(map(len, homes)) == 39
+    one = parts_of(problem, np.zeros(len(problem.units), dtype=np.int64), 60)
+    assert len(one) == 1
+    none = parts_of(problem, np.full(len(problem.units), -1), 60)
+    assert len(none) == len(parts_of(problem, None, 60))

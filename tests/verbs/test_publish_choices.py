@@ -8,7 +8,9 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from sudare.suitability import choices
 from sudare.tables.policy import HARMLESS
+from sudare.verbs import publish as publishing
 from sudare.verbs.generalize import MAY_BE_KNOWN
 from sudare.verbs.publish import ANONYMITY_ALONE
 
@@ -132,3 +134,65 @@ def test_policies_are_written_and_read_again(skewed: sd.Table, tmp_path: Path) -
         schema = skewed.schema.model_copy(update={"publish": policy})
         (tmp_path / "sudare.toml").write_text(schema.to_toml())
         assert sd.Schema.from_toml(tmp_path / "sudare.toml").publish == policy
+
+
+# -- Another try -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def few() -> sd.Table:
+    """So few people that entropy diversity costs far more than any bound says."""
+    schema = sd.Schema.from_roles(
+        quasi=["age", "sex", "region"],
+        sensitive=["diagnosis"],
+        hierarchies={"age": sd.Hierarchy.intervals(range(18, 96), width=10)},
+    )
+    return sd.read(sd.datasets.health_survey(150).select("age", "sex", "region", "diagnosis"), schema)
+
+
+def test_another_try_is_offered_and_can_be_taken(few: sd.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = sd.Policy(l=3, k=3, diversity="entropy", accept=("go ahead",))
+    first = sd.publish(few, policy)
+    assert first.holder["gap"] > choices.FAR
+    assert first.holder["retry"]["text"].startswith("Try again with more effort")
+    assert "Accept 'retry'" in first.holder["retry"]["text"]
+    assert first.holder["retry"]["tried"] is None
+    again = sd.publish(few, policy.model_copy(update={"accept": ("go ahead", "retry")}))
+    before, after = (release.holder["utility"]["distortion"] for release in (first, again))
+    assert after < before
+    assert again.holder["retry"]["tried"] == {"effort": "thorough", "before": before, "after": after}
+    assert f"it found {after:.4f}, {1 - after / before:.1%} less" in again.holder["retry"]["text"]
+    assert again.holder["retry"]["text"] in again.report.replace("&#39;", "'")
+    assert sd.verify(again.frame(), [sd.KAnonymity(3), sd.LDiversity(3, "entropy")], few.schema).holds
+    monkeypatch.setattr(choices, "FAR", 2 * first.holder["gap"])
+    assert sd.publish(few, policy).holder["retry"] is None
+
+
+def test_a_try_that_finds_nothing_better_changes_nothing(
+    few: sd.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = sd.Policy(l=3, k=3, diversity="entropy", accept=("go ahead", "retry"))
+    first = sd.publish(few, policy.model_copy(update={"accept": ("go ahead",)}))
+    monkeypatch.setattr(publishing, "MORE_EFFORT", "quick")
+    again = sd.publish(few, policy)
+    assert again.frame().equals(first.frame())
+    assert again.holder["retry"]["tried"]["after"] >= again.holder["retry"]["tried"]["before"]
+    assert "nothing better" in again.holder["retry"]["text"]
+
+
+def test_the_offer_of_another_try_says_what_is_known(few: sd.Table) -> None:
+    taken = sd.assess(few, 2).choices[2][0]
+    assert choices.advise_retry(taken, 0.3, None) is None
+    assert choices.advise_retry(taken, 0.1, 0.1) is None
+    offered = choices.advise_retry(taken, 0.3, 0.1)
+    assert offered is not None
+    assert offered.accepted_as == ("retry",)
+    assert "costs 0.3000, 3.00 times what any must (0.1000)" in offered.text
+    free = choices.advise_retry(taken, 0.3, 0.0)
+    assert free is not None
+    assert "costs 0.3000, and none is known to have to" in free.text
+
+
+def test_another_try_is_no_answer_to_what_fits_badly(skewed: sd.Table) -> None:
+    with pytest.raises(sd.RequirementError, match="nothing was published"):
+        sd.publish(skewed, sd.Policy(l=2, accept=("retry",)))

@@ -70,7 +70,7 @@ def publish(
         list[str] | None,
         typer.Option(
             help=f"What may be done if it fits badly: {', '.join(get_args(Compromise))}. Give several, the dearest wish first. Name a "
-            "harmless value: --accept 'harmless value: No finding'."
+            "harmless value: --accept 'harmless value: No finding'. retry: try again where the release costs far more than it must."
         ),
     ] = None,
     attribute: SensitiveAttribute = None,
@@ -125,9 +125,11 @@ def publish(
 
 
 def _show(release: Release) -> None:
-    """Print what was decided, what holds, and what it cost."""
+    """Print what was decided, what holds, what it cost, and whether another try may cost less."""
     say("{}", release.holder["decision"])
     show_release(release)
+    if release.holder["retry"] is not None:
+        say("{}", release.holder["retry"]["text"])
 
 
 def _publish_pview(folder: Path, to: str, name: str, *, force: bool, json: bool) -> None:

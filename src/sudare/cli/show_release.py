@@ -44,6 +44,8 @@ def show_release(release: Release) -> None:
         beside = f"original {scores['original']:.1%}, guess {scores['guess']:.1%}"
         rows.append([f"{scores['target']} predicted right", f"{scores['published']:.1%} ({beside})"])
     print_table(" and ".join(certificate.requirements), ["", ""], rows)
+    if (text := holder["method"]["text"]) is not None:
+        say("{}", text)
     for text in holder["warnings"]:
         say("[yellow]Warning:[/] {}", text)
     show_caveats(certificate.caveats)

@@ -1,4 +1,4 @@
-"""Compiled: place what is left over, then move, swap and dissolve until nothing helps."""
+"""Compiled: place what is left over, then move and dissolve until nothing helps."""
 
 from __future__ import annotations
 
@@ -41,18 +41,16 @@ def improve(
     blocks: int,
     may_leave_out: int,
     passes: int,
-    swaps: int,
-) -> None:
-    """Improve `block_of` in place; -1 marks units without a block.
+) -> bool:
+    """Improve `block_of` in place; -1 marks units without a block. Returns whether it went on until nothing helped.
 
     At most `may_leave_out` records may end without a block; each then costs 1. Units that fit into no block
-    join the costliest blocks in one of their own. Swaps take longest and save least: they are tried when nothing
-    else helps, in at most `swaps` passes.
+    join the costliest blocks in one of their own.
     """
     given = Given.of(units)
     state = State.room_for(given, block_of, blocks)
     members, targets = np.empty(len(units.weights), dtype=np.int64), np.empty(MAX_MEMBERS, dtype=np.int64)
-    _improve(limits, given, state, members, targets, may_leave_out, passes, swaps)
+    return _improve(limits, given, state, members, targets, may_leave_out, passes)
 
 
 @kernel
@@ -64,12 +62,10 @@ def _improve(
     targets: Array,
     may_leave_out: int,
     passes: int,
-    swaps: int,
-) -> None:  # pragma: no cover
+) -> bool:  # pragma: no cover
     limits, g, s = lent(limits_), lent(given), lent(state)
     start(s.size.size, g, s)
     left_out = _place_the_rest(may_leave_out, limits, g, s)
-    swapping = False
     for _ in range(passes):
         sort(s)
         changed = 0
@@ -78,19 +74,21 @@ def _improve(
             if s.size[b] == 0 or s.cost[b] == 0.0:
                 continue
             count = list_members(b, members, s)
+            out = _shed(b, members, count, may_leave_out - left_out, limits, g, s)
+            if out > 0:
+                left_out += out
+                changed += 1
+                count = list_members(b, members, s)
             out = _dissolve(b, members, count, targets, may_leave_out - left_out, limits, g, s)
             if out >= 0:
                 left_out += out
                 changed += 1
                 continue
             for i in range(count):
-                changed += _move(members[i], b, limits, g, s) or (
-                    swapping and _swap(members[i], b, limits, g, s)
-                )
-        if changed == 0 and (swapping or swaps == 0):
-            break
-        swapping = changed == 0
-        swaps -= swapping
+                changed += _move(members[i], b, limits, g, s)
+        if changed == 0:
+            return True
+    return False
 
 
 @step
@@ -187,6 +185,50 @@ def _dissolve(
 
 
 @step
+def _shed(
+    b: int, members: Array, count: int, spare: int, limits: Limits, g: Given, s: State
+) -> int:  # pragma: no cover
+    """Leave out the units for which a block must climb in some attribute, if that saves more than they cost.
+
+    Those stay that lie under the node with the most records. Returns how many records were left out.
+    """
+    if spare == 0 or count > MAX_MEMBERS:
+        return 0
+    leaves, trees, weights = g.units.leaves, g.units.trees, g.units.weights
+    size, whole = s.size[b], s.size[b] * s.cost[b]
+    for a in range(leaves.shape[1]):
+        if s.level[b, a] == 0:
+            continue
+        below = trees.offset[a, s.level[b, a] - 1]
+        stays, most = -1, 0
+        for i in range(count):
+            node, records = trees.nodes[below + leaves[members[i], a]], 0
+            for j in range(count):
+                if trees.nodes[below + leaves[members[j], a]] == node:
+                    records += weights[members[j]]
+            if records > most:
+                stays, most = node, records
+        if size - most > spare:
+            continue
+        for i in range(count):
+            if trees.nodes[below + leaves[members[i], a]] != stays:
+                take(members[i], b, g, s)
+        refit(b, g, s)
+        saves = s.size[b] * s.cost[b] + (size - most) < whole - TOLERANCE and holds(b, limits, s)
+        for i in range(count):
+            u = members[i]
+            if trees.nodes[below + leaves[u, a]] != stays:
+                if saves:
+                    s.block_of[u] = LEFT_OUT
+                else:
+                    put(u, b, g, s)
+        if saves:
+            return int(size - most)
+        refit(b, g, s)
+    return 0
+
+
+@step
 def _move(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
     """Move a unit that its block can spare to another block, if that saves distortion."""
     whole = s.size[b] * s.cost[b]
@@ -199,40 +241,6 @@ def _move(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma
     put(u, to, g, s)
     refit(to, g, s)
     return target >= 0
-
-
-@step
-def _swap(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
-    """Swap a unit with one of the block that is nearest to it, if that saves distortion."""
-    near, _ = _best_block(u, b, s.size[b] * s.cost[b], limits, g, s)
-    if near < 0:
-        return False
-    both = s.size[b] * s.cost[b] + s.size[near] * s.cost[near]
-    v = s.first[near]
-    for _ in range(MAX_MEMBERS):
-        if v < 0:
-            break
-        following = s.after[v]
-        _exchange(u, b, v, near, g, s)
-        if holds(b, limits, s) and holds(near, limits, s):
-            refit(b, g, s)
-            refit(near, g, s)
-            if s.size[b] * s.cost[b] + s.size[near] * s.cost[near] < both - TOLERANCE:
-                return True
-        _exchange(v, b, u, near, g, s)  # v is at the head now, and `following` where it was
-        v = following
-    refit(b, g, s)
-    refit(near, g, s)
-    return False
-
-
-@inlined
-def _exchange(u: int, b: int, v: int, c: int, g: Given, s: State) -> None:  # pragma: no cover
-    """Let a unit of block b and a unit of block c change places."""
-    take(u, b, g, s)
-    take(v, c, g, s)
-    put(v, b, g, s)
-    put(u, c, g, s)
 
 
 @step

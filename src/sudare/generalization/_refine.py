@@ -31,20 +31,23 @@ def refine(
     near: int,
     passes: int,
     deals: bool,
-) -> tuple[Array, Array, Array]:
+) -> tuple[tuple[Array, Array, Array], bool]:
     """Divide the rows of every block, and of those that are near it, anew, as long as that saves distortion.
 
     If it `deals`, the records of a unit may come into different blocks. Else read "units" for "rows" here.
 
     A block of at most `items` rows is divided in all ways, and with others if they have at most `pooled` rows together; of larger
-    ones, rows are split off that are alike in one attribute more. Returns the entries: a unit, how many of its records, and their block.
+    ones, rows are split off that are alike in one attribute more. Returns the entries: a unit, how many of its records, and their block; and
+    whether it went on until no division saved anything.
     """
     d = Dealt.room_for(units, blocks, deals)
     nearest, price = np.empty(near, dtype=np.int64), np.empty(near)
     pool = Pool.room_for(items, units)
     by_cost = np.arange(len(d.cost))
-    _refine(units, limits, block_of, blocks, least_size, pooled, by_cost, nearest, price, passes, pool, d)
-    return d.entries()
+    settled = _refine(
+        units, limits, block_of, blocks, least_size, pooled, by_cost, nearest, price, passes, pool, d
+    )
+    return d.entries(), settled
 
 
 @kernel
@@ -61,7 +64,7 @@ def _refine(
     passes: int,
     pool: Pool,
     dealt: Dealt,
-) -> None:  # pragma: no cover
+) -> bool:  # pragma: no cover
     units, limits, p, d = lent(units_), lent(limits_), lent(pool), lent(dealt)
     items = p.unit.size
     deal(block_of, blocks, units, d)
@@ -78,7 +81,8 @@ def _refine(
             else:
                 changed += _refine_around(b, nearest, price, least_size, pooled, units, limits, p, d)
         if changed == 0:
-            break
+            return bool(d.left[0] >= items and d.left[1] >= items)  # else there was no room for some
+    return False
 
 
 @inlined

@@ -65,17 +65,19 @@ def reopen(
     choices: Array,
     passes: int,
     deals: bool,
-) -> tuple[Array, Array, Array]:
+) -> tuple[tuple[Array, Array, Array], bool]:
     """Open blocks as long as that saves distortion; `choices` are all level vectors by rising cost.
 
-    Returns the entries: a unit, how many of its records, and their block.
+    Returns the entries: a unit, how many of its records, and their block; and whether it went on until none saved anything.
     """
     d = Dealt.room_for(units, blocks, deals)
     sets = Sets.room_for(d, units.values)
     place = np.empty(len(choices), dtype=np.int64)
     place[choices @ _radix(units)] = np.arange(len(choices))
-    _reopen(units, limits, block_of, blocks, least_size, choices, place, _radix(units), passes, sets, d)
-    return d.entries()
+    settled = _reopen(
+        units, limits, block_of, blocks, least_size, choices, place, _radix(units), passes, sets, d
+    )
+    return d.entries(), settled
 
 
 def _radix(units: Units) -> Array:
@@ -97,7 +99,7 @@ def _reopen(
     passes: int,
     room_for_sets: Sets,
     dealt: Dealt,
-) -> None:  # pragma: no cover
+) -> bool:  # pragma: no cover
     units, limits, sets, d = lent(units_), lent(limits_), lent(room_for_sets), lent(dealt)
     deal(block_of, blocks, units, d)
     room, slots = d.unit.size, slots_for(d.unit.size)
@@ -133,7 +135,8 @@ def _reopen(
                 if sets.rows[s] >= least_size and sets.saved[s] > TOLERANCE:
                     opened += _open(s, choices[choice], cost, least_size, units, limits, sets, d)
         if opened == 0:
-            break
+            return True
+    return False
 
 
 # -- Opening a block -------------------------------------------------------------------------------

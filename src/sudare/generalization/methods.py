@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from sudare.generalization.harmless import learn_with_harmless
 from sudare.generalization.minimal import SEARCHES, Effort, learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
+from sudare.generalization.recoding import Account
 from sudare.generalization.regions import learn, refuse_beyond_memory
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.levels import LevelsPlan
 from sudare.plans.plan import Plan
+from sudare.plans.regions import RegionsPlan
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.limits import meets
 from sudare.privacy.requirement import BlockRequirement, number, one_of, refused
@@ -103,6 +105,7 @@ class Minimal:
         if they were the whole table. They can meet the requirements: they did so in the blocks that were learned first.
         """
         left_out: list[tuple[list[str], NDArray[np.int32]]] = []
+        accounts: list[Account] = []
 
         def one(problem: Problem, suppress: float = 0.0, rows: Table = table) -> TuplePlan:
             learned = partial(learn_minimal, suppress=suppress, effort=self.effort, deals=self.deal)
@@ -112,14 +115,17 @@ class Minimal:
                 problem, start = _started(self.start, with_hierarchies(rows), problem, requirements)
                 recoding = learn_in_groups(problem, partial(learned, start=start))
             left_out.append((problem.counted, recoding.problem.tuples()[~recoding.kept]))
+            accounts.append(recoding.account)
             return recoding.plan(requirements)
 
         plan = learn(with_hierarchies(table), requirements, partial(one, suppress=self.suppress))
         tuples = np.concatenate([tuples for _, tuples in left_out])
-        if not len(tuples):
-            return plan
-        rest = without(table, left_out[0][0], tuples)
-        return learn(with_hierarchies(rest), requirements, partial(one, rows=rest))
+        if len(tuples):
+            rest = without(table, left_out[0][0], tuples)
+            accounts.clear()
+            plan = learn(with_hierarchies(rest), requirements, partial(one, rows=rest))
+        assert isinstance(plan, TuplePlan | RegionsPlan)  # for so `learn` puts together what `one` gives
+        return replace(plan, search=asdict(Account.joined(accounts)))
 
 
 def _started(
@@ -247,6 +253,16 @@ def method_of(method: object, parameters: Mapping[str, object]) -> Method:
                 f"Use {'that one' if len(able) == 1 else 'one of these'}."
             )
     return METHODS[str(method)](**given)  # type: ignore[arg-type]
+
+
+def parameters_of(method: Method) -> dict[str, Any]:
+    """Return the name of a method and what it was asked to do, as plain data; of a plan to start from, that there is one."""
+    given = {own.name: getattr(method, own.name) for own in fields(method)}
+    return {
+        "name": method.name,
+        **given,
+        **({"start": given["start"] is not None} if "start" in given else {}),
+    }
 
 
 def _parameters(method: type[Method]) -> set[str]:

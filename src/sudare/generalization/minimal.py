@@ -8,16 +8,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
 from time import monotonic
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.generalization import _anneal, _improve, _kernels, _refine, _reopen
-from sudare.generalization.mondrian import cut, cut_whole, learn_mondrian
+from sudare.generalization.mondrian import cut, learn_mondrian
+from sudare.generalization.parts import parts_of, shared_out
 from sudare.generalization.problem import Problem, level_vectors
 from sudare.generalization.recoding import Recoding
+from sudare.privacy.limits import meets
 
 Ints = NDArray[np.int64]
 Effort = Literal["quick", "normal", "thorough"]
@@ -25,17 +27,17 @@ Effort = Literal["quick", "normal", "thorough"]
 MAX_CHOICES = 1_000_000  # level vectors that are worth sweeping over
 MAX_SWEEP = 20_000_000_000  # of these, times units
 MAX_PAIRS = 1_000_000_000  # pairs of units that are worth comparing
-MAX_UNITS = 4_000  # of a region, where there are more pairs
+MAX_UNITS = 2_000  # of a part, where there are more pairs: larger ones take longer and save next to nothing (measured)
 MAX_WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
 MAX_OPENED = 400_000_000  # entries times level vectors to look at while opening blocks: some seconds
 MAX_LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
 MAX_ROUNDS = 5  # of moving and cutting in turn
-SWAPS = 2
 MAX_PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
 MAX_TRIES = 1_000_000
 MAX_DIVIDED = 12  # rows that are divided in all ways
 NEIGHBOURS = 16  # that a unit may go to while annealing
 HOT, COLD = 0.1, 0.003  # records times cost that a change may lose, at first and at last
+MOVING, CUTTING, DIVIDING, OPENING = "moving", "cutting", "dividing", "opening"  # kinds of changes
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,16 @@ class Search:
     openings: int
     """Passes of opening blocks."""
     steps: int
-    """Of annealing, for each unit."""
+    """Of annealing, for each unit, at most,"""
+    all_steps: int
+    """and for all units of a table."""
     rounds: int
     end: float = math.inf
     """On the clock: no round begins after it."""
+
+    def among(self, units: int) -> Search:
+        """Return a search whose steps suffice for so many units."""
+        return replace(self, steps=min(self.steps, self.all_steps // units))
 
     def until(self, end: float) -> Search:
         """Return a search of as many rounds as there is time for."""
@@ -61,9 +69,13 @@ class Search:
 
 
 SEARCHES: dict[str, Search] = {
-    "quick": Search(improves=False, pooled=0, near=0, openings=0, steps=0, rounds=0),
-    "normal": Search(improves=True, pooled=10, near=8, openings=0, steps=3_000, rounds=1),
-    "thorough": Search(improves=True, pooled=12, near=16, openings=20, steps=20_000, rounds=5),
+    "quick": Search(improves=False, pooled=0, near=0, openings=0, steps=0, all_steps=0, rounds=0),
+    "normal": Search(
+        improves=True, pooled=10, near=8, openings=0, steps=8_000, all_steps=50_000_000, rounds=1
+    ),
+    "thorough": Search(
+        improves=True, pooled=12, near=16, openings=20, steps=20_000, all_steps=500_000_000, rounds=5
+    ),
 }
 
 
@@ -79,38 +91,61 @@ def learn_minimal(
 
     Where there are few choices of levels, all records sweep through them by rising cost, and become a block as soon as
     enough of them are alike. With more choices blocks grow from seeds by their nearest neighbours; a table too large for that
-    is cut into regions by Mondrian, and each is learned on its own. Then units move and blocks dissolve as long as that saves
+    is cut into parts by Mondrian, and each is learned on its own. Then units move and blocks dissolve as long as that saves
     distortion; blocks are opened where others can spare rows; units change places at random, less and less often for the worse;
-    and the rows of a few blocks near each other are divided anew in the best of all ways, until no division saves anything.
-    If it `deals`, the last is done once more with the records of every unit one by one, which may then come into different blocks. At
-    most the share `suppress` of the records may be left out; each then costs 1. `start` is a block for every unit, -1 for none,
-    to begin from.
+    and the rows of a few blocks near each other are divided anew in the best of all ways, until no division saves anything. The
+    recoding's account says which of these were tried to the end. If it `deals`, the last is done once more with the records of every
+    unit one by one, which may then come into different blocks. At most the share `suppress` of the records may be left out; each then
+    costs 1. `start` is a block for every unit, -1 for none, to begin from.
     """
     if suppress > 0 and min(problem.limits.t) < 1:
         raise ParameterError(
             "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
         )
-    if start is None and not _can_sweep(problem) and len(problem.units) ** 2 > MAX_PAIRS:
-        regions = _regions(problem)
-        if len(regions) > 1:
-            return _by_regions(problem, regions, suppress, effort, deals)
     spare = math.floor(suppress * problem.weights.sum())
-    drafts = _drafts(problem) if start is None else iter([_Draft(start, swaps=0)])
-    search = SEARCHES[effort] if isinstance(effort, str) else SEARCHES["thorough"].until(monotonic() + effort)
-    if not search.improves:
-        return min((_placed(problem, draft, spare) for draft in drafts), key=Recoding.distortion)
-    best = min((_improved(problem, draft, spare) for draft in drafts), key=Recoding.distortion)
-    return _refined(best, search, deals)
+    if not _can_sweep(problem) and len(problem.units) ** 2 > MAX_PAIRS:
+        parts = parts_of(problem, start, MAX_UNITS)
+        if len(parts) > 1:
+            return _by_parts(problem, parts, spare, effort, start, deals)
+    return _learned(problem, spare, _search(effort, len(problem.units)), start, deals)
+
+
+def _search(effort: Effort | float, units: int) -> Search:
+    if isinstance(effort, str):
+        return SEARCHES[effort].among(units)
+    return SEARCHES["thorough"].among(units).until(monotonic() + effort)
+
+
+def _learned(p: Problem, spare: int, search: Search, start: Ints | None, deals: bool) -> Recoding:
+    """Learn all units at once.
+
+    Who is left out early may mislead the search. So it is also made with all of them, and people are left out in the end.
+    """
+    drafts = list(_drafts(p)) if start is None else [start]
+    improve = _improved if search.improves else _placed
+
+    def best(leaving_out: int) -> Recoding:
+        return min((improve(p, draft, leaving_out) for draft in drafts), key=Recoding.distortion)
+
+    early = best(spare)
+    if not spare or not _can_keep_all(p):
+        return _refined(early, search, spare, deals)
+    late = best(0)
+    kept = _refined(late, search, 0, deals)
+    found = _moved_again(kept, spare) if search.improves else kept
+    if early.distortion() < late.distortion():
+        found = min(found, _refined(early, search, spare, deals), key=Recoding.distortion)
+    return found
+
+
+def _can_keep_all(p: Problem) -> bool:
+    """Tell whether all records together meet the limits."""
+    units = p.unit_arrays
+    totals = np.bincount(units.sensitive, p.weights, minlength=units.values).astype(np.int64)
+    return bool(meets(totals, int(totals.sum()), p.limits))
 
 
 # -- Where to start from ---------------------------------------------------------------------------
-
-
-class _Draft(NamedTuple):
-    """The block of every unit, -1 for what is left over, and how many passes of swaps are worth their time."""
-
-    block_of: Ints
-    swaps: int
 
 
 def _can_sweep(p: Problem) -> bool:
@@ -119,27 +154,25 @@ def _can_sweep(p: Problem) -> bool:
     return few and p.trees.fit_one_number
 
 
-def _drafts(problem: Problem) -> Iterator[_Draft]:
-    """Yield where to start from. After a sweep swaps save next to nothing (measured), after growing some percent."""
-    p = problem
+def _drafts(p: Problem) -> Iterator[Ints]:
+    """Yield where to start from: the block of every unit, -1 for what is left over."""
     by_value = p.limits.distinct > 1 or p.limits.more
     if _can_sweep(p):
         choices = level_vectors(p.trees.height, p.trees.step)
-        block_of = _kernels.sweep(p.unit_arrays, p.limits, choices, by_value)
-        yield _Draft(block_of, swaps=0)
+        yield _kernels.sweep(p.unit_arrays, p.limits, choices, by_value)
         if len(p.units) ** 2 > MAX_PAIRS:  # too large to be improved much: let the better start win
-            yield _Draft(learn_mondrian(p).block_of, swaps=0)
+            yield learn_mondrian(p).block_of
         return
     if len(p.units) ** 2 > MAX_PAIRS:  # and Mondrian cannot cut it
-        yield _Draft(learn_mondrian(p).block_of, swaps=0)
+        yield learn_mondrian(p).block_of
         return
     distances = _kernels.nearest_distances(p.unit_arrays, by_value)
     block_of = _grown(p, np.argsort(distances, kind="stable"), by_value)
-    yield _Draft(block_of, SWAPS)
+    yield block_of
     if p.weights[block_of < 0].sum() > MAX_LEFT_OVER * p.weights.sum():
         # Dealt out late, frequent values are left over and swell the blocks: let them start the blocks.
         frequency = np.bincount(p.sensitive, p.weights)[p.sensitive]
-        yield _Draft(_grown(p, np.lexsort((distances, -frequency)), by_value), SWAPS)
+        yield _grown(p, np.lexsort((distances, -frequency)), by_value)
 
 
 def _grown(p: Problem, seeds: Ints, by_value: bool) -> Ints:
@@ -149,88 +182,84 @@ def _grown(p: Problem, seeds: Ints, by_value: bool) -> Ints:
 # -- Large tables ----------------------------------------------------------------------------------
 
 
-def _by_regions(
-    p: Problem, regions: list[Ints], suppress: float, effort: Effort | float, deals: bool
+def _by_parts(
+    p: Problem, parts: list[Ints], spare: int, effort: Effort | float, start: Ints | None, deals: bool
 ) -> Recoding:
-    """Learn each region of a table on its own."""
-    each = effort if isinstance(effort, str) else effort * (cpu_count() or 1) / len(regions)
+    """Learn each part of a table on its own.
+
+    Each may leave out as many records as all together. If these are too many, they are shared out in proportion.
+    """
+    each = effort if isinstance(effort, str) else effort * (cpu_count() or 1) / len(parts)
 
     def learned(units: Ints) -> Recoding:
         own = replace(p, units=p.units[units], weights=p.weights[units], sensitive=p.sensitive[units])
-        return learn_minimal(own, suppress=suppress, effort=each, deals=deals)
+        begin = None if start is None else _numbered(start[units])
+        return _learned(own, spare, _search(each, len(p.units)), begin, deals)
+
+    def with_fewer_left_out(found: Recoding, share: int) -> Recoding:
+        return _learned(found.problem, share, _search(each, len(p.units)), found.block_of, deals)
 
     with ThreadPoolExecutor(cpu_count()) as threads:
-        return Recoding.joined(p, list(threads.map(learned, regions)))
+        found = list(threads.map(learned, parts))
+        wanted = np.array([one.left_out for one in found])
+        if wanted.sum() > spare:
+            found = list(threads.map(with_fewer_left_out, found, shared_out(spare, wanted).tolist()))
+    return Recoding.joined(p, found)
 
 
-def _regions(p: Problem) -> list[Ints]:
-    """Return the units of each region: the largest parts of Mondrian's tree that are small enough."""
-    block_of, parts, branches = cut_whole(p, strict=False)
-    part_of = np.empty(len(parts), dtype=np.int64)
-    part_of[parts[parts[:, 2] >= 0, 2]] = np.flatnonzero(parts[:, 2] >= 0)
-    part_of = part_of[block_of]
-    above = np.full(len(parts), -1, dtype=np.int64)
-    above[branches[:, 2]] = branches[:, 0]
-    sizes = np.bincount(part_of, minlength=len(parts))
-    for part in range(len(parts) - 1, 0, -1):  # parents come before their children
-        sizes[above[part]] += sizes[part]
-    region = np.arange(len(parts))
-    for part in range(1, len(parts)):
-        if sizes[region[above[part]]] <= MAX_UNITS:
-            region[part] = region[above[part]]
-    _, region_of = np.unique(region[part_of], return_inverse=True)
-    order = np.argsort(region_of, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(region_of[order])) + 1)
+def _numbered(start: Ints) -> Ints:
+    """Number blocks anew; -1 stays -1."""
+    blocks = np.unique(start[start >= 0])
+    return np.where(start >= 0, np.searchsorted(blocks, start), -1)
 
 
 # -- Improving -------------------------------------------------------------------------------------
 
 
-def _placed(p: Problem, draft: _Draft, spare: int) -> Recoding:
-    """Place what is left over, and improve nothing."""
-    return _moved(p, draft, spare, passes=0)
+def _placed(p: Problem, draft: Ints, spare: int) -> Recoding:
+    """Place what is left over, and improve nothing, but for one look at whom to leave out."""
+    return _moved(p, draft, spare, passes=1 if spare else 0)
 
 
-def _improved(p: Problem, draft: _Draft, spare: int) -> Recoding:
+def _improved(p: Problem, draft: Ints, spare: int) -> Recoding:
     """Move units, dissolve blocks and cut them, in turn, until neither saves distortion."""
     best = _moved(p, draft, spare)
     cheap = len(p.units) * len(best.levels) * MAX_PASSES <= MAX_WORK
     for _ in range(MAX_ROUNDS if cheap else 1):
-        again = _moved(p, draft._replace(block_of=cut(p, best.block_of, best.levels)), spare)
+        again = _moved(p, cut(p, best.block_of, best.levels), spare)
         if again.distortion() >= best.distortion() - 1e-12:
-            break
+            return best.settling([CUTTING])
         best = again
     return best
 
 
-def _moved(p: Problem, draft: _Draft, spare: int, passes: int = MAX_PASSES) -> Recoding:
-    block_of, swaps = draft
-    block_of, blocks = block_of.copy(), int(block_of.max()) + 1
+def _moved(p: Problem, draft: Ints, spare: int, passes: int = MAX_PASSES) -> Recoding:
+    block_of, blocks = draft.copy(), int(draft.max()) + 1
     if blocks == 0:  # only all records together meet the limits
         block_of, blocks = np.zeros_like(block_of), 1
     passes = min(passes, MAX_WORK // (len(p.units) * blocks))
-    _improve.improve(p.unit_arrays, p.limits, block_of, blocks, spare, passes, swaps)
-    return Recoding.of("minimal", p, block_of)
+    settled = _improve.improve(p.unit_arrays, p.limits, block_of, blocks, spare, passes)
+    return Recoding.of("minimal", p, block_of).settling([MOVING] if settled else [])
 
 
 # -- Refining: rows are dealt anew -----------------------------------------------------------------
 
 
-def _refined(recoding: Recoding, search: Search, deals: bool) -> Recoding:
-    """Open, anneal and divide in turn, until nothing helps; who is left out stays so."""
+def _refined(recoding: Recoding, search: Search, spare: int, deals: bool) -> Recoding:
+    """Open, anneal and divide in turn, until nothing helps."""
     best = recoding
     for round_ in range(search.rounds):
         if monotonic() > search.end:
-            break
+            return replace(best, account=replace(best.account, out_of_time=True))
         before = best.distortion()
-        best = _opened(best, search.openings, deals)
-        best = _annealed(best, search.steps, seed=round_)
-        best = _divided(best, search, deals=False)
+        opened = _opened(best, search.openings, deals)
+        best = _annealed(opened, search.steps, spare, seed=round_)
+        best = _divided(best, search, spare, deals=False)
         # Units first: a pool has room for so many of them, or for as many records.
         if deals and (best.problem.weights > 1).any():
-            best = _divided(best, search, deals=True)
+            best = _divided(best, search, spare, deals=True)
         if best.distortion() >= before - 1e-9:
-            break
+            return best.settling(opened.account.settled & {OPENING})
     return best
 
 
@@ -240,7 +269,7 @@ def _opened(recoding: Recoding, passes: int, deals: bool) -> Recoding:
     if not passes or not _can_sweep(p) or p.trees.choices * len(p.units) * passes > MAX_OPENED:
         return recoding
     choices = level_vectors(p.trees.height, p.trees.step)
-    entries = _reopen.reopen(
+    entries, settled = _reopen.reopen(
         p.unit_arrays,
         p.limits,
         recoding.block_of,
@@ -250,10 +279,10 @@ def _opened(recoding: Recoding, passes: int, deals: bool) -> Recoding:
         passes,
         deals,
     )
-    return _dealt(recoding, *entries)
+    return _dealt(recoding, *entries).settling([OPENING] if settled else [])
 
 
-def _annealed(recoding: Recoding, steps: int, seed: int) -> Recoding:
+def _annealed(recoding: Recoding, steps: int, spare: int, seed: int) -> Recoding:
     """Let units change places with those near them, also for the worse at first; keep it if it saves in the end."""
     p = recoding.problem
     if _can_sweep(p) or len(p.units) ** 2 > MAX_PAIRS or len(recoding.levels) < 2:
@@ -270,13 +299,14 @@ def _annealed(recoding: Recoding, steps: int, seed: int) -> Recoding:
         COLD,
         seed,
     )
-    return _moved_again(Recoding.of("minimal", p, block_of), recoding)
+    moved = _moved_again(Recoding.of("minimal", p, block_of), spare)
+    return min(recoding, moved, key=Recoding.distortion)
 
 
-def _divided(recoding: Recoding, search: Search, deals: bool) -> Recoding:
+def _divided(recoding: Recoding, search: Search, spare: int, deals: bool) -> Recoding:
     """Divide the rows of blocks near each other anew, as long as that saves, then move units again."""
     p = recoding.problem
-    entries = _refine.refine(
+    entries, settled = _refine.refine(
         p.unit_arrays,
         p.limits,
         recoding.block_of,
@@ -288,7 +318,7 @@ def _divided(recoding: Recoding, search: Search, deals: bool) -> Recoding:
         MAX_PASSES,
         deals,
     )
-    return _moved_again(_dealt(recoding, *entries))
+    return _moved_again(_dealt(recoding, *entries).settling([DIVIDING] if settled else []), spare)
 
 
 def _dealt(recoding: Recoding, unit: Ints, weight: Ints, block: Ints) -> Recoding:
@@ -304,17 +334,10 @@ def _dealt(recoding: Recoding, unit: Ints, weight: Ints, block: Ints) -> Recodin
     return Recoding.of("minimal", problem, np.concatenate([block, np.full(len(out), -1)]))
 
 
-def _moved_again(recoding: Recoding, other: Recoding | None = None) -> Recoding:
-    """Move units and cut blocks; return the best of this, what was given, and the other."""
-    kept = recoding.kept
-    p = recoding.problem
-    inside = replace(p, units=p.units[kept], weights=p.weights[kept], sensitive=p.sensitive[kept])
-    moved = _improved(inside, _Draft(recoding.block_of[kept], swaps=0), spare=0)
-    block_of = recoding.block_of.copy()
-    block_of[kept] = moved.block_of
-    return min(
-        *([other] if other else []), recoding, Recoding.of("minimal", p, block_of), key=Recoding.distortion
-    )
+def _moved_again(recoding: Recoding, spare: int) -> Recoding:
+    """Move units and cut blocks, if that saves; who was left out may come back, and others may be."""
+    moved = _improved(recoding.problem, recoding.block_of, spare)
+    return moved if moved.distortion() < recoding.distortion() else recoding.settling(moved.account.settled)
 
 
 def _least_size(p: Problem) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,26 @@ from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.text import text_of
 
 
+@dataclass(frozen=True)
+class Account:
+    """What is known of the search for a recoding."""
+
+    settled: frozenset[str] = frozenset()
+    """The kinds of changes that were tried until none saved anything any more."""
+    parts: int = 1
+    """In how many parts the records were learned, each by itself; what is settled is so within each."""
+    out_of_time: bool = False
+
+    @classmethod
+    def joined(cls, accounts: Sequence[Account]) -> Account:
+        """Put the accounts of parts together."""
+        return cls(
+            frozenset.intersection(*(account.settled for account in accounts)),
+            sum(account.parts for account in accounts),
+            any(account.out_of_time for account in accounts),
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Recoding:
     """Which block each unit is in (-1: left out), and to which level each block's attributes climb."""
@@ -23,6 +43,7 @@ class Recoding:
     problem: Problem
     block_of: NDArray[np.int64]
     levels: NDArray[np.int16]
+    account: Account = Account()
 
     @classmethod
     def of(cls, method: str, problem: Problem, block_of: NDArray[np.int64]) -> Recoding:
@@ -48,7 +69,17 @@ class Recoding:
             np.where(recoding.kept, recoding.block_of + start, -1)
             for recoding, start in zip(recodings, first.tolist(), strict=True)
         ]
-        return cls.of(recodings[0].method, whole, np.concatenate(block_of))
+        joined = cls.of(recodings[0].method, whole, np.concatenate(block_of))
+        return replace(joined, account=Account.joined([recoding.account for recoding in recodings]))
+
+    def settling(self, kinds: Iterable[str]) -> Recoding:
+        """Return the same recoding, of which it is known that no change of these kinds saves anything."""
+        return replace(self, account=replace(self.account, settled=self.account.settled.union(kinds)))
+
+    @property
+    def left_out(self) -> int:
+        """How many records are left out."""
+        return int(self.problem.weights[~self.kept].sum())
 
     @property
     def kept(self) -> NDArray[np.bool_]:

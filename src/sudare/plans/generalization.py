@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -225,6 +226,8 @@ class GeneralizationPlan(Plan):
     requirements: Sequence[BlockRequirement]
     trees: Trees
     """The hierarchy of each quasi attribute, over the values that the plan was learned from."""
+    search: Mapping[str, Any] = MappingProxyType({})
+    """What was done to find it, for the holder's record; it is not saved."""
 
     @abstractmethod
     def locate(self, table: Table) -> Places:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -106,6 +106,7 @@ class RegionsPlan(GeneralizationPlan):
     region_of: Ints
     """The region of each block of the cuts."""
     shelf: Shelf
+    search: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, cuts: CutPlan, region_of: Ints, shelf: Shelf) -> RegionsPlan:

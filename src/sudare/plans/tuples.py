@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -52,6 +52,7 @@ class TuplePlan(WholePlan):
     records: Ints
     """A tuple is listed several times, one after the other, if its records are dealt to several blocks: in proportion to these
     numbers, those of which it had so many. 0: all belong there."""
+    search: Mapping[str, Any] = field(default_factory=dict)
 
     def keys(self, table: Table) -> list[str]:
         """Return the quasi attributes of a table, and the sensitive one, if blocks were made by its values too."""

@@ -19,6 +19,7 @@ from sudare.tables.text import spelled
 
 OUTLIER_SHARE = 0.01  # the share of the records that may be left out
 LEAST_SAVING = 0.05  # what lowers the bound by less is not offered
+FAR = 1.25  # times the bound: a release that costs more is worth another try
 
 Action = Compromise | Literal["stop"]
 
@@ -71,6 +72,19 @@ def advise(facts: Facts, asked: LDiversity) -> list[Advice]:
         *_anonymous(facts, asked),
         Advice("stop", f"Or don't publish, if {name} is needed and {bound:.4f} is too much.", asked),
     ]
+
+
+def advise_retry(taken: Advice, distortion: float, bound: float | None) -> Advice | None:
+    """Offer another try at what was taken, if what came of it is far above the bound; None where no bound is known."""
+    if bound is None or distortion <= FAR * bound:
+        return None
+    must = (
+        f"{distortion / bound:.2f} times what any must ({bound:.4f})"
+        if bound
+        else "and none is known to have to"
+    )
+    text = f"Try again with more effort: the release costs {distortion:.4f}, {must}."
+    return Advice("retry", text, taken.requirement, bound)
 
 
 def _impossible(facts: Facts, asked: LDiversity, name: str) -> list[Advice]:

@@ -10,7 +10,7 @@ from sudare.tables.text import listed, shown
 
 Diversity = Literal["distinct", "entropy", "recursive", "proximity"]
 Compromise = Literal[
-    "go ahead", "lower l", "distinct", "harmless value", "drop attribute", "suppress", "k-anonymity"
+    "go ahead", "lower l", "distinct", "harmless value", "drop attribute", "suppress", "k-anonymity", "retry"
 ]
 HARMLESS = "harmless value"
 
@@ -34,7 +34,8 @@ class Policy(BaseModel):
     """What `publish` asks for. `accept` lists what may be done, the dearest wish first, if it fits badly.
 
     `harmless`, `c`, `within` and `relative` are those of LDiversity. A harmless value that is accepted is named:
-    "harmless value: No finding"; it is called harmless only if l-diversity without that fits badly.
+    "harmless value: No finding"; it is called harmless only if l-diversity without that fits badly. "retry" stands beside the
+    others: where what was published is far above the least possible distortion, it is tried again with more effort.
 
     >>> Policy(l=4, accept=("lower l", "suppress")).diversity
     'distinct'

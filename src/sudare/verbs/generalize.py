@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sudare.attacks.attack import attack_all
 from sudare.attacks.knowing import known_to_the_holder
 from sudare.errors import InputError
 from sudare.generalization.full_domain import Measure
-from sudare.generalization.methods import Method, method_of
+from sudare.generalization.methods import Method, method_of, parameters_of
 from sudare.generalization.minimal import Effort
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import RecordedBlocks
@@ -41,6 +42,7 @@ from sudare.utility.measures import utility_of_cells
 from sudare.utility.outcome import Outcome
 from sudare.utility.queries import query_error
 from sudare.verbs.arguments import requirements_given
+from sudare.verbs.method_record import method_record
 from sudare.verification.columns import refuse_columns
 from sudare.verification.utility import harmless_by_attribute
 
@@ -126,7 +128,8 @@ def generalized(
     placed = without_uncovered(plan, table)
     if predict is not None:
         placed.whole.at_once(PREDICTING)  # refused before the rest is done
-    return released(table, plan, placed, predict=predict, decision=decision, caveats=caveats)
+    asked_of = parameters_of(method)
+    return released(table, plan, placed, asked_of, predict=predict, decision=decision, caveats=caveats)
 
 
 def _refuse_what_cannot_be(
@@ -149,12 +152,16 @@ def released(
     table: Table,
     plan: GeneralizationPlan,
     placed: Placed[Places],
+    asked_of: Mapping[str, Any] = MappingProxyType({}),
     *,
     predict: str | None = None,
     decision: str | None = None,
     caveats: Sequence[str] = (),
 ) -> Release:
-    """Apply a plan to the rows that it covers, certify the output, and say what the holder keeps."""
+    """Apply a plan to the rows that it covers, certify the output, and say what the holder keeps.
+
+    `asked_of` is what was asked of the method, if the plan was learned just now.
+    """
     whole = placed.whole
     handed_over = HandedOver({"data": placed.rest.rows.rewrite(placed.located.rewriting)})
     if any(isinstance(one, LDiversity) and one.harmless for one in plan.requirements):
@@ -164,7 +171,7 @@ def released(
     kept = Kept(
         plan,
         table,
-        record=partial(_record, whole, plan, predict, decision),
+        record=partial(_record, whole, plan, asked_of, predict, decision),
         report=partial(_report, whole.table, handed_over, declared),
         name_blocks=partial(_named_blocks, table, placed),
     )
@@ -192,6 +199,7 @@ def _named_blocks(table: Table, placed: Placed[Places]) -> dict[str, RecordedBlo
 def _record(
     whole: Places,
     plan: GeneralizationPlan,
+    asked_of: Mapping[str, Any],
     predict: str | None,
     decision: str | None,
     certificate: Certificate,
@@ -206,6 +214,8 @@ def _record(
         "bound": bound,
         "gap": utility["distortion"] / bound if bound else None,
         "decision": decision,
+        "retry": None,
+        "method": method_record(whole, plan, asked_of, utility["distortion"], bound),
         **plan.record(),
         "warnings": _warnings(table, plan.requirements),
         "attacks": {

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sudare.errors import InputError, RequirementError
 from sudare.generalization.methods import Minimal
+from sudare.generalization.minimal import Effort
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.release.release import Release
 from sudare.suitability.assess import Assessment, assess
-from sudare.suitability.choices import Advice
+from sudare.suitability.choices import Advice, advise_retry
 from sudare.tables.attribute import Role
 from sudare.tables.policy import Policy
 from sudare.tables.table import Table, table_given
@@ -19,6 +21,7 @@ from sudare.tables.text import listed
 from sudare.verbs.generalize import generalized
 
 Decide = Callable[[Assessment, list[Advice]], Advice]
+MORE_EFFORT: Effort = "thorough"
 ANONYMITY_ALONE = "sensitive values were not kept apart, for k-anonymity alone was asked for: how many blocks give theirs away, 'attacks' says"
 
 
@@ -29,7 +32,8 @@ def publish(
 
     The policy is the schema's own if none is given. Where the requirement fits the table badly or is impossible,
     the first compromise that the policy accepts and the table offers is taken; without one, `decide` is asked,
-    if given, and else nothing is published. `attribute` names the sensitive attribute if there are several.
+    if given, and else nothing is published. Where the release costs far more than the bound says it must, the holder's record
+    offers another try; if the policy accepts "retry", it is made. `attribute` names the sensitive attribute if there are several.
 
     >>> import sudare as sd
     >>> table = sd.read(sd.datasets.health_survey(500).select("age", "sex", "diagnosis"), sd.Schema.from_roles(
@@ -58,13 +62,41 @@ def publish(
         attribute=attribute,
     )
     choice = _decided(assessment, assessment.choices[policy.l], policy.accept, decide)
-    return generalized(
+    learn = partial(
+        generalized,
         _without(table, choice.attribute),
         _asked(choice, policy),
-        Minimal(choice.suppress),
         decision=choice.text,
         caveats=[ANONYMITY_ALONE] if choice.action == "k-anonymity" else [],
     )
+    release = learn(Minimal(choice.suppress))
+    offered = advise_retry(choice, _distortion(release), release.holder["bound"])
+    if offered is None:
+        return release
+    if offered.action not in policy.accept:
+        release.holder["retry"] = {"text": f"{offered.text} Accept 'retry' for that.", "tried": None}
+        return release
+    return _cheaper(release, learn(Minimal(choice.suppress, MORE_EFFORT, release.plan)), offered)
+
+
+def _cheaper(first: Release, second: Release, offered: Advice) -> Release:
+    """Return the release that distorts less, with what the second try gained in its record."""
+    before, after = _distortion(first), _distortion(second)
+    gained = (
+        f"{after:.4f}, {1 - after / before:.1%} less"
+        if after < before
+        else "nothing better, and the first was kept"
+    )
+    kept = second if after < before else first
+    kept.holder["retry"] = {
+        "text": f"{offered.text} That was done, from where the first try had come to: it found {gained}.",
+        "tried": {"effort": MORE_EFFORT, "before": before, "after": after},
+    }
+    return kept
+
+
+def _distortion(release: Release) -> float:
+    return float(release.holder["utility"]["distortion"])
 
 
 def _asked(choice: Advice, policy: Policy) -> list[BlockRequirement]:
