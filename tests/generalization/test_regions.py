@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -237,13 +238,57 @@ def test_a_changed_plan_is_refused_or_keeps_its_promise(
         sd.apply(sd.Plan.open(folder), sd.read(people(600), schema()))
 
 
+def files_of(plan: sd.Plan, folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in plan.save(folder).iterdir()}
+
+
+def learned_elsewhere(*_: object) -> None:
+    raise AssertionError("a region was learned here")
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("method", "suppress"), [("mondrian", 0.0), pytest.param("minimal", 0.05, marks=pytest.mark.slow)]
+)
+def test_spark_learns_regions_in_tasks_as_duckdb_does_here(
+    method: str, suppress: float, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [sd.KAnonymity(3), sd.LDiversity(2)]
+    here = sd.generalize(sd.read(people(700), schema(), engine="duckdb"), asked, method, suppress=suppress)
+    monkeypatch.setattr("sudare.engines.spark.one_after_the_other", learned_elsewhere)
+    there = sd.generalize(sd.read(people(700), schema(), engine=spark), asked, method, suppress=suppress)
+    assert isinstance(there.plan, RegionsPlan)
+    assert there.plan.shelf.count > 2
+    assert files_of(there.plan, tmp_path / "there") == files_of(here.plan, tmp_path / "here")
+    assert there.frame().equals(here.frame())
+    assert there.certificate.attacks == here.certificate.attacks
+    assert there.holder["records"] == here.holder["records"]
+    assert there.holder["warnings"] == []
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("few")
-def test_spark_learns_by_regions_as_duckdb_does(spark: Any) -> None:
-    asked = [sd.KAnonymity(3), sd.LDiversity(2)]
-    one, other = (
-        sd.generalize(sd.read(people(700), schema(), engine=engine), asked) for engine in (spark, "duckdb")
+def test_where_executors_lack_sudare_regions_are_learned_here_and_it_is_said(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')  # without any package
+    bare.chmod(0o700)
+    monkeypatch.setenv("PYSPARK_PYTHON", str(bare))
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(bare))
+    release = sd.generalize(sd.read(people(700), schema(), engine=spark), sd.KAnonymity(3), "mondrian")
+    assert isinstance(release.plan, RegionsPlan)
+    [said] = release.holder["warnings"]
+    assert (
+        "learned here, one after the other. Spark's executors do not run Sudare (Spark: ModuleNotFoundError"
+        in said
     )
-    assert isinstance(one.plan, RegionsPlan)
-    assert one.frame().equals(other.frame())
-    assert one.certificate.attacks == other.certificate.attacks
+    assert "pip install" in said
+
+
+@pytest.mark.usefixtures("few")
+def test_a_plan_to_start_from_is_refused_where_tuples_are_too_many() -> None:
+    table = sd.read(people(600), schema(), engine="duckdb")
+    start = sd.generalize(sd.read(people(600), schema()), sd.KAnonymity(4), "mondrian").plan
+    with pytest.raises(sd.ParameterError, match="A plan to start from is looked up for all tuples together"):
+        sd.generalize(table, sd.KAnonymity(4), start=start)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from sudare.engines.database import quoted, refuse_alike
+from sudare.engines.database import Files, Work, one_after_the_other, quoted, refuse_alike
 from sudare.engines.private_folder import private_folder
 from sudare.engines.sizes import free_memory, size_of
 from sudare.errors import InputError, ParameterError
@@ -35,6 +35,7 @@ class DuckDB:
 
     name = "duckdb"
     sees_local_files = True
+    works_here = ""  # there is nowhere else
     remote_files = (
         "DuckDB reads files from elsewhere with an extension, httpfs for https:// and s3://, azure for abfss:// (install it "
         "once: python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\"), and takes credentials from CREATE PERSISTENT SECRET."
@@ -68,6 +69,15 @@ class DuckDB:
         """As many bytes as it may take itself, or a quarter of what is free, if that is less."""
         limit = self._execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
         return min(size_of(limit), free_memory() // 4)
+
+    @property
+    def work_memory(self) -> int:
+        """The same: the work is done here."""
+        return self.memory
+
+    def each_part(self, relation: str, parts: int, work: Work) -> Iterator[Files]:
+        """Do the work for each part of a relation."""
+        return one_after_the_other(self, relation, parts, work)
 
     def _execute(self, query: str) -> Any:
         return self._asked(lambda cursor: cursor.execute(query))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.engines.database import Database
+from sudare.engines.database import Database, Files
 from sudare.tables.counts import Counts
 
 Nodes = Mapping[str, NDArray[np.int32]]
@@ -63,9 +64,10 @@ class Parted:
         same = " AND ".join(f"m{names.index(name)}.node = p.n{i}" for i, name in enumerate(nodes))
         columns = ", ".join(f"t.c{i} AS c{i}" for i in range(len(names)))
         # In the order of the parts, so that who asks for one reads no more than that.
+        own = database.upload(parts)
         self._relation = database.store(
             f"SELECT {columns}, t.weight AS weight, p.part AS part FROM ({relation}) AS t {_joins(database, names, nodes)} "
-            f"JOIN {database.upload(parts)} AS p ON {same} ORDER BY p.part"
+            f"{f'JOIN {own} AS p ON {same}' if nodes else f'CROSS JOIN {own} AS p'} ORDER BY p.part"
         )
 
     def counts(self, part: int) -> Counts:
@@ -75,6 +77,18 @@ class Parted:
             f"SELECT {columns}, weight FROM {self._relation} WHERE part = {part} ORDER BY {columns}"
         )
         return counts_from(frame, self._names, self._sizes)
+
+    def each(self, parts: int, work: Callable[[Counts], Files]) -> Iterator[Files]:
+        """Do some work with the counts of each part, where the database has it done; return the files that come of it."""
+        counted = partial(_work, self._names, self._sizes, work)
+        return self._database.each_part(self._relation, parts, counted)
+
+
+def _work(
+    names: Sequence[str], sizes: Sequence[int], work: Callable[[Counts], Files], frame: pl.DataFrame
+) -> Files:
+    rising = frame.sort([f"c{i}" for i in range(len(names))])
+    return work(counts_from(rising, names, sizes))
 
 
 def counts_from(frame: pl.DataFrame, names: Sequence[str], sizes: Sequence[int]) -> Counts:

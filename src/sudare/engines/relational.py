@@ -150,6 +150,16 @@ class Relational:
         """How many tuples are held at once, by the memory that there is; no more than one file of a plan may have."""
         return min(self._database.memory // BYTES_PER_TUPLE, MAX_TUPLES)
 
+    @property
+    def region_tuples(self) -> int:
+        """How many tuples are learned from at once, where they are learned from by regions."""
+        return min(self._database.work_memory // BYTES_PER_TUPLE, self.max_tuples)
+
+    @property
+    def works_here(self) -> str:
+        """Why regions are learned here that the database could learn elsewhere, if there is a reason."""
+        return self._database.works_here
+
     def tuple_count(self, names: Sequence[str]) -> int:
         """Return how many tuples of some columns there are."""
         return int(self._database.frame(f"SELECT count(*) FROM ({self._grouped(names)})").item())

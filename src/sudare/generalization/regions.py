@@ -9,11 +9,13 @@ can be learned; small neighbours are taken together up to what is held at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.engines.database import Files
 from sudare.engines.relational import Relational
 from sudare.errors import ParameterError
 from sudare.generalization.mondrian import cut_whole
@@ -21,42 +23,70 @@ from sudare.generalization.problem import Problem, Trees, hierarchy_of
 from sudare.generalization.recoding import Recoding
 from sudare.plans.cuts import CutPlan
 from sudare.plans.generalization import GeneralizationPlan
-from sudare.plans.regions import RegionsPlan, Shelf, parts_in
+from sudare.plans.regions import RegionsPlan, Shelf, packed, parts_there
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.limits import Limits
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
+from sudare.progress import step
 from sudare.tables.attribute import Role
+from sudare.tables.counts import Counts
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.table import Table
 
 Ints = NDArray[np.int64]
-Learn = Callable[[Problem], TuplePlan | CutPlan]
+Tuples = NDArray[np.int32]
+Learn = Callable[[Problem], tuple[TuplePlan | CutPlan, Tuples]]
+"""Learns a plan; also returns the tuples that it leaves out."""
+LEFT_OUT = "left out"
+LEARNED_HERE = "Regions were learned here, one after the other."
 MAX_COARSE = 2**20  # tuples of nodes that the first cuts are made by
 
 
-def learn(table: Table, requirements: Sequence[BlockRequirement], learn_one: Learn) -> GeneralizationPlan:
+def counted_of(table: Table, requirements: Sequence[BlockRequirement]) -> list[str]:
+    """Return the columns that tuples are counted by."""
+    attribute = sensitive_attribute(requirements, table)
+    return [*table.names(Role.quasi), *([attribute] if attribute else [])]
+
+
+def learn(
+    table: Table, requirements: Sequence[BlockRequirement], learn_one: Learn
+) -> tuple[GeneralizationPlan, Tuples]:
     """Learn from a table with hierarchies: at once if its tuples can be held, else by regions."""
-    attribute, rows = sensitive_attribute(requirements, table), table.rows
-    counted = [*table.names(Role.quasi), *([attribute] if attribute else [])]
+    counted, rows = counted_of(table, requirements), table.rows
     if not isinstance(rows, Relational) or rows.tuple_count(counted) <= rows.max_tuples:
         return learn_one(Problem.of(table, requirements))
-    whole = Blocks.of_table(table, [], attribute)
+    whole = Blocks.of_table(table, [], sensitive_attribute(requirements, table))
     cuts, region_of = _cut(table, rows, requirements, counted, whole)
-    part = parts_in(table, cuts, region_of, counted)
-    regions = range(int(region_of.max()) + 1)
-    plans = (learn_one(Problem.of(table, requirements, part(region), whole)) for region in regions)
-    return RegionsPlan.of(cuts, region_of, Shelf.of(plans))
+    none = Counts(tuple(counted), np.empty((0, len(counted)), np.int32), np.empty(0, np.int64), ())
+    work = partial(_learn_region, Problem.of(table, requirements, none, whole), learn_one)
+    regions, left_out = int(region_of.max()) + 1, []
+
+    def learned() -> Iterator[Files]:
+        with step("Learning", total=regions, unit="regions") as learning:
+            for files in parts_there(table, rows, cuts, region_of, counted).each(regions, work):
+                left_out.append(np.frombuffer(files[LEFT_OUT], dtype=np.int32).reshape(-1, len(counted)))
+                yield files
+                learning.advance(1)
+
+    shelf = Shelf.of(learned())
+    said = tuple(filter(None, [rows.works_here and f"{LEARNED_HERE} {rows.works_here}"]))
+    return RegionsPlan.of(cuts, region_of, shelf, said), np.concatenate(left_out)
 
 
-def refuse_beyond_memory(table: Table, requirements: Sequence[BlockRequirement]) -> None:
-    """Refuse a table of more tuples than are held at once, where one choice is made for all of them."""
-    attribute, rows = sensitive_attribute(requirements, table), table.rows
-    counted = [*table.names(Role.quasi), *([attribute] if attribute else [])]
+def _learn_region(problem: Problem, learn_one: Learn, counts: Counts) -> Files:
+    """Learn from the tuples of one region, wherever they are, and pack what was learned."""
+    plan, left_out = learn_one(problem.of_units(counts))
+    return packed(plan) | {LEFT_OUT: left_out.tobytes()}
+
+
+def refuse_beyond_memory(table: Table, requirements: Sequence[BlockRequirement], what: str) -> None:
+    """Refuse a table of more tuples than are held at once, where something is done with all of them together."""
+    rows, counted = table.rows, counted_of(table, requirements)
     if isinstance(rows, Relational) and rows.tuple_count(counted) > rows.max_tuples:
         raise ParameterError(
-            f"The method 'full-domain' compares choices for all tuples together, and the {rows.tuple_count(counted):,} tuples of "
-            f"{table.source.name} are too many to be held at once. Read it with more memory, or choose another method."
+            f"{what} for all tuples together, and the {rows.tuple_count(counted):,} tuples of {table.source.name} are too many "
+            "to be held at once. Read it with more memory, or do without."
         )
 
 
@@ -89,7 +119,7 @@ def _cut(
     )
     block_of, parts, branches = cut_whole(problem, strict=False)
     in_block = np.bincount(block_of, tuples).astype(np.int64)
-    kept, region_of = _regions(parts, branches, in_block, rows.max_tuples)
+    kept, region_of = _regions(parts, branches, in_block, rows.region_tuples)
     # Parts below a region belong to it: number the blocks of the new cuts, and hand them down.
     number = {part: i for i, part in enumerate(region_of)}
     own = np.full(len(parts), -1, dtype=np.int64)

@@ -197,6 +197,8 @@ class GeneralizationPlan(Plan):
     requirements: Sequence[BlockRequirement]
     trees: Trees
     """The hierarchy of each quasi attribute, over the values that the plan was learned from."""
+    warnings: Sequence[str] = ()
+    """What was not as it could have been when it was learned."""
 
     @abstractmethod
     def locate(self, table: Table) -> Places:

@@ -6,11 +6,14 @@ in files, and one is looked at at a time.
 
 from __future__ import annotations
 
+import json
 import shutil
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +21,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.engines.database import Files
+from sudare.engines.parted import Parted
 from sudare.engines.private_folder import private_folder
 from sudare.engines.relational import Relational
 from sudare.engines.rewriting import PiecewiseRewriting, Rewriting
@@ -42,6 +47,7 @@ from sudare.tables.table import Table
 MAX_REGIONS = 100_000
 KINDS: dict[str, type[TuplePlan | CutPlan]] = {TuplePlan.kind: TuplePlan, CutPlan.kind: CutPlan}
 TREES = "trees"
+HEAD_FILE = "head"
 
 
 class Shelf:
@@ -53,39 +59,43 @@ class Shelf:
         self.folder, self.count, self.kind, self.head = folder, count, kind, head
 
     @classmethod
-    def of(cls, plans: Iterator[TuplePlan | CutPlan]) -> Shelf:
-        """Put plans into a folder that nobody else can look into, and that is gone with the shelf."""
+    def of(cls, packed: Iterator[Files]) -> Shelf:
+        """Put packed plans into a folder that nobody else can look into, and that is gone with the shelf."""
         folder, remove = private_folder("plan")
-        first = next(plans)
-        shelf = cls(folder, 0, type(first), first.to_json())
+        first = next(packed)
+        data = json.loads(first[HEAD_FILE])
+        shelf = cls(folder, 0, KINDS[data["kind"]], data["head"])
         weakref.finalize(shelf, remove)
-        shelf._put(first)
-        for plan in plans:
-            shelf._put(plan)
+        for files in chain([first], packed):
+            for name in shelf._own_names():
+                (folder / _file(shelf.count, name)).write_bytes(files[name])
+            shelf.count += 1
         return shelf
 
-    def _put(self, plan: TuplePlan | CutPlan) -> None:
-        for name, table in plan.tables().items():
-            if name != TREES:
-                table.write_parquet(self.folder / _file(self.count, name))
-        self.count += 1
+    def _own_names(self) -> list[str]:
+        return [name for name in self.kind.table_names if name != TREES]
 
     def take(self, region: int, trees: pl.DataFrame) -> TuplePlan | CutPlan:
         """Read the plan of one region."""
-        own = (name for name in self.kind.table_names if name != TREES)
         with refusing_other_files(self.folder):
-            tables = {name: read_table(self.folder / _file(region, name)) for name in own}
+            tables = {name: read_table(self.folder / _file(region, name)) for name in self._own_names()}
             return self.kind.read(self.head, tables | {TREES: trees})
 
     def files(self) -> dict[str, WriteFile]:
         """Return what writes each file, by name."""
-        names = [
-            _file(region, name)
-            for region in range(self.count)
-            for name in self.kind.table_names
-            if name != TREES
-        ]
+        names = [_file(region, name) for region in range(self.count) for name in self._own_names()]
         return {name: partial(shutil.copyfile, self.folder / name) for name in names}
+
+
+def packed(plan: TuplePlan | CutPlan) -> dict[str, bytes]:
+    """Return the files of a region's plan: what a person would read, and its tables but for the trees."""
+    files = {HEAD_FILE: json.dumps({"kind": plan.kind, "head": plan.to_json()}).encode()}
+    for name, table in plan.tables().items():
+        if name != TREES:
+            file = BytesIO()
+            table.write_parquet(file)
+            files[name] = file.getvalue()
+    return files
 
 
 def _file(region: int, name: str) -> str:
@@ -106,12 +116,13 @@ class RegionsPlan(GeneralizationPlan):
     region_of: Ints
     """The region of each block of the cuts."""
     shelf: Shelf
+    warnings: Sequence[str] = ()
 
     @classmethod
-    def of(cls, cuts: CutPlan, region_of: Ints, shelf: Shelf) -> RegionsPlan:
+    def of(cls, cuts: CutPlan, region_of: Ints, shelf: Shelf, warnings: tuple[str, ...] = ()) -> RegionsPlan:
         """Put the plans of regions together."""
         method = method_from_json(shelf.head.get("method"))
-        return cls(method, cuts.requirements, cuts.trees, cuts, region_of, shelf)
+        return cls(method, cuts.requirements, cuts.trees, cuts, region_of, shelf, warnings)
 
     @cached_property
     def _trees_table(self) -> pl.DataFrame:
@@ -169,7 +180,7 @@ class RegionsPlan(GeneralizationPlan):
 def parts_in(table: Table, cuts: CutPlan, region_of: Ints, keys: Sequence[str]) -> Callable[[int], Counts]:
     """Return what counts the tuples of each region of a table that has the trees; those that lie in none come last."""
     if isinstance(table.rows, Relational):
-        return _parts_there(table, table.rows, cuts, region_of, keys)
+        return parts_there(table, table.rows, cuts, region_of, keys).counts
     counts = table.counts(keys)
     region = _regions_at(
         table, cuts, region_of, {name: counts.column(name) for name in table.names(Role.quasi)}
@@ -177,10 +188,10 @@ def parts_in(table: Table, cuts: CutPlan, region_of: Ints, keys: Sequence[str]) 
     return lambda part: counts.at(np.flatnonzero(region == part))
 
 
-def _parts_there(
+def parts_there(
     table: Table, rows: Relational, cuts: CutPlan, region_of: Ints, keys: Sequence[str]
-) -> Callable[[int], Counts]:
-    """Let the engine put tuples into their regions, by the nodes that cuts are made at."""
+) -> Parted:
+    """Let the engine put tuples into their regions, by the nodes that cuts are made at; those that lie in none come last."""
     nodes, some_code = {}, {}
     for a, name in enumerate(cuts.trees):
         at = cuts.level[cuts.attribute == a]
@@ -189,10 +200,10 @@ def _parts_there(
             some_code[name] = np.zeros(int(nodes[name].max()) + 1, dtype=np.int32)
             some_code[name][nodes[name]] = np.arange(len(nodes[name]))
     if not nodes:  # there is one region
-        return lambda part: rows.counts(keys).at(np.arange(0 if part else rows.tuple_count(keys)))
+        return rows.parted(keys, {}, np.empty((1, 0), dtype=np.int32), region_of)
     listed = rows.node_counts(list(nodes), nodes).counts
     codes = {name: some_code[name][listed.column(name)] for name in nodes}
-    return rows.parted(keys, nodes, listed.codes, _regions_at(table, cuts, region_of, codes)).counts
+    return rows.parted(keys, nodes, listed.codes, _regions_at(table, cuts, region_of, codes))
 
 
 def _regions_at(table: Table, cuts: CutPlan, region_of: Ints, codes: Mapping[str, NDArray[np.int32]]) -> Ints:

@@ -196,7 +196,7 @@ def _record(
         "gap": utility["distortion"] / bound if bound else None,
         "decision": decision,
         **plan.record(),
-        "warnings": _warnings(table, plan.requirements),
+        "warnings": [*plan.warnings, *_warnings(table, plan.requirements)],
         "attacks": {
             "input": attack_all(table, table.schema, harmless_by_attribute(plan.requirements, table.schema)),
             "output": certificate.attacks["output"],
