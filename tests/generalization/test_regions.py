@@ -169,6 +169,8 @@ def test_what_needs_all_tuples_is_refused(tmp_path: Path) -> None:
     table = sd.read(people(2_000), schema(), engine="duckdb")
     with pytest.raises(sd.ParameterError, match="'predict' is measured tuple by tuple"):
         sd.generalize(table, sd.KAnonymity(4), "mondrian", predict="illness")
+    with pytest.raises(sd.ParameterError, match="'full-domain' compares choices for all tuples together"):
+        sd.generalize(table, sd.KAnonymity(4), "full-domain")
     release = sd.generalize(table, sd.KAnonymity(4), "mondrian")
     with pytest.raises(sd.ParameterError, match="too many to be held at once"):
         release.write(tmp_path / "out", ledger=sd.Ledger(tmp_path / "ledger.db"))
@@ -185,11 +187,51 @@ def test_regions_are_no_larger_than_what_is_held(monkeypatch: pytest.MonkeyPatch
     assert len(sizes) < 4 * sum(sizes) / 500
 
 
-def test_a_table_that_cannot_be_cut_is_one_region(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_cannot_be_cut_is_one_region_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     held_at_once(monkeypatch, 10)
     table = sd.read(people(60), schema(), engine="duckdb")
     release = sd.generalize(table, sd.KAnonymity(40), "mondrian")
     assert release.certificate.measured["k"] >= 40
+    assert "1 of 1 regions have more combinations than the 10 that" in release.holder["warnings"][0]
+    assert "up to 60: no further cut keeps what was asked for" in release.holder["warnings"][0]
+
+
+@pytest.mark.parametrize("nodes", [4, 30])
+@pytest.mark.parametrize("method", ["mondrian", pytest.param("minimal", marks=pytest.mark.slow)])
+def test_what_coarse_counts_leave_too_large_is_cut_again(
+    method: str, nodes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So few tuples of nodes are listed at once that the first cuts, and those after them, leave regions too large."""
+    held_at_once(monkeypatch, 200)
+    monkeypatch.setattr("sudare.generalization.region_cuts.MAX_LISTED", nodes)
+    monkeypatch.setattr("sudare.plans.regions.MAX_LISTED", nodes)
+    table = sd.read(people(3_000), schema(), engine="duckdb")
+    asked = [sd.KAnonymity(3), sd.LDiversity(2)]
+    release = sd.generalize(table, asked, method)
+    assert isinstance(release.plan, RegionsPlan)
+    assert release.holder["warnings"] == []
+    sizes = [len(piece.counts) for piece in release.plan.locate(table).pieces()]
+    assert max(sizes) <= 200
+    assert sd.verify(release.frame(), asked, table.schema).holds
+    plan = sd.Plan.open(release.plan.save(tmp_path / "plan"))
+    for engine in ("memory", "duckdb"):
+        assert sd.apply(plan, sd.read(people(3_000), schema(), engine=engine)).frame().equals(release.frame())
+
+
+def test_people_whom_no_cut_reaches_are_left_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crowd that has everything but a sensitive value in common can be cut no further than that value is spread."""
+    held_at_once(monkeypatch, 50)
+    crowd = people(400).with_columns(age=pl.lit(30), sex=pl.lit("f"), illness=pl.lit("flu"))
+    rest = people(400, seed=1).with_columns(age=pl.lit(60), sex=pl.lit("m"))
+    table = sd.read(
+        pl.concat([crowd[:-1], rest, crowd[-1:].with_columns(illness=pl.lit("HIV"))], how="vertical_relaxed"),
+        schema(),
+        engine="duckdb",
+    )
+    release = sd.generalize(table, [sd.KAnonymity(3), sd.LDiversity(2)], "mondrian")
+    assert release.certificate.measured["l_distinct"] >= 2
+    [said] = release.holder["warnings"]
+    assert said.startswith("1 of ")
 
 
 def _without_a_region(folder: Path) -> None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sudare.engines.database import Database, in_pieces, total_weight
 from sudare.engines.engine import Change
 from sudare.engines.numbered_texts import NumberedTexts
-from sudare.engines.parted import NodeCounts, Nodes, Parted, counts_from, grouped_by_nodes
+from sudare.engines.parted import Parted, counts_from
 from sudare.engines.rewriting import ALL, AnyRewriting, Rewriting
 from sudare.engines.stored import StoredRows
 from sudare.tables.column import Codes, Column
@@ -164,18 +164,9 @@ class Relational:
         """Return how many tuples of some columns there are."""
         return int(self._database.frame(f"SELECT count(*) FROM ({self._grouped(names)})").item())
 
-    def node_counts(self, names: Sequence[str], nodes: Nodes) -> NodeCounts:
-        """Count the tuples of some columns by the nodes that codes lie under, and of the other columns by the codes."""
-        frame = self._database.frame(grouped_by_nodes(self._database, self._grouped(names), names, nodes))
-        sizes = [
-            int(nodes[name].max(initial=-1)) + 1 if name in nodes else self.dictionary(name).size
-            for name in names
-        ]
-        return NodeCounts(counts_from(frame, names, sizes), frame["tuples"].to_numpy().astype(np.int64))
-
-    def parted(self, names: Sequence[str], nodes: Nodes, listed: NDArray[np.int32], part_of: Ints) -> Parted:
-        """Put the tuples of some columns into parts: `part_of` says into which those under each listed tuple of nodes come."""
-        return Parted(self._database, self._grouped(names), names, self._sizes(names), nodes, listed, part_of)
+    def parted(self, names: Sequence[str]) -> Parted:
+        """Return the tuples of some columns, to be put into parts."""
+        return Parted(self._database, self._grouped(names), names, self._sizes(names))
 
     def _grouped(self, names: Sequence[str]) -> str:
         """The tuples of some columns, c0, c1, ..., with their weight."""

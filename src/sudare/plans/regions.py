@@ -7,8 +7,10 @@ in files, and one is looked at at a time.
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -22,7 +24,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.engines.database import Files
-from sudare.engines.parted import Parted
+from sudare.engines.parted import WHOLE, Parted
 from sudare.engines.private_folder import private_folder
 from sudare.engines.relational import Relational
 from sudare.engines.rewriting import PiecewiseRewriting, Rewriting
@@ -39,12 +41,13 @@ from sudare.plans.plan import (
 )
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.requirement import BlockRequirement
-from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.table import Table
 
 MAX_REGIONS = 100_000
+MAX_LISTED = 2**20
+"""Tuples of nodes that are listed at once, to cut by them or to follow cuts."""
 KINDS: dict[str, type[TuplePlan | CutPlan]] = {TuplePlan.kind: TuplePlan, CutPlan.kind: CutPlan}
 TREES = "trees"
 HEAD_FILE = "head"
@@ -119,7 +122,7 @@ class RegionsPlan(GeneralizationPlan):
     warnings: Sequence[str] = ()
 
     @classmethod
-    def of(cls, cuts: CutPlan, region_of: Ints, shelf: Shelf, warnings: tuple[str, ...] = ()) -> RegionsPlan:
+    def of(cls, cuts: CutPlan, region_of: Ints, shelf: Shelf, warnings: Sequence[str] = ()) -> RegionsPlan:
         """Put the plans of regions together."""
         method = method_from_json(shelf.head.get("method"))
         return cls(method, cuts.requirements, cuts.trees, cuts, region_of, shelf, warnings)
@@ -182,38 +185,80 @@ def parts_in(table: Table, cuts: CutPlan, region_of: Ints, keys: Sequence[str]) 
     if isinstance(table.rows, Relational):
         return parts_there(table, table.rows, cuts, region_of, keys).counts
     counts = table.counts(keys)
-    region = _regions_at(
-        table, cuts, region_of, {name: counts.column(name) for name in table.names(Role.quasi)}
-    )
+    trees = [_tree(table, name) for name in cuts.trees]
+    blocks = cuts.block_at(np.column_stack([counts.column(name) for name in cuts.trees]), trees)
+    region = np.where(blocks >= 0, region_of[blocks], region_of.max() + 1)
     return lambda part: counts.at(np.flatnonzero(region == part))
 
 
 def parts_there(
     table: Table, rows: Relational, cuts: CutPlan, region_of: Ints, keys: Sequence[str]
 ) -> Parted:
-    """Let the engine put tuples into their regions, by the nodes that cuts are made at; those that lie in none come last."""
-    nodes, some_code = {}, {}
-    for a, name in enumerate(cuts.trees):
-        at = cuts.level[cuts.attribute == a]
-        if len(at):
-            nodes[name] = _tree(table, name).codes[int(at.min())]
-            some_code[name] = np.zeros(int(nodes[name].max()) + 1, dtype=np.int32)
-            some_code[name][nodes[name]] = np.arange(len(nodes[name]))
-    if not nodes:  # there is one region
-        return rows.parted(keys, {}, np.empty((1, 0), dtype=np.int32), region_of)
-    listed = rows.node_counts(list(nodes), nodes).counts
-    codes = {name: some_code[name][listed.column(name)] for name in nodes}
-    return rows.parted(keys, nodes, listed.codes, _regions_at(table, cuts, region_of, codes))
+    """Let the engine put tuples into their regions, by the nodes that cuts are made at; those that lie in none come last.
+
+    As many cuts are followed at once as have few tuples of nodes together. What lies in a part that is cut further is a part by
+    itself, with a number beyond those of regions, until it is divided, too.
+    """
+    trees = [_tree(table, name) for name in cuts.trees]
+    parted, none = rows.parted(keys), int(region_of.max()) + 1
+    number, waiting = none, [(WHOLE, 0)]
+    while waiting:
+        part, first = waiting.pop()
+        levels, ends = _followed_at_once(parted, part, cuts, first, trees)
+        place, part_of = np.full(len(cuts.block), -1, dtype=np.int64), []
+        place[ends] = np.arange(len(ends))
+        for end in ends:
+            if cuts.block[end] >= 0:
+                part_of.append(int(region_of[cuts.block[end]]))
+            else:
+                number += 1
+                part_of.append(number)
+                waiting.append((number, end))
+        nodes = {list(cuts.trees)[a]: trees[a].codes[level] for a, level in levels.items()}
+        listed = (
+            parted.node_counts(part, list(nodes), nodes).counts.codes if nodes else np.empty((1, 0), np.int32)
+        )
+        units = np.zeros((len(listed), len(trees)), dtype=np.int32)
+        for at, (a, level) in enumerate(levels.items()):
+            some_code = np.zeros(len(trees[a].labels[level]), dtype=np.int32)
+            some_code[trees[a].codes[level]] = np.arange(trees[a].codes.shape[1])
+            units[:, a] = some_code[listed[:, at]]
+        came_to = cuts.followed(units, trees, first, place)
+        parted.divide(part, nodes, listed, np.where(came_to >= 0, np.array(part_of)[came_to], none))
+    return parted
 
 
-def _regions_at(table: Table, cuts: CutPlan, region_of: Ints, codes: Mapping[str, NDArray[np.int32]]) -> Ints:
-    """Return the region of each tuple, by the codes of those attributes that are cut."""
-    units = np.zeros((len(next(iter(codes.values()))), len(cuts.trees)), dtype=np.int32)
-    for a, name in enumerate(cuts.trees):
-        if name in codes:
-            units[:, a] = codes[name]
-    blocks = cuts.block_at(units, [_tree(table, name) for name in cuts.trees])
-    return np.where(blocks >= 0, region_of[blocks], region_of.max() + 1)
+def _followed_at_once(
+    parted: Parted, part: int, cuts: CutPlan, first: int, trees: Sequence[Hierarchy]
+) -> tuple[dict[int, int], list[int]]:
+    """Choose cuts, from a part of them on, that have few tuples of nodes together.
+
+    Returns the lowest level at which each attribute is cut, and the parts at which these cuts end.
+    """
+    lowest, ends, waiting = dict[int, int](), list[int](), deque([first])
+    sizes = [
+        sizes_above(tree, parted.codes(part, name)) for name, tree in zip(cuts.trees, trees, strict=True)
+    ]
+    becomes = dict[int, list[int]]()
+    for parent, _, child in cuts.branches.tolist():
+        becomes.setdefault(parent, []).append(child)
+    while waiting:
+        at = waiting.popleft()
+        a, level = int(cuts.attribute[at]), int(cuts.level[at])
+        lower = lowest | {a: min(level, lowest.get(a, level))}
+        if cuts.block[at] >= 0 or (
+            lowest and math.prod(sizes[b][low] for b, low in lower.items()) > MAX_LISTED
+        ):
+            ends.append(at)
+            continue
+        lowest = lower
+        waiting.extend(becomes.get(at, []))
+    return lowest, ends
+
+
+def sizes_above(tree: Hierarchy, codes: NDArray[np.int32]) -> list[int]:
+    """Return how many nodes there are on each level above some codes."""
+    return [len(np.unique(nodes[codes])) for nodes in tree.codes]
 
 
 def _tree(table: Table, name: str) -> Hierarchy:
