@@ -172,9 +172,39 @@ def test_what_needs_all_tuples_is_refused(tmp_path: Path) -> None:
     with pytest.raises(sd.ParameterError, match="'full-domain' compares choices for all tuples together"):
         sd.generalize(table, sd.KAnonymity(4), "full-domain")
     release = sd.generalize(table, sd.KAnonymity(4), "mondrian")
-    with pytest.raises(sd.ParameterError, match="too many to be held at once"):
+    with pytest.raises(
+        sd.ParameterError, match=r"A ledger compares blocks .* are too many to be held at once"
+    ):
         release.write(tmp_path / "out", ledger=sd.Ledger(tmp_path / "ledger.db"))
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("suppress", [0.0, 0.05])
+def test_a_ledger_knows_the_blocks_that_were_published(suppress: float, tmp_path: Path) -> None:
+    """What is recorded takes less memory than what is learned from: some tables that are learned by regions can be."""
+    folk = people(700).drop("note")
+    own = sd.Schema.from_roles(quasi=QUASI, sensitive=["illness"], hierarchies=HIERARCHIES)
+    table = sd.read(folk, own, engine="duckdb")
+    asked, ledger = [sd.KAnonymity(8), sd.LDiversity(2)], sd.Ledger(tmp_path / "ledger.db")
+    release = sd.generalize(table, asked, sd.methods.Minimal(suppress=suppress, deal=False))
+    assert isinstance(release.plan, RegionsPlan)
+    release.write(tmp_path / "out", ledger=ledger)
+    places = release.plan.locate(table)
+    located, published = places.at_once("Each tuple is looked at", 1), places.rewriting.joined()
+    labels = [
+        published.tuples[:, at] if (label := published.published[name]) is None else label.of_tuple
+        for at, name in enumerate(QUASI)
+    ]
+    one_by_one = dict(zip(map(tuple, published.tuples.tolist()), zip(*labels, strict=True), strict=True))
+    covered = located.counts.codes[located.covered].tolist()
+    seen = located.rewriting.blocks_by(QUASI)
+    pairs = {(block, one_by_one[tuple(codes)]) for block, codes in zip(seen.tolist(), covered, strict=True)}
+    assert len(covered) == len(one_by_one)
+    assert (len(located.counts) > len(covered)) == (suppress > 0)
+    assert len(pairs) == len({block for block, _ in pairs}) == len({label for _, label in pairs})
+    with pytest.raises(sd.RequirementError, match="would break what release 1 promises"):
+        sd.generalize(sd.read(folk, own), asked).write(tmp_path / "again", ledger=ledger)
 
 
 def test_regions_are_no_larger_than_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:

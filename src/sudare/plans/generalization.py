@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.engines.relational import BYTES_PER_TUPLE
 from sudare.engines.rewriting import ALL, AnyRewriting, Labels, Rewriting
 from sudare.errors import InputError, ParameterError
 from sudare.plans.plan import Plan, TablePlan, method_from_json
@@ -51,8 +52,8 @@ class Places(ABC):
         names, tuples = left_out[0][0], np.concatenate([codes for _, codes in left_out])
         return without(table, names, tuples) if len(tuples) else table
 
-    def at_once(self, what: str) -> Located:
-        """Return all tuples at once; refuse it, where there are too many, saying what needs them."""
+    def at_once(self, what: str, bytes_per_tuple: int = BYTES_PER_TUPLE) -> Located:
+        """Return all tuples at once; refuse it, where they take too much memory, saying what needs them."""
         raise ParameterError(
             f"{what} tuple by tuple, and the tuples of {self.table.source.name} are too many to be held at once. Read it with more "
             "memory, or do without."
@@ -75,7 +76,7 @@ class Located(Places):
         """Return itself."""
         yield self
 
-    def at_once(self, what: str) -> Located:
+    def at_once(self, what: str, bytes_per_tuple: int = BYTES_PER_TUPLE) -> Located:
         """Return itself."""
         return self
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from sudare.engines.database import Files
 from sudare.engines.parted import WHOLE, Parted
 from sudare.engines.private_folder import private_folder
-from sudare.engines.relational import Relational
+from sudare.engines.relational import BYTES_PER_TUPLE, Relational
 from sudare.engines.rewriting import PiecewiseRewriting, Rewriting
 from sudare.plans.cuts import CutPlan
 from sudare.plans.generalization import GeneralizationPlan, Ints, Located, Places, Trees, whole_numbers
@@ -286,6 +286,28 @@ class LocatedRegions(Places):
         if len(rest):
             none = np.zeros((1, len(self.plan.trees)), dtype=np.int16)
             yield Located(self.table, rest, np.full(len(rest), -1, dtype=np.int64), none)
+
+    def at_once(self, what: str, bytes_per_tuple: int = BYTES_PER_TUPLE) -> Located:
+        """Return the tuples of all regions, if there is memory for them."""
+        rows = self.table.rows
+        if isinstance(rows, Relational):
+            most = rows.max_tuples * BYTES_PER_TUPLE // bytes_per_tuple
+            if rows.tuple_count(self.plan.keys(self.table)) > most:
+                return super().at_once(what, bytes_per_tuple)
+        pieces = list(self.pieces())
+        counts = [piece.counts for piece in pieces]
+        codes = np.concatenate([own.codes for own in counts])
+        order = np.lexsort(codes.T[::-1])
+        first = np.cumsum([0, *(len(piece.levels) for piece in pieces)])
+        block_of = np.concatenate(
+            [
+                np.where(piece.covered, piece.block_of + start, -1)
+                for piece, start in zip(pieces, first[:-1], strict=True)
+            ]
+        )
+        weights = np.concatenate([own.weights for own in counts])
+        every = Counts(counts[0].names, codes[order], weights[order], counts[0].sizes)
+        return Located(self.table, every, block_of[order], np.concatenate([piece.levels for piece in pieces]))
 
     @cached_property
     def rewriting(self) -> PiecewiseRewriting:

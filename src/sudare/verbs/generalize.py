@@ -44,6 +44,7 @@ from sudare.verification.columns import refuse_columns
 from sudare.verification.utility import harmless_by_attribute
 
 PREDICTING = "'predict' is measured"
+BYTES_PER_RECORDED = 400  # what naming the block of a tuple takes at its peak, roughly
 MAY_BE_KNOWN = (
     "harmless values may be learned, and of somebody who has none of them that it is another one: which of the others, "
     "is what is kept"
@@ -172,7 +173,7 @@ def released(
 
 def _named_blocks(table: Table, whole: Places) -> dict[str, RecordedBlocks]:
     """Name the blocks that receivers see, which need not be those of the plan."""
-    whole = whole.at_once("A ledger compares blocks")
+    whole = whole.at_once("A ledger compares blocks", BYTES_PER_RECORDED)
     blocks = np.full(len(whole.counts), LEFT_OUT, dtype=np.int64)
     blocks[whole.covered] = whole.rewriting.blocks_by(table.names(Role.quasi))
     return {"data": RecordedBlocks.of(table, whole.counts, blocks)}
