@@ -44,11 +44,13 @@ class DuckDB:
     def __init__(self, memory: str | None = None) -> None:
         try:
             import duckdb
+            import pyarrow as pa
         except ModuleNotFoundError:
             raise ParameterError(
                 'The engine "duckdb" needs the package duckdb. Install it: pip install "sudare[duckdb]"'
             ) from None
-        self._error: type[Exception] = duckdb.Error
+        # What fails while rows are handed over is an error of Arrow's, or, as one of files is, of the system.
+        self._errors: tuple[type[Exception], ...] = (duckdb.Error, pa.ArrowException, OSError)
         self._numbers, self._worker = count(), Worker()
         home, remove = private_folder("duckdb")
         self._connection = duckdb.connect(str(home / "rows.duckdb"))
@@ -91,8 +93,10 @@ class DuckDB:
     def _done(self, cursor: Any, work: Callable[[], Any]) -> Any:
         try:
             return self._worker.do(work, cursor.interrupt, cursor.query_progress)
-        except self._error as error:
-            raise InputError(f"DuckDB: {without_secrets(str(error).strip().splitlines()[0])}") from None
+        except self._errors as error:
+            words = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        # Raised out here, it has nothing to do with the other error, whose words may have a secret in a URL.
+        raise InputError(f"DuckDB: {without_secrets(words)}")
 
     def parquet(self, pattern: str) -> str:
         """Return the relation of one or several Parquet files."""
