@@ -115,6 +115,15 @@ class Relational:
         """Return the values of a column; they are looked up when somebody first asks."""
         return self._column(name).dictionary
 
+    def unseen_values(self, name: str) -> int:
+        """Return how many different values a column has in the source, if nobody has looked at them yet; else 0."""
+        if name in self._coded:
+            return 0
+        base = self._base([name])
+        return int(
+            self._database.frame(f"SELECT count(DISTINCT {base.keys[name]}) FROM {base.relation}").item()
+        )
+
     def _column(self, name: str) -> Coded:
         if name not in self._coded:
             base = self._base([name])
