@@ -36,6 +36,7 @@ from benchmarks.fuzz.pviews import PVIEWS, saved
 from sudare.engines.relational import Relational
 from sudare.ledger import chain
 from sudare.plans.law import TableLaw
+from sudare.plans.regions import RegionsPlan
 from sudare.privacy import certificate as certificates
 from sudare.privacy.certificate import Certificate
 from sudare.randomization.estimate import estimate
@@ -213,13 +214,20 @@ def _apply_plan(folder: Path) -> None:
 def _apply_regions(folder: Path) -> None:
     """A database follows cuts by its own joins: it must put everybody where memory does."""
     plan = sd.Plan.open(folder)
-    release = _applied(plan, folder)
-    there = sd.apply(plan, _planned("duckdb"), unseen="suppress")
-    if not there.frame().equals(release.frame()):
-        raise AssertionError("a database applies it otherwise")
+    if isinstance(plan, RegionsPlan):
+        here, there = (
+            plan.locate(_planned(engine)).at_once("It is compared") for engine in ("memory", "duckdb")
+        )
+        if not (
+            np.array_equal(here.counts.codes, there.counts.codes)
+            and np.array_equal(here.levels[here.block_of], there.levels[there.block_of])
+            and np.array_equal(here.block_of, there.block_of)
+        ):
+            raise AssertionError("a database follows other cuts")
+    _applied(plan, folder)
 
 
-def _applied(plan: sd.Plan, folder: Path) -> sd.Release:
+def _applied(plan: sd.Plan, folder: Path) -> None:
     release = sd.apply(plan, _planned(), unseen="suppress")
     for frame in release.frames().values():
         quasi = [name for name in frame.columns if name != "ill"]
@@ -229,7 +237,6 @@ def _applied(plan: sd.Plan, folder: Path) -> sd.Release:
     again = sd.Plan.open(plan.save(folder / "again"))
     if not sd.apply(again, _planned(), unseen="suppress").frames().keys() == release.frames().keys():
         raise AssertionError("saved again, it is another plan")
-    return release
 
 
 # -- Schemas and hierarchies --------------------------------------------------------------------------

@@ -26,10 +26,7 @@ from tests.engines.test_spark import SPECIAL
 from tests.spark import SMALL, needs_spark
 from tests.test_conformance import EVERY, ON_SPARK, RANDOM, SCHEMA
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-]
+pytestmark = pytest.mark.slow
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 TOKEN = "geheim-s3cret"
 

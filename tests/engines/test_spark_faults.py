@@ -113,10 +113,14 @@ def test_a_killed_executor_changes_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 
 WRITING = """
+import time
+
 import sudare as sd
+from sudare.tables import atomic
 from tests.engines.test_spark_faults import PEOPLE, SCHEMA
 from tests.spark import SMALL, running
 
+atomic._rename = lambda *_: time.sleep(600)  # at the latest it is killed before the folder gets its name
 with running("local[1]", SMALL) as session:
     table = sd.read(PEOPLE, SCHEMA, engine=session)
     sd.generalize(table, sd.KAnonymity(5)).write("out")
