@@ -92,6 +92,20 @@ def test_what_is_asked_for_holds(kind: str, method: str, tmp_path: Path) -> None
     assert release.frame().height == rows
 
 
+def test_no_piece_is_empty_though_blocks_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sudare.engines.database.MAX_COUNTED", 1)
+    monkeypatch.setattr("sudare.tables.file_rows.MAX_COUNTED", 1)
+    monkeypatch.setattr("sudare.tables.file_rows.MAX_KEPT", 1)
+    monkeypatch.setattr("sudare.tables.file_rows.SAMPLED", 1)
+    table = sd.read(people(400), schema(), engine="duckdb")
+    release = sd.generalize(table, [sd.KAnonymity(40), sd.LDiversity(2)], "mondrian")
+    blocks = release.frame().select(QUASI).n_unique()
+    pieces = list(release.handed_over.frames["data"].pieces([*QUASI, "illness"], QUASI))
+    assert 1 < len(pieces) <= blocks
+    assert all(piece.rows.height for piece in pieces)
+    assert sd.verify(release.write(tmp_path / "out")).holds
+
+
 @pytest.mark.usefixtures("few")
 def test_everything_that_is_said_is_what_all_at_once_says() -> None:
     """The same rows, published by the same plan: figures do not depend on how many are looked at at a time."""

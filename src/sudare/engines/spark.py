@@ -311,8 +311,8 @@ def _remove(
 
 def _words(error: Exception) -> str:
     """Return the line of an error that says what is wrong; what Java raised comes after the name of a call."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    if lines[0].startswith("An exception was thrown from the Python worker"):
+    lines = str(error).partition("JVM stacktrace")[0].strip().splitlines() or [type(error).__name__]
+    if "An exception was thrown from the Python worker" in lines[0]:
         return lines[-1]
     called = lines[0].startswith("An error occurred while calling") and len(lines) > 1
     return lines[1].removeprefix(": ") if called else lines[0]
