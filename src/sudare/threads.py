@@ -14,6 +14,12 @@ Found = TypeVar("Found")
 CORES: int = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
 
+def use(cores: int) -> None:
+    """Use so many cores from now on, where others use the rest."""
+    global CORES
+    CORES = cores
+
+
 def in_threads(work: Callable[[Part], Found], parts: Sequence[Part]) -> list[Found]:
     """Do the work for every part, on as many cores as there are, and return what it returns in the parts' order.
 

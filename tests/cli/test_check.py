@@ -10,6 +10,7 @@ import pytest
 
 import sudare as sd
 from sudare.cli.check import MAX_GROUPS_SHOWN
+from sudare.engines.duckdb import DuckDB
 from tests.cli.conftest import Run
 
 SCHEMA = sd.Schema.from_roles(quasi=["age"], sensitive=["illness", "pay"], other=["note"])
@@ -71,3 +72,34 @@ def test_every_engine_says_the_same(command: list[str], run: Run, people: Path) 
         assert done.code == 0, done.err
         said.append((json.loads(done.out), Path("sudare.toml").read_text()))
     assert said[0] == said[1]
+
+
+def test_very_many_values_are_left_in_the_database(
+    run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb")
+    monkeypatch.setattr("sudare.cli.check.MAX_LOOKED_AT", 3)
+    fetched = []
+    frame = DuckDB.frame
+
+    def noted(self: DuckDB, query: str) -> pl.DataFrame:
+        fetched.append(frame(self, query))
+        return fetched[-1]
+
+    monkeypatch.setattr(DuckDB, "frame", noted)
+    columns = json.loads(run("check", people, "--engine", "duckdb", "--json").out)["columns"]
+    assert [column["distinct"] for column in columns] == [4, 4, 4, 4]
+    assert [column["missing"] for column in columns] == [
+        0,
+        0,
+        0,
+        None,
+    ]  # of what is declared, all is looked at
+    texts = [set(own[name]) for own in fetched for name in own.columns if own[name].dtype == pl.String]
+    assert {"HIV", "HIV ", "[/x]flu", "[/X]flu"} in texts
+    assert not any("a" in own for own in texts)
+    shown = run("check", people, "--engine", "duckdb").out
+    assert "Note: the values of note were counted, and not looked at." in shown
+    monkeypatch.setattr("sudare.cli.check.MAX_LOOKED_AT", 4)
+    columns = json.loads(run("check", people, "--engine", "duckdb", "--json").out)["columns"]
+    assert [column["missing"] for column in columns] == [0] * 4

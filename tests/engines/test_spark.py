@@ -20,8 +20,6 @@ from sudare.engines.spark import Spark
 from sudare.tables import parts
 from tests.spark import needs_spark, run
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-
 SURVEY = sd.datasets.health_survey(300).select("age", "sex", "diagnosis")
 SCHEMA = sd.Schema.from_roles(
     quasi=["age", "sex"],

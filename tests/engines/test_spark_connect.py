@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,16 +18,15 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from sudare.engines.relational import Relational
+from sudare.plans.regions import RegionsPlan
 from tests.conformance import people
 from tests.conftest import unavailable
 from tests.engines.test_spark import SPECIAL
 from tests.spark import SMALL, needs_spark
 from tests.test_conformance import EVERY, ON_SPARK, RANDOM, SCHEMA
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-]
+pytestmark = pytest.mark.slow
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 TOKEN = "geheim-s3cret"
 
@@ -71,7 +71,7 @@ def url() -> Iterator[str]:
                 "spark-internal",
             ],
             cwd=folder,
-            env=os.environ | {"SPARK_HOME": str(home)},
+            env=os.environ | {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -133,6 +133,20 @@ def test_a_session_and_its_frames_can_be_given(url: str) -> None:
     assert session.range(3).count() == 3  # it is the caller's, and still runs
     assert len([name for name in names if name.startswith("sudare_")]) <= 1  # of the table above
     session.stop()
+
+
+def test_regions_are_learned_by_the_servers_tasks(
+    table: sd.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Relational, "max_tuples", 30)
+    here = sd.generalize(sd.read(people(), SCHEMA, engine="duckdb"), sd.KAnonymity(3))
+    there = sd.generalize(table, sd.KAnonymity(3))
+    assert isinstance(there.plan, RegionsPlan)
+    assert there.holder["warnings"] == here.holder["warnings"] == []
+    plans = [plan.save(tmp_path / name) for name, plan in {"a": here.plan, "b": there.plan}.items()]
+    files = [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in plans]
+    assert files[0] == files[1]
+    assert there.frame().equals(here.frame())
 
 
 @pytest.mark.parametrize("wrong", ["another-token", TOKEN[:-1]])

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import sudare as sd
+from sudare.engines.relational import Relational
 from tests.spark import needs_spark, run
 
 pytestmark = pytest.mark.slow
@@ -32,6 +33,7 @@ from pathlib import Path
 
 import sudare as sd
 from sudare.engines import spark
+from sudare.engines.relational import Relational
 from sudare.engines.spark import Spark
 from tests.engines.test_spark_faults import PEOPLE, SCHEMA
 from tests.spark import SMALL, running
@@ -60,11 +62,11 @@ def killing(method, context):
     '''Kill an executor while Spark is at work for a method, when that is first called.'''
     killers = []
 
-    def called(self, given):
+    def called(self, *given):
         if not killers:
             killers.append(threading.Thread(target=kill_an_executor, args=[context]))
             killers[0].start()
-        return method(self, given)
+        return method(self, *given)
 
     return called
 
@@ -74,6 +76,14 @@ with running("local-cluster[2,1,1024]", SMALL | {"spark.sql.shuffle.partitions":
     Spark.store = killing(Spark.store, session.sparkContext)
     sd.generalize(table, [sd.KAnonymity(5), sd.LDiversity(2)]).write("generalized")
     while len(executors(session.sparkContext)) < 2:  # another one takes its place
+        time.sleep(0.1)
+    Relational.max_tuples, all_at_once = 300, Relational.max_tuples
+    Spark.each_part = killing(Spark.each_part, session.sparkContext)
+    by_regions = sd.generalize(table, [sd.KAnonymity(5), sd.LDiversity(2)])
+    assert not by_regions.plan.warnings
+    by_regions.write("by-regions")
+    Relational.max_tuples = all_at_once
+    while len(executors(session.sparkContext)) < 2:
         time.sleep(0.1)
     Spark.keep = killing(Spark.keep, session.sparkContext)
     spark.SMALL = 0  # nothing is remembered
@@ -86,10 +96,15 @@ with running("local-cluster[2,1,1024]", SMALL | {"spark.sql.shuffle.partitions":
 def test_a_killed_executor_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs_spark()
     monkeypatch.chdir(tmp_path)
-    assert run(KILLING, PYTHONPATH=_with_tests()).split() == ["killed", "killed"]
+    assert run(KILLING, PYTHONPATH=_with_tests()).split() == ["killed", "killed", "killed"]
     table = sd.read(PEOPLE, SCHEMA)
     sd.generalize(table, [sd.KAnonymity(5), sd.LDiversity(2)]).write("expected")
     assert _data("generalized") == _data("expected")
+    monkeypatch.setattr(Relational, "max_tuples", 300)
+    there = sd.read(PEOPLE, SCHEMA, engine="duckdb")
+    sd.generalize(there, [sd.KAnonymity(5), sd.LDiversity(2)]).write("expected-by-regions")
+    assert len(list(Path("by-regions/keep").glob("region.*"))) > 4
+    assert _data("by-regions") == _data("expected-by-regions")
     law = sd.randomize(table, sd.PkAnonymity(4), unsafe_seed=1).handed_over.law
     assert json.loads(Path("randomized/hand-over/law.json").read_text()) == law
     assert _data("randomized") == _data("again")  # what was drawn once is what is published
@@ -98,10 +113,14 @@ def test_a_killed_executor_changes_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 
 WRITING = """
+import time
+
 import sudare as sd
+from sudare.tables import atomic
 from tests.engines.test_spark_faults import PEOPLE, SCHEMA
 from tests.spark import SMALL, running
 
+atomic._rename = lambda *_: time.sleep(600)  # at the latest it is killed before the folder gets its name
 with running("local[1]", SMALL) as session:
     table = sd.read(PEOPLE, SCHEMA, engine=session)
     sd.generalize(table, sd.KAnonymity(5)).write("out")

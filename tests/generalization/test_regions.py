@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,20 @@ def test_what_is_asked_for_holds(kind: str, method: str, tmp_path: Path) -> None
     assert release.frame().height == rows
 
 
+def test_no_piece_is_empty_though_blocks_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sudare.engines.database.MAX_COUNTED", 1)
+    monkeypatch.setattr("sudare.tables.file_rows.MAX_COUNTED", 1)
+    monkeypatch.setattr("sudare.tables.file_rows.MAX_KEPT", 1)
+    monkeypatch.setattr("sudare.tables.file_rows.SAMPLED", 1)
+    table = sd.read(people(400), schema(), engine="duckdb")
+    release = sd.generalize(table, [sd.KAnonymity(40), sd.LDiversity(2)], "mondrian")
+    blocks = release.frame().select(QUASI).n_unique()
+    pieces = list(release.handed_over.frames["data"].pieces([*QUASI, "illness"], QUASI))
+    assert 1 < len(pieces) <= blocks
+    assert all(piece.rows.height for piece in pieces)
+    assert sd.verify(release.write(tmp_path / "out")).holds
+
+
 @pytest.mark.usefixtures("few")
 def test_everything_that_is_said_is_what_all_at_once_says() -> None:
     """The same rows, published by the same plan: figures do not depend on how many are looked at at a time."""
@@ -168,10 +183,42 @@ def test_what_needs_all_tuples_is_refused(tmp_path: Path) -> None:
     table = sd.read(people(2_000), schema(), engine="duckdb")
     with pytest.raises(sd.ParameterError, match="'predict' is measured tuple by tuple"):
         sd.generalize(table, sd.KAnonymity(4), "mondrian", predict="illness")
+    with pytest.raises(sd.ParameterError, match="'full-domain' compares choices for all tuples together"):
+        sd.generalize(table, sd.KAnonymity(4), "full-domain")
     release = sd.generalize(table, sd.KAnonymity(4), "mondrian")
-    with pytest.raises(sd.ParameterError, match="too many to be held at once"):
+    with pytest.raises(
+        sd.ParameterError, match=r"A ledger compares blocks .* are too many to be held at once"
+    ):
         release.write(tmp_path / "out", ledger=sd.Ledger(tmp_path / "ledger.db"))
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("suppress", [0.0, 0.05])
+def test_a_ledger_knows_the_blocks_that_were_published(suppress: float, tmp_path: Path) -> None:
+    """What is recorded takes less memory than what is learned from: some tables that are learned by regions can be."""
+    folk = people(700).drop("note")
+    own = sd.Schema.from_roles(quasi=QUASI, sensitive=["illness"], hierarchies=HIERARCHIES)
+    table = sd.read(folk, own, engine="duckdb")
+    asked, ledger = [sd.KAnonymity(8), sd.LDiversity(2)], sd.Ledger(tmp_path / "ledger.db")
+    release = sd.generalize(table, asked, sd.methods.Minimal(suppress=suppress, deal=False))
+    assert isinstance(release.plan, RegionsPlan)
+    release.write(tmp_path / "out", ledger=ledger)
+    places = release.plan.locate(table)
+    located, published = places.at_once("Each tuple is looked at", 1), places.rewriting.joined()
+    labels = [
+        published.tuples[:, at] if (label := published.published[name]) is None else label.of_tuple
+        for at, name in enumerate(QUASI)
+    ]
+    one_by_one = dict(zip(map(tuple, published.tuples.tolist()), zip(*labels, strict=True), strict=True))
+    covered = located.counts.codes[located.covered].tolist()
+    seen = located.rewriting.blocks_by(QUASI)
+    pairs = {(block, one_by_one[tuple(codes)]) for block, codes in zip(seen.tolist(), covered, strict=True)}
+    assert len(covered) == len(one_by_one)
+    assert (len(located.counts) > len(covered)) == (suppress > 0)
+    assert len(pairs) == len({block for block, _ in pairs}) == len({label for _, label in pairs})
+    with pytest.raises(sd.RequirementError, match="would break what release 1 promises"):
+        sd.generalize(sd.read(folk, own), asked).write(tmp_path / "again", ledger=ledger)
 
 
 def test_regions_are_no_larger_than_what_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,11 +231,51 @@ def test_regions_are_no_larger_than_what_is_held(monkeypatch: pytest.MonkeyPatch
     assert len(sizes) < 4 * sum(sizes) / 500
 
 
-def test_a_table_that_cannot_be_cut_is_one_region(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_cannot_be_cut_is_one_region_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     held_at_once(monkeypatch, 10)
     table = sd.read(people(60), schema(), engine="duckdb")
     release = sd.generalize(table, sd.KAnonymity(40), "mondrian")
     assert release.certificate.measured["k"] >= 40
+    assert "1 of 1 regions have more combinations than the 10 that" in release.holder["warnings"][0]
+    assert "up to 60: no further cut keeps what was asked for" in release.holder["warnings"][0]
+
+
+@pytest.mark.parametrize("nodes", [4, 30])
+@pytest.mark.parametrize("method", ["mondrian", pytest.param("minimal", marks=pytest.mark.slow)])
+def test_what_coarse_counts_leave_too_large_is_cut_again(
+    method: str, nodes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So few tuples of nodes are listed at once that the first cuts, and those after them, leave regions too large."""
+    held_at_once(monkeypatch, 200)
+    monkeypatch.setattr("sudare.generalization.region_cuts.MAX_LISTED", nodes)
+    monkeypatch.setattr("sudare.plans.regions.MAX_LISTED", nodes)
+    table = sd.read(people(3_000), schema(), engine="duckdb")
+    asked = [sd.KAnonymity(3), sd.LDiversity(2)]
+    release = sd.generalize(table, asked, method)
+    assert isinstance(release.plan, RegionsPlan)
+    assert release.holder["warnings"] == []
+    sizes = [len(piece.counts) for piece in release.plan.locate(table).pieces()]
+    assert max(sizes) <= 200
+    assert sd.verify(release.frame(), asked, table.schema).holds
+    plan = sd.Plan.open(release.plan.save(tmp_path / "plan"))
+    for engine in ("memory", "duckdb"):
+        assert sd.apply(plan, sd.read(people(3_000), schema(), engine=engine)).frame().equals(release.frame())
+
+
+def test_people_whom_no_cut_reaches_are_left_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crowd that has everything but a sensitive value in common can be cut no further than that value is spread."""
+    held_at_once(monkeypatch, 50)
+    crowd = people(400).with_columns(age=pl.lit(30), sex=pl.lit("f"), illness=pl.lit("flu"))
+    rest = people(400, seed=1).with_columns(age=pl.lit(60), sex=pl.lit("m"))
+    table = sd.read(
+        pl.concat([crowd[:-1], rest, crowd[-1:].with_columns(illness=pl.lit("HIV"))], how="vertical_relaxed"),
+        schema(),
+        engine="duckdb",
+    )
+    release = sd.generalize(table, [sd.KAnonymity(3), sd.LDiversity(2)], "mondrian")
+    assert release.certificate.measured["l_distinct"] >= 2
+    [said] = release.holder["warnings"]
+    assert said.startswith("1 of ")
 
 
 def _without_a_region(folder: Path) -> None:
@@ -237,13 +324,57 @@ def test_a_changed_plan_is_refused_or_keeps_its_promise(
         sd.apply(sd.Plan.open(folder), sd.read(people(600), schema()))
 
 
+def files_of(plan: sd.Plan, folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in plan.save(folder).iterdir()}
+
+
+def learned_elsewhere(*_: object) -> None:
+    raise AssertionError("a region was learned here")
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    ("method", "suppress"), [("mondrian", 0.0), pytest.param("minimal", 0.05, marks=pytest.mark.slow)]
+)
+def test_spark_learns_regions_in_tasks_as_duckdb_does_here(
+    method: str, suppress: float, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [sd.KAnonymity(3), sd.LDiversity(2)]
+    here = sd.generalize(sd.read(people(700), schema(), engine="duckdb"), asked, method, suppress=suppress)
+    monkeypatch.setattr("sudare.engines.spark.one_after_the_other", learned_elsewhere)
+    there = sd.generalize(sd.read(people(700), schema(), engine=spark), asked, method, suppress=suppress)
+    assert isinstance(there.plan, RegionsPlan)
+    assert there.plan.shelf.count > 2
+    assert files_of(there.plan, tmp_path / "there") == files_of(here.plan, tmp_path / "here")
+    assert there.frame().equals(here.frame())
+    assert there.certificate.attacks == here.certificate.attacks
+    assert there.holder["records"] == here.holder["records"]
+    assert there.holder["warnings"] == []
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("few")
-def test_spark_learns_by_regions_as_duckdb_does(spark: Any) -> None:
-    asked = [sd.KAnonymity(3), sd.LDiversity(2)]
-    one, other = (
-        sd.generalize(sd.read(people(700), schema(), engine=engine), asked) for engine in (spark, "duckdb")
+def test_where_executors_lack_sudare_regions_are_learned_here_and_it_is_said(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')  # without any package
+    bare.chmod(0o700)
+    monkeypatch.setenv("PYSPARK_PYTHON", str(bare))
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(bare))
+    release = sd.generalize(sd.read(people(700), schema(), engine=spark), sd.KAnonymity(3), "mondrian")
+    assert isinstance(release.plan, RegionsPlan)
+    [said] = release.holder["warnings"]
+    assert (
+        "learned here, one after the other. Spark's executors do not run Sudare (Spark: ModuleNotFoundError"
+        in said
     )
-    assert isinstance(one.plan, RegionsPlan)
-    assert one.frame().equals(other.frame())
-    assert one.certificate.attacks == other.certificate.attacks
+    assert "pip install" in said
+
+
+@pytest.mark.usefixtures("few")
+def test_a_plan_to_start_from_is_refused_where_tuples_are_too_many() -> None:
+    table = sd.read(people(600), schema(), engine="duckdb")
+    start = sd.generalize(sd.read(people(600), schema()), sd.KAnonymity(4), "mondrian").plan
+    with pytest.raises(sd.ParameterError, match="A plan to start from is looked up for all tuples together"):
+        sd.generalize(table, sd.KAnonymity(4), start=start)

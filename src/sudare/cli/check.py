@@ -10,6 +10,7 @@ import polars as pl
 from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SchemaPath, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
+from sudare.engines.relational import Relational
 from sudare.privacy.uniqueness import warnings_about
 from sudare.tables.attribute import Role
 from sudare.tables.databases import safe_name
@@ -17,6 +18,7 @@ from sudare.tables.lookalikes import lookalikes
 from sudare.tables.table import Table
 
 MAX_GROUPS_SHOWN = 12  # groups of lookalike values that are named
+MAX_LOOKED_AT = 10**6  # different values of a column of which nothing is asked but how many they are
 
 
 def check(
@@ -48,10 +50,13 @@ def check(
     print_table(
         f"{table.source.name}: {len(table):,} rows",
         list(columns[0]),
-        [list(column.values()) for column in columns],
+        [["" if cell is None else cell for cell in column.values()] for column in columns],
     )
     for note in table.source.notes:
         say("Note: {}.", note)
+    for column in columns:
+        if column["missing"] is None:
+            say("Note: the values of [b]{}[/] were counted, and not looked at.", column["column"])
     if unique is not None:
         everybody = f"{len(table):,}"
         say("[b]{}[/] of {} people are the only one with their quasi values.", f"{unique:,}", everybody)
@@ -68,11 +73,22 @@ def check(
 
 
 def _described(table: Table, name: str) -> dict[str, Any]:
-    """Say what a column is, and what it holds."""
+    """Say what a column is, and what it holds, but for one that a database has more of than need be looked at here."""
+    role, rows = str(table.schema[name].role), table.rows
+    unseen = rows.unseen_values(name) if isinstance(rows, Relational) else 0
+    if unseen > MAX_LOOKED_AT:
+        return {
+            "column": name,
+            "role": role,
+            "type": table.schema[name].type,
+            "distinct": unseen,
+            "missing": None,
+            "hierarchy": "",
+        }
     column, counts = table[name], table.counts([name])
     return {
         "column": name,
-        "role": str(table.schema[name].role),
+        "role": role,
         "type": table.schema[name].type or str(column.values.dtype),
         "distinct": len(column.values),
         "missing": int(counts.weights[counts.codes[:, 0] == len(column.values)].sum()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import polars as pl
@@ -10,6 +10,10 @@ import polars as pl
 from sudare.errors import InputError
 from sudare.tables.runs import MAX_COUNTED
 from sudare.tables.text import listed
+
+Files = Mapping[str, bytes]
+"""What is in some files, by their names."""
+Work = Callable[[pl.DataFrame], Files]
 
 
 class Database(Protocol):
@@ -25,6 +29,17 @@ class Database(Protocol):
     @property
     def memory(self) -> int:
         """How many bytes may be held here of what it answers."""
+
+    @property
+    def work_memory(self) -> int:
+        """How many bytes work on one part of a relation may take, where it is done."""
+
+    @property
+    def works_here(self) -> str:
+        """Why work is done here that could be done elsewhere; nothing, if there is nothing to be said."""
+
+    def each_part(self, relation: str, parts: int, work: Work) -> Iterator[Files]:
+        """Do the work for each part of a relation, whose column `part` says which it is; return the files in their order."""
 
     def frame(self, query: str) -> pl.DataFrame:
         """Return all rows that a query gives."""
@@ -58,6 +73,12 @@ class Database(Protocol):
 
     def upload(self, frame: pl.DataFrame) -> str:
         """Keep a frame, and return the name of the relation that has its rows."""
+
+
+def one_after_the_other(database: Database, relation: str, parts: int, work: Work) -> Iterator[Files]:
+    """Do the work for each part of a relation here."""
+    for part in range(parts):
+        yield work(database.frame(f"SELECT * FROM {relation} WHERE part = {part}").drop("part"))
 
 
 def refuse_alike(names: Sequence[str], engine: str) -> None:
@@ -96,7 +117,9 @@ def in_pieces(database: Database, counted: str, together: Sequence[str]) -> Iter
         f"CAST({column} AS BIGINT) * {pow(31, i + 5, 1_000_003)}" for i, column in enumerate(together)
     )
     try:
-        for piece in range(pieces):
+        # Only those that have rows: few blocks may leave some of many pieces empty.
+        numbers = database.frame(f"SELECT DISTINCT ({mixed}) % {pieces} AS piece FROM {kept} ORDER BY piece")
+        for piece in numbers["piece"]:
             yield f"SELECT * FROM {kept} WHERE ({mixed}) % {pieces} = {piece}"
     finally:
         database.drop(kept)

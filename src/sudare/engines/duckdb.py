@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from sudare.engines.database import quoted, refuse_alike
+from sudare.engines.database import Files, Work, one_after_the_other, quoted, refuse_alike
 from sudare.engines.private_folder import private_folder
 from sudare.engines.sizes import free_memory, size_of
 from sudare.errors import InputError, ParameterError
@@ -35,6 +35,7 @@ class DuckDB:
 
     name = "duckdb"
     sees_local_files = True
+    works_here = ""  # there is nowhere else
     remote_files = (
         "DuckDB reads files from elsewhere with an extension, httpfs for https:// and s3://, azure for abfss:// (install it "
         "once: python -c \"import duckdb; duckdb.sql('INSTALL httpfs')\"), and takes credentials from CREATE PERSISTENT SECRET."
@@ -43,11 +44,13 @@ class DuckDB:
     def __init__(self, memory: str | None = None) -> None:
         try:
             import duckdb
+            import pyarrow as pa
         except ModuleNotFoundError:
             raise ParameterError(
                 'The engine "duckdb" needs the package duckdb. Install it: pip install "sudare[duckdb]"'
             ) from None
-        self._error: type[Exception] = duckdb.Error
+        # What fails while rows are handed over is an error of Arrow's, or, as one of files is, of the system.
+        self._errors: tuple[type[Exception], ...] = (duckdb.Error, pa.ArrowException, OSError)
         self._numbers, self._worker = count(), Worker()
         home, remove = private_folder("duckdb")
         self._connection = duckdb.connect(str(home / "rows.duckdb"))
@@ -69,6 +72,15 @@ class DuckDB:
         limit = self._execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
         return min(size_of(limit), free_memory() // 4)
 
+    @property
+    def work_memory(self) -> int:
+        """The same: the work is done here."""
+        return self.memory
+
+    def each_part(self, relation: str, parts: int, work: Work) -> Iterator[Files]:
+        """Do the work for each part of a relation."""
+        return one_after_the_other(self, relation, parts, work)
+
     def _execute(self, query: str) -> Any:
         return self._asked(lambda cursor: cursor.execute(query))
 
@@ -81,8 +93,10 @@ class DuckDB:
     def _done(self, cursor: Any, work: Callable[[], Any]) -> Any:
         try:
             return self._worker.do(work, cursor.interrupt, cursor.query_progress)
-        except self._error as error:
-            raise InputError(f"DuckDB: {without_secrets(str(error).strip().splitlines()[0])}") from None
+        except self._errors as error:
+            words = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        # Raised out here, it has nothing to do with the other error, whose words may have a secret in a URL.
+        raise InputError(f"DuckDB: {without_secrets(words)}")
 
     def parquet(self, pattern: str) -> str:
         """Return the relation of one or several Parquet files."""

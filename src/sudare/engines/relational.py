@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sudare.engines.database import Database, in_pieces, total_weight
 from sudare.engines.engine import Change
 from sudare.engines.numbered_texts import NumberedTexts
-from sudare.engines.parted import NodeCounts, Nodes, Parted, counts_from, grouped_by_nodes
+from sudare.engines.parted import Parted, counts_from
 from sudare.engines.rewriting import ALL, AnyRewriting, Rewriting
 from sudare.engines.stored import StoredRows
 from sudare.tables.column import Codes, Column
@@ -115,6 +115,15 @@ class Relational:
         """Return the values of a column; they are looked up when somebody first asks."""
         return self._column(name).dictionary
 
+    def unseen_values(self, name: str) -> int:
+        """Return how many different values a column has in the source, if nobody has looked at them yet; else 0."""
+        if name in self._coded:
+            return 0
+        base = self._base([name])
+        return int(
+            self._database.frame(f"SELECT count(DISTINCT {base.keys[name]}) FROM {base.relation}").item()
+        )
+
     def _column(self, name: str) -> Coded:
         if name not in self._coded:
             base = self._base([name])
@@ -150,22 +159,23 @@ class Relational:
         """How many tuples are held at once, by the memory that there is; no more than one file of a plan may have."""
         return min(self._database.memory // BYTES_PER_TUPLE, MAX_TUPLES)
 
+    @property
+    def region_tuples(self) -> int:
+        """How many tuples are learned from at once, where they are learned from by regions."""
+        return min(self._database.work_memory // BYTES_PER_TUPLE, self.max_tuples)
+
+    @property
+    def works_here(self) -> str:
+        """Why regions are learned here that the database could learn elsewhere, if there is a reason."""
+        return self._database.works_here
+
     def tuple_count(self, names: Sequence[str]) -> int:
         """Return how many tuples of some columns there are."""
         return int(self._database.frame(f"SELECT count(*) FROM ({self._grouped(names)})").item())
 
-    def node_counts(self, names: Sequence[str], nodes: Nodes) -> NodeCounts:
-        """Count the tuples of some columns by the nodes that codes lie under, and of the other columns by the codes."""
-        frame = self._database.frame(grouped_by_nodes(self._database, self._grouped(names), names, nodes))
-        sizes = [
-            int(nodes[name].max(initial=-1)) + 1 if name in nodes else self.dictionary(name).size
-            for name in names
-        ]
-        return NodeCounts(counts_from(frame, names, sizes), frame["tuples"].to_numpy().astype(np.int64))
-
-    def parted(self, names: Sequence[str], nodes: Nodes, listed: NDArray[np.int32], part_of: Ints) -> Parted:
-        """Put the tuples of some columns into parts: `part_of` says into which those under each listed tuple of nodes come."""
-        return Parted(self._database, self._grouped(names), names, self._sizes(names), nodes, listed, part_of)
+    def parted(self, names: Sequence[str]) -> Parted:
+        """Return the tuples of some columns, to be put into parts."""
+        return Parted(self._database, self._grouped(names), names, self._sizes(names))
 
     def _grouped(self, names: Sequence[str]) -> str:
         """The tuples of some columns, c0, c1, ..., with their weight."""

@@ -12,6 +12,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
@@ -19,10 +20,11 @@ from typing import Any
 
 import polars as pl
 
-from sudare.engines.database import quoted, refuse_alike
+from sudare.engines.database import Files, Work, one_after_the_other, quoted, refuse_alike
 from sudare.engines.private_folder import private_folder
 from sudare.engines.sizes import free_memory
 from sudare.engines.spark_sessions import errors, is_local, local_session
+from sudare.engines.spark_tasks import INSTALL, Executors, in_tasks, our_python, separate_keys
 from sudare.errors import InputError
 from sudare.tables.databases import without_secrets
 
@@ -89,8 +91,51 @@ class Spark:
 
     @property
     def memory(self) -> int:
-        """A quarter of what is free on this machine: what is learned is learned here, not on the cluster."""
+        """A quarter of what is free on this machine: what is learned at once is learned here, not on the cluster."""
         return free_memory() // 4
+
+    # -- Work on parts --------------------------------------------------------------------------------
+
+    @cached_property
+    def _executors(self) -> Executors:
+        try:
+            with self._asking():
+                return Executors.of(self._session)
+        except InputError as error:
+            return Executors(self.memory, str(error))
+
+    @property
+    def work_memory(self) -> int:
+        """What a task may take."""
+        return self._executors.memory
+
+    @property
+    def works_here(self) -> str:
+        """What Spark's executors lack."""
+        lacking = self._executors.lacking.removesuffix(".")
+        return f"Spark's executors do not run Sudare ({lacking}). {INSTALL}" if lacking else ""
+
+    def each_part(self, relation: str, parts: int, work: Work) -> Iterator[Files]:
+        """Do the work for each part of a relation: a task for each, if the executors can. What they made is stored first."""
+        if self._executors.lacking:
+            yield from one_after_the_other(self, relation, parts, work)
+            return
+        name = self._name()
+        with self._asking(), our_python(self._session):
+            keys = self.upload(
+                pl.DataFrame({"part": range(parts), "key": separate_keys(self._session, parts)})
+            )
+            rows = self._session.sql(
+                _translated(
+                    f"SELECT r.*, k.key AS key FROM {relation} AS r JOIN {keys} AS k ON r.part = k.part"
+                )
+            )
+            in_tasks(rows, parts, work).write.saveAsTable(name)
+        for part in range(parts):
+            pieces = self._asked(f"SELECT name, content FROM {name} WHERE part = {part} ORDER BY name, piece")
+            files = pieces.group_by("name", maintain_order=True).agg("content")
+            yield {file: b"".join(contents) for file, contents in files.iter_rows()}
+        self.drop(name)
 
     # -- Asking ---------------------------------------------------------------------------------------
 
@@ -266,7 +311,9 @@ def _remove(
 
 def _words(error: Exception) -> str:
     """Return the line of an error that says what is wrong; what Java raised comes after the name of a call."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
+    lines = str(error).partition("JVM stacktrace")[0].strip().splitlines() or [type(error).__name__]
+    if "An exception was thrown from the Python worker" in lines[0]:
+        return lines[-1]
     called = lines[0].startswith("An error occurred while calling") and len(lines) > 1
     return lines[1].removeprefix(": ") if called else lines[0]
 

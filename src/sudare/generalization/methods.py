@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -18,15 +18,15 @@ from sudare.generalization.harmless import learn_with_harmless
 from sudare.generalization.minimal import SEARCHES, Effort, learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
-from sudare.generalization.recoding import Account
-from sudare.generalization.regions import learn, refuse_beyond_memory
+from sudare.generalization.recoding import Recoding
+from sudare.generalization.regions import Tuples, counted_of, learn, refuse_beyond_memory
+from sudare.plans.cuts import CutPlan
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.levels import LevelsPlan
 from sudare.plans.plan import Plan
-from sudare.plans.regions import RegionsPlan
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.limits import meets
-from sudare.privacy.requirement import BlockRequirement, number, one_of, refused
+from sudare.privacy.requirement import BlockRequirement, number, one_of, refused, sensitive_attribute
 from sudare.tables.excerpt import without
 from sudare.tables.table import Table
 from sudare.tables.text import listed
@@ -53,8 +53,14 @@ class Mondrian:
 
     def learn(self, table: Table, requirements: Sequence[BlockRequirement]) -> GeneralizationPlan:
         """Learn the cuts under which the requirements hold."""
-        one = partial(learn_cuts, requirements=requirements, strict=self.strict)
-        return learn(with_hierarchies(table), requirements, one)
+        one = partial(_learn_cuts, requirements=requirements, strict=self.strict)
+        return learn(with_hierarchies(table), requirements, one)[0]
+
+
+def _learn_cuts(
+    problem: Problem, requirements: Sequence[BlockRequirement], *, strict: bool
+) -> tuple[CutPlan, Tuples]:
+    return learn_cuts(problem, requirements, strict=strict), problem.tuples()[:0]
 
 
 @dataclass(frozen=True)
@@ -104,38 +110,45 @@ class Minimal:
         that are made along it. So once it is known who is left out, everything is learned again from the others alone, as
         if they were the whole table. They can meet the requirements: they did so in the blocks that were learned first.
         """
-        left_out: list[tuple[list[str], NDArray[np.int32]]] = []
-        accounts: list[Account] = []
+        if self.start is not None:
+            refuse_beyond_memory(table, requirements, "A plan to start from is looked up")
+        plan, left_out = self._learned(table, requirements, self.suppress)
+        if not len(left_out):
+            return plan
+        rest = without(table, counted_of(table, requirements), left_out)
+        return self._learned(rest, requirements, 0.0)[0]
 
-        def one(problem: Problem, suppress: float = 0.0, rows: Table = table) -> TuplePlan:
-            learned = partial(learn_minimal, suppress=suppress, effort=self.effort, deals=self.deal)
-            if self.start is None:
-                recoding = learn_with_harmless(problem, partial(learn_in_groups, learn=learned))
-            else:
-                problem, start = _started(self.start, with_hierarchies(rows), problem, requirements)
-                recoding = learn_in_groups(problem, partial(learned, start=start))
-            left_out.append((problem.counted, recoding.problem.tuples()[~recoding.kept]))
-            accounts.append(recoding.account)
-            return recoding.plan(requirements)
+    def _learned(
+        self, table: Table, requirements: Sequence[BlockRequirement], suppress: float
+    ) -> tuple[GeneralizationPlan, Tuples]:
+        known = with_hierarchies(table)
+        learned = partial(learn_minimal, suppress=suppress, effort=self.effort, deals=self.deal)
+        if self.start is None:
+            return learn(known, requirements, partial(_learn_blocks, learned, requirements))
+        problem, start = _started(self.start, known, requirements)
+        return _planned(learn_in_groups(problem, partial(learned, start=start)), requirements)
 
-        plan = learn(with_hierarchies(table), requirements, partial(one, suppress=self.suppress))
-        tuples = np.concatenate([tuples for _, tuples in left_out])
-        if len(tuples):
-            rest = without(table, left_out[0][0], tuples)
-            accounts.clear()
-            plan = learn(with_hierarchies(rest), requirements, partial(one, rows=rest))
-        assert isinstance(plan, TuplePlan | RegionsPlan)  # for so `learn` puts together what `one` gives
-        return replace(plan, search=asdict(Account.joined(accounts)))
+
+def _learn_blocks(
+    learn_one: Callable[[Problem], Recoding], requirements: Sequence[BlockRequirement], problem: Problem
+) -> tuple[TuplePlan, Tuples]:
+    return _planned(learn_with_harmless(problem, partial(learn_in_groups, learn=learn_one)), requirements)
+
+
+def _planned(recoding: Recoding, requirements: Sequence[BlockRequirement]) -> tuple[TuplePlan, Tuples]:
+    """Return what was learned as a plan, with an account of the search, and the tuples that are left out."""
+    plan = replace(recoding.plan(requirements), search=asdict(recoding.account))
+    return plan, recoding.problem.tuples()[~recoding.kept]
 
 
 def _started(
-    plan: Plan, table: Table, problem: Problem, requirements: Sequence[BlockRequirement]
+    plan: Plan, table: Table, requirements: Sequence[BlockRequirement]
 ) -> tuple[Problem, NDArray[np.int64]]:
     """Return the problem with records as an earlier plan deals them, and the blocks of that plan that meet the requirements."""
     assert isinstance(plan, GeneralizationPlan)
     located = plan.locate(table).at_once("A plan to start from is looked up")
-    if problem.sensitive_dictionary:
-        located = located.with_column(problem.sensitive_dictionary.name)
+    if attribute := sensitive_attribute(requirements, table):
+        located = located.with_column(attribute)
     dealt = Problem.of(table, requirements, located.counts)
     blocks = int(located.block_of.max()) + 1
     histogram = np.zeros((blocks + 1, dealt.values), dtype=np.int64)  # the last is of those without a block
@@ -171,7 +184,7 @@ class FullDomain:
         hierarchies that are made from their values. They can meet the requirements, and nobody more is left out: in the groups
         that were found first they did.
         """
-        refuse_beyond_memory(table, requirements)
+        refuse_beyond_memory(table, requirements, "The method 'full-domain' compares choices")
         plan = self._learned(table, requirements, self.suppress)
         whole = plan.locate(table)
         if whole.covered.all():

@@ -134,16 +134,27 @@ class Problem:
             counts, attribute, column.hierarchy if column else None, column.values if column else None
         )
         hierarchies = [hierarchy_of(table, name) for name in names]
+        none = np.empty(0, dtype=np.int32)
         return cls(
             names=names,
             hierarchies=hierarchies,
-            units=np.ascontiguousarray(counts.codes[:, : len(names)]),
-            weights=counts.weights,
-            sensitive=counts.codes[:, -1].copy() if attribute else np.zeros(len(counts), dtype=np.int32),
+            units=none,
+            weights=none.astype(np.int64),
+            sensitive=none,
             values=max(blocks.values, 1),
             sensitive_dictionary=column,
             trees=Trees.of(hierarchies, [table.schema[name].weight for name in names]),
             limits=Limits.of(requirements, blocks),
+        ).of_units(counts)
+
+    def of_units(self, counts: Counts) -> Problem:
+        """Return the problem of other records, counted by the same columns."""
+        none = np.zeros(len(counts), dtype=np.int32)
+        return replace(
+            self,
+            units=np.ascontiguousarray(counts.codes[:, : len(self.names)]),
+            weights=counts.weights,
+            sensitive=counts.codes[:, -1].copy() if self.sensitive_dictionary else none,
         )
 
     @property

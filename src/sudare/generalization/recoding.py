@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,11 @@ class Account:
     parts: int = 1
     """In how many parts the records were learned, each by itself; what is settled is so within each."""
     out_of_time: bool = False
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Account:
+        """Read an account."""
+        return cls(frozenset(data["settled"]), data["parts"], data["out_of_time"])
 
     @classmethod
     def joined(cls, accounts: Sequence[Account]) -> Account:

@@ -72,6 +72,10 @@ class CutPlan(WholePlan):
 
     def block_at(self, units: NDArray[np.int32], trees: Sequence[Hierarchy]) -> Ints:
         """Return the part that each tuple lies in, and so its block; -1 if it lies in none."""
+        return self.followed(units, trees, 0, self.block)
+
+    def followed(self, units: NDArray[np.int32], trees: Sequence[Hierarchy], first: int, ends: Ints) -> Ints:
+        """Follow tuples from a part on, until they come to one that has a number among `ends`; return the numbers, or -1."""
         highest = max(tree.height for tree in trees)
         nodes = np.zeros(
             (len(trees), highest + 1, max(tree.codes.shape[1] for tree in trees)), dtype=np.int32
@@ -81,7 +85,7 @@ class CutPlan(WholePlan):
         order = np.lexsort((self.branches[:, 1], self.branches[:, 0]))
         branches = np.ascontiguousarray(self.branches[order])
         start = np.searchsorted(branches[:, 0], np.arange(len(self.attribute) + 1))
-        return _routed(units, nodes, self.attribute, self.level, self.block, start, branches)
+        return _routed(units, nodes, self.attribute, self.level, ends, start, branches, first)
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the cuts, as plain data."""
@@ -181,11 +185,12 @@ def _routed(
     block: Ints,
     start: Ints,
     branches: Ints,
+    first: int,
 ) -> Ints:  # pragma: no cover
     """Follow every tuple from cut to cut."""
     block_of = np.full(len(units), -1, dtype=np.int64)
     for i in range(len(units)):
-        part = 0
+        part = first
         while part >= 0 and block[part] < 0:
             a = attribute[part]
             node = nodes[a, level[part], units[i, a]]

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.engines.relational import BYTES_PER_TUPLE
 from sudare.engines.rewriting import ALL, AnyRewriting, Labels, Rewriting
 from sudare.errors import InputError, ParameterError
 from sudare.plans.plan import Plan, TablePlan, method_from_json
@@ -54,8 +55,8 @@ class Places(ABC):
         names, tuples = left_out[0][0], np.concatenate([codes for _, codes in left_out])
         return without(table, names, tuples) if len(tuples) else table
 
-    def at_once(self, what: str) -> Located:
-        """Return all tuples at once; refuse it, where there are too many, saying what needs them."""
+    def at_once(self, what: str, bytes_per_tuple: int = BYTES_PER_TUPLE) -> Located:
+        """Return all tuples at once; refuse it, where they take too much memory, saying what needs them."""
         raise ParameterError(
             f"{what} tuple by tuple, and the tuples of {self.table.source.name} are too many to be held at once. Read it with more "
             "memory, or do without."
@@ -78,7 +79,7 @@ class Located(Places):
         """Return itself."""
         yield self
 
-    def at_once(self, what: str) -> Located:
+    def at_once(self, what: str, bytes_per_tuple: int = BYTES_PER_TUPLE) -> Located:
         """Return itself."""
         return self
 
@@ -228,6 +229,8 @@ class GeneralizationPlan(Plan):
     """The hierarchy of each quasi attribute, over the values that the plan was learned from."""
     search: Mapping[str, Any] = MappingProxyType({})
     """What was done to find it, for the holder's record; it is not saved."""
+    warnings: Sequence[str] = ()
+    """What was not as it could have been when it was learned."""
 
     @abstractmethod
     def locate(self, table: Table) -> Places:

@@ -70,10 +70,12 @@ class RowsReadAgain(PublishedRows):
             yield self.counted(names)
             return
         for piece in range(count):
-            yield _grouped(
+            counted = _grouped(
                 part.filter(_hashes(part.rows.select(pl.selectors.by_name(together))) % count == piece)
                 for part in self._read(names)
             )
+            if counted.rows.height:  # few blocks may leave some of many pieces empty
+                yield counted
 
     def _piece_count(self, names: Sequence[str]) -> int:
         """Say in how many pieces different rows are counted; one of so many hashes is taken to estimate how many there are."""

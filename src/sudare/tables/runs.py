@@ -40,7 +40,8 @@ class PublishedRows(ABC):
     def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Runs]:
         """Count rows by some columns in pieces, where they are too many to be counted at once.
 
-        Rows that are alike in the columns `together`, which are among the names, are in one piece.
+        Rows that are alike in the columns `together`, which are among the names, are in one piece. No piece is empty, unless
+        there are no rows.
         """
         yield self.counted(names)
 

@@ -47,6 +47,7 @@ from sudare.verification.columns import refuse_columns
 from sudare.verification.utility import harmless_by_attribute
 
 PREDICTING = "'predict' is measured"
+BYTES_PER_RECORDED = 400  # what naming the block of a tuple takes at its peak, roughly
 MAY_BE_KNOWN = (
     "harmless values may be learned, and of somebody who has none of them that it is another one: which of the others, "
     "is what is kept"
@@ -180,7 +181,9 @@ def released(
 
 def _named_blocks(table: Table, placed: Placed[Places]) -> dict[str, RecordedBlocks]:
     """Name the blocks that receivers see, which need not be those of the plan."""
-    whole, located = (one.at_once("A ledger compares blocks") for one in (placed.whole, placed.located))
+    whole, located = (
+        one.at_once("A ledger compares blocks", BYTES_PER_RECORDED) for one in (placed.whole, placed.located)
+    )
     left_out = whole.counts.at(np.flatnonzero(~whole.covered))
     listed = [
         Listed(whole.table, left_out, np.full(len(left_out), LEFT_OUT, dtype=np.int64)),
@@ -217,7 +220,7 @@ def _record(
         "retry": None,
         "method": method_record(whole, plan, asked_of, utility["distortion"], bound),
         **plan.record(),
-        "warnings": _warnings(table, plan.requirements),
+        "warnings": [*plan.warnings, *_warnings(table, plan.requirements)],
         "attacks": {
             "input": attack_all(table, table.schema, harmless_by_attribute(plan.requirements, table.schema)),
             "output": certificate.attacks["output"],
