@@ -44,7 +44,7 @@ def test_query_error_is_that_of_what_is_published(table: sd.Table) -> None:
 
 
 def test_query_error_counts_those_who_are_left_out(table: sd.Table) -> None:
-    release = sd.generalize(table, sd.KAnonymity(9), suppress=0.1)
+    release = sd.generalize(table, sd.KAnonymity(9), "full-domain", suppress=0.1)
     located = release.plan.locate(table)
     blocks = located.block_of[tuple_of(table, located.counts)]
     kept = blocks >= 0
