@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import attacks, audits, generalization, pairs, plans, pram, pviews, sampling, tables, views
+from benchmarks import (
+    attacks,
+    audits,
+    generalization,
+    pairs,
+    plans,
+    pram,
+    pviews,
+    sampling,
+    startup,
+    tables,
+    views,
+)
 
-BENCHMARKS = (tables, plans, generalization, pairs, sampling, pram, views, pviews, attacks, audits)
+BENCHMARKS = (startup, tables, plans, generalization, pairs, sampling, pram, views, pviews, attacks, audits)
 
 if __name__ == "__main__":
     for benchmark in BENCHMARKS:

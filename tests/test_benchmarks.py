@@ -7,9 +7,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import attacks, audits, generalization, pairs, plans, pram, pviews, sampling, tables, views
+from benchmarks import (
+    attacks,
+    audits,
+    generalization,
+    pairs,
+    plans,
+    pram,
+    pviews,
+    sampling,
+    startup,
+    tables,
+    views,
+)
 from sudare.randomization.pram import Pram, optimal_pram
 from sudare.verbs.materialize import METHODS
+
+
+@pytest.mark.slow
+def test_startup_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    startup.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "The first release of a fresh installation" in printed
+    assert "mondrian" in printed
 
 
 @pytest.mark.slow

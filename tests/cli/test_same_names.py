@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import sudare as sd
+from sudare import warm_up
 from sudare.attacks.background import background
 from sudare.attacks.composition import composition
 from sudare.attacks.homogeneity import homogeneity
@@ -54,6 +55,7 @@ OTHERS: dict[str, list[Callable[..., Any]]] = {
     "check": [sd.read],
     "count": [sd.Table.counts],
     "demo": [sd.datasets.health_survey],
+    "warm-up": [warm_up.walk_all],
     "init": [draft],
     "ledger": [sd.Ledger.entries, sd.Ledger.budget, sd.Ledger.declare_apart, sd.Ledger.verify],
     "query": [sd.PView.sql],

@@ -276,6 +276,7 @@ def test_identifiers_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> Non
         return answer
 
     monkeypatch.setattr(DuckDB, "frame", frame)
-    release = sd.generalize(sd.read(people, schema, engine="duckdb"), sd.KAnonymity(5), suppress=0.1)
+    table, method = sd.read(people, schema, engine="duckdb"), sd.methods.FullDomain(suppress=0.1)
+    release = sd.generalize(table, sd.KAnonymity(5), method)
     assert release.frame().height == 498  # two were left out
     assert 0 < max(heights) <= people["age"].n_unique()

@@ -102,6 +102,7 @@ def test_what_is_published_has_one_coding_for_each_column(r: Random, measure: An
             labels = {path[level] for path in paths}
             assert {None if text is None else text_of(text) for text in frame[name]} <= labels
         rest = case.table.frame().filter(kept)
+        assume(not any(column.is_null().all() for column in rest))  # such a table is not read
         check_blocks(frame, case.table, Rule(sd.read(rest, case.table.schema), case.requirements))
 
 

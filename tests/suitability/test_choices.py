@@ -327,7 +327,7 @@ def test_all_kinds_of_choices_were_seen() -> None:
             choice.text for choices in assessment.choices.values() for choice in choices
         ]
         assert all(re.fullmatch(r"[A-Z].*\.", sentence) for sentence in assessment.advice)
-    assert seen == {*get_args(Compromise), "stop"}
+    assert seen == {*get_args(Compromise), "stop"} - {"retry"}  # which there is after a release
 
 
 # -- where k-anonymity is free ---------------------------------------------------------------------

@@ -36,7 +36,7 @@ def test_it_says_what_was_tried_and_what_mondrian_does(table: sd.Table) -> None:
     record, distortion = release.holder["method"], release.holder["utility"]["distortion"]
     mondrian = sd.generalize(table, ASKED, "mondrian").holder["utility"]["distortion"]
     assert {key: record[key] for key in ("name", "effort", "start", "suppress", "deal", "parts")} == {
-        "name": "minimal", "effort": "normal", "start": False, "suppress": 0.0, "deal": False, "parts": 1
+        "name": "minimal", "effort": "normal", "start": False, "suppress": 0.0, "deal": True, "parts": 1
     }  # fmt: skip
     assert set(record["minimal_in"]) >= {"moving", "cutting"}
     assert record["mondrian"] == pytest.approx(mondrian)

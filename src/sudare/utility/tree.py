@@ -35,7 +35,9 @@ class Tree:
             nodes = np.stack([codes, np.zeros_like(codes)])
             return cls(nodes, nodes)
         whole = attribute.hierarchy
-        if not isinstance(whole, Hierarchy):
+        if (
+            not isinstance(whole, Hierarchy) or len(column.values) == 0
+        ):  # all are missing: they climb no further
             return cls(column.hierarchy.codes, column.hierarchy.codes)
         return cls(column.hierarchy.codes, (whole.with_missing() if column.missing else whole).codes)
 
