@@ -48,6 +48,7 @@ def test_plans_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "20,000 rows x 8 columns" in printed
 
 
+@pytest.mark.slow
 def test_generalization_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     generalization.main(quick=True)
     printed = capsys.readouterr().out
@@ -58,6 +59,7 @@ def test_generalization_quick(data_folder: Path, capsys: pytest.CaptureFixture[s
     assert "NO" not in printed
 
 
+@pytest.mark.slow
 def test_attacks_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     attacks.main(quick=True)
     printed = capsys.readouterr().out

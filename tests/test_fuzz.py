@@ -10,6 +10,7 @@ from benchmarks.fuzz import __main__ as fuzz
 from benchmarks.fuzz.readers import READERS
 
 
+@pytest.mark.slow
 def test_fuzz_quick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     readers = list(READERS)
     findings = fuzz.main(quick=True, arguments=[*readers, "--cases", str(tmp_path)])

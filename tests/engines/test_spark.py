@@ -44,6 +44,7 @@ SPECIAL = pl.DataFrame(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_noise_is_drawn_once(spark: Any) -> None:
     noise = np.random.default_rng()
     database = Spark(spark)
@@ -53,6 +54,7 @@ def test_noise_is_drawn_once(spark: Any) -> None:
     assert first.n_unique() == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [

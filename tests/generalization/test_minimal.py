@@ -319,6 +319,7 @@ def greedily_dissolved(costs: Costs, order: tuple[int, ...], others: list[frozen
     return total
 
 
+@pytest.mark.slow
 def test_hardly_a_block_can_be_dissolved_for_less() -> None:
     """Units are placed one after the other, each where it is cheapest, so a joint move may be missed.
 
@@ -359,6 +360,7 @@ GAPS: dict[str, tuple[BlockRequirement, dict[str, float]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] if name != "entropy 2-diversity" else []) for name in GAPS],
@@ -401,6 +403,7 @@ def rows_as_units(problem: Problem) -> Problem:
     )
 
 
+@pytest.mark.slow
 def test_many_units_many_blocks() -> None:
     table = random_table(Random(5), 1_500, attributes=4, kinds=["number", "tree", "intervals", "date"])
     for asked in ([sd.KAnonymity(7)], [LDiversity(2), TCloseness(0.5)]):
@@ -421,6 +424,7 @@ def people(data_folder: Path) -> sd.Table:
     return adult(data_folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "l", "most"),
     [
@@ -440,6 +444,7 @@ def test_adult(people: sd.Table, k: int, l: int, most: float) -> None:
     assert recoding.distortion() < most
 
 
+@pytest.mark.slow
 def test_adult_with_records_left_out(people: sd.Table) -> None:
     problem = Problem.of(people, [sd.KAnonymity(10)])
     recoding = learn_minimal(problem, suppress=0.01)
@@ -449,6 +454,7 @@ def test_adult_with_records_left_out(people: sd.Table) -> None:
     assert recoding.distortion() < 0.0755
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data_folder")
 def test_coil2000() -> None:
     frame = sd.datasets.load("coil2000").head(1_500)

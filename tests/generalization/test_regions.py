@@ -92,6 +92,7 @@ def test_what_is_asked_for_holds(kind: str, method: str, tmp_path: Path) -> None
     assert release.frame().height == rows
 
 
+@pytest.mark.slow
 def test_no_piece_is_empty_though_blocks_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sudare.engines.database.MAX_COUNTED", 1)
     monkeypatch.setattr("sudare.tables.file_rows.MAX_COUNTED", 1)
@@ -128,6 +129,7 @@ def test_everything_that_is_said_is_what_all_at_once_says() -> None:
     assert "For the holder of the data only" in by_regions.report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [pytest.param("minimal", marks=pytest.mark.slow), "mondrian"])
 def test_regions_cost_little(method: str, data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = adult(data_folder)
@@ -240,6 +242,7 @@ def test_a_table_that_cannot_be_cut_is_one_region_and_it_is_said(monkeypatch: py
     assert "up to 60: no further cut keeps what was asked for" in release.holder["warnings"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [4, 30])
 @pytest.mark.parametrize("method", ["mondrian", pytest.param("minimal", marks=pytest.mark.slow)])
 def test_what_coarse_counts_leave_too_large_is_cut_again(
@@ -332,6 +335,7 @@ def learned_elsewhere(*_: object) -> None:
     raise AssertionError("a region was learned here")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(
     ("method", "suppress"), [("mondrian", 0.0), pytest.param("minimal", 0.05, marks=pytest.mark.slow)]

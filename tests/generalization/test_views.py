@@ -517,6 +517,7 @@ def adult_problem(frame: pl.DataFrame) -> tuple[sd.Table, ViewsProblem]:
     return table, ViewsProblem.of(table, ADULT, "occupation")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["simultaneous", "all-attributes", "sequential"])
 def test_adult_is_recounted(data_folder: Path, method: Method) -> None:
     table, problem = adult_problem(sd.datasets.load("adult"))
@@ -534,6 +535,7 @@ def test_adult_is_recounted(data_folder: Path, method: Method) -> None:
                 assert covers(None if label is None else str(label), value, table[name])
 
 
+@pytest.mark.slow
 def test_adult_in_samples_as_in_the_paper(data_folder: Path) -> None:
     """DM of both views is below that of all attributes, and the views differ less than one after the other."""
     adult = sd.datasets.load("adult-train")

@@ -133,7 +133,7 @@ def test_what_is_left_is_what_is_left_to_the_worst_off_of_equal_people() -> None
     assert apart > 10
 
 
-@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("engine", ["memory", pytest.param("duckdb", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("suppress", [0.0, 0.1])
 def test_the_recorded_records_are_those_that_are_published(engine: str, suppress: float) -> None:
     """Columns that are passed on decide who is dealt where: of each, every block has what the ledger says."""

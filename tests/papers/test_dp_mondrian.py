@@ -24,6 +24,7 @@ def reproduction(data_folder: Path, scikit_learn: None) -> Reproduction:
     return main(quick=True)
 
 
+@pytest.mark.slow
 def test_every_method_has_every_workload(reproduction: Reproduction) -> None:
     assert [row.method for row in reproduction.rows] == list(METHODS)
     for row in reproduction.rows:

@@ -23,6 +23,7 @@ def rows(data_folder: Path) -> list[Row]:
     return main(quick=True)
 
 
+@pytest.mark.slow
 def test_no_bound_exceeds_what_is_reached(rows: list[Row]) -> None:
     assert {row.name for row in rows} == set(PAPER)
     for row in rows:
@@ -35,6 +36,7 @@ def test_no_bound_exceeds_what_is_reached(rows: list[Row]) -> None:
         assert row.bound_k <= row.bound_l + 1e-9, row  # an l-diverse table is l-anonymous
 
 
+@pytest.mark.slow
 def test_no_bound_exceeds_what_is_reached_where_records_have_copies(data_folder: Path) -> None:
     row = next(measure.rows(sources()[0]))
     assert row.name == "data1"

@@ -32,6 +32,7 @@ def reproduction(data_folder: Path) -> Reproduction:
     return main(quick=True)
 
 
+@pytest.mark.slow
 def test_case_3_is_the_papers(reproduction: Reproduction) -> None:
     rows = [row for row in reproduction.rows if row.case == 3]
     assert len(rows) == 3

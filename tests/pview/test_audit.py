@@ -165,6 +165,7 @@ def mondrian_pair(table, target, promise, **change):
     return [mondrian_runs(x, target, promise, s, **SETTINGS | change) for s, x in tables]
 
 
+@pytest.mark.slow
 @pure_and_gaussian(1.5)
 @pytest.mark.parametrize(
     "change",

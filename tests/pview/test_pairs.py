@@ -319,6 +319,7 @@ def plain_counts(codes: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nda
     return out
 
 
+@pytest.mark.slow
 def test_adult_is_far_better_than_independent_attributes_and_its_errors_cover(adult: Any) -> None:
     codes, sizes, ordered = adult
     misses: dict[int, list[float]] = {k: [] for k in (1, 2, 3, 4)}

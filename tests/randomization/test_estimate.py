@@ -100,6 +100,7 @@ CASES = {
 LONG = ("a pair", "reflected numbers", "numbers", "much noise")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=[pytest.mark.slow] if case in LONG else []) for case in CASES]
 )
@@ -113,6 +114,7 @@ def test_unbiased_is_right_on_average_and_knows_its_error(case: str) -> None:
     assert study.coverage.mean() <= 0.98
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["much noise", "little noise"])
 def test_the_most_likely_knows_its_error(case: str) -> None:
     names, asked, conditions, options = CASES[case]
@@ -134,6 +136,7 @@ def test_intervals_of_the_most_likely_hold_the_truth_for_pairs_and_at_the_edge()
         assert study.coverage.mean() >= 0.92, study.coverage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", ["clip", "reflect"])
 def test_intervals_of_the_most_likely_hold_the_truth_for_ranges_of_noisy_numbers(after: Any) -> None:
     rng = np.random.default_rng(4)

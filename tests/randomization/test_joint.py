@@ -287,6 +287,7 @@ class Study:
         return np.array([truth(self.frame, pair) for pair in pairs]).reshape([len(v) for v in values])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names",
     [
@@ -308,6 +309,7 @@ def test_unbiased_is_right_on_average_and_knows_its_error(names: list[str]) -> N
     assert stderr == pytest.approx(spread, rel=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["ml", "unbiased"])
 @pytest.mark.parametrize(
     "options",

@@ -118,6 +118,7 @@ def test_no_feasible_matrix_is_better(kind: str) -> None:
         assert_optimal(histogram(rng, kind, d), epsilon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 3, 4, 5])
 def test_no_feasible_matrix_is_better_for_few_values_and_a_small_epsilon(d: int) -> None:
     rng = np.random.default_rng(d)

@@ -115,6 +115,7 @@ def state(folder: Path, before: dict[str, bytes] | None, head: str, new: sd.Rele
     return f"new{known}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize(
     ("options", "every"),

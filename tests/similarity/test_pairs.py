@@ -11,6 +11,7 @@ from tests.similarity import plain
 from tests.similarity.cases import Case, cases, drawn
 
 
+@pytest.mark.slow
 @given(case=cases())
 def test_likest_by_value_is_the_largest_over_all_pairs(case: Case) -> None:
     largest = likest_by_value(case.marks, case.value, case.values)

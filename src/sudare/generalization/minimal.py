@@ -122,7 +122,8 @@ def _learned(p: Problem, spare: int, search: Search, start: Ints | None, deals: 
     Who is left out early may mislead the search. So it is also made with all of them, and people are left out in the end.
     """
     drafts = list(_drafts(p)) if start is None else [start]
-    improve = _improved if search.improves else _placed
+    # What is small enough is annealed so long that it need not be improved first (measured).
+    improve = _improved if search.improves and (_can_sweep(p) or len(p.units) > MAX_UNITS) else _placed
 
     def best(leaving_out: int) -> Recoding:
         return min((improve(p, draft, leaving_out) for draft in drafts), key=Recoding.distortion)
