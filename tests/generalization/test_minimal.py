@@ -81,6 +81,25 @@ def test_never_a_wrong_claim_with_records_left_out(r: Random, path: str, share: 
     check(case.table, Rule(case.table, asked), recoding, spare=math.floor(share * len(case.table)))
 
 
+@given(r=randoms, share=st.sampled_from([0.1, 0.3, 0.6]))
+@settings(max_examples=60)
+def test_units_are_left_out_as_a_whole(r: Random, share: float) -> None:
+    """Though their records may be dealt to several blocks: who is left out is told by their values."""
+    case = random_case(r)
+    asked = [one for one in case.requirements if not isinstance(one, TCloseness)] or [sd.KAnonymity(2)]
+    problem = Problem.of(case.table, asked)
+    first = learn_minimal(problem, suppress=share)
+    again = learn_minimal(first.problem, suppress=share, start=first.block_of)
+    for recoding in (first, again):
+        own = recoding.problem
+        named = [
+            (*unit, value) for unit, value in zip(own.units.tolist(), own.sensitive.tolist(), strict=True)
+        ]
+        out = {name for name, kept in zip(named, recoding.kept, strict=True) if not kept}
+        assert out.isdisjoint(name for name, kept in zip(named, recoding.kept, strict=True) if kept)
+        assert recoding.left_out <= share * len(case.table)
+
+
 @pytest.mark.parametrize(
     ("rows", "share", "asked"),
     [

@@ -121,6 +121,10 @@ def _learned(p: Problem, spare: int, search: Search, start: Ints | None, deals: 
 
     Who is left out early may mislead the search. So it is also made with all of them, and people are left out in the end.
     """
+    if start is not None and spare and _some_are_dealt(p):
+        if p.weights[start < 0].sum() <= spare:
+            return _refined(Recoding.of("minimal", p, start), search, spare, deals)
+        spare = 0
     drafts = list(_drafts(p)) if start is None else [start]
     # What is small enough is annealed so long that it need not be improved first (measured).
     improve = _improved if search.improves and (_can_sweep(p) or len(p.units) > MAX_UNITS) else _placed
@@ -132,11 +136,19 @@ def _learned(p: Problem, spare: int, search: Search, start: Ints | None, deals: 
     if not spare or not _can_keep_all(p):
         return _refined(early, search, spare, deals)
     late = best(0)
-    kept = _refined(late, search, 0, deals)
-    found = _moved_again(kept, spare) if search.improves else kept
+    found = [_refined(late, search, 0, deals=False)]
+    if search.improves:
+        found.append(_moved_again(found[0], spare))
     if early.distortion() < late.distortion():
-        found = min(found, _refined(early, search, spare, deals), key=Recoding.distortion)
-    return found
+        found.append(_refined(early, search, spare, deals=False))
+    if deals and search.improves:
+        found = [_divided_by_records(one, search, spare) for one in found]
+    return min(found, key=Recoding.distortion)
+
+
+def _some_are_dealt(p: Problem) -> bool:
+    """Tell whether records of one unit stand apart. A unit is left out as a whole, so then who is left out stays so."""
+    return len(np.unique(np.column_stack([p.units, p.sensitive]), axis=0)) < len(p.units)
 
 
 def _can_keep_all(p: Problem) -> bool:
@@ -256,9 +268,8 @@ def _refined(recoding: Recoding, search: Search, spare: int, deals: bool) -> Rec
         opened = _opened(best, search.openings, deals)
         best = _annealed(opened, search.steps, spare, seed=round_)
         best = _divided(best, search, spare, deals=False)
-        # Units first: a pool has room for so many of them, or for as many records.
-        if deals and (best.problem.weights > 1).any():
-            best = _divided(best, search, spare, deals=True)
+        if deals:  # units first: a pool has room for so many of them, or for as many records
+            best = _divided_by_records(best, search, spare)
         if best.distortion() >= before - 1e-9:
             return best.settling(opened.account.settled & {OPENING})
     return best
@@ -322,6 +333,12 @@ def _divided(recoding: Recoding, search: Search, spare: int, deals: bool) -> Rec
     return _moved_again(_dealt(recoding, *entries).settling([DIVIDING] if settled else []), spare)
 
 
+def _divided_by_records(recoding: Recoding, search: Search, spare: int) -> Recoding:
+    """Divide records of a unit, too, where there are several."""
+    several = (recoding.problem.weights > 1).any()
+    return _divided(recoding, search, spare, deals=True) if several else recoding
+
+
 def _dealt(recoding: Recoding, unit: Ints, weight: Ints, block: Ints) -> Recoding:
     """Return a recoding whose units are the entries, with those units that are left out as they were."""
     p, out = recoding.problem, np.flatnonzero(~recoding.kept)
@@ -336,8 +353,17 @@ def _dealt(recoding: Recoding, unit: Ints, weight: Ints, block: Ints) -> Recodin
 
 
 def _moved_again(recoding: Recoding, spare: int) -> Recoding:
-    """Move units and cut blocks, if that saves; who was left out may come back, and others may be."""
-    moved = _improved(recoding.problem, recoding.block_of, spare)
+    """Move units and cut blocks, if that saves; who was left out may come back, and others may be, unless some are dealt."""
+    p, kept = recoding.problem, recoding.kept
+    dealt = spare > 0 and _some_are_dealt(p)
+    if not dealt or kept.all():
+        moved = _improved(p, recoding.block_of, 0 if dealt else spare)
+    else:
+        inside = replace(p, units=p.units[kept], weights=p.weights[kept], sensitive=p.sensitive[kept])
+        own = _improved(inside, recoding.block_of[kept], 0)
+        block_of = recoding.block_of.copy()
+        block_of[kept] = own.block_of
+        moved = Recoding.of("minimal", p, block_of).settling(own.account.settled)
     return moved if moved.distortion() < recoding.distortion() else recoding.settling(moved.account.settled)
 
 
