@@ -19,9 +19,9 @@ from benchmarks.common import show
 
 RELEASE = """
 import time
+from pathlib import Path
 import sudare as sd
-from importlib import resources
-schema = sd.Schema.load(resources.files(sd.datasets).joinpath("survey.toml"))
+schema = Path(sd.__file__).parent / "datasets" / "survey.toml"
 survey = sd.datasets.health_survey({people})
 for _ in range({times}):
     start = time.perf_counter()
