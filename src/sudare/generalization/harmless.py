@@ -6,11 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
-from sudare.privacy.limits import Limits
 
 Learn = Callable[[Problem], Recoding]
 
@@ -44,20 +42,9 @@ def learn_with_harmless(problem: Problem, learn: Learn) -> Recoding:
         Recoding.joined(
             problem,
             [
-                learn(replace(_part(problem, harmless, anonymous), groups=uncounted)),
-                learn(_part(problem, ~harmless, besides)),
+                learn(replace(problem.at(harmless), limits=anonymous, groups=uncounted)),
+                learn(replace(problem.at(~harmless), limits=besides)),
             ],
         ),
         key=Recoding.distortion,
-    )
-
-
-def _part(problem: Problem, some: NDArray[np.bool_], limits: Limits) -> Problem:
-    """Return the problem of some of the units."""
-    return replace(
-        problem,
-        units=np.ascontiguousarray(problem.units[some]),
-        weights=problem.weights[some],
-        sensitive=problem.sensitive[some],
-        limits=limits,
     )

@@ -205,9 +205,8 @@ def _by_parts(
     each = effort if isinstance(effort, str) else effort * (cpu_count() or 1) / len(parts)
 
     def learned(units: Ints) -> Recoding:
-        own = replace(p, units=p.units[units], weights=p.weights[units], sensitive=p.sensitive[units])
         begin = None if start is None else _numbered(start[units])
-        return _learned(own, spare, _search(each, len(p.units)), begin, deals)
+        return _learned(p.at(units), spare, _search(each, len(p.units)), begin, deals)
 
     def with_fewer_left_out(found: Recoding, share: int) -> Recoding:
         return _learned(found.problem, share, _search(each, len(p.units)), found.block_of, deals)
@@ -342,13 +341,7 @@ def _divided_by_records(recoding: Recoding, search: Search, spare: int) -> Recod
 def _dealt(recoding: Recoding, unit: Ints, weight: Ints, block: Ints) -> Recoding:
     """Return a recoding whose units are the entries, with those units that are left out as they were."""
     p, out = recoding.problem, np.flatnonzero(~recoding.kept)
-    of = np.concatenate([unit, out])
-    problem = replace(
-        p,
-        units=np.ascontiguousarray(p.units[of]),
-        weights=np.concatenate([weight, p.weights[out]]),
-        sensitive=np.ascontiguousarray(p.sensitive[of]),
-    )
+    problem = replace(p.at(np.concatenate([unit, out])), weights=np.concatenate([weight, p.weights[out]]))
     return Recoding.of("minimal", problem, np.concatenate([block, np.full(len(out), -1)]))
 
 
@@ -359,8 +352,7 @@ def _moved_again(recoding: Recoding, spare: int) -> Recoding:
     if not dealt or kept.all():
         moved = _improved(p, recoding.block_of, 0 if dealt else spare)
     else:
-        inside = replace(p, units=p.units[kept], weights=p.weights[kept], sensitive=p.sensitive[kept])
-        own = _improved(inside, recoding.block_of[kept], 0)
+        own = _improved(p.at(kept), recoding.block_of[kept], 0)
         block_of = recoding.block_of.copy()
         block_of[kept] = own.block_of
         moved = Recoding.of("minimal", p, block_of).settling(own.account.settled)

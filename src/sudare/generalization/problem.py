@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -155,6 +155,15 @@ class Problem:
             units=np.ascontiguousarray(counts.codes[:, : len(self.names)]),
             weights=counts.weights,
             sensitive=counts.codes[:, -1].copy() if self.sensitive_dictionary else none,
+        )
+
+    def at(self, places: NDArray[Any]) -> Problem:
+        """Return the problem of the units at some places alone."""
+        return replace(
+            self,
+            units=np.ascontiguousarray(self.units[places]),
+            weights=self.weights[places],
+            sensitive=np.ascontiguousarray(self.sensitive[places]),
         )
 
     @property

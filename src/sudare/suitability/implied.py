@@ -43,13 +43,7 @@ def implied(problem: Problem, limits: Limits) -> Iterator[Implied]:
     if not kept.any():
         return
     rest = limits._replace(k=1, harmless=limits.harmless[:0])
-    others = replace(
-        problem,
-        units=problem.units[kept],
-        weights=problem.weights[kept],
-        sensitive=problem.sensitive[kept],
-        limits=rest,
-    )
+    others = replace(problem.at(kept), limits=rest)
     if limits.harmless.size:
         yield Implied(others, BlockMinimum.of(rest), kept)
     for l, windows in zip(limits.near.tolist(), limits.windows, strict=True):
