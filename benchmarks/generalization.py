@@ -35,9 +35,10 @@ from sudare.generalization.full_domain import prices_of
 from sudare.generalization.lattice import best_levels
 from sudare.generalization.problem import Problem, level_vectors
 from sudare.privacy.blocks import Blocks
+from sudare.privacy.minimum import BlockMinimum
 from sudare.privacy.requirement import BlockRequirement
 from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
-from sudare.suitability.costs import BlockMinimum, Costs
+from sudare.suitability.costs import Costs
 from sudare.tables.counts import Counts
 from sudare.utility.distortion import distortion
 from sudare.utility.measures import utility_of

@@ -29,6 +29,8 @@ CALLED = (
     "attacks._kernels.mark_blocks attacks._kernels.add_records "
     "generalization._kernels.sweep generalization._improve._improve generalization._mondrian._mondrian generalization._refine._refine "
     "generalization._anneal._anneal generalization._reopen._reopen generalization._kernels.grow "
+    "generalization._cells.closed generalization._fractional.best_blocks generalization._fractional.solve "
+    "generalization._fractional.disjoint "
     "generalization._lattice.divide generalization._lattice.weigh "
     "generalization._views.cut_views generalization._paper_views.cut_views "
     "noise._categories.retain noise._categories.alias_tables noise._categories.exchange "

@@ -10,9 +10,11 @@ from random import Random
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import strategies as st
 
 import sudare as sd
+from sudare.generalization import drafts, minimal
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
@@ -125,3 +127,9 @@ def random_case(r: Random, n: int | None = None, **options: Any) -> Case:
     asked = [random_requirement(r) for _ in range(r.randint(1, 3))]
     possible = [one for one in asked if Rule(table, [one]).possible]
     return Case(table, possible or [sd.KAnonymity(1)])
+
+
+def with_limits(patch: pytest.MonkeyPatch, **limits: int) -> None:
+    """Let `minimal` think that fewer things are many."""
+    for name, value in limits.items():
+        patch.setattr(minimal if name == "MAX_UNITS" else drafts, name, value)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.errors import ParameterError
-from sudare.generalization import _kernels, minimal
+from sudare.generalization import _kernels, drafts, minimal
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import _cut, learn_mondrian
 from sudare.generalization.problem import Problem, level_vectors
@@ -27,7 +27,7 @@ from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 from tests import by_row
 from tests.generalization.adult import adult, adult_blocks
-from tests.generalization.cases import Case, random_case, random_table, randoms
+from tests.generalization.cases import Case, random_case, random_table, randoms, with_limits
 from tests.generalization.plain import (
     Costs,
     Partition,
@@ -53,8 +53,7 @@ paths = st.sampled_from(list(PATHS))
 def taking(path: str) -> Iterator[None]:
     """Force one of the three ways to a first draft."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in PATHS[path].items():
-            patch.setattr(minimal, name, value)
+        with_limits(patch, **PATHS[path])
         yield
 
 
@@ -221,7 +220,7 @@ def test_sweep_does_not_mistake_units_for_equal_when_the_attributes_are_wide() -
     rows = [[first] * 6 + ["7"] * 7 + [last] for first in "01" for last in "78"]
     table = sd.read(pl.DataFrame(rows, schema=names, orient="row"), schema)
     problem = Problem.of(table, [sd.KAnonymity(2)])
-    assert problem.trees.choices <= minimal.MAX_CHOICES
+    assert problem.trees.choices <= drafts.MAX_CHOICES
     assert learn_minimal(problem).distortion() == pytest.approx(1 / 14)
 
 

@@ -22,7 +22,7 @@ from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.requirement import BlockRequirement
-from tests.generalization.cases import random_table
+from tests.generalization.cases import random_table, with_limits
 from tests.generalization.plain import Costs, Rule, check, least_cost
 from tests.generalization.test_minimal import rows_as_units
 
@@ -260,8 +260,7 @@ def test_what_is_no_effort_or_no_start_is_refused(many: sd.Table) -> None:
 
 
 def test_a_large_table_is_learned_region_by_region(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"MAX_CHOICES": 0, "MAX_PAIRS": 10_000, "MAX_UNITS": 60}.items():
-        monkeypatch.setattr(minimal, name, value)
+    with_limits(monkeypatch, MAX_CHOICES=0, MAX_PAIRS=10_000, MAX_UNITS=60)
     table = random_table(Random(5), 600, attributes=4, kinds=["number", "tree", "intervals", "date"])
     for asked in ([sd.KAnonymity(4)], [sd.LDiversity(2)]):
         problem = Problem.of(table, asked)
@@ -284,8 +283,7 @@ def towns(clusters: dict[str, int], outliers: dict[str, int]) -> sd.Table:
 @pytest.mark.parametrize("effort", ["quick", "normal"])
 def test_parts_leave_out_where_it_saves(monkeypatch: pytest.MonkeyPatch, effort: minimal.Effort) -> None:
     """The people who are like nobody live in one town, and are more than its share of those who may be left out."""
-    for name, value in {"MAX_CHOICES": 0, "MAX_PAIRS": 100, "MAX_UNITS": 22}.items():
-        monkeypatch.setattr(minimal, name, value)
+    with_limits(monkeypatch, MAX_CHOICES=0, MAX_PAIRS=100, MAX_UNITS=22)
     table = towns({"a": 20, "b": 4}, {"b": 10})
     problem = Problem.of(table, [sd.KAnonymity(20)])
     assert len(parts_of(problem, None, minimal.MAX_UNITS)) > 1
@@ -298,8 +296,7 @@ def test_parts_leave_out_where_it_saves(monkeypatch: pytest.MonkeyPatch, effort:
 
 @pytest.mark.parametrize("effort", ["quick", "normal"])
 def test_parts_share_what_may_be_left_out(monkeypatch: pytest.MonkeyPatch, effort: minimal.Effort) -> None:
-    for name, value in {"MAX_CHOICES": 0, "MAX_PAIRS": 100, "MAX_UNITS": 22}.items():
-        monkeypatch.setattr(minimal, name, value)
+    with_limits(monkeypatch, MAX_CHOICES=0, MAX_PAIRS=100, MAX_UNITS=22)
     table = towns({"a": 12, "b": 12}, {"a": 4, "b": 8})
     problem, asked = Problem.of(table, [sd.KAnonymity(20)]), [sd.KAnonymity(20)]
     for share in (0.005, 0.01, 0.015, 0.02):

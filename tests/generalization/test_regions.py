@@ -172,8 +172,16 @@ def test_new_rows_have_blocks_among_cuts(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_who_is_left_out_is_no_more_than_was_allowed() -> None:
-    table = sd.read(people(2_000), schema(), engine="duckdb")
+def test_who_is_left_out_is_no_more_than_was_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    folk = people(2_000)
+    same = folk.with_columns(
+        age=pl.col("age") // 20 * 20, zip=pl.lit("1") + pl.col("zip").str.slice(1, 1) + "0"
+    )
+    alone = folk[:9].with_columns(
+        age=pl.Series(range(3, 93, 10)), zip=pl.Series([f"1{i}9" for i in range(9)])
+    )
+    table = sd.read(pl.concat([same, alone]), schema(), engine="duckdb")
+    monkeypatch.setattr(Relational, "max_tuples", 60)
     release = sd.generalize(table, [sd.KAnonymity(8)], suppress=0.05)
     assert isinstance(release.plan, RegionsPlan)
     assert 0 < release.holder["records"]["suppressed"] <= 100

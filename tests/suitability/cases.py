@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.generalization.problem import Problem
+from sudare.privacy.minimum import BlockMinimum
 from sudare.privacy.requirement import BlockRequirement
-from sudare.suitability.costs import BlockMinimum, Costs
+from sudare.suitability.costs import Costs
 from tests import by_row
 from tests.privacy.plain import has_distinct, has_entropy, has_k, is_recursive
 from tests.suitability.plain import Path, Plain

@@ -17,7 +17,7 @@ import polars as pl
 from scipy.optimize import linprog
 
 import sudare as sd
-from sudare.suitability.costs import BlockMinimum
+from sudare.privacy.minimum import BlockMinimum
 
 Path = tuple[str, ...]
 Rule = Callable[[Counter[str | None]], bool]

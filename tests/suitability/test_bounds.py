@@ -11,9 +11,10 @@ from hypothesis import given, settings
 
 import sudare as sd
 from sudare.generalization.problem import Problem
+from sudare.privacy.minimum import BlockMinimum
 from sudare.suitability import cells
 from sudare.suitability.bounds import WORDS, Bound, best_bounds, nearest_bounds, within_reach
-from sudare.suitability.costs import BlockMinimum, Costs
+from sudare.suitability.costs import Costs
 from sudare.suitability.histogram import max_blocks
 from sudare.suitability.matching import matched_costs
 from tests import by_row

@@ -6,8 +6,9 @@ from random import Random
 from hypothesis import given, settings
 
 from sudare.generalization.problem import Problem
+from sudare.privacy.minimum import BlockMinimum
 from sudare.suitability.cells import ClosedCells, can_be_listed, cell_costs
-from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
+from sudare.suitability.costs import Costs, nearest_costs
 from tests.suitability.cases import MINIMA, costs_of, problem_of, random_plain, randoms, row_units, some_row
 from tests.suitability.plain import Plain
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from sudare.generalization.problem import Problem
-from sudare.suitability.costs import MAX_WHOLE, BlockMinimum, Costs, nearest_costs
+from sudare.privacy.minimum import BlockMinimum
+from sudare.suitability.costs import MAX_WHOLE, Costs, nearest_costs
 from tests.suitability.cases import (
     ASKED,
     MINIMA,

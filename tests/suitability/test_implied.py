@@ -11,7 +11,8 @@ from hypothesis import given, settings
 
 import sudare as sd
 from sudare.generalization.problem import Problem
-from sudare.suitability.costs import Costs, recursive_values
+from sudare.privacy.minimum import recursive_values
+from sudare.suitability.costs import Costs
 from sudare.suitability.implied import bound_of_limits
 from tests.privacy.plain import has_distinct, has_entropy, is_recursive
 from tests.suitability.cases import random_plain, randoms

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 
+from sudare.privacy.minimum import BlockMinimum
 from sudare.suitability.bounds import Bound, best_bounds
-from sudare.suitability.costs import BlockMinimum
 from sudare.suitability.matching import matched_costs
 from tests.suitability.cases import Asked, costs_of, problem_of, random_plain, randoms
 from tests.suitability.plain import Plain

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from sudare.privacy.minimum import BlockMinimum
 from sudare.suitability import _prices, prices
 from sudare.suitability.cells import ClosedCells, cell_costs
-from sudare.suitability.costs import BlockMinimum
 from sudare.suitability.prices import Prices, best_prices
 from tests.suitability.cases import costs_of, problem_of, random_plain, randoms, row_units
 from tests.suitability.plain import Plain, best_program, possible_blocks, subsets

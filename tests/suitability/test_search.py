@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.generalization.problem import with_hierarchies
+from sudare.privacy.minimum import BlockMinimum
 from sudare.suitability.bounds import best_bounds
 from sudare.suitability.cells import cell_costs
-from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
+from sudare.suitability.costs import Costs, nearest_costs
 from sudare.suitability.facts import Facts
 from sudare.suitability.search import searched_costs
 from tests.suitability.cases import random_plain

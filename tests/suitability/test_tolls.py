@@ -15,9 +15,9 @@ from hypothesis import given, settings
 
 import sudare as sd
 from sudare.generalization.problem import Problem
+from sudare.privacy.minimum import BlockMinimum
 from sudare.suitability import _tolls, bounds, tolls
 from sudare.suitability.cells import cell_costs
-from sudare.suitability.costs import BlockMinimum
 from tests.generalization.adult import adult
 from tests.suitability.cases import Asked, costs_of, random_plain, randoms, row_units
 from tests.suitability.plain import Plain, subsets

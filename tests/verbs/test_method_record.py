@@ -12,10 +12,11 @@ import pytest
 import sudare as sd
 from sudare.generalization import minimal
 from sudare.generalization.mondrian import learn_mondrian
+from sudare.generalization.moving import MOVING
 from sudare.generalization.parts import parts_of
 from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.verbs import method_record
-from tests.generalization.cases import random_table
+from tests.generalization.cases import random_table, with_limits
 from tests.generalization.test_regions import held_at_once, people, schema
 
 ASKED = [sd.KAnonymity(3), sd.LDiversity(2)]
@@ -98,8 +99,7 @@ def test_whether_mondrian_does_better_is_not_for_receivers() -> None:
 
 
 def test_parts_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"MAX_CHOICES": 0, "MAX_PAIRS": 10_000, "MAX_UNITS": 60}.items():
-        monkeypatch.setattr(minimal, name, value)
+    with_limits(monkeypatch, MAX_CHOICES=0, MAX_PAIRS=10_000, MAX_UNITS=60)
     table = random_table(Random(5), 300, attributes=4, kinds=["number", "tree", "intervals", "date"])
     record = record_of(table)
     problem = Problem.of(with_hierarchies(table), ASKED)
@@ -136,7 +136,7 @@ def test_no_unit_moves_where_that_is_claimed(seed: int) -> None:
     table = random_table(Random(seed), 40, attributes=2)
     problem = Problem.of(with_hierarchies(table), [sd.KAnonymity(3)])
     recoding = minimal.learn_minimal(problem)
-    assert minimal.MOVING in recoding.account.settled
+    assert MOVING in recoding.account.settled
     cost = recoding.distortion()
     for unit, own in enumerate(recoding.block_of.tolist()):
         left = recoding.problem.weights[recoding.block_of == own].sum() - recoding.problem.weights[unit]

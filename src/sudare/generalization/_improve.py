@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,22 @@ Array = np.ndarray[Any, Any]
 TOLERANCE = 1e-12  # a change must save more than rounding
 LEFT_OUT = -2  # the block of a unit that is left out for good; -1: not placed yet
 ROUNDING = 1e-5  # more than single precision can be wrong by
+NEVER = -1
 MAX_MEMBERS = 64  # larger blocks are not worth dissolving
+
+
+class Times(NamedTuple):
+    """When blocks changed, and were looked at: what was looked at before need be compared with what changed since only."""
+
+    changed: Array
+    seen: Array
+    now: Array
+    """One number: how many changes there were."""
+
+    @classmethod
+    def of(cls, new: Array) -> Times:
+        """Begin with blocks some of which are new, and the others were looked at before."""
+        return cls(new.astype(np.int64), np.where(new, NEVER, 0), np.ones(1, dtype=np.int64))
 
 
 def improve(
@@ -39,18 +54,19 @@ def improve(
     limits: Limits,
     block_of: Array,
     blocks: int,
+    new: Array,
     may_leave_out: int,
     passes: int,
 ) -> bool:
     """Improve `block_of` in place; -1 marks units without a block. Returns whether it went on until nothing helped.
 
-    At most `may_leave_out` records may end without a block; each then costs 1. Units that fit into no block
+    Between blocks that are not `new`, it is known that no change helps. At most `may_leave_out` records may end without a block; each then costs 1. Units that fit into no block
     join the costliest blocks in one of their own.
     """
     given = Given.of(units)
     state = State.room_for(given, block_of, blocks)
     members, targets = np.empty(len(units.weights), dtype=np.int64), np.empty(MAX_MEMBERS, dtype=np.int64)
-    return _improve(limits, given, state, members, targets, may_leave_out, passes)
+    return _improve(limits, given, state, Times.of(new), members, targets, may_leave_out, passes)
 
 
 @kernel
@@ -58,14 +74,15 @@ def _improve(
     limits_: Limits,
     given: Given,
     state: State,
+    times: Times,
     members: Array,
     targets: Array,
     may_leave_out: int,
     passes: int,
 ) -> bool:  # pragma: no cover
-    limits, g, s = lent(limits_), lent(given), lent(state)
+    limits, g, s, t = lent(limits_), lent(given), lent(state), lent(times)
     start(s.size.size, g, s)
-    left_out = _place_the_rest(may_leave_out, limits, g, s)
+    left_out = _place_the_rest(may_leave_out, limits, g, s, t)
     for _ in range(passes):
         sort(s)
         changed = 0
@@ -78,21 +95,35 @@ def _improve(
             if out > 0:
                 left_out += out
                 changed += 1
+                _note(b, t)
                 count = list_members(b, members, s)
-            out = _dissolve(b, members, count, targets, may_leave_out - left_out, limits, g, s)
+            since = t.seen[b] if t.changed[b] <= t.seen[b] else NEVER
+            t.seen[b] = t.now[0]
+            out = -1
+            if may_leave_out > left_out or _may_dissolve(b, members, count, since, limits, g, s, t):
+                out = _dissolve(b, members, count, targets, may_leave_out - left_out, limits, g, s, t)
             if out >= 0:
                 left_out += out
                 changed += 1
                 continue
             for i in range(count):
-                changed += _move(members[i], b, limits, g, s)
+                changed += _move(members[i], b, since, limits, g, s, t)
         if changed == 0:
             return True
     return False
 
 
+@inlined
+def _note(b: int, t: Times) -> None:  # pragma: no cover
+    """Note that a block changes now."""
+    t.now[0] += 1
+    t.changed[b] = t.now[0]
+
+
 @step
-def _place_the_rest(may_leave_out: int, limits: Limits, g: Given, s: State) -> int:  # pragma: no cover
+def _place_the_rest(
+    may_leave_out: int, limits: Limits, g: Given, s: State, t: Times
+) -> int:  # pragma: no cover
     """Put units without a block where they cost least, or leave them out; return how many records are."""
     left_out = 0
     nowhere: Any = np.int64(-1)  # for a plain -1, the search would be compiled twice
@@ -101,7 +132,7 @@ def _place_the_rest(may_leave_out: int, limits: Limits, g: Given, s: State) -> i
             continue
         w = g.units.weights[u]
         price = 1.0 * w if left_out + w <= may_leave_out else np.inf
-        b, _ = _best_block(u, nowhere, price, limits, g, s)
+        b, _ = _best_block(u, nowhere, price, nowhere, limits, g, s, t)
         if b >= 0:
             put(u, b, g, s)
             refit(b, g, s)
@@ -143,8 +174,29 @@ def _gather(limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
 
 
 @step
+def _may_dissolve(
+    b: int, members: Array, count: int, since: int, limits: Limits, g: Given, s: State, t: Times
+) -> bool:  # pragma: no cover
+    """Tell whether a unit could go to a block that changed: else the block stays, as it did when it was looked at before."""
+    if since == NEVER:
+        return True
+    for i in range(count):
+        if _best_block(members[i], b, s.size[b] * s.cost[b] - TOLERANCE, since, limits, g, s, t)[0] >= 0:
+            return True
+    return False
+
+
+@step
 def _dissolve(
-    b: int, members: Array, count: int, targets: Array, spare: int, limits: Limits, g: Given, s: State
+    b: int,
+    members: Array,
+    count: int,
+    targets: Array,
+    spare: int,
+    limits: Limits,
+    g: Given,
+    s: State,
+    t: Times,
 ) -> int:  # pragma: no cover
     """Dissolve a block if all its units find other places for less than it costs.
 
@@ -153,9 +205,10 @@ def _dissolve(
     if count > targets.size:
         return -1
     budget, moved, out = s.size[b] * s.cost[b], 0, 0
+    of_all: Any = np.int64(NEVER)
     while moved < count:
         u = members[moved]
-        target, price = _best_block(u, b, budget - TOLERANCE, limits, g, s)
+        target, price = _best_block(u, b, budget - TOLERANCE, of_all, limits, g, s, t)
         if out + g.units.weights[u] <= spare and g.units.weights[u] < price:
             target, price = LEFT_OUT, 1.0 * g.units.weights[u]
         if target == -1 or price >= budget - TOLERANCE:
@@ -173,6 +226,8 @@ def _dissolve(
         for i in range(count):
             if targets[i] == LEFT_OUT:
                 s.block_of[members[i]] = LEFT_OUT
+            else:
+                _note(targets[i], t)
         s.cost[b] = 0.0
         return out
     for i in range(moved - 1, -1, -1):
@@ -229,25 +284,33 @@ def _shed(
 
 
 @step
-def _move(u: int, b: int, limits: Limits, g: Given, s: State) -> bool:  # pragma: no cover
+def _move(
+    u: int, b: int, since: int, limits: Limits, g: Given, s: State, t: Times
+) -> bool:  # pragma: no cover
     """Move a unit that its block can spare to another block, if that saves distortion."""
     whole = s.size[b] * s.cost[b]
     take(u, b, g, s)
     target = -1
     if s.size[b] > 0 and holds(b, limits, s):
         refit(b, g, s)
-        target, _ = _best_block(u, b, whole - s.size[b] * s.cost[b] - TOLERANCE, limits, g, s)
+        enough = whole - s.size[b] * s.cost[b] - TOLERANCE
+        if t.changed[b] > t.seen[b]:  # another unit has just left it
+            since = NEVER
+        target, _ = _best_block(u, b, enough, since, limits, g, s, t)
     to = target if target >= 0 else b
     put(u, to, g, s)
     refit(to, g, s)
+    if target >= 0:
+        _note(b, t)
+        _note(target, t)
     return target >= 0
 
 
 @step
 def _best_block(
-    u: int, avoid: int, enough: float, limits: Limits, g: Given, s: State
+    u: int, avoid: int, enough: float, since: int, limits: Limits, g: Given, s: State, t: Times
 ) -> tuple[int, float]:  # pragma: no cover
-    """Return the block that a unit joins most cheaply, and the price; -1 if none costs less than `enough`.
+    """Return the block, of those that changed `since`, that a unit joins most cheaply, and the price; -1 if none costs less than `enough`.
 
     A block never gets cheaper by a new unit, so the unit pays at least the block's own cost: blocks are looked
     at by rising cost, and the search ends when that alone is too much.
@@ -257,7 +320,7 @@ def _best_block(
         b = s.by_cost[i]
         if w * s.ranked[i] >= enough:
             break
-        if s.size[b] == 0 or b == avoid or w * s.cost[b] >= enough:
+        if t.changed[b] <= since or s.size[b] == 0 or b == avoid or w * s.cost[b] >= enough:
             continue
         most = (enough + s.size[b] * s.cost[b]) / (s.size[b] + w)
         if unlikeness(g.marks[u], s.marks[b], g.gain) >= most + ROUNDING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
@@ -14,30 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
-from sudare.generalization import _anneal, _improve, _kernels, _refine, _reopen
-from sudare.generalization.mondrian import cut, learn_mondrian
+from sudare.generalization import _anneal, _refine, _reopen
+from sudare.generalization.drafts import can_pair, can_sweep, drafts_of
+from sudare.generalization.mondrian import cut
+from sudare.generalization.moving import MAX_WORK, moved, placed
 from sudare.generalization.parts import parts_of, shared_out
 from sudare.generalization.problem import Problem, level_vectors
 from sudare.generalization.recoding import Recoding
 from sudare.privacy.limits import meets
+from sudare.privacy.minimum import BlockMinimum
 
 Ints = NDArray[np.int64]
 Effort = Literal["quick", "normal", "thorough"]
 
-MAX_CHOICES = 1_000_000  # level vectors that are worth sweeping over
-MAX_SWEEP = 20_000_000_000  # of these, times units
-MAX_PAIRS = 1_000_000_000  # pairs of units that are worth comparing
 MAX_UNITS = 1_000  # of a part, where there are more pairs: larger ones take longer and save next to nothing (measured)
-MAX_WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
 MAX_OPENED = 400_000_000  # entries times level vectors to look at while opening blocks: some seconds
-MAX_LEFT_OVER = 0.01  # share of the records; with more, other seeds are tried too
 MAX_ROUNDS = 5  # of moving and cutting in turn
 MAX_PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
 MAX_TRIES = 1_000_000
 MAX_DIVIDED = 12  # rows that are divided in all ways
 NEIGHBOURS = 16  # that a unit may go to while annealing
 HOT, COLD = 0.1, 0.003  # records times cost that a change may lose, at first and at last
-MOVING, CUTTING, DIVIDING, OPENING = "moving", "cutting", "dividing", "opening"  # kinds of changes
+CUTTING, DIVIDING, OPENING = "cutting", "dividing", "opening"  # kinds of changes
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class Search:
 SEARCHES: dict[str, Search] = {
     "quick": Search(improves=False, pooled=0, near=0, openings=0, steps=0, all_steps=0, rounds=0),
     "normal": Search(
-        improves=True, pooled=10, near=8, openings=0, steps=8_000, all_steps=50_000_000, rounds=1
+        improves=True, pooled=10, near=2, openings=0, steps=8_000, all_steps=50_000_000, rounds=1
     ),
     "thorough": Search(
         improves=True, pooled=12, near=16, openings=20, steps=20_000, all_steps=500_000_000, rounds=5
@@ -103,7 +100,7 @@ def learn_minimal(
             "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
         )
     spare = math.floor(suppress * problem.weights.sum())
-    if not _can_sweep(problem) and len(problem.units) ** 2 > MAX_PAIRS:
+    if not can_sweep(problem) and not can_pair(problem):
         parts = parts_of(problem, start, MAX_UNITS)
         if len(parts) > 1:
             return _by_parts(problem, parts, spare, effort, start, deals)
@@ -125,9 +122,9 @@ def _learned(p: Problem, spare: int, search: Search, start: Ints | None, deals: 
         if p.weights[start < 0].sum() <= spare:
             return _refined(Recoding.of("minimal", p, start), search, spare, deals)
         spare = 0
-    drafts = list(_drafts(p)) if start is None else [start]
+    drafts = list(drafts_of(p, search.improves)) if start is None else [start]
     # What is small enough is annealed so long that it need not be improved first (measured).
-    improve = _improved if search.improves and (_can_sweep(p) or len(p.units) > MAX_UNITS) else _placed
+    improve = _improved if search.improves and (can_sweep(p) or len(p.units) > MAX_UNITS) else placed
 
     def best(leaving_out: int) -> Recoding:
         return min((improve(p, draft, leaving_out) for draft in drafts), key=Recoding.distortion)
@@ -156,40 +153,6 @@ def _can_keep_all(p: Problem) -> bool:
     units = p.unit_arrays
     totals = np.bincount(units.sensitive, p.weights, minlength=units.values).astype(np.int64)
     return bool(meets(totals, int(totals.sum()), p.limits))
-
-
-# -- Where to start from ---------------------------------------------------------------------------
-
-
-def _can_sweep(p: Problem) -> bool:
-    """Tell whether the choices of levels are few enough to sweep through them."""
-    few = p.trees.choices <= min(MAX_CHOICES, MAX_SWEEP // len(p.units))
-    return few and p.trees.fit_one_number
-
-
-def _drafts(p: Problem) -> Iterator[Ints]:
-    """Yield where to start from: the block of every unit, -1 for what is left over."""
-    by_value = p.limits.distinct > 1 or p.limits.more
-    if _can_sweep(p):
-        choices = level_vectors(p.trees.height, p.trees.step)
-        yield _kernels.sweep(p.unit_arrays, p.limits, choices, by_value)
-        if len(p.units) ** 2 > MAX_PAIRS:  # too large to be improved much: let the better start win
-            yield learn_mondrian(p).block_of
-        return
-    if len(p.units) ** 2 > MAX_PAIRS:  # and Mondrian cannot cut it
-        yield learn_mondrian(p).block_of
-        return
-    distances = _kernels.nearest_distances(p.unit_arrays, by_value)
-    block_of = _grown(p, np.argsort(distances, kind="stable"), by_value)
-    yield block_of
-    if p.weights[block_of < 0].sum() > MAX_LEFT_OVER * p.weights.sum():
-        # Dealt out late, frequent values are left over and swell the blocks: let them start the blocks.
-        frequency = np.bincount(p.sensitive, p.weights)[p.sensitive]
-        yield _grown(p, np.lexsort((distances, -frequency)), by_value)
-
-
-def _grown(p: Problem, seeds: Ints, by_value: bool) -> Ints:
-    return np.asarray(_kernels.grow(p.unit_arrays, p.limits, seeds, by_value))
 
 
 # -- Large tables ----------------------------------------------------------------------------------
@@ -228,30 +191,19 @@ def _numbered(start: Ints) -> Ints:
 # -- Improving -------------------------------------------------------------------------------------
 
 
-def _placed(p: Problem, draft: Ints, spare: int) -> Recoding:
-    """Place what is left over, and improve nothing, but for one look at whom to leave out."""
-    return _moved(p, draft, spare, passes=1 if spare else 0)
-
-
-def _improved(p: Problem, draft: Ints, spare: int) -> Recoding:
-    """Move units, dissolve blocks and cut them, in turn, until neither saves distortion."""
-    best = _moved(p, draft, spare)
+def _improved(p: Problem, draft: Ints, spare: int, before: Recoding | None = None) -> Recoding:
+    """Move units, dissolve blocks and cut them, in turn, until neither saves distortion; see `moved`."""
+    best = moved(p, draft, spare, MAX_PASSES, before)
     cheap = len(p.units) * len(best.levels) * MAX_PASSES <= MAX_WORK
     for _ in range(MAX_ROUNDS if cheap else 1):
-        again = _moved(p, cut(p, best.block_of, best.levels), spare)
+        parts = cut(p, best.block_of, best.levels)
+        if parts.max() + 1 == len(best.levels):
+            return best.settling([CUTTING])
+        again = moved(p, parts, spare, MAX_PASSES, best)
         if again.distortion() >= best.distortion() - 1e-12:
             return best.settling([CUTTING])
         best = again
     return best
-
-
-def _moved(p: Problem, draft: Ints, spare: int, passes: int = MAX_PASSES) -> Recoding:
-    block_of, blocks = draft.copy(), int(draft.max()) + 1
-    if blocks == 0:  # only all records together meet the limits
-        block_of, blocks = np.zeros_like(block_of), 1
-    passes = min(passes, MAX_WORK // (len(p.units) * blocks))
-    settled = _improve.improve(p.unit_arrays, p.limits, block_of, blocks, spare, passes)
-    return Recoding.of("minimal", p, block_of).settling([MOVING] if settled else [])
 
 
 # -- Refining: rows are dealt anew -----------------------------------------------------------------
@@ -277,7 +229,7 @@ def _refined(recoding: Recoding, search: Search, spare: int, deals: bool) -> Rec
 def _opened(recoding: Recoding, passes: int, deals: bool) -> Recoding:
     """Open blocks where others can spare rows."""
     p = recoding.problem
-    if not passes or not _can_sweep(p) or p.trees.choices * len(p.units) * passes > MAX_OPENED:
+    if not passes or not can_sweep(p) or p.trees.choices * len(p.units) * passes > MAX_OPENED:
         return recoding
     choices = level_vectors(p.trees.height, p.trees.step)
     entries, settled = _reopen.reopen(
@@ -285,7 +237,7 @@ def _opened(recoding: Recoding, passes: int, deals: bool) -> Recoding:
         p.limits,
         recoding.block_of,
         len(recoding.levels),
-        _least_size(p),
+        BlockMinimum.of(p.limits).records,
         choices,
         passes,
         deals,
@@ -296,7 +248,7 @@ def _opened(recoding: Recoding, passes: int, deals: bool) -> Recoding:
 def _annealed(recoding: Recoding, steps: int, spare: int, seed: int) -> Recoding:
     """Let units change places with those near them, also for the worse at first; keep it if it saves in the end."""
     p = recoding.problem
-    if _can_sweep(p) or len(p.units) ** 2 > MAX_PAIRS or len(recoding.levels) < 2:
+    if can_sweep(p) or not can_pair(p) or len(recoding.levels) < 2:
         return recoding
     block_of = recoding.block_of.copy()
     _anneal.anneal(
@@ -310,8 +262,8 @@ def _annealed(recoding: Recoding, steps: int, spare: int, seed: int) -> Recoding
         COLD,
         seed,
     )
-    moved = _moved_again(Recoding.of("minimal", p, block_of), spare)
-    return min(recoding, moved, key=Recoding.distortion)
+    again = _moved_again(Recoding.of("minimal", p, block_of), spare)
+    return min(recoding, again, key=Recoding.distortion)
 
 
 def _divided(recoding: Recoding, search: Search, spare: int, deals: bool) -> Recoding:
@@ -322,14 +274,15 @@ def _divided(recoding: Recoding, search: Search, spare: int, deals: bool) -> Rec
         p.limits,
         recoding.block_of,
         len(recoding.levels),
-        _least_size(p),
+        BlockMinimum.of(p.limits).records,
         MAX_DIVIDED,
         search.pooled,
         search.near,
         MAX_PASSES,
         deals,
     )
-    return _moved_again(_dealt(recoding, *entries).settling([DIVIDING] if settled else []), spare)
+    divided = _dealt(recoding, *entries).settling([DIVIDING] if settled else [])
+    return _moved_again(divided, spare, recoding)
 
 
 def _divided_by_records(recoding: Recoding, search: Search, spare: int) -> Recoding:
@@ -345,23 +298,15 @@ def _dealt(recoding: Recoding, unit: Ints, weight: Ints, block: Ints) -> Recodin
     return Recoding.of("minimal", problem, np.concatenate([block, np.full(len(out), -1)]))
 
 
-def _moved_again(recoding: Recoding, spare: int) -> Recoding:
+def _moved_again(recoding: Recoding, spare: int, before: Recoding | None = None) -> Recoding:
     """Move units and cut blocks, if that saves; who was left out may come back, and others may be, unless some are dealt."""
     p, kept = recoding.problem, recoding.kept
     dealt = spare > 0 and _some_are_dealt(p)
     if not dealt or kept.all():
-        moved = _improved(p, recoding.block_of, 0 if dealt else spare)
+        again = _improved(p, recoding.block_of, 0 if dealt else spare, before)
     else:
         own = _improved(p.at(kept), recoding.block_of[kept], 0)
         block_of = recoding.block_of.copy()
         block_of[kept] = own.block_of
-        moved = Recoding.of("minimal", p, block_of).settling(own.account.settled)
-    return moved if moved.distortion() < recoding.distortion() else recoding.settling(moved.account.settled)
-
-
-def _least_size(p: Problem) -> int:
-    """Return how many records every block must have at least; one of harmless values alone needs k only."""
-    if p.limits.harmless.size:
-        return p.limits.k
-    of_recursive = int(p.limits.recursive[:, 1].max(initial=1))
-    return max(p.limits.k, p.limits.distinct, math.ceil(math.exp(p.limits.log_l) - 1e-9), of_recursive)
+        again = Recoding.of("minimal", p, block_of).settling(own.account.settled)
+    return again if again.distortion() < recoding.distortion() else recoding.settling(again.account.settled)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
+from sudare.privacy.minimum import BlockMinimum
 from sudare.similarity.pairs import Device
 from sudare.suitability import cells, matching, prices, search, tolls
-from sudare.suitability.costs import BlockMinimum, Costs, nearest_costs
+from sudare.suitability.costs import Costs, nearest_costs
 
 MAX_PAIRS = 4e11  # units x units x marks for the nearest: some ten seconds, mostly far less
 MAX_SEARCHED = 20_000  # units: each is compared with all others before its cell is searched for

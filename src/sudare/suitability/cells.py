@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.generalization import _cells
 from sudare.generalization.problem import Problem, level_vectors
-from sudare.suitability import _cells
-from sudare.suitability.costs import BlockMinimum, Costs
+from sudare.privacy.minimum import BlockMinimum
+from sudare.suitability.costs import Costs
 from sudare.threads import CORES, in_threads
 
 MAX_WORK = 300_000_000  # units times choices of levels: some seconds
@@ -55,7 +56,10 @@ class ClosedCells:
     def of(cls, problem: Problem, costs: Costs, minimum: BlockMinimum) -> ClosedCells:
         """List the cells in which a block with the minimum can lie, the smallest for each set of records."""
         levels, cost = _levels(problem, costs)
-        start, members, choice = _cells.closed(problem.unit_arrays, levels, minimum.records, minimum.values)
+        units = problem.unit_arrays
+        start, members, choice = _cells.closed(
+            units, levels, minimum.records, minimum.values, len(units.weights)
+        )
         return cls(start, members, cost[choice])
 
     def __len__(self) -> int:

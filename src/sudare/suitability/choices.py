@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
-from sudare.suitability.costs import values_for
+from sudare.privacy.minimum import values_for
 from sudare.suitability.facts import Facts
 from sudare.tables.policy import Compromise
 from sudare.tables.text import spelled

@@ -19,9 +19,10 @@ from sudare.plans.placed import without_uncovered
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.minimum import BlockMinimum, recursive_values, values_for
 from sudare.similarity.pairs import Device
 from sudare.suitability.bounds import Bound, best_bounds, nearest_bounds
-from sudare.suitability.costs import BlockMinimum, Costs, recursive_values, value_costs, values_for
+from sudare.suitability.costs import Costs, value_costs
 from sudare.suitability.histogram import max_blocks, min_block_distinct, min_block_entropy
 from sudare.suitability.implied import grouped, spread
 from sudare.tables.attribute import Role

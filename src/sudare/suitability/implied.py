@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
 from sudare.privacy.limits import Limits
+from sudare.privacy.minimum import BlockMinimum
 from sudare.privacy.values import window_groups
 from sudare.similarity.pairs import Device
 from sudare.suitability.bounds import Bound, best_bounds
-from sudare.suitability.costs import BlockMinimum, Costs
+from sudare.suitability.costs import Costs
 
 
 class Implied(NamedTuple):

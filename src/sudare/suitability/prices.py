@@ -18,9 +18,10 @@ import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
+from sudare.privacy.minimum import BlockMinimum
 from sudare.suitability import _prices
 from sudare.suitability.cells import ClosedCells
-from sudare.suitability.costs import BlockMinimum, Costs
+from sudare.suitability.costs import Costs
 
 ROUNDS = 30
 TOLERANCE = 1e-9  # of a block's price above its cost, which rounding may leave

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
+from sudare.privacy.minimum import BlockMinimum
 from sudare.suitability._search import search
-from sudare.suitability.costs import BlockMinimum, Costs
+from sudare.suitability.costs import Costs
 from sudare.threads import CORES, in_threads
 
 STEPS = 300_000  # joins to look at for one record

@@ -32,9 +32,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
+from sudare.privacy.minimum import BlockMinimum
 from sudare.suitability import _tolls
 from sudare.suitability.cells import ClosedCells
-from sudare.suitability.costs import BlockMinimum, Costs
+from sudare.suitability.costs import Costs
 from sudare.threads import CORES, in_threads
 
 MAX_MEMBERS = 8_000_000  # units of all cells together: some tenths of a second a round

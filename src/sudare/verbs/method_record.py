@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sudare.generalization.minimal import CUTTING, DIVIDING, MOVING, OPENING
+from sudare.generalization.minimal import CUTTING, DIVIDING, OPENING
 from sudare.generalization.mondrian import learn_mondrian
+from sudare.generalization.moving import MOVING
 from sudare.generalization.problem import Problem
 from sudare.plans.generalization import GeneralizationPlan, Places
 from sudare.privacy.blocks import Blocks

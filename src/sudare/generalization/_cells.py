@@ -98,9 +98,9 @@ def cheapest(
 
 @kernel
 def closed(
-    units: Units, choices: Array, min_records: int, min_values: int
+    units: Units, choices: Array, min_records: int, min_values: int, max_members: int
 ) -> tuple[Array, Array, Array]:  # pragma: no cover
-    """Return the cells that have the minimum and are no larger than their records make them.
+    """Return the cells that have the minimum, not too many members, and are no larger than their records make them.
 
     As the start of each cell's members, all members, and each cell's choice. A cell whose records already share
     a lower node of some attribute is left out: a smaller one has the same records.
@@ -125,7 +125,9 @@ def closed(
         all_differ = _find_differing(units, levels, cell_of, cells, size, differ)
         for g in range(cells):
             place[g] = -1
-            if differ[g] == all_differ and records[g] >= min_records and distinct[g] >= min_values:
+            if differ[g] != all_differ or size[g] > max_members:
+                continue
+            if records[g] >= min_records and distinct[g] >= min_values:
                 place[g] = end
                 starts.append(end)
                 choice_of.append(choice)
