@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from benchmarks import (
+    arx,
     attacks,
     audits,
     generalization,
@@ -18,7 +19,20 @@ from benchmarks import (
     views,
 )
 
-BENCHMARKS = (startup, tables, plans, generalization, pairs, sampling, pram, views, pviews, attacks, audits)
+BENCHMARKS = (
+    startup,
+    tables,
+    plans,
+    generalization,
+    arx,
+    pairs,
+    sampling,
+    pram,
+    views,
+    pviews,
+    attacks,
+    audits,
+)
 
 if __name__ == "__main__":
     for benchmark in BENCHMARKS:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import (
+    arx,
     attacks,
     audits,
     generalization,
@@ -57,6 +58,17 @@ def test_generalization_quick(data_folder: Path, capsys: pytest.CaptureFixture[s
     assert "minimal" in printed
     assert "One coding for each column: Adult, 500 rows" in printed
     assert "NO" not in printed
+
+
+@pytest.mark.slow
+def test_arx_quick(
+    data_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SUDARE_ARX", raising=False)
+    arx.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "minimal, quick" in printed
+    assert "ARX" not in printed  # nothing is said of what was not measured
 
 
 @pytest.mark.slow
