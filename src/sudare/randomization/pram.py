@@ -172,7 +172,7 @@ def conventional_pram(
     0.4517
     """
     whole_number(d, "d", "conventional_pram", least=1)
-    e = math.exp(-_epsilon(epsilon, k, records, "conventional_pram"))
+    e = math.exp(-epsilon_asked(epsilon, k, records, "conventional_pram"))
     return Pram(np.full(d, (d - 1) * e / (1 + (d - 1) * e)))
 
 
@@ -188,13 +188,8 @@ def optimal_pram(histogram: ArrayLike, *, epsilon: float | None = None, k: float
     >>> p.bias([60, 30, 10]) < conventional_pram(3, epsilon=1.0).bias([60, 30, 10])
     True
     """
-    given = np.asarray(histogram, dtype=np.float64)
-    v = given.ravel()
-    if not given.ndim or not v.size or not np.isfinite(v).all() or (v < 0).any() or not v.any():
-        raise ParameterError(
-            "The 'histogram' parameter of optimal_pram must be numbers of 0 or more, not all 0."
-        )
-    e = math.exp(min(_epsilon(epsilon, k, round(v.sum()), "optimal_pram"), 700.0))
+    v = histogram_given(histogram, "optimal_pram")
+    e = math.exp(min(epsilon_asked(epsilon, k, round(v.sum()), "optimal_pram"), 700.0))
     if len(v) == 1:
         return Pram(np.zeros(1))
     order = np.argsort(-v, kind="stable")
@@ -252,7 +247,17 @@ def _without_bias(v: NDArray[np.float64], e: float) -> Floats | None:
     return np.asarray(t * shape) if fits else None
 
 
-def _epsilon(epsilon: float | None, k: float | None, records: int | None, owner: str) -> float:
+def histogram_given(histogram: ArrayLike, owner: str) -> Floats:
+    """Return a histogram as one list of counts, or refuse what is none."""
+    given = np.asarray(histogram, dtype=np.float64)
+    v = given.ravel()
+    if not given.ndim or not v.size or not np.isfinite(v).all() or (v < 0).any() or not v.any():
+        raise ParameterError(f"The 'histogram' parameter of {owner} must be numbers of 0 or more, not all 0.")
+    return v
+
+
+def epsilon_asked(epsilon: float | None, k: float | None, records: int | None, owner: str) -> float:
+    """Return the epsilon that is asked for, or the one that is enough for a k."""
     if (epsilon is None) == (k is None):
         raise ParameterError(f"{owner} needs either epsilon or k.")
     if epsilon is not None:
