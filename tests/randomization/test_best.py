@@ -13,8 +13,9 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 import sudare as sd
-from sudare.randomization.best import LOSSES, Family, Loss
+from sudare.randomization.best import Family
 from sudare.randomization.channel import MatrixChannel
+from sudare.randomization.methods import LOSSES, Loss
 from sudare.randomization.reconstructable import error, slopes
 from sudare.randomization.staircase import Histograms, least_distance
 from sudare.randomization.under_k import root_weights, weighted

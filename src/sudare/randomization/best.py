@@ -13,6 +13,7 @@ from sudare.privacy.requirement import one_of
 from sudare.randomization.a_type import least_distance_a_type, least_error_a_type
 from sudare.randomization.channel import NO_INVERSE, Floats, MatrixChannel
 from sudare.randomization.distances import Distance, distances
+from sudare.randomization.methods import LOSSES, Loss
 from sudare.randomization.pram import Pram, epsilon_asked, histogram_given, optimal_pram
 from sudare.randomization.reconstructable import least_error, least_error_under_k
 from sudare.randomization.staircase import Histograms, least_distance
@@ -20,8 +21,6 @@ from sudare.randomization.under_k import least_distance_under_k
 
 Family = Literal["A", "general"]
 FAMILIES: tuple[Family, ...] = ("A", "general")
-Loss = Literal["published", "record", "reconstruction", "worst case"]
-LOSSES: tuple[Loss, ...] = ("published", "record", "reconstruction", "worst case")
 MAX_VALUES = 512
 MAX_EPSILON = 25.0  # e^-25 is not told from 0 where it stands beside 1
 COLLAPSE = (
