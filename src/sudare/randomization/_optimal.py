@@ -5,7 +5,7 @@ have a q above c* = e (d - 1) / (1 + e (d - 1)). Let c be the q of the cell that
 say of the others, empty cells included, only that lo <= q_i <= hi. Either no q exceeds c*: then the rarest cell has the
 largest, the others rise towards it, and it stands last. Or one does, not always the rarest: it stands last, and c >= c*. Given also the level s that all v_i q_i should reach, the best is
 q_i = clip(s / v_i, lo, hi). The error is convex in (a, c, s); the best s is where a monotone derivative is 0, and a
-and c are searched for. The q of an empty cell is free between lo and hi; its own error is s.
+and c are searched for. `explicit` then has them exactly. The q of an empty cell is free between lo and hi; its own error is s.
 """
 
 from __future__ import annotations
@@ -95,6 +95,21 @@ def _error(
     d = len(v) + empty
     lo = low(a, d, e)
     return level(v, sums, squares, empty, a, c, lo, max(lo, high(c, d, e)))[1]
+
+
+@kernel
+def ends_error(
+    v: Array, sums: Array, squares: Array, empty: int, a: float, c: float, e: float
+) -> tuple[float, float]:  # pragma: no cover
+    """Return the level and the squared error for given ends of more than two cells; infinite if they cannot be."""
+    d = len(v) + empty
+    if not 0.0 < a <= 1.0:
+        return 0.0, np.inf
+    lo, hi = low(a, d, e), high(c, d, e)
+    rounding = 1.0 + 1e-14
+    if lo > hi * rounding or c > e * a * rounding or c > 1.0:
+        return 0.0, np.inf
+    return level(v, sums, squares, empty, a, c, lo, max(lo, hi))
 
 
 @step

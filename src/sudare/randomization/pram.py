@@ -13,6 +13,7 @@ from sudare.privacy.pk_anonymity import k_of, spread_for
 from sudare.privacy.requirement import number, whole_number
 from sudare.randomization import _optimal
 from sudare.randomization.channel import NO_INVERSE, Floats, counted
+from sudare.randomization.explicit import Ends, exact_ends
 
 CELLS_TRIED = 6  # as the one whose probability to be kept may be the least
 MAX_MATRIX = 10_000  # values for which the whole matrix is written out
@@ -210,20 +211,24 @@ def _optimal_leave(v: NDArray[np.float64], e: float) -> Floats:
     exact = _without_bias(v, e) if m == d else None
     if exact is not None:
         return exact
-    last = m - 1
-    best = _optimal.search(v, d - m, e, False)
+    last, best = m - 1, Ends(*_optimal.search(v, d - m, e, False))
     if d > 2:
         star = e * (d - 1) / (1 + e * (d - 1))
-        for cell in _worth_exceeding(v * star, best[2]):
-            moved = np.append(np.delete(v, cell), v[cell])
-            other = _optimal.search(moved, d - m, e, True)
-            if other[3] < best[3]:
+        for cell in _worth_exceeding(v * star, best.level):
+            other = Ends(*_optimal.search(_with_last(v, cell), d - m, e, True))
+            if other.squares < best.squares:
                 best, last = other, cell
+        best = exact_ends(_with_last(v, last), d - m, e, best)
     first, c, s, _ = best
     low = _optimal.low(first, d, e)
     leave[:m] = np.clip(s / v, low, max(low, _optimal.high(c, d, e)))
     leave[0], leave[last], leave[m:] = first, c, low
     return leave
+
+
+def _with_last(v: Floats, cell: int) -> Floats:
+    """Return the cells with one of them put last."""
+    return np.append(np.delete(v, cell), v[cell])
 
 
 def _worth_exceeding(v: NDArray[np.float64], s: float) -> list[int]:
