@@ -40,7 +40,7 @@ from papers.optimal_pram.system import System, system
 from papers.page import listed, publish
 
 FOLDER = Path(__file__).parent
-RUNS, SEEDS = 100, 20
+RUNS, SEEDS = 100, 10
 
 
 class Reproduction(NamedTuple):
@@ -67,7 +67,7 @@ def main(quick: bool = False) -> Reproduction:
     if quick:
         systems, measured = [system(cases()[2], 10, 1, (0.1,))], beyond(1, ("education",))
     else:
-        systems, measured = [system(case, k, 5) for case in cases() for k in KS], beyond(seeds)
+        systems, measured = [system(case, k, 2) for case in cases() for k in KS], beyond(seeds)
     made = Reproduction(rows, backs, estimates, others, figures(cases(), rows), pieces, systems, measured)
     shown = [
         *grids(rows, backs, estimates, others),

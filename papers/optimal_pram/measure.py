@@ -82,7 +82,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "general, adult.test": {"how": {"age": "optimal"}, "loss": "reconstruction"},  # and a prior
 }
 CONVENTIONAL, TRUE, PRIVATE, PUBLIC, GENERAL, GENERAL_PUBLIC = ARMS
-SLOW_SEEDS = 5
+SLOW_SEEDS = 3
 """Of the general matrices, each of which is searched for anew."""
 
 

@@ -19,6 +19,7 @@ from sudare.kernels import kernel, step
 Array = np.ndarray[Any, Any]
 GOLDEN = 0.6180339887498949
 STEPS = 70
+SEARCH_STEPS = 45  # of a and c: enough to find the piece, which `explicit` then solves
 
 
 @kernel
@@ -123,7 +124,7 @@ def _best_end(
     right = max(left, right)  # rounding
     x, y = right - GOLDEN * (right - left), left + GOLDEN * (right - left)
     fx, fy = _error(v, sums, squares, empty, a, x, e), _error(v, sums, squares, empty, a, y, e)
-    for _ in range(STEPS):
+    for _ in range(SEARCH_STEPS):
         if fx <= fy:
             right, y, fy = y, x, fx
             x = right - GOLDEN * (right - left)
@@ -161,7 +162,7 @@ def search(
     x, y = right - GOLDEN * (right - left), left + GOLDEN * (right - left)
     fx = _best_end(v, sums, squares, empty, x, e, beyond)[1]
     fy = _best_end(v, sums, squares, empty, y, e, beyond)[1]
-    for _ in range(STEPS):
+    for _ in range(SEARCH_STEPS):
         if fx <= fy:
             right, y, fy = y, x, fx
             x = right - GOLDEN * (right - left)

@@ -21,8 +21,9 @@ from scipy.optimize import minimize
 from sudare.randomization.channel import Floats
 from sudare.randomization.staircase import NONE, Histograms, all_alike, filled, least_rows
 
-ROUNDS = 500
-TOLERANCE = 1e-12
+ROUNDS, ROUNDS_OF_WORST = 500, 60
+"""Of the search, for one histogram and for several, where each takes longer."""
+TOLERANCE, TOLERANCE_OF_WORST = 1e-12, 1e-9
 
 
 def least_distance_under_k(distances: Floats, among: Histograms, x: float) -> Floats:
@@ -123,6 +124,6 @@ def _searched(start: Floats, distances: Floats, among: Histograms, x: float) -> 
     solution = minimize(
         lambda z: costs @ z, np.concatenate([start, [first.max()], np.zeros(2 * d)]), jac=lambda z: costs,
         method="SLSQP", bounds=[(0, 1)] * d + [(None, None)] + [(0, None)] * (2 * d),
-        constraints=[simplex, above], options={"maxiter": ROUNDS, "ftol": TOLERANCE},
+        constraints=[simplex, above], options={"maxiter": ROUNDS_OF_WORST, "ftol": TOLERANCE_OF_WORST},
     )  # fmt: skip
     return np.asarray(np.maximum(solution.x[:d], 0.0))
