@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from benchmarks.common import show
 from papers.optimal_pram.beyond import Measured, beyond, histograms
-from papers.optimal_pram.data import cases
+from papers.optimal_pram.data import Floats, cases
 from papers.optimal_pram.differences import differences
 from papers.optimal_pram.figures import figures
 from papers.optimal_pram.measure import (
@@ -59,9 +59,7 @@ def main(quick: bool = False) -> Reproduction:
     runs, seeds = (5, 2) if quick else (RUNS, SEEDS)
     rows = [row(case, k, runs) for case in cases() for k in KS]
     backs = [back(arm, k, seeds) for k in ((10,) if quick else KS) for arm in ARMS]
-    shapes = {f"Case {case.number}": case.v for case in cases()}
-    shapes |= {name: v for name, v in histograms().items() if name != "age" and not quick}
-    estimates = [estimated(name, v, k, seeds) for name, v in shapes.items() for k in KS]
+    estimates = [estimated(name, v, k, seeds) for name, v in shapes(quick).items() for k in KS]
     others = [elsewhere(case, k, kind, seeds) for case in cases() for k in KS for kind in KINDS]
     pieces = [piece(case, k) for case in cases() for k in KS]
     if quick:
@@ -69,28 +67,38 @@ def main(quick: bool = False) -> Reproduction:
     else:
         systems, measured = [system(case, k, 2) for case in cases() for k in KS], beyond(seeds)
     made = Reproduction(rows, backs, estimates, others, figures(cases(), rows), pieces, systems, measured)
+    tell(made, runs, rewriting=not quick)
+    return made
+
+
+def shapes(quick: bool) -> dict[str, Floats]:
+    """Return the histograms that an estimate is tried on."""
+    own = {f"Case {case.number}": case.v for case in cases()}
+    return own if quick else own | {name: v for name, v in histograms().items() if name != "age"}
+
+
+def tell(made: Reproduction, runs: int, *, rewriting: bool) -> None:
+    """Print the tables, and rewrite the page if that is asked for."""
+    basic = made.rows, made.backs, made.estimates, made.others
     shown = [
-        *grids(rows, backs, estimates, others),
-        pieces_grid(pieces),
-        system_grid(systems),
-        beyond_grid(measured),
+        *grids(*basic),
+        pieces_grid(made.pieces),
+        system_grid(made.systems),
+        beyond_grid(made.measured),
     ]
-    words = f"; {runs} runs and {seeds} seeds only" if quick else ""
     for grid in shown:
-        show(grid.title + words, grid.headers, grid.lines)
-    open_problems = {
-        "The explicit solution (section 5.2.1)": explicit_words(pieces),
-        "The whole system (sections 5.2.2 and 5.2.3)": system_words(systems),
-        "Beyond A-type (section 5.3)": beyond_words(measured),
-    }
-    if not quick:
-        said = answers(rows, backs, estimates, others)
+        show(grid.title + ("" if rewriting else f"; {runs} runs only"), grid.headers, grid.lines)
+    if rewriting:
+        open_problems = {
+            "The explicit solution (section 5.2.1)": explicit_words(made.pieces),
+            "The whole system (sections 5.2.2 and 5.2.3)": system_words(made.systems),
+            "Beyond A-type (section 5.3)": beyond_words(made.measured),
+        }
         first = [
-            *preface(cases(), rows, runs),
+            *preface(cases(), made.rows, runs),
             *(f"### {title}\n\n{listed(sentences)}" for title, sentences in open_problems.items()),
         ]
-        publish(FOLDER, "Which PRAM?", said, shown, differences(), made.pictures, first)
-    return made
+        publish(FOLDER, "Which PRAM?", answers(*basic), shown, differences(), made.pictures, first)
 
 
 if __name__ == "__main__":

@@ -107,10 +107,9 @@ def test_the_share_is_what_is_asked_for_and_part_of_the_promise() -> None:
         plan = learn_plan(table(), E2, Keystream.unsafe(1), how={"town": "optimal"}, estimate_share=share)
         assert plan.estimates["town"] == pytest.approx(2 * share, rel=1e-4)
         assert plan.epsilon == pytest.approx(2.0, rel=1e-9)
-    with pytest.raises(
-        sd.ParameterError, match="'estimate_share' parameter of Optimal must be a share between"
-    ):
-        learn_plan(table(), E2, Keystream.unsafe(1), how={"town": "optimal"}, estimate_share=1.5)
+    for wrong in (0, 1, 1.5, math.nan, "half"):
+        with pytest.raises(sd.ParameterError, match="'estimate_share' parameter of Optimal must be a share"):
+            Optimal(estimate_share=wrong)  # type: ignore[arg-type]
 
 
 def test_the_default_share_rests_on_sizes_alone() -> None:

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 from numpy.typing import ArrayLike
 
 from sudare.errors import ParameterError
-from sudare.privacy.requirement import one_of, refused
+from sudare.privacy.requirement import number, one_of, refused
 from sudare.randomization.distances import Distance
 
 How = Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
@@ -93,8 +93,11 @@ class Optimal:
     def __post_init__(self) -> None:
         one_of(self.histogram, "histogram", "Optimal", ("private-estimate", "true-histogram"))
         one_of(self.loss, "loss", "Optimal", LOSSES)
-        if self.estimate_share is not None and not 0 < self.estimate_share < 1:
-            raise refused(self.estimate_share, "estimate_share", "Optimal", "a share between 0 and 1")
+        if self.estimate_share is not None:
+            what = "a share between 0 and 1"
+            number(self.estimate_share, "estimate_share", "Optimal", what, low=0, high=1)
+            if self.estimate_share in (0, 1):
+                raise refused(self.estimate_share, "estimate_share", "Optimal", what)
 
 
 @dataclass(frozen=True, eq=False)
