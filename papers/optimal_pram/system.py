@@ -2,8 +2,10 @@
 
 *Secret.* If P(v) is made from the true v and only the output is published, one record's change from v to v' changes the
 probabilities of *all* records. The output in which everybody has the value i has the probability prod_j P(v)[i, j]^v_j, in any
-order of its rows; so the epsilon of the system is at least |sum_j v_j ln P(v)[i, j] - v'_j ln P(v')[i, j]| for every i and v'. That
-grows with N over the smallest counts. `secret` finds it for some v'.
+order of its rows; so the epsilon of the system is at least |sum_j v_j ln P(v)[i, j] - v'_j ln P(v')[i, j]| for every i and v'.
+`secret` finds that for some v'. For a flat v it is about epsilon + d max(e^epsilon, d-1) / (e^epsilon + d-1): the record that moves makes
+one value the most frequent, and with v_1 or v_2 in the zero-error solution q_i = (d-1) / (e v_i / v_2 + (d-1) v_i / v_1), or with both
+exchanged, all q_i change by about max(e, d-1) / (e + d-1) times 1/v_i of themselves, which v_i records feel.
 
 *Input.* Noise of scale 2/e on every count of v, since one record's change moves two of them by 1: epsilon e. P is then made of what
 is public. This is what `randomize` does.
