@@ -54,13 +54,15 @@ def publish(
     shown: Sequence[Grid],
     claims: Sequence[str],
     pictures: Mapping[str, str],
+    first: Sequence[str] = (),
 ) -> None:
-    """Print what was measured, write the pictures, and put all of it onto the folder's page."""
+    """Print what was measured, write the pictures, and put all of it onto the folder's page, after what comes first."""
     print(*said, *claims, sep="\n\n")
     for name, picture in pictures.items():
         (folder / name).write_text(picture.rstrip("\n") + "\n")
     how = "Each was checked by code in the run that wrote this page."
     parts = [
+        *first,
         f"### {heading}\n\n{listed(said)}",
         *(grid.markdown() for grid in shown),
         f"### Where the paper slips, and what is right\n\n{how}\n\n{listed(claims)}",

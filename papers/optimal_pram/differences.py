@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 import sudare as sd
 from papers.optimal_pram.data import CELLS, ages, cases
 from papers.optimal_pram.paper import KS, PAPER
+from papers.optimal_pram.regions import corners
 from papers.page import checked
 
 Floats = NDArray[np.float64]
@@ -116,6 +117,25 @@ def _corners() -> Iterator[str]:
     )
 
 
+def _lemma_3_5() -> Iterator[str]:
+    tried, shapes = 0, {4: 0, 6: 0}
+    for d in range(3, 13):
+        edge = math.acosh(d / 2 - 1) if d > 4 else 0.0  # e + 1/e + 2 = d
+        for epsilon in (0.1, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, edge - 0.01, edge + 0.01):
+            if epsilon > 0:
+                found = corners(math.exp(epsilon), d)
+                assert len(found) == (6 if 2 * math.cosh(epsilon) + 2 > d else 4), (d, epsilon)
+                tried, shapes[len(found)] = tried + 1, shapes[len(found)] + 1
+    four = {name for *_, name in corners(math.exp(1.2), 8)}
+    yield checked(
+        shapes[4] > 10 and shapes[6] > 10 and "(4)-(5)" in four and "(3)-(6)" in four,
+        f"Lemma 3.5 holds: the corners were computed for {tried} pairs of d and ε, also close to e^ε + e^-ε + 2 = d; {shapes[6]} "
+        f"regions have six corners and {shapes[4]} four, as it says. The four are {', '.join(sorted(four))}; the paper's list of corners "
+        "lacks (4)-(5), where the lines that bound the quadrilateral on the right meet. In a hexagon with e^ε > d - 1 the corner (2)-(5) is "
+        "(2)-(3).",
+    )
+
+
 EXAMPLE = np.array([40.0, 20.0, 10.0, 10.0])
 
 
@@ -134,7 +154,7 @@ def _larger_t() -> Iterator[str]:
         and np.allclose(ours.leave, high * v[-1] / v),
         f"Lemma 3.13 and Algorithm 1, line 8: the printed t satisfies inequality (3) for the two largest cells, but not always "
         f"(5). For v = (40, 20, 10, 10) and e^ε = 10 it is t = {low:.4f}, its matrix leaves v as it is, but in row 2 "
-        f"probabilities differ by a factor of 17, not 10: the promised ε is broken. The t of (5), (d-1) / (e^ε v_d/v_1 + (d-1) "
+        f"probabilities differ by a factor of {math.exp(plain_epsilon(broken)):.0f}, not {e:.0f}: the promised ε is broken. The t of (5), (d-1) / (e^ε v_d/v_1 + (d-1) "
         f"v_d/v_2) = {high:.4f}, keeps it. The larger of the two is right; lines 5 and 8 both need it. `optimal_pram` takes it.",
     )
     rng = np.random.default_rng(1)
@@ -149,11 +169,12 @@ def _larger_t() -> Iterator[str]:
         breaks = plain_epsilon(a_type(t * v[-1] / v)) > math.log(e) + 1e-9
         assert breaks == (e > d - 1 and v[0] > v[1]), (v, e)
         when, broke = when + 1, broke + breaks
+    first = sd.PkAnonymity(KS[0]).epsilon(cases()[0].records)
     yield checked(
-        broke > 100,
+        broke > 100 and math.exp(first) > CELLS - 1,
         f"When it breaks: exactly if e^ε > d - 1 and v_1 > v_2. Of {when:,} random histograms that pass the lemma's test, "
-        f"the printed t broke ε in {broke:,}, and in all of these and no others that was so. The paper's own Case 1 at k = 2 is "
-        "of this kind (e^5.38 = 217 > 73), unless its two largest counts are equal.",
+        f"the printed t broke ε in {broke:,}, and in all of these and no others that was so. The paper's own Case 1 at k = {KS[0]} is "
+        f"of this kind (e^{first:.2f} = {math.exp(first):.0f} > {CELLS - 1}), unless its two largest counts are equal.",
     )
 
 
@@ -215,6 +236,7 @@ CLAIMS: tuple[Callable[[], Iterator[str]], ...] = (
     _definition,
     _range_of_p,
     _corners,
+    _lemma_3_5,
     _larger_t,
     _k_and_epsilon,
     _empty_cells,

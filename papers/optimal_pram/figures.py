@@ -1,11 +1,15 @@
-"""Figs 3 to 7: the histograms, before and after."""
+"""All figures: the regions of Figs 1 and 2, and the histograms, before and after."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+import sudare as sd
 from papers.optimal_pram.data import Case
 from papers.optimal_pram.measure import Row
+from papers.optimal_pram.regions import figure_1, figure_2
 from papers.page import Panel, panels
 from sudare.reports.charts import AFTER, AMBER, BEFORE
 
@@ -39,7 +43,19 @@ def figures(cases: Sequence[Case], rows: Sequence[Row]) -> dict[str, str]:
             Panel(f"optimal, k = {least}", row_at[3, least].mean[1], AFTER),
         ]
     ]
-    return before | {
-        "figure-6.svg": panels(once, top=TOP, ends=ENDS[1]),
-        "figure-7.svg": panels(mean, top=TOP, ends=ENDS[3]),
+    flat = np.sort(cases[0].v)[::-1]
+    zero = sd.optimal_pram(flat, k=least)
+    two = {
+        "figure-1.svg": figure_1(),
+        "figure-2.svg": figure_2(
+            flat, sd.PkAnonymity(least).epsilon(cases[0].records), float(zero.leave[-1])
+        ),
     }
+    return (
+        two
+        | before
+        | {
+            "figure-6.svg": panels(once, top=TOP, ends=ENDS[1]),
+            "figure-7.svg": panels(mean, top=TOP, ends=ENDS[3]),
+        }
+    )

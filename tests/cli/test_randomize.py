@@ -76,6 +76,17 @@ def test_options_reach_the_plan(randomize: Run) -> None:
     assert json.loads(Path("out/hand-over/law.json").read_text())["attributes"]["age"]["after"] == "reflect"
 
 
+def test_a_loss_and_a_share_reach_the_plan(randomize: Run) -> None:
+    done = randomize("--pk", 5, "--how", "sex=optimal", "--loss", "worst case", "--estimate-share", 0.1)
+    assert done.code == 0, done.err
+    law = json.loads(Path("out/hand-over/law.json").read_text())
+    assert len(law["attributes"]["sex"]["matrix"]) == 3
+    assert law["estimates"]["sex"] > 0.1 * law["attributes"]["sex"]["epsilon"]
+    assert randomize("--pk", 5, "--force", "--loss", "none").code == 2
+    refused = randomize("--pk", 5, "--force", "--how", "sex=optimal", "--estimate-share", 2)
+    assert (refused.code, "a share between 0 and 1" in refused.err) == (2, True)
+
+
 def test_a_seed_gives_the_same_output_and_is_certified(randomize: Run) -> None:
     assert randomize("--pk", 5, "--unsafe-seed", 7).code == 0
     first = Path("out/hand-over/data.csv").read_text()

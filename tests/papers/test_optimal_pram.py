@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations, product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import pytest
 
 import sudare as sd
 from papers.optimal_pram.__main__ import Reproduction, main
+from papers.optimal_pram.beyond import circle, geometric
 from papers.optimal_pram.data import CELLS, ages, cases
 from papers.optimal_pram.differences import (
     EXAMPLE,
@@ -22,7 +24,17 @@ from papers.optimal_pram.differences import (
     printed_t,
 )
 from papers.optimal_pram.measure import CONVENTIONAL, KINDS, PUBLIC, TRUE, expected_unbiased
+from papers.optimal_pram.open_problems import (
+    beyond_grid,
+    beyond_words,
+    explicit_words,
+    pieces_grid,
+    system_grid,
+    system_words,
+)
 from papers.optimal_pram.paper import PAPER
+from papers.optimal_pram.preface import preface
+from papers.optimal_pram.regions import corners
 from papers.optimal_pram.report import answers, grids
 from papers.page import END, START, rewrite
 
@@ -67,8 +79,18 @@ def test_conventional_is_better_once_reconstructed_and_worse_raw(reproduction: R
 
 
 def test_a_private_estimate_pays_only_if_it_is_cheap(reproduction: Reproduction) -> None:
-    for e in reproduction.estimates:
+    ages = [e for e in reproduction.estimates if e.histogram == "Case 3"]
+    assert len(ages) == 3
+    for e in ages:
         assert e.true < e.by_share[0.01] < e.conventional < e.by_share[0.1]
+        assert e.true < e.by_derived < e.conventional
+
+
+def test_the_default_share_is_near_the_best_one(reproduction: Reproduction) -> None:
+    """But for the case without any error, where a larger one would pay."""
+    for e in reproduction.estimates:
+        if e.true > 1:
+            assert e.by_derived <= 1.5 * min(e.by_share.values())
 
 
 def test_conventional_is_not_best_everywhere(reproduction: Reproduction) -> None:
@@ -101,7 +123,7 @@ def test_plain_twins_agree_with_the_library() -> None:
 
 
 def test_claims_about_the_paper(data_folder: Path) -> None:
-    assert len(differences()) == 9
+    assert len(differences()) == 10
 
 
 def test_report_shows_every_row(reproduction: Reproduction) -> None:
@@ -110,16 +132,77 @@ def test_report_shows_every_row(reproduction: Reproduction) -> None:
     assert len(back.lines) == len(reproduction.backs)
     for grid in (table, back, shares, others):
         assert all(len(line) == len(grid.headers) for line in grid.lines)
-    assert answers(*reproduction[:4])[0].startswith("**On Adult's age, use the conventional PRAM")
+    assert answers(*reproduction[:4])[0].startswith("**Of the paper's two, on Adult's age, use the conv")
 
 
 def test_figures_are_pictures_with_a_bar_per_cell(reproduction: Reproduction) -> None:
-    assert list(reproduction.pictures) == [f"figure-{i}.svg" for i in range(3, 8)]
+    assert list(reproduction.pictures) == [f"figure-{i}.svg" for i in range(1, 8)]
     bars = [
         len(ElementTree.fromstring(picture).findall("{http://www.w3.org/2000/svg}rect")) - 1
-        for picture in reproduction.pictures.values()
+        for name, picture in reproduction.pictures.items()
+        if name not in ("figure-1.svg", "figure-2.svg")
     ]
     assert bars == [CELLS, CELLS, CELLS, 9 * CELLS, 3 * CELLS]
+
+
+def test_regions_have_four_corners_or_six_and_a_point_for_each_pair(reproduction: Reproduction) -> None:
+    for e, d in ((3.3, 8), (3.3, 5), (20.0, 5)):
+        found = corners(e, d)
+        assert len(found) == (6 if e + 1 / e + 2 > d else 4)
+        for x, y, _ in found:
+            assert any(
+                math.isclose(x, b, abs_tol=1e-9) and math.isclose(y, a, abs_tol=1e-9) for a, b, _ in found
+            )
+    points = ElementTree.fromstring(reproduction.pictures["figure-2.svg"]).findall(
+        "{http://www.w3.org/2000/svg}circle"
+    )
+    assert len(points) == CELLS * (CELLS - 1) // 2 + 3
+
+
+def test_the_open_problems_are_told(reproduction: Reproduction) -> None:
+    assert len(explicit_words(reproduction.pieces)) == 3
+    assert len(system_words(reproduction.systems)) == 3
+    assert len(beyond_words(reproduction.measured)) == 5
+    for grid in (
+        pieces_grid(reproduction.pieces),
+        system_grid(reproduction.systems),
+        beyond_grid(reproduction.measured),
+    ):
+        assert all(len(line) == len(grid.headers) for line in grid.lines)
+    first = preface(cases(), reproduction.rows, 5)[0]
+    assert "| 3 | the ages 17 to 90 in Adult (`adult.data`) | 32,561 | 74 | 898 |" in first
+
+
+def test_a_secret_matrix_promises_less_than_it_says(reproduction: Reproduction) -> None:
+    for one in reproduction.systems:
+        assert one.secret_flat > 2 * one.epsilon
+        assert one.inputs < one.objective < one.output
+
+
+def test_the_sensitivity_of_the_objective_is_what_is_promised() -> None:
+    """Over all moves of a record in small histograms, the coefficients change by 2 N at most, and by nearly that."""
+    most = 0.0
+    for v in product(range(5), repeat=3):
+        for j, other in permutations(range(3), 2):
+            if v[j]:
+                near = np.array(v, dtype=float)
+                near[[j, other]] += -1, 1
+                most = max(most, np.abs(coefficients(near) - coefficients(np.array(v))).sum() / (2 * sum(v)))
+    assert 0.9 < most <= 1 + 1e-12
+
+
+def coefficients(v: np.ndarray) -> np.ndarray:
+    d = len(v)
+    return np.array(
+        [v[i] * v[j] * ((1 - 1 / d) if i == j else -2 / d) for i in range(d) for j in range(i, d)]
+    )
+
+
+def test_mechanisms_of_others_keep_their_epsilon() -> None:
+    for d, e in ((5, 3.0), (30, 2.0)):
+        for matrix in (geometric(d, e), circle(d, e)):
+            assert np.allclose(matrix.sum(axis=0), 1)
+            assert plain_epsilon(matrix) <= math.log(e) + 1e-9
 
 
 def test_rewriting_keeps_what_is_around(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from sudare.randomization.budget import Split
 from sudare.randomization.choices import HOWS, labelled_domain
 from sudare.randomization.files import MatrixRows, read_matrix, read_prior
 from sudare.randomization.laws import After
+from sudare.randomization.methods import Loss
 from sudare.randomization.plan import Histogram
 from sudare.release.release import Release
 from sudare.verbs.randomize import randomize as randomize_table
@@ -84,6 +85,18 @@ def randomize(
         Histogram,
         typer.Option(help="From what an optimal law is made, if no public histogram is given."),
     ] = "private-estimate",
+    loss: Annotated[
+        Loss,
+        typer.Option(
+            help="What an optimal law is best for: the published histogram, single records, what is reconstructed, or the worst case."
+        ),
+    ] = "published",
+    estimate_share: Annotated[
+        float | None,
+        typer.Option(
+            help="Of its budget, for an optimal law's estimate of the histogram; else what its size suggests."
+        ),
+    ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     engine: Engine = None,
     memory: Memory = None,
@@ -125,6 +138,8 @@ def randomize(
             priors=priors,
             matrices=matrices,
             histogram=histogram,
+            loss=loss,
+            estimate_share=estimate_share,
             unsafe_seed=unsafe_seed,
         )
         release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)

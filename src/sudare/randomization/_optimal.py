@@ -5,7 +5,7 @@ have a q above c* = e (d - 1) / (1 + e (d - 1)). Let c be the q of the cell that
 say of the others, empty cells included, only that lo <= q_i <= hi. Either no q exceeds c*: then the rarest cell has the
 largest, the others rise towards it, and it stands last. Or one does, not always the rarest: it stands last, and c >= c*. Given also the level s that all v_i q_i should reach, the best is
 q_i = clip(s / v_i, lo, hi). The error is convex in (a, c, s); the best s is where a monotone derivative is 0, and a
-and c are searched for. The q of an empty cell is free between lo and hi; its own error is s.
+and c are searched for. `explicit` then has them exactly. The q of an empty cell is free between lo and hi; its own error is s.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sudare.kernels import kernel, step
 Array = np.ndarray[Any, Any]
 GOLDEN = 0.6180339887498949
 STEPS = 70
+SEARCH_STEPS = 45  # of a and c: enough to find the piece, which `explicit` then solves
 
 
 @kernel
@@ -97,6 +98,21 @@ def _error(
     return level(v, sums, squares, empty, a, c, lo, max(lo, high(c, d, e)))[1]
 
 
+@kernel
+def ends_error(
+    v: Array, sums: Array, squares: Array, empty: int, a: float, c: float, e: float
+) -> tuple[float, float]:  # pragma: no cover
+    """Return the level and the squared error for given ends of more than two cells; infinite if they cannot be."""
+    d = len(v) + empty
+    if not 0.0 < a <= 1.0:
+        return 0.0, np.inf
+    lo, hi = low(a, d, e), high(c, d, e)
+    rounding = 1.0 + 1e-14
+    if lo > hi * rounding or c > e * a * rounding or c > 1.0:
+        return 0.0, np.inf
+    return level(v, sums, squares, empty, a, c, lo, max(lo, hi))
+
+
 @step
 def _best_end(
     v: Array, sums: Array, squares: Array, empty: int, a: float, e: float, beyond: bool
@@ -108,7 +124,7 @@ def _best_end(
     right = max(left, right)  # rounding
     x, y = right - GOLDEN * (right - left), left + GOLDEN * (right - left)
     fx, fy = _error(v, sums, squares, empty, a, x, e), _error(v, sums, squares, empty, a, y, e)
-    for _ in range(STEPS):
+    for _ in range(SEARCH_STEPS):
         if fx <= fy:
             right, y, fy = y, x, fx
             x = right - GOLDEN * (right - left)
@@ -146,7 +162,7 @@ def search(
     x, y = right - GOLDEN * (right - left), left + GOLDEN * (right - left)
     fx = _best_end(v, sums, squares, empty, x, e, beyond)[1]
     fy = _best_end(v, sums, squares, empty, y, e, beyond)[1]
-    for _ in range(STEPS):
+    for _ in range(SEARCH_STEPS):
         if fx <= fy:
             right, y, fy = y, x, fx
             x = right - GOLDEN * (right - left)

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sudare.errors import ParameterError
 from sudare.noise.keystream import Keystream
-from sudare.noise.sampling import sample_discrete_laplace
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import one_of, refused
 from sudare.randomization.budget import SPLITS, Split, SplitAttribute, split_spread
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.choices import Groups, LawChoice, choose, names_of_bins, undeclared
-from sudare.randomization.domains import domain_counts
 from sudare.randomization.laws import Law, channel_for, expected_error, publishable
+from sudare.randomization.made_for import of_missing, optimal_channel
 from sudare.randomization.methods import (
+    LOSSES,
     After,
     Histogram,
     How,
+    Loss,
     Matrix,
     Noise,
     Optimal,
@@ -31,15 +29,10 @@ from sudare.randomization.methods import (
     methods_of,
 )
 from sudare.randomization.plan import RandomizationPlan, plan_schema
-from sudare.randomization.pram import Pram, conventional_pram, optimal_pram
 from sudare.tables.table import Table
 from sudare.tables.undeclared import refuse_undeclared
 
-PARTS_OF_EPSILON = 2**20
 ROUNDING = 1 - 1e-12  # sums of parts must not exceed the whole by their rounding
-ESTIMATE_SHARE = (
-    0.01  # of an attribute's budget: spent on a private estimate of its histogram (measured on Adult)
-)
 
 
 def learn_plan(
@@ -54,6 +47,8 @@ def learn_plan(
     matrices: Mapping[str, ArrayLike] | None = None,
     histogram: Histogram = "private-estimate",
     joint: Groups | None = None,
+    loss: Loss = "published",
+    estimate_share: float | None = None,
 ) -> RandomizationPlan:
     """Choose a law for every quasi and sensitive attribute, so that together they meet the requirement.
 
@@ -63,9 +58,10 @@ def learn_plan(
     one_of(split, "split", "randomize", SPLITS)
     one_of(after, "after", "randomize", ("clip", "reflect"))
     one_of(histogram, "histogram", "randomize", ("private-estimate", "true-histogram"))
-    noise = Noise(after)
+    one_of(loss, "loss", "randomize", LOSSES)
+    noise, optimal = Noise(after), Optimal(None, histogram, loss, estimate_share=estimate_share)
     methods = methods_of(
-        how or {}, noise=noise, priors=priors or {}, matrices=matrices or {}, histogram=histogram
+        how or {}, noise=noise, optimal=optimal, priors=priors or {}, matrices=matrices or {}
     )
     refuse_undeclared(table, undeclared(table.schema, names_of_bins(methods)))
     choices = choose(table.schema, methods, joint or {}, noise)
@@ -77,7 +73,9 @@ def learn_plan(
     estimates: dict[str, float] = {}
     for choice, part in zip(free, parts, strict=True):
         if isinstance(choice.method, Optimal):
-            channels[choice.name], spent = _optimal(choice, choice.method, table, part / 2, source)
+            channels[choice.name], spent = optimal_channel(
+                choice, choice.method, table, part / 2, isinstance(requirement, PkAnonymity), source
+            )
             estimates |= {choice.name: spent} if spent else {}
         else:
             channels[choice.name] = channel_for(choice.method.name, len(choice.domain), part)
@@ -145,60 +143,10 @@ def _given(choice: LawChoice, method: Matrix) -> MatrixChannel:
     if channel.inputs != size or channel.outputs != size:
         raise ParameterError(
             f"The matrix of '{choice.name}' must have a row and a column for each of its {size} values. "
-            f"Got {channel.outputs} x {channel.inputs} instead.{_of_missing(choice)}"
+            f"Got {channel.outputs} x {channel.inputs} instead.{of_missing(choice)}"
         )
     return channel
 
 
-def _of_missing(choice: LawChoice) -> str:
-    """Remind of the place for missing values, which is easily forgotten."""
-    if not any(part.missing for part in choice.domain.parts):
-        return ""
-    return ' The last value of an attribute is the missing one; where none is, the schema may say missing = "refuse".'
-
-
-# -- The histogram that an optimal PRAM is made for ---------------------------------------------------
-
-
 def _by_true_histogram(method: RandomizationMethod) -> bool:
     return isinstance(method, Optimal) and method.prior is None and method.histogram == "true-histogram"
-
-
-def _optimal(
-    choice: LawChoice, method: Optimal, table: Table, epsilon: float, source: Keystream
-) -> tuple[Pram, float]:
-    """Return the optimal PRAM within epsilon, and what of epsilon a private estimate took.
-
-    A matrix made from the true histogram tells about it beyond any epsilon (section 5.2 of the paper).
-    """
-    if method.prior is not None:
-        return optimal_pram(_public(choice, method.prior), epsilon=epsilon), 0.0
-    if method.histogram == "true-histogram":
-        return optimal_pram(domain_counts(choice.domain, table), epsilon=epsilon), 0.0
-    return _estimated(choice, table, epsilon, source)
-
-
-def _public(choice: LawChoice, prior: ArrayLike) -> NDArray[np.float64]:
-    """Return a histogram that was given as public."""
-    histogram, size, shape = np.asarray(prior, dtype=np.float64), len(choice.domain), choice.domain.shape
-    if histogram.shape not in ((size,), shape):
-        form = "one per value" if shape == (size,) else f"one per combination, in the shape {shape} or flat"
-        raise ParameterError(
-            f"The prior of '{choice.name}' must have {size} counts, {form}. Got the shape {histogram.shape} "
-            f"instead.{_of_missing(choice)}"
-        )
-    return histogram
-
-
-def _estimated(choice: LawChoice, table: Table, epsilon: float, source: Keystream) -> tuple[Pram, float]:
-    """Make the optimal PRAM from a private estimate, and return what of epsilon the estimate took.
-
-    It adds noise of scale 2/e to every count, since one record's change moves two of them; e is then part of what the
-    whole promises.
-    """
-    own = Fraction(math.ceil(ESTIMATE_SHARE * epsilon * PARTS_OF_EPSILON), PARTS_OF_EPSILON)
-    if own >= epsilon:  # too little for both: take all values for equally frequent
-        return conventional_pram(len(choice.domain), epsilon=epsilon), 0.0
-    counts = domain_counts(choice.domain, table)
-    noisy = counts + sample_discrete_laplace(len(counts), 2 / own, source)
-    return optimal_pram(np.maximum(noisy, 1), epsilon=epsilon - float(own)), float(own)

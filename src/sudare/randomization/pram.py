@@ -13,6 +13,7 @@ from sudare.privacy.pk_anonymity import k_of, spread_for
 from sudare.privacy.requirement import number, whole_number
 from sudare.randomization import _optimal
 from sudare.randomization.channel import NO_INVERSE, Floats, counted
+from sudare.randomization.explicit import Ends, exact_ends
 
 CELLS_TRIED = 6  # as the one whose probability to be kept may be the least
 MAX_MATRIX = 10_000  # values for which the whole matrix is written out
@@ -172,7 +173,7 @@ def conventional_pram(
     0.4517
     """
     whole_number(d, "d", "conventional_pram", least=1)
-    e = math.exp(-_epsilon(epsilon, k, records, "conventional_pram"))
+    e = math.exp(-epsilon_asked(epsilon, k, records, "conventional_pram"))
     return Pram(np.full(d, (d - 1) * e / (1 + (d - 1) * e)))
 
 
@@ -188,13 +189,8 @@ def optimal_pram(histogram: ArrayLike, *, epsilon: float | None = None, k: float
     >>> p.bias([60, 30, 10]) < conventional_pram(3, epsilon=1.0).bias([60, 30, 10])
     True
     """
-    given = np.asarray(histogram, dtype=np.float64)
-    v = given.ravel()
-    if not given.ndim or not v.size or not np.isfinite(v).all() or (v < 0).any() or not v.any():
-        raise ParameterError(
-            "The 'histogram' parameter of optimal_pram must be numbers of 0 or more, not all 0."
-        )
-    e = math.exp(min(_epsilon(epsilon, k, round(v.sum()), "optimal_pram"), 700.0))
+    v = histogram_given(histogram, "optimal_pram")
+    e = math.exp(min(epsilon_asked(epsilon, k, round(v.sum()), "optimal_pram"), 700.0))
     if len(v) == 1:
         return Pram(np.zeros(1))
     order = np.argsort(-v, kind="stable")
@@ -215,20 +211,24 @@ def _optimal_leave(v: NDArray[np.float64], e: float) -> Floats:
     exact = _without_bias(v, e) if m == d else None
     if exact is not None:
         return exact
-    last = m - 1
-    best = _optimal.search(v, d - m, e, False)
+    last, best = m - 1, Ends(*_optimal.search(v, d - m, e, False))
     if d > 2:
         star = e * (d - 1) / (1 + e * (d - 1))
-        for cell in _worth_exceeding(v * star, best[2]):
-            moved = np.append(np.delete(v, cell), v[cell])
-            other = _optimal.search(moved, d - m, e, True)
-            if other[3] < best[3]:
+        for cell in _worth_exceeding(v * star, best.level):
+            other = Ends(*_optimal.search(_with_last(v, cell), d - m, e, True))
+            if other.squares < best.squares:
                 best, last = other, cell
+        best = exact_ends(_with_last(v, last), d - m, e, best)
     first, c, s, _ = best
     low = _optimal.low(first, d, e)
     leave[:m] = np.clip(s / v, low, max(low, _optimal.high(c, d, e)))
     leave[0], leave[last], leave[m:] = first, c, low
     return leave
+
+
+def _with_last(v: Floats, cell: int) -> Floats:
+    """Return the cells with one of them put last."""
+    return np.append(np.delete(v, cell), v[cell])
 
 
 def _worth_exceeding(v: NDArray[np.float64], s: float) -> list[int]:
@@ -252,7 +252,17 @@ def _without_bias(v: NDArray[np.float64], e: float) -> Floats | None:
     return np.asarray(t * shape) if fits else None
 
 
-def _epsilon(epsilon: float | None, k: float | None, records: int | None, owner: str) -> float:
+def histogram_given(histogram: ArrayLike, owner: str) -> Floats:
+    """Return a histogram as one list of counts, or refuse what is none."""
+    given = np.asarray(histogram, dtype=np.float64)
+    v = given.ravel()
+    if not given.ndim or not v.size or not np.isfinite(v).all() or (v < 0).any() or not v.any():
+        raise ParameterError(f"The 'histogram' parameter of {owner} must be numbers of 0 or more, not all 0.")
+    return v
+
+
+def epsilon_asked(epsilon: float | None, k: float | None, records: int | None, owner: str) -> float:
+    """Return the epsilon that is asked for, or the one that is enough for a k."""
     if (epsilon is None) == (k is None):
         raise ParameterError(f"{owner} needs either epsilon or k.")
     if epsilon is not None:

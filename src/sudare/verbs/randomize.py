@@ -19,7 +19,7 @@ from sudare.privacy.pk_anonymity import PkAnonymity, k_of
 from sudare.randomization.budget import Split
 from sudare.randomization.draw import draw, input_codes
 from sudare.randomization.learn import learn_plan
-from sudare.randomization.methods import After, Histogram, How, RandomizationMethod
+from sudare.randomization.methods import After, Histogram, How, Loss, RandomizationMethod
 from sudare.randomization.plan import RandomizationPlan
 from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
@@ -41,13 +41,17 @@ def randomize(
     matrices: Mapping[str, ArrayLike] | None = None,
     histogram: Histogram = "private-estimate",
     joint: Mapping[str, Sequence[str]] | None = None,
+    loss: Loss = "published",
+    estimate_share: float | None = None,
     unsafe_seed: int | None = None,
 ) -> Release:
     """Randomize every quasi and sensitive attribute of every record, so that the requirement holds; drop the others.
 
     Categories are kept or replaced ("retain"), numbers and dates get Laplace noise within their declared bounds
-    ("noise"). `how` chooses otherwise by attribute: "bins" and "bits" for numbers, "optimal" for the PRAM that
-    distorts a histogram least: a public one in `priors`, or one made as `histogram` says. `matrices` gives transition
+    ("noise"). `how` chooses otherwise by attribute: "bins" and "bits" for numbers, "optimal" for the matrix that is best
+    for a histogram, a public one in `priors` or one made as `histogram` says, and for what `loss` says is to be small: the distortion of the
+    "published" histogram, how often a "record" changes, the error after "reconstruction", or changes in the "worst case". An estimate of
+    the histogram takes `estimate_share` of the attribute's budget. `matrices` gives transition
     matrices of your own. `split` says how attributes share the budget: "equal" (by their weights), "least-error" (which
     may give up some attributes for others), or "tie" and "paper-tie" (one parameter for retention and noise). `after`
     says what is done with noise that leaves the bounds. Instead of a word, `how` may have a method with options of its
@@ -68,7 +72,7 @@ def randomize(
     source = _source(unsafe_seed)
     plan = learn_plan(
         table, requirement, source, how=how, split=split, after=after, priors=priors, matrices=matrices,
-        histogram=histogram, joint=joint,
+        histogram=histogram, joint=joint, loss=loss, estimate_share=estimate_share,
     )  # fmt: skip
     return _release(table, plan, source, unsafe_seed)
 
