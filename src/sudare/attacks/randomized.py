@@ -82,18 +82,13 @@ def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
     >>> round(attacked.k, 3), round(attacked.epsilon, 4), round(attacked.by_attribute["ill"].after, 3)
     (1.271, 1.0, 0.731)
     """
-    table = TableLaw.of(law) if law is not None else law_of(output)
-    if table is None:
-        raise InputError(
-            "The law of a randomized table is missing. Name the release's folder, or give law=..."
-        )
+    table = table_law(output, law)
     tells = {name: _tells(own) for name, own in table.attributes.items()}
     estimates = math.fsum(table.estimates.values())
     records = rows_of(output).height
-    spread = math.fsum(one.spread for one in tells.values()) + 2 * estimates
     return ByLaw(
         records=records,
-        k=1 + (records - 1) * math.exp(-spread),
+        k=1 + (records - 1) * math.exp(-spread_of(table)),
         epsilon=math.fsum(one.epsilon for one in tells.values()) + estimates,
         by_attribute={
             name: Sureness(one.size, 1 / one.size, max(one.after, 1 / one.size))
@@ -102,7 +97,23 @@ def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
     )
 
 
+def spread_of(table: TableLaw) -> float:
+    """Return how far the laws of a table tell two records apart, there and back; an estimate of epsilon e adds 2 e."""
+    laws = math.fsum(_tells(own).spread for own in table.attributes.values())
+    return laws + 2 * math.fsum(table.estimates.values())
+
+
 # -- Is it randomized? -----------------------------------------------------------------------------------
+
+
+def table_law(output: Output, law: Mapping[str, Any] | None) -> TableLaw:
+    """Return the law of a randomized table: the one that is given, or else the one that lies beside it."""
+    table = TableLaw.of(law) if law is not None else law_of(output)
+    if table is None:
+        raise InputError(
+            "The law of a randomized table is missing. Name the release's folder, or give law=..."
+        )
+    return table
 
 
 def law_of(output: Any) -> TableLaw | None:
@@ -127,7 +138,7 @@ def refuse_noise_as_truth(output: Any, kind: str) -> None:
     if law_of(output) is not None:
         raise ParameterError(
             f"{output} is randomized: its rows are drawn by a law, and the {kind} attack would take noise for truth. What "
-            'an outsider can reach is told by kind="law".'
+            'an outsider can reach is told by kind="law", and who knows the original is played against by kind="pk_game".'
         )
 
 
