@@ -32,6 +32,7 @@ from sudare.randomization.methods import (
 )
 from sudare.randomization.plan import RandomizationPlan, plan_schema
 from sudare.randomization.pram import Pram, conventional_pram, optimal_pram
+from sudare.randomization.refusals import refuse_bounded
 from sudare.tables.table import Table
 from sudare.tables.undeclared import refuse_undeclared
 
@@ -147,6 +148,7 @@ def _given(choice: LawChoice, method: Matrix) -> MatrixChannel:
             f"The matrix of '{choice.name}' must have a row and a column for each of its {size} values. "
             f"Got {channel.outputs} x {channel.inputs} instead.{_of_missing(choice)}"
         )
+    refuse_bounded(choice.name, channel)
     return channel
 
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from sudare.errors import ParameterError
 from sudare.privacy.requirement import one_of
+from sudare.randomization.refusals import refuse_noise
 
 How = Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
 """The kind of a law, as it is published."""
@@ -55,10 +56,14 @@ class Noise:
 
     after: After = "clip"
     """What leaves the bounds is clipped to the nearer one, or reflected back inside."""
+    distribution: Literal["laplace"] = "laplace"
+    """What the noise is drawn from. Others that are known are refused, with the reason."""
     name: ClassVar[How] = "noise"
 
     def __post_init__(self) -> None:
         one_of(self.after, "after", "Noise", ("clip", "reflect"))
+        refuse_noise(self.distribution)
+        one_of(self.distribution, "distribution", "Noise", ("laplace",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +105,7 @@ def methods_of(
     """Return the method of every attribute, or group, that one is chosen for: by an object, a word, a prior or a matrix.
 
     >>> methods_of({"age": "noise"}, noise=Noise("reflect"), priors={}, matrices={}, histogram="private-estimate")
-    {'age': Noise(after='reflect')}
+    {'age': Noise(after='reflect', distribution='laplace')}
     """
     by_word: dict[str, RandomizationMethod] = {
         "retain": Retain(),
@@ -118,6 +123,7 @@ def methods_of(
         if isinstance(chosen, METHODS):
             methods[name] = chosen
             continue
+        refuse_noise(chosen)
         one_of(chosen, f"how['{name}']", "randomize", HOWS)
         if chosen == "matrix" and name not in matrices:
             raise ParameterError(
