@@ -130,5 +130,5 @@ def _on_grid(column: pl.Series, law: LawForm, whose: str) -> Codes:
         raise InputError(
             f"{whose} must have numbers or dates in the column '{column.name}', as its law says, and none missing."
         )
-    steps = np.rint((numbers - law.grid.low) / law.grid.step)
+    steps = np.rint((law.grid.along(numbers) - law.grid.low) / law.grid.step)
     return np.clip(steps, 0, law.grid.steps).astype(np.int64)

@@ -25,6 +25,8 @@ from sudare.tables.text_files import read_json
 
 Floats = NDArray[np.float64]
 
+MAX_LISTED = 2**12  # values of flipped bits that are looked at one by one
+
 
 @dataclass(frozen=True)
 class Sureness:
@@ -181,9 +183,18 @@ def _noise(size: int, scale: Fraction) -> _Tells:
 
 
 def _flips(size: int, flip: float) -> _Tells:
-    """Bits that are flipped one by one; what comes out beyond the grid is put at its end."""
+    """Bits that are flipped one by one; what comes out beyond the grid is put at its end.
+
+    Of very many values, the surest guess is bounded: with 2^m of them on the grid, an output has m bits that say nothing of
+    each other. If there are more values, those beyond 2^m may be surer, but have all these against them.
+    """
     bits = max(1, (size - 1).bit_length())
     epsilon = bits * abs(math.log((1 - flip) / flip))
+    if size > MAX_LISTED:
+        odds, full = min(flip, 1 - flip) / max(flip, 1 - flip), size.bit_length() - 1
+        others = (1 + odds) ** full
+        after = 1 / others if size == 2**full else max(1 / others, 1 / (1 + odds * others))
+        return _Tells(size, epsilon, 2 * epsilon, after)
     values, end, after = np.arange(size), np.zeros(size), 0.0
     for output in range(2**bits):
         likely = (flip / (1 - flip)) ** np.bitwise_count(values ^ output)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sudare.errors import InputError
@@ -26,11 +27,11 @@ MAX_VALUES = 10**6
 """Values of an attribute, or combinations of the values of several."""
 MAX_MATRIX = 1_024
 """Rows and columns of a matrix that is written out."""
-MAX_FLIPPED = 2**12
-"""Grid points whose bits are flipped."""
 MAX_STEPS = 2**40
 """Of the grid of a number."""
 MAX_NUMBER = 1e300
+MAX_LOGARITHM = 690.0
+"""Of a number that can be written."""
 MAX_DIGITS = 40
 """Of the two numbers of a fraction."""
 MAX_SCALE = 2**60
@@ -70,27 +71,34 @@ class Values(_Form):
 
 
 class GridForm(NamedTuple):
-    """The points of a number: from `low` on, so many steps."""
+    """The points of a number, or of its logarithm: from `low` on, so many steps."""
 
     low: float
     step: float
     steps: int
+    logarithm: bool = False
 
     @property
     def high(self) -> float:
         """Where it ends."""
         return self.low + self.step * self.steps
 
+    def along(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where numbers lie on the axis of the grid; what has no logarithm lies before its beginning."""
+        if not self.logarithm:
+            return numbers
+        return np.log(np.maximum(numbers, np.exp(self.low - self.step)))
+
 
 class LawForm(_Form):
     """By which law the values of one attribute were changed, or the combinations of several.
 
-    Its domain is a list of values, the columns whose values it combines, or a grid of `steps` from `low` on. Values are
-    kept with a probability each, or changed by a matrix with a column per input; on a grid, noise of a scale is
-    added, or bits are flipped.
+    Its domain is a list of values, the columns whose values it combines, or a grid of `steps` from `low` on, of numbers or of
+    their logarithms. Values are kept with a probability each, or changed by a matrix with a column per input; on a grid,
+    noise of a scale is added, or bits are flipped.
     """
 
-    how: Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
+    how: Literal["retain", "noise", "factor", "bins", "bits", "matrix", "optimal"]
     epsilon: Amount
     spread: Amount
     values: Texts | None = None
@@ -99,6 +107,7 @@ class LawForm(_Form):
     low: Number | None = None
     step: float | None = Field(default=None, gt=0, le=MAX_NUMBER)
     steps: int | None = Field(default=None, ge=1, le=MAX_STEPS)
+    logarithm: Literal[True] | None = None
     retention: Annotated[tuple[Probability, ...], Field(strict=False, max_length=MAX_VALUES)] | None = None
     matrix: Annotated[tuple[Row, ...], Field(strict=False, max_length=MAX_MATRIX)] | None = None
     scale: Annotated[str, AfterValidator(_as_scale)] | None = None
@@ -125,6 +134,7 @@ class LawForm(_Form):
             or sum(given is not None for given in channels) != 1
             or any(given is not None for given in others)
             or (self.after is None) != (self.scale is None)
+            or (self.logarithm is not None and self.scale is None)
             or (self.missing is not None and self.values is None)
         ):
             raise ValueError("is of no known kind")
@@ -134,7 +144,7 @@ class LawForm(_Form):
         return self
 
     def _check_size(self) -> None:
-        if self.size > (MAX_STEPS + 1 if self.scale is not None else MAX_VALUES):
+        if self.size > (MAX_VALUES if self.steps is None else MAX_STEPS + 1):
             raise ValueError(f"has {self.size:,} values or combinations; {MAX_VALUES:,} are the most")
         if self.retention is not None and len(self.retention) != self.size:
             raise ValueError("must have a probability to be kept for each of its values")
@@ -142,10 +152,10 @@ class LawForm(_Form):
             raise ValueError("must have a matrix with a row and a column for each of its values")
         if self.matrix is not None and (abs(np.sum(self.matrix, axis=0) - 1) > 1e-9).any():
             raise ValueError("has a matrix with a column that is no distribution")
-        if self.flips is not None and self.size > MAX_FLIPPED:
-            raise ValueError(f"flips the bits of {self.size:,} grid points; {MAX_FLIPPED:,} are the most")
-        if self.grid is not None and not self.grid.high <= MAX_NUMBER:
-            raise ValueError("has a grid that does not end")
+        if self.grid is not None:
+            most = MAX_LOGARITHM if self.logarithm else MAX_NUMBER
+            if not -most <= self.grid.low <= self.grid.high <= most:
+                raise ValueError("has a grid that does not end")
 
     @property
     def size(self) -> int:
@@ -159,11 +169,11 @@ class LawForm(_Form):
         """The grid of a number; None if its domain is listed."""
         if self.low is None or self.step is None or self.steps is None:
             return None
-        return GridForm(self.low, self.step, self.steps)
+        return GridForm(self.low, self.step, self.steps, bool(self.logarithm))
 
     def domain_to_json(self) -> dict[str, Any]:
         """Return the values, the combined columns or the grid, as they stand in the file."""
-        keys = {"values", "missing", "columns", "low", "step", "steps"}
+        keys = {"values", "missing", "columns", "low", "step", "steps", "logarithm"}
         return self.model_dump(mode="json", include=keys, exclude_none=True)
 
     def values_by_column(self, name: str) -> dict[str, Values | None]:

@@ -11,7 +11,7 @@ from sudare.privacy.requirement import one_of
 from sudare.randomization.bins import binned, tells_its_values
 from sudare.randomization.domains import Categories, Grid, Joint, LawDomain
 from sudare.randomization.methods import HOWS as HOWS  # the command line names them
-from sudare.randomization.methods import Bins, How, Noise, RandomizationMethod, Retain
+from sudare.randomization.methods import Bins, Bits, How, Noise, RandomizationMethod, Retain
 from sudare.tables.attribute import Role
 from sudare.tables.schema import Schema
 
@@ -57,23 +57,29 @@ def choose(
         if group is None:
             usual = Retain() if schema[name].bounds is None else noise
             method = methods.get(name, usual)
-            choices[name] = LawChoice(name, method, domain_of(schema, name, method.name), schema[name].weight)
+            precision = method.precision if isinstance(method, Bits) else None
+            domain = domain_of(schema, name, method.name, precision)
+            choices[name] = LawChoice(name, method, domain, schema[name].weight)
         elif group not in choices:
             weight = sum(schema[member].weight for member in joint[group])
-            domain = _joint(schema, group, joint[group], hows)
-            choices[group] = LawChoice(group, methods.get(group, Retain()), domain, weight)
+            combined = _joint(schema, group, joint[group], hows)
+            choices[group] = LawChoice(group, methods.get(group, Retain()), combined, weight)
     return list(choices.values())
 
 
-def domain_of(schema: Schema, name: str, how: How) -> Categories | Grid:
-    """Return what an attribute's values can be, for a kind of law: a function of the schema alone.
+def domain_of(schema: Schema, name: str, how: How, precision: float | None = None) -> Categories | Grid:
+    """Return what an attribute's values can be, for a kind of law: a function of the schema, and of the precision of bits.
 
     >>> schema = Schema.from_roles(quasi=["age"], bounds={"age": (0, 120)})
     >>> len(domain_of(schema, "age", "noise")), len(domain_of(schema, "age", "bins"))
     (121, 11)
     """
-    if how in ("noise", "bits"):
+    if how == "noise":
         return Grid.of(name, schema[name])
+    if how == "factor":
+        return Grid.of_factors(name, schema[name])
+    if how == "bits":
+        return Grid.of_bits(name, schema[name], precision)
     missing = schema.missing == "own value"
     if how == "bins":
         return binned(name, schema[name], missing=missing)
@@ -175,5 +181,5 @@ def _check_methods(schema: Schema, methods: Mapping[str, RandomizationMethod], j
     for name, method in methods.items():
         if name in joint:
             one_of(method.name, f"how['{name}']", "randomize", JOINT_HOWS)
-        elif method.name in ("noise", "bits") and schema[name].kind in ("text", "truth value"):
+        elif method.name in ("noise", "factor", "bits") and schema[name].kind in ("text", "truth value"):
             raise ParameterError(f"'{name}' has no numbers or dates to add noise to. Use 'retain'.")

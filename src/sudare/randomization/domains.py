@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, ClassVar, Protocol
@@ -32,6 +32,7 @@ MAX_STEPS = 2**40
 MAX_WHOLE = 2**53  # beyond it, floats no longer tell whole numbers apart
 MICROSECONDS = 10**6  # in a second
 FINE_STEPS = 2**16  # of the grid of a number that is not whole
+DIGITS = 9  # of a number that was multiplied by a factor: finer than its grid
 SEPARATOR = " × "  # between the values of a combination
 
 Codes = NDArray[Any]
@@ -180,9 +181,46 @@ class Grid:
     low: float
     step: float
     steps: int
+    logarithm: bool = False
+    """Whether the points are those of the numbers' logarithms."""
     missing: ClassVar[bool] = False
     """A missing value lies nowhere on a grid."""
     binning: ClassVar[None] = None
+
+    @classmethod
+    def of_bits(cls, name: str, attribute: Attribute, precision: float | None) -> Grid:
+        """Lay a grid for bits: points a declared precision apart; without one, of numbers that are not whole, 2^16 points.
+
+        >>> Grid.of_bits("pay", Attribute(role="quasi", bounds=(0, 10.24)), 0.01).steps
+        1024
+        """
+        grid = cls.of(name, attribute)
+        if precision is None:
+            steps = grid.steps if grid.whole else FINE_STEPS - 1
+        else:
+            steps = math.ceil(grid.width / precision * (1 - 1e-14))
+        if steps > MAX_STEPS:
+            raise InputError(
+                f"'{name}': with a precision of {precision:g} it has more than {MAX_STEPS:,} points. Declare a coarser one."
+            )
+        return replace(grid, step=grid.width / steps, steps=steps)
+
+    @classmethod
+    def of_factors(cls, name: str, attribute: Attribute) -> Grid:
+        """Lay a fine grid between the logarithms of the declared bounds.
+
+        >>> grid = Grid.of_factors("pay", Attribute(role="quasi", type="number", bounds=(1, 100)))
+        >>> grid.decode(np.array([0, 32768, 65536])).to_list()
+        [1.0, 10.0, 100.0]
+        """
+        grid = cls.of(name, attribute)
+        if grid.dtype != pl.Float64 or grid.low <= 0:
+            raise InputError(
+                f"'{name}': a random factor is for positive numbers that need not be whole. Declare type = \"number\" and bounds "
+                "above 0, or use noise."
+            )
+        low, high = math.log(grid.low), math.log(grid.low + grid.width)
+        return replace(grid, low=low, step=(high - low) / grid.steps, logarithm=True)
 
     @classmethod
     def of(cls, name: str, attribute: Attribute) -> Grid:
@@ -222,6 +260,16 @@ class Grid:
         return self.steps + 1
 
     @property
+    def width(self) -> float:
+        """How far its ends are apart."""
+        return self.step * self.steps
+
+    @property
+    def whole(self) -> bool:
+        """Whether its values are whole numbers or days."""
+        return self.dtype in (pl.Int64, pl.Date)
+
+    @property
     def parts(self) -> tuple[Grid, ...]:
         """What is joined here: nothing else."""
         return (self,)
@@ -248,22 +296,26 @@ class Grid:
 
     def steps_to(self, table: Table, name: str) -> NDArray[np.float64]:
         """Return where the values of a dictionary lie, in steps from the first point."""
-        return np.asarray((numbers_of(values_as(table, name, self.dtype)) - self.low) / self.step)
+        numbers = numbers_of(values_as(table, name, self.dtype))
+        return np.asarray(((np.log(numbers) if self.logarithm else numbers) - self.low) / self.step)
 
     def numbers(self, codes: Codes) -> NDArray[np.float64]:
         """Return the numbers (for dates, days or seconds since 1970) that codes stand for."""
-        return np.asarray(self.low + self.step * codes.astype(np.float64))
+        along = self.low + self.step * codes.astype(np.float64)
+        return np.asarray(np.exp(along) if self.logarithm else along)
 
     def decode(self, codes: Codes) -> pl.Series:
         """Return the numbers or dates that codes stand for, in the declared type."""
         numbers = self.numbers(codes)
-        if self.dtype in (pl.Int64, pl.Date):
+        if self.whole:
             return pl.Series(self.name, np.rint(numbers).astype(np.int64)).cast(self.dtype)
         if self.dtype.is_temporal():
             return pl.Series(self.name, np.rint(1e6 * numbers).astype(np.int64)).cast(self.dtype)
+        low, high = self.numbers(np.array([0, self.steps]))
+        if self.logarithm:
+            return pl.Series(self.name, np.clip(_rounded(numbers, DIGITS), low, high))
         decimals = max(0, 1 - math.floor(math.log10(self.step)))
-        high = self.low + self.step * self.steps
-        return pl.Series(self.name, np.clip(np.round(numbers, decimals), self.low, high))
+        return pl.Series(self.name, np.clip(np.round(numbers, decimals), low, high))
 
     def labels(self) -> list[str]:
         """Write every grid point as text."""
@@ -271,7 +323,13 @@ class Grid:
 
     def to_json(self) -> dict[str, Any]:
         """Return the grid as it is published."""
-        return {"low": self.low, "step": self.step, "steps": self.steps}
+        grid = {"low": self.low, "step": self.step, "steps": self.steps}
+        return grid | ({"logarithm": True} if self.logarithm else {})
+
+
+def _rounded(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
+    """Round to so many digits, wherever the point is."""
+    return np.array([float(f"{number:.{digits}g}") for number in numbers])
 
 
 LawDomain = Categories | Joint | Grid

@@ -29,7 +29,6 @@ from sudare.randomization.pram import Pram, conventional_pram
 
 MAX_SCALE = 2**56  # steps: noise that leaves nothing but noise
 PARTS_OF_STEP = 2**16  # the scale of noise is rounded up to parts of a grid step
-MAX_BITS = 12
 MAX_SPREAD = 50.0  # of a category: what is kept with 1 - e^-25 cannot be told from 1 with fewer digits
 
 
@@ -76,9 +75,10 @@ class Law:
                 return {"changed": float(self.channel.leave.mean())}
             case LaplaceChannel():
                 a = math.exp(-float(1 / self.channel.scale))
-                width = self.domain.step * self.domain.steps if isinstance(self.domain, Grid) else 0.0
+                width = self.domain.width if isinstance(self.domain, Grid) else 0.0
                 move = width * expected_error("noise", len(self.domain), self.channel.spread)
-                return {"changed": 2 * a / (1 + a), "moved": move}
+                how_far = {"factor": math.exp(move)} if self.how == "factor" else {"moved": move}
+                return {"changed": 2 * a / (1 + a), **how_far}
             case BitChannel():
                 return {"changed": self.channel.expected_change()}
             case _:
@@ -167,16 +167,12 @@ def reflecting(channel: LaplaceChannel) -> MatrixChannel:
 
 def channel_for(how: How, size: int, spread: float) -> Channel:
     """Return the channel of a kind, for so many values, that uses a spread and no more."""
-    if how == "noise":
+    if how in ("noise", "factor"):
         wanted = 2 * (size - 1) / spread if spread > 0 else MAX_SCALE
         parts = PARTS_OF_STEP if wanted < 2**40 else 1
         return LaplaceChannel(size - 1, Fraction(math.ceil(min(wanted, MAX_SCALE) * parts), parts))
     if how == "bits":
         bits = max(1, (size - 1).bit_length())
-        if bits > MAX_BITS:
-            raise ParameterError(
-                f"{size:,} grid points have {bits} bits, more than the {MAX_BITS} that are randomized one by one. Use bins."
-            )
         return BitChannel(size, 1 / (1 + math.exp(min(spread / bits, MAX_SPREAD) / 2)))
     return conventional_pram(size, epsilon=min(spread, MAX_SPREAD) / 2)
 
@@ -186,7 +182,7 @@ def expected_error(how: How, size: int, spread: float) -> float:
 
     Noise of the scale r on [0, 1], clipped, moves a number that may be anywhere by r - r^2 (1 - e^(-1/r)) on average.
     """
-    if how == "noise":
+    if how in ("noise", "factor"):
         r = 2 / spread if spread > 0 else math.inf
         return r - r * r * -math.expm1(-1 / r) if r < 1e3 else 0.5
     if how == "bits":

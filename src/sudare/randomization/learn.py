@@ -22,6 +22,7 @@ from sudare.randomization.domains import domain_counts
 from sudare.randomization.laws import Law, channel_for, expected_error, publishable
 from sudare.randomization.methods import (
     After,
+    Factor,
     Histogram,
     How,
     Matrix,
@@ -94,7 +95,7 @@ def learn_plan(
 
 
 def _law(choice: LawChoice, channel: Channel) -> Law:
-    after: After = choice.method.after if isinstance(choice.method, Noise) else "clip"
+    after: After = choice.method.after if isinstance(choice.method, Noise | Factor) else "clip"
     return Law(choice.name, choice.method.name, choice.domain, publishable(channel), after)
 
 
@@ -131,7 +132,7 @@ def _split_attribute(choice: LawChoice) -> SplitAttribute:
         choice.name,
         choice.weight,
         lambda spread: expected_error(how, size, spread),
-        None if how == "noise" else size,
+        None if how in ("noise", "factor") else size,
     )
 
 

@@ -6,6 +6,7 @@ The word in a method's `name` is short for the method with its defaults: `how={"
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -13,10 +14,10 @@ from typing import ClassVar, Literal
 from numpy.typing import ArrayLike
 
 from sudare.errors import ParameterError
-from sudare.privacy.requirement import one_of
+from sudare.privacy.requirement import number, one_of
 from sudare.randomization.refusals import refuse_noise
 
-How = Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
+How = Literal["retain", "noise", "factor", "bins", "bits", "matrix", "optimal"]
 """The kind of a law, as it is published."""
 After = Literal["clip", "reflect"]
 """What is done with noise that leaves the bounds."""
@@ -42,7 +43,13 @@ class Bins:
 class Bits:
     """The points of a grid between the bounds are numbered, and each bit of the number is flipped on its own."""
 
+    precision: float | None = None
+    """How far two points are apart; else whole numbers and days are taken one by one, and other numbers on 2^16 points."""
     name: ClassVar[How] = "bits"
+
+    def __post_init__(self) -> None:
+        if self.precision is not None:
+            number(self.precision, "precision", "Bits", "a number above 0", low=math.ulp(0.0))
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,22 @@ class Noise:
         one_of(self.after, "after", "Noise", ("clip", "reflect"))
         refuse_noise(self.distribution)
         one_of(self.distribution, "distribution", "Noise", ("laplace",))
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A positive number is multiplied by a random factor: Laplace noise is added to its logarithm, between those of its bounds.
+
+    For bounds a and b, and a scale s of the noise on natural logarithms, k = 1 + (N - 1) (a / b)^(2 / s): Theorem 6.1 for an
+    attribute of the width ln(b / a). What is small moves little, and what is large much.
+    """
+
+    after: After = "clip"
+    """What leaves the bounds is clipped to the nearer one, or reflected back inside."""
+    name: ClassVar[How] = "factor"
+
+    def __post_init__(self) -> None:
+        one_of(self.after, "after", "Factor", ("clip", "reflect"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +112,8 @@ class Matrix:
     name: ClassVar[How] = "matrix"
 
 
-RandomizationMethod = Retain | Bins | Bits | Noise | Optimal | Matrix
-METHODS = (Retain, Noise, Bins, Bits, Matrix, Optimal)
+RandomizationMethod = Retain | Bins | Bits | Noise | Factor | Optimal | Matrix
+METHODS = (Retain, Noise, Factor, Bins, Bits, Matrix, Optimal)
 HOWS: tuple[How, ...] = tuple(method.name for method in METHODS)
 
 
@@ -112,6 +135,7 @@ def methods_of(
         "bins": Bins(),
         "bits": Bits(),
         "noise": noise,
+        "factor": Factor(noise.after),
     }
     methods: dict[str, RandomizationMethod] = {}
     for name in dict.fromkeys((*how, *priors, *matrices)):

@@ -270,7 +270,7 @@ def _law(name: str, form: LawForm, schema: Schema, bins: Collection[str]) -> Law
     """Return a law over the domain that the schema declares; the published form must name the same values."""
     domain: LawDomain
     if form.columns is None:
-        domain = domain_of(schema, name, form.how)
+        domain = domain_of(schema, name, form.how, form.step)
     else:
         members = [domain_of(schema, one, "bins" if one in bins else "retain") for one in form.columns]
         domain = Joint(tuple(part for part in members if not isinstance(part, Grid)))

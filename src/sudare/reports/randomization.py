@@ -37,9 +37,10 @@ from sudare.tables.text import listed, text_of
 
 MAX_LAWS = 100  # that are pictured, each with an estimate of its histogram
 TELLS_NOTHING = 1e-6  # a spread with which the output tells next to nothing
+MAX_EXPONENT = 700.0  # whose power of e is a number
 TOLERANCE = 1e-9  # probabilities that differ by less are equal
 
-Kind = Literal["tells nothing", "noise", "bits", "matrix", "retention"]
+Kind = Literal["tells nothing", "noise", "factor", "bits", "matrix", "retention"]
 
 
 def write_randomization_report(
@@ -142,6 +143,11 @@ class LaplaceNoise(NamedTuple):
     median: float
     """Half of the noise is larger, up or down."""
 
+    @property
+    def median_factor(self) -> float:
+        """Of noise on logarithms: half of the factors are larger, or smaller than one over it."""
+        return math.exp(min(self.median, MAX_EXPONENT))
+
 
 class Retention(NamedTuple):
     """How often values are kept: some of them, or, if all are kept alike, that once."""
@@ -197,7 +203,7 @@ def _kind(law: Law) -> Kind:
         return "tells nothing"
     match law.channel:
         case LaplaceChannel():
-            return "noise"
+            return "factor" if law.how == "factor" else "noise"
         case BitChannel():
             return "bits"
         case Pram():

@@ -114,7 +114,8 @@ def compared_histogram(domain: LawDomain, table: Table, published: PublishedCoun
 def _as_estimated(domain: LawDomain, published: PublishedLaw) -> LawDomain:
     """Return the coarser grid on which a fine one is estimated."""
     if isinstance(domain, Grid) and published.channel.inputs < len(domain):
-        return replace(domain, step=published.attributes[0].step, steps=published.channel.inputs - 1)
+        own = published.attributes[0]
+        return replace(domain, low=float(own.axis[0]), step=own.step, steps=published.channel.inputs - 1)
     return domain
 
 

@@ -97,6 +97,8 @@ def _within(column: pl.Series, law: LawForm, values: Values | None) -> None:
     if numbers is None or numbers.null_count() or law.grid is None:
         raise InputError(f"Column '{column.name}' must hold numbers or dates, as its law says.")
     low, high = law.grid.low, law.grid.high
+    if law.logarithm:
+        low, high = math.exp(low), math.exp(high)
     tolerance = 1e-9 * max(abs(low), abs(high), 1.0)
     if not numbers.is_between(low - tolerance, high + tolerance).all():
         raise InputError(
