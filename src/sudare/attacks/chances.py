@@ -45,6 +45,8 @@ class Chances:
         >>> float(np.exp(chances.likelihood(zero, one))[0]), round(float(np.exp(chances.spread(zero, one))[0]), 6)
         (0.25, 9.0)
         """
+        if law.axes is not None:
+            return _of_area(law)
         if law.retention is not None:
             keep = np.array(law.retention)
             return cls(partial(_kept, keep), partial(_kept_apart, keep), partial(_keep, keep))
@@ -191,3 +193,30 @@ def _add_noise(rate: float, steps: int, fold: bool, codes: Codes, rng: np.random
         noisy = np.mod(noisy, 2 * steps)
         noisy = np.minimum(noisy, 2 * steps - noisy)
     return np.asarray(np.clip(noisy, 0, steps))
+
+
+# -- An area ----------------------------------------------------------------------------------------------
+
+
+def _of_area(law: LawForm) -> Chances:
+    """Noise along each axis: likelihoods and spreads add up."""
+    axes = list((law.axes or {}).values())
+    shape = tuple(axis.steps + 1 for axis in axes)
+    rates = [float(1 / Fraction(axis.scale)) for axis in axes]
+
+    def likelihood(codes: Codes, outputs: Codes) -> Floats:
+        places = zip(np.unravel_index(codes, shape), np.unravel_index(outputs, shape), strict=True)
+        along = zip(rates, axes, places, strict=True)
+        return np.asarray(sum(_clipped(rate, axis.steps, *both) for rate, axis, both in along))
+
+    def spread(one: Codes, other: Codes) -> Floats:
+        places = zip(np.unravel_index(one, shape), np.unravel_index(other, shape), strict=True)
+        return np.asarray(sum(2 * rate * np.abs(u - v) for rate, (u, v) in zip(rates, places, strict=True)))
+
+    def draw(codes: Codes, rng: np.random.Generator) -> Codes:
+        along = zip(rates, axes, np.unravel_index(codes, shape), strict=True)
+        return np.ravel_multi_index(
+            tuple(_add_noise(rate, axis.steps, False, place, rng) for rate, axis, place in along), shape
+        )
+
+    return Chances(likelihood, spread, draw)

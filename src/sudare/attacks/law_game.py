@@ -15,7 +15,8 @@ from sudare.attacks.pk_game import MAX_PERSONS, PkGame, best_pair, pk_game
 from sudare.attacks.published import Output, people_of, rows_of
 from sudare.attacks.randomized import spread_of, table_law
 from sudare.errors import InputError, ParameterError
-from sudare.plans.law import LawForm, TableLaw
+from sudare.plans.law import GridForm, LawForm, TableLaw
+from sudare.plans.polytopes import corners
 from sudare.tables.numbers import numbers_of
 from sudare.tables.schema import Schema
 from sudare.tables.text import listed, shown, text_of
@@ -44,7 +45,10 @@ def by_game(
     """
     laws = table_law(output, law)
     published = _codes(_drawn_rows(output, laws), laws, "The output")
-    people = published if known is None else _codes(_people(known, schema, laws), laws, "The original")
+    if known is None:
+        people = {name: _within(published[name], form) for name, form in laws.attributes.items()}
+    else:
+        people = _codes(_people(known, schema, laws), laws, "The original")
     persons = len(next(iter(people.values())))
     limit = 1 / (1 + (persons - 1) * float(np.exp(-spread_of(laws))))
     game = pk_game(people, laws.attributes, limit=limit)
@@ -96,8 +100,11 @@ def _codes(rows: pl.DataFrame, laws: TableLaw, whose: str) -> dict[str, Codes]:
 
 
 def _of_law(rows: pl.DataFrame, name: str, law: LawForm, whose: str) -> Codes:
+    if law.axes is not None:
+        along = [_on_grid(rows[column], axis.grid, whose) for column, axis in law.axes.items()]
+        return np.ravel_multi_index(tuple(along), tuple(axis.steps + 1 for axis in law.axes.values()))
     if law.grid is not None:
-        return _on_grid(rows[name], law, whose)
+        return _on_grid(rows[name], law.grid, whose)
     columns = law.values_by_column(name)
     places = [
         _in_list(rows[column], own.values, own.missing, whose)
@@ -123,12 +130,30 @@ def _in_list(column: pl.Series, values: tuple[str, ...], missing: str | None, wh
     return codes.to_numpy()
 
 
-def _on_grid(column: pl.Series, law: LawForm, whose: str) -> Codes:
+def _on_grid(column: pl.Series, grid: GridForm, whose: str) -> Codes:
     known = column.dtype.is_numeric() or column.dtype in (pl.Date, pl.Datetime)
     numbers = numbers_of(column) if known else np.array([np.nan])
-    if law.grid is None or not np.isfinite(numbers).all():
+    if not np.isfinite(numbers).all():
         raise InputError(
             f"{whose} must have numbers or dates in the column '{column.name}', as its law says, and none missing."
         )
-    steps = np.rint((law.grid.along(numbers) - law.grid.low) / law.grid.step)
-    return np.clip(steps, 0, law.grid.steps).astype(np.int64)
+    steps = np.rint((grid.along(numbers) - grid.low) / grid.step)
+    return np.clip(steps, 0, grid.steps).astype(np.int64)
+
+
+def _within(codes: Codes, law: LawForm) -> Codes:
+    """Move published points that lie outside an area, where nobody is, towards its middle until they are inside."""
+    if law.axes is None or law.faces is None:
+        return codes
+    shape = tuple(axis.steps + 1 for axis in law.axes.values())
+    found = np.array(corners(law.faces, law.area_axes()), dtype=np.float64)
+    middle, points = found.mean(axis=0), np.stack(np.unravel_index(codes, shape), axis=1).astype(np.float64)
+    grids = [axis.grid for axis in law.axes.values()]
+    steps, lows = np.array([g.step for g in grids]), np.array([g.low for g in grids])
+    part = np.ones(len(points))  # of the way from the middle
+    for *slopes, most in law.faces:
+        start, way = (middle * steps + lows) @ slopes, ((points - middle) * steps) @ slopes
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = np.where(start + way > most, np.minimum(part, (most - start) / way), part)
+    inside = np.rint(middle + np.clip(part, 0, 1)[:, None] * (points - middle)).astype(np.int64)
+    return np.asarray(np.ravel_multi_index(tuple(inside.T), shape))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sudare.attacks.published import Output, rows_of
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import LawForm, TableLaw
+from sudare.plans.polytopes import corners, width
 from sudare.tables.file_rows import FileRows
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
 from sudare.tables.text_files import read_json
@@ -163,6 +164,8 @@ class _Tells(NamedTuple):
 
 def _tells(law: LawForm) -> _Tells:
     """Look at all outputs of a law."""
+    if law.axes is not None:
+        return _area(law)
     if law.scale is not None:
         return _noise(law.size, Fraction(law.scale))
     if law.flips is not None:
@@ -180,6 +183,25 @@ def _noise(size: int, scale: Fraction) -> _Tells:
     width = float((size - 1) / scale)
     after = math.expm1(-float(1 / scale)) / math.expm1(-float(size / scale))
     return _Tells(size, width, 2 * width, after)
+
+
+def _area(law: LawForm) -> _Tells:
+    """Noise along several axes, on points of an area: the farthest two of them are told apart best.
+
+    Of all points of the area, as many as its part of the box has, no one becomes more than e^width times likelier.
+    """
+    from scipy.spatial import ConvexHull, QhullError  # it takes long to load
+
+    axes = list((law.axes or {}).values())
+    found = corners(law.faces or (), law.area_axes())
+    if not found:
+        raise InputError("A law is over an area in which there is no point.")
+    widest = float(width(found, [Fraction(axis.scale) for axis in axes]))
+    try:
+        points = ConvexHull(np.array(found, dtype=np.float64)).volume
+    except QhullError:  # it is flat
+        points = 1.0
+    return _Tells(law.size, widest, 2 * widest, min(1.0, math.exp(min(widest, 700.0)) / max(points, 1.0)))
 
 
 def _flips(size: int, flip: float) -> _Tells:

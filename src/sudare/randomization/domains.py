@@ -332,17 +332,27 @@ def _rounded(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
     return np.array([float(f"{number:.{digits}g}") for number in numbers])
 
 
-LawDomain = Categories | Joint | Grid
-
-
 def code_type(size: int) -> type[np.unsignedinteger[Any]]:
     """Return the type that holds the codes of so many values."""
     return smallest(size) if size <= 2**32 else np.uint64
 
 
-def domain_counts(domain: LawDomain, table: Table) -> NDArray[np.int64]:
+class Domain(Protocol):
+    """What is randomized by one law: the values of an attribute, or of several together."""
+
+    @property
+    def parts(self) -> Sequence[Categories | Grid]:
+        """Whose values are combined."""
+
+    def combined(self, columns: Sequence[Codes]) -> Codes:
+        """Return the code of every row, given those of each part."""
+
+    def __len__(self) -> int: ...
+
+
+def domain_counts(domain: Domain, table: Table) -> NDArray[np.int64]:
     """Return how many records of a table have each value of a domain: its true histogram."""
-    parts: Sequence[Categories | Grid] = domain.parts
+    parts = domain.parts
     counts = table.counts([part.name for part in parts])
     columns = [
         part.places(table, part.name)[codes] for part, codes in zip(parts, counts.codes.T, strict=True)

@@ -15,6 +15,7 @@ from sudare.noise.sampling import sample_discrete_laplace
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import one_of, refused
+from sudare.randomization.areas import Area
 from sudare.randomization.budget import SPLITS, Split, SplitAttribute, split_spread
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.choices import Groups, LawChoice, choose, names_of_bins, undeclared
@@ -81,6 +82,8 @@ def learn_plan(
         if isinstance(choice.method, Optimal):
             channels[choice.name], spent = _optimal(choice, choice.method, table, part / 2, source)
             estimates |= {choice.name: spent} if spent else {}
+        elif isinstance(choice.domain, Area):
+            channels[choice.name] = choice.domain.channel(part)
         else:
             channels[choice.name] = channel_for(choice.method.name, len(choice.domain), part)
     return RandomizationPlan(
@@ -132,7 +135,7 @@ def _split_attribute(choice: LawChoice) -> SplitAttribute:
         choice.name,
         choice.weight,
         lambda spread: expected_error(how, size, spread),
-        None if how in ("noise", "factor") else size,
+        None if how in ("noise", "factor", "area") else size,
     )
 
 

@@ -7,17 +7,20 @@ The word in a method's `name` is short for the method with its defaults: `how={"
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from numpy.typing import ArrayLike
 
 from sudare.errors import ParameterError
+from sudare.plans.law import MAX_NUMBER
+from sudare.plans.polytopes import Face
 from sudare.privacy.requirement import number, one_of
+from sudare.randomization.areas import faces_of
 from sudare.randomization.refusals import refuse_noise
 
-How = Literal["retain", "noise", "factor", "bins", "bits", "matrix", "optimal"]
+How = Literal["retain", "noise", "factor", "area", "bins", "bits", "matrix", "optimal"]
 """The kind of a law, as it is published."""
 After = Literal["clip", "reflect"]
 """What is done with noise that leaves the bounds."""
@@ -89,6 +92,47 @@ class Factor:
         one_of(self.after, "after", "Factor", ("clip", "reflect"))
 
 
+@dataclass(frozen=True)
+class Area:
+    """Laplace noise is added to several numbers together, which lie in an area: to longitude and latitude in a city, say.
+
+    Two points of a city are nearer than two corners of the box around it, so that the noise is smaller. It is for a group:
+    `joint={"where": ["lon", "lat"]}, how={"where": Area(polygon=[...])}`.
+
+    >>> Area(polygon=[(0, 0), (2, 0), (0, 2)]).faces[-1]
+    (2.0, 2.0, 4.0)
+    """
+
+    polygon: Sequence[Sequence[float]] | None = None
+    """The corners of a polygon around all points, in any order; of two numbers only."""
+    inequalities: Sequence[Sequence[float]] | None = None
+    """Or (a_1, ..., a_n, b) for each: a_1 x_1 + ... + a_n x_n is b at most, in the order of the group."""
+    name: ClassVar[How] = "area"
+
+    def __post_init__(self) -> None:
+        if (self.polygon is None) == (self.inequalities is None):
+            raise ParameterError("Area needs either a polygon or inequalities.")
+        for numbers in self.polygon or self.inequalities or ():
+            for one in numbers:
+                number(
+                    one,
+                    "polygon" if self.polygon else "inequalities",
+                    "Area",
+                    "made of finite numbers",
+                    low=-MAX_NUMBER,
+                )
+        if self.polygon is not None and any(len(corner) != 2 for corner in self.polygon):
+            raise ParameterError("The 'polygon' parameter of Area must be made of pairs of numbers.")
+        _ = self.faces
+
+    @property
+    def faces(self) -> list[Face]:
+        """The inequalities."""
+        if self.polygon is not None:
+            return faces_of(self.polygon)
+        return [tuple(float(one) for one in face) for face in self.inequalities or ()]
+
+
 @dataclass(frozen=True, eq=False)
 class Optimal:
     """As `Retain`, with a probability for each value, so that the expected histogram is distorted least."""
@@ -112,8 +156,8 @@ class Matrix:
     name: ClassVar[How] = "matrix"
 
 
-RandomizationMethod = Retain | Bins | Bits | Noise | Factor | Optimal | Matrix
-METHODS = (Retain, Noise, Factor, Bins, Bits, Matrix, Optimal)
+RandomizationMethod = Retain | Bins | Bits | Noise | Factor | Area | Optimal | Matrix
+METHODS = (Retain, Noise, Factor, Area, Bins, Bits, Matrix, Optimal)
 HOWS: tuple[How, ...] = tuple(method.name for method in METHODS)
 
 
@@ -155,6 +199,10 @@ def methods_of(
             )
         if chosen == "matrix":
             methods[name] = Matrix(matrices[name])
+        elif chosen == "area":
+            raise ParameterError(
+                f"how['{name}'] is 'area', but which is not said: how={{'{name}': Area(polygon=...)}}."
+            )
         elif chosen == "optimal":
             methods[name] = Optimal(priors.get(name), histogram)
         else:

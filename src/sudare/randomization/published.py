@@ -15,8 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import GridForm, LawForm
+from sudare.randomization.areas import Area, AreaChannel, estimable
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, Floats
+from sudare.randomization.domains import Grid
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import channel_of, reflecting
 from sudare.tables.numbers import numbers_of
@@ -25,6 +27,7 @@ from sudare.tables.text import shown, text_of
 
 MAX_STEPS = 128  # of a grid on which numbers are estimated
 MAX_FLIPPED = 2**9  # points whose bits are estimated one by one: the inverse of their whole matrix takes long
+MAX_POINTS = 500  # of the box around an area, on which it is estimated
 MAX_SCALE = Fraction(
     2**50
 )  # of noise, in steps: it leaves nothing, and what is wider could not be computed with
@@ -74,6 +77,8 @@ class PublishedLaw:
     @classmethod
     def of(cls, name: str, form: LawForm, dtypes: Mapping[str, pl.DataType]) -> PublishedLaw:
         """Read a law; noise on a finer grid than can be estimated is looked at on a coarser one."""
+        if form.axes is not None:
+            return cls._of_area(name, form, dtypes)
         if form.grid is None:
             attributes = [
                 CodedAttribute(column, list(own.values), missing=own.missing)
@@ -90,6 +95,18 @@ class PublishedLaw:
         values = (np.exp(axis) if grid.logarithm else axis).tolist()
         attribute = CodedAttribute(name, values, True, dtypes[name], logarithm=grid.logarithm)
         return cls((attribute,), channel)
+
+    @classmethod
+    def _of_area(cls, name: str, form: LawForm, dtypes: Mapping[str, pl.DataType]) -> PublishedLaw:
+        axes = form.axes or {}
+        grids = tuple(Grid(column, dtypes[column], *axis.grid[:3]) for column, axis in axes.items())
+        scales = tuple(Fraction(axis.scale) for axis in axes.values())
+        area, channel = estimable(AreaChannel(Area(name, grids, form.faces or ()), scales), MAX_POINTS)
+        attributes = (
+            CodedAttribute(grid.name, grid.numbers(np.arange(len(grid))).tolist(), True, grid.dtype)
+            for grid in area.parts
+        )
+        return cls(tuple(attributes), channel)
 
     def codes(self, tuples: pl.DataFrame) -> NDArray[np.int64]:
         """Return the code of each of some published tuples."""
