@@ -118,11 +118,11 @@ def best_pair(
 
     0, if these rows cannot have come from these people.
     """
-    inputs, persons = _distinct(people)
-    outputs, published = _distinct(rows)
+    inputs, persons = distinct(people)
+    outputs, published = distinct(rows)
     if not can_match(persons, published, sets):
         return None
-    logs = _likelihoods(chances, _across(inputs), outputs)
+    logs = likelihoods(chances, across(inputs), outputs)
     logs -= logs.max(axis=1, keepdims=True)
     posterior = matched(np.exp(logs), persons, published)
     return 0.0 if posterior is None else float(posterior.max())
@@ -133,7 +133,7 @@ def table_bound(people: Mapping[str, Codes], chances: Mapping[str, Chances]) -> 
 
     Everybody is compared with some of the others only, which makes it no smaller.
     """
-    inputs, persons = _distinct(people)
+    inputs, persons = distinct(people)
     size = len(persons)
     others = np.unique(np.linspace(0, size - 1, min(size, COMPARED)).round().astype(np.int64))
     least = math.inf
@@ -173,9 +173,9 @@ def _picked(
     """
     size = _size(people)
     some = rng.permutation(size)[:SCREENED]
-    logs = _likelihoods(chances, _across({name: codes[some] for name, codes in people.items()}), rows)
+    logs = likelihoods(chances, across({name: codes[some] for name, codes in people.items()}), rows)
     candidates = np.argsort(-_surest(logs))[:CANDIDATES]
-    logs = _likelihoods(chances, _across(people), {name: codes[candidates] for name, codes in rows.items()})
+    logs = likelihoods(chances, across(people), {name: codes[candidates] for name, codes in rows.items()})
     row = int(_surest(logs).argmax())
     return int(logs[:, row].argmax()), int(candidates[row])
 
@@ -200,21 +200,23 @@ def _chance(
     one = {name: codes[[person]] for name, codes in people.items()}
     picked = {name: codes[[row]] for name, codes in rows.items()}
     ratios = (
-        _likelihoods(chances, people, picked)
-        + _likelihoods(chances, one, own)
-        - _likelihoods(chances, one, picked)
-        - _likelihoods(chances, people, own)
+        likelihoods(chances, people, picked)
+        + likelihoods(chances, one, own)
+        - likelihoods(chances, one, picked)
+        - likelihoods(chances, people, own)
     )
     return 1 / (1 + float(np.exp(np.delete(ratios, person)).sum()))
 
 
-def _likelihoods(
+def likelihoods(
     chances: Mapping[str, Chances], inputs: Mapping[str, Codes], outputs: Mapping[str, Codes]
 ) -> Floats:
+    """Return the logarithms of the probabilities of outputs for inputs, over all laws, up to a constant of each."""
     return np.asarray(sum(one.likelihood(inputs[name], outputs[name]) for name, one in chances.items()))
 
 
-def _across(codes: Mapping[str, Codes]) -> dict[str, Codes]:
+def across(codes: Mapping[str, Codes]) -> dict[str, Codes]:
+    """Return codes as columns, to be compared with rows."""
     return {name: own[:, None] for name, own in codes.items()}
 
 
@@ -222,7 +224,7 @@ def _size(people: Mapping[str, Codes]) -> int:
     return len(next(iter(people.values())))
 
 
-def _distinct(codes: Mapping[str, Codes]) -> tuple[dict[str, Codes], Codes]:
+def distinct(codes: Mapping[str, Codes]) -> tuple[dict[str, Codes], Codes]:
     """Return the combinations of codes that there are, and how many have each."""
     tuples, counts = np.unique(np.stack(list(codes.values())), axis=1, return_counts=True)
     return dict(zip(codes, tuples, strict=True)), counts

@@ -37,7 +37,12 @@ class Sureness:
     before: float
     """The probability of any value beforehand."""
     after: float
-    """The probability of the likeliest original value, given the most telling published one."""
+    """The probability of the likeliest original value, given the most telling published one: 1/l of Pl-diversity."""
+
+    @property
+    def pl(self) -> float:
+        """The l of Pl-diversity: nobody who knows all the rest believes a value with more than 1/l."""
+        return 1 / self.after
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class ByLaw:
         for name, sure in self.by_attribute.items():
             lines.append(
                 f"{name}: of {sure.values:,} equally likely values, the most telling published one makes one "
-                f"{sure.after:.1%} sure, instead of {sure.before:.1%}."
+                f"{sure.after:.1%} sure, instead of {sure.before:.1%} (Pl-diversity with l = {sure.pl:.3g})."
             )
         return "\n".join(lines)
 
