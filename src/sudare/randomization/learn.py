@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sudare.errors import ParameterError
+from sudare.errors import InputError, ParameterError
 from sudare.noise.keystream import Keystream
 from sudare.noise.sampling import sample_discrete_laplace
 from sudare.privacy.differential_privacy import DifferentialPrivacy
@@ -35,6 +36,7 @@ from sudare.randomization.methods import (
 from sudare.randomization.plan import RandomizationPlan, plan_schema
 from sudare.randomization.pram import Pram, conventional_pram, optimal_pram
 from sudare.randomization.refusals import refuse_bounded
+from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.undeclared import refuse_undeclared
 
@@ -45,8 +47,19 @@ ESTIMATE_SHARE = (
 )
 
 
+@dataclass(frozen=True)
+class Respondents:
+    """So many people who are still to be asked: in the place of a table that nobody has."""
+
+    schema: Schema
+    records: int
+
+    def __len__(self) -> int:
+        return self.records
+
+
 def learn_plan(
-    table: Table,
+    table: Table | Respondents,
     requirement: PkAnonymity | DifferentialPrivacy,
     source: Keystream,
     *,
@@ -70,7 +83,7 @@ def learn_plan(
     methods = methods_of(
         how or {}, noise=noise, priors=priors or {}, matrices=matrices or {}, histogram=histogram
     )
-    refuse_undeclared(table, undeclared(table.schema, names_of_bins(methods)))
+    _refuse_undeclared(table, undeclared(table.schema, names_of_bins(methods)))
     choices = choose(table.schema, methods, joint or {}, noise)
     fixed = {one.name: _given(one, one.method) for one in choices if isinstance(one.method, Matrix)}
     free = [one for one in choices if one.name not in fixed]
@@ -95,6 +108,15 @@ def learn_plan(
         estimates=estimates,
         true_histograms=tuple(one.name for one in free if _by_true_histogram(one.method)),
     )
+
+
+def _refuse_undeclared(table: Table | Respondents, names: Sequence[str]) -> None:
+    if isinstance(table, Table):
+        refuse_undeclared(table, names)
+    elif names:
+        raise InputError(
+            f"'{names[0]}' has neither a domain nor bounds. Declare in the schema what its values can be."
+        )
 
 
 def _law(choice: LawChoice, channel: Channel) -> Law:
@@ -171,7 +193,7 @@ def _by_true_histogram(method: RandomizationMethod) -> bool:
 
 
 def _optimal(
-    choice: LawChoice, method: Optimal, table: Table, epsilon: float, source: Keystream
+    choice: LawChoice, method: Optimal, table: Table | Respondents, epsilon: float, source: Keystream
 ) -> tuple[Pram, float]:
     """Return the optimal PRAM within epsilon, and what of epsilon a private estimate took.
 
@@ -179,6 +201,10 @@ def _optimal(
     """
     if method.prior is not None:
         return optimal_pram(_public(choice, method.prior), epsilon=epsilon), 0.0
+    if not isinstance(table, Table):
+        raise ParameterError(
+            f"An optimal law of '{choice.name}' is made for a histogram, which nobody has before people are asked. Give a public one as its prior."
+        )
     if method.histogram == "true-histogram":
         return optimal_pram(domain_counts(choice.domain, table), epsilon=epsilon), 0.0
     return _estimated(choice, table, epsilon, source)
