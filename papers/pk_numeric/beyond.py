@@ -22,7 +22,7 @@ from sudare.plans.polytopes import width
 from sudare.privacy.pk_anonymity import k_of, spread_for
 from sudare.privacy.pl_diversity import l_of
 from sudare.randomization.areas import area_of, faces_of
-from sudare.randomization.domains import Grid as Points
+from sudare.randomization.grids import Grid as Points
 from sudare.randomization.laws import Law, channel_for
 
 PERSONS = 12

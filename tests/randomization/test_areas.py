@@ -20,7 +20,7 @@ from sudare.attacks.randomized import by_law
 from sudare.plans.law import LawForm
 from sudare.plans.polytopes import Axis, corners, width
 from sudare.randomization.areas import Area, AreaChannel, area_of, faces_of
-from sudare.randomization.domains import Grid
+from sudare.randomization.grids import Grid
 from sudare.verification.recount_laws import _epsilon_and_spread
 
 TOWN = [(0.0, 4.0), (4.0, 0.0), (10.0, 6.0), (6.0, 10.0), (5.0, 5.0)]  # the last corner lies inside
@@ -312,6 +312,22 @@ def test_the_recount_finds_the_same_width_by_other_means(
     found = corners(faces, [Axis(0.0, 1.0, 10)] * 2)
     own = float(width(found, [Fraction(a), Fraction(b)]))
     assert _epsilon_and_spread(LawForm.of("where", form))[0] == pytest.approx(own, rel=1e-7, abs=1e-9)
+
+
+def test_faces_that_cannot_be_computed_with_are_refused() -> None:
+    far = {"x": AXIS | {"low": 1e300}, "y": AXIS}
+    for form in (FORM | {"axes": far, "faces": [[1e300, 1.0, 1.0]]}, FORM | {"faces": [[1e-300, 0.0, 1e300]]}):
+        with pytest.raises(sd.InputError, match="too steep"):
+            _epsilon_and_spread(LawForm.of("where", form))
+
+
+def test_a_face_with_a_small_slope_counts_for_the_recount_too() -> None:
+    """Along an axis of very many steps, a slope that a solver would take for 0 cuts it in half."""
+    axes = {"x": AXIS | {"steps": 2**38, "scale": str(2**38)}, "y": AXIS | {"scale": "10"}}
+    form = FORM | {"axes": axes, "faces": [[1e-11, 1.0, 1e-11 * 2**37 + 10]]}
+    found = corners([(1e-11, 1.0, 1e-11 * 2**37 + 10)], [Axis(0.0, 1.0, 2**38), Axis(0.0, 1.0, 10)])
+    own = float(width(found, [Fraction(2**38), Fraction(10)]))
+    assert _epsilon_and_spread(LawForm.of("where", form))[0] == pytest.approx(own, rel=1e-6)
 
 
 def test_grids_of_many_axes_are_coarser() -> None:

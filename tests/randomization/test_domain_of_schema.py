@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare.randomization.bins import binned
 from sudare.randomization.bits import BitChannel
-from sudare.randomization.domains import Categories, Grid
+from sudare.randomization.domains import Categories
+from sudare.randomization.grids import Grid
 from sudare.randomization.published import MAX_FLIPPED
 from sudare.tables.types import stored_type
 from tests.randomization.test_channel import bit_matrix

@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from sudare.errors import InputError
 from sudare.plans.polytopes import Axis, Face, Point, corners, width
 from sudare.randomization.channel import Channel, Floats, counted
-from sudare.randomization.domains import MAX_STEPS, SEPARATOR, Codes, Grid
+from sudare.randomization.domains import SEPARATOR
+from sudare.randomization.grids import MAX_STEPS, Codes, Grid
 from sudare.randomization.laplace import LaplaceChannel
 
 PARTS_OF_STEP = 2**16  # the scale of noise is rounded up to parts of a grid step

@@ -13,7 +13,8 @@ from sudare.privacy.requirement import one_of
 from sudare.randomization.areas import Area as AreaDomain
 from sudare.randomization.areas import area_of
 from sudare.randomization.bins import binned, tells_its_values
-from sudare.randomization.domains import Categories, Grid, Joint
+from sudare.randomization.domains import Categories, Joint
+from sudare.randomization.grids import Grid
 from sudare.randomization.laws import LawDomain
 from sudare.randomization.methods import HOWS as HOWS  # the command line names them
 from sudare.randomization.methods import Area, Bins, Bits, How, Noise, RandomizationMethod, Retain

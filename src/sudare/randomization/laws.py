@@ -22,7 +22,8 @@ from sudare.plans.law import LawForm
 from sudare.randomization.areas import Area, AreaChannel
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Categories, Grid, Joint
+from sudare.randomization.domains import Categories, Joint
+from sudare.randomization.grids import Grid
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.methods import After as After  # the command line takes it from here
 from sudare.randomization.methods import How as How

@@ -24,7 +24,8 @@ from sudare.privacy.promises import promise_from_json, promise_to_json
 from sudare.randomization.bins import whole_hierarchy
 from sudare.randomization.budget import Split
 from sudare.randomization.choices import area, domain_of, published
-from sudare.randomization.domains import Grid, Joint
+from sudare.randomization.domains import Joint
+from sudare.randomization.grids import Grid
 from sudare.randomization.laws import Law, LawDomain, law_of
 from sudare.randomization.methods import Histogram as Histogram  # the command line takes it from here
 from sudare.randomization.saved import SavedPlan, plan_files, read_plan

@@ -18,7 +18,7 @@ from sudare.plans.law import GridForm, LawForm
 from sudare.randomization.areas import Area, AreaChannel, estimable
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, Floats
-from sudare.randomization.domains import Grid
+from sudare.randomization.grids import Grid
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import channel_of, reflecting
 from sudare.tables.numbers import numbers_of

@@ -30,8 +30,8 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import refused, whole_number
 from sudare.randomization.bins import whole_hierarchy
-from sudare.randomization.domains import Codes
 from sudare.randomization.draw import input_codes
+from sudare.randomization.grids import Codes
 from sudare.randomization.laws import Law
 from sudare.randomization.learn import Respondents, learn_plan
 from sudare.randomization.plan import RandomizationPlan

@@ -16,7 +16,8 @@ from sudare.privacy.certificate import Certificate
 from sudare.randomization.areas import AreaChannel
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import MatrixChannel
-from sudare.randomization.domains import Grid, Joint
+from sudare.randomization.domains import Joint
+from sudare.randomization.grids import Grid
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import Law
 from sudare.randomization.plan import RandomizationPlan

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from sudare.randomization.areas import AreaChannel
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Grid, domain_counts
+from sudare.randomization.domains import domain_counts
 from sudare.randomization.estimate import estimate
+from sudare.randomization.grids import Grid
 from sudare.randomization.laws import LawDomain
 from sudare.randomization.published import CodedAttribute, PublishedCounts, PublishedLaw
 from sudare.reports.charts import Interval

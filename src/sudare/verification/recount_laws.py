@@ -131,31 +131,32 @@ def _numbers(column: pl.Series) -> pl.Series | None:
 def _widest(law: LawForm) -> float:
     """Return how far two points of an area are apart at most, in scales of its noise: by linear programs, one along each diagonal.
 
-    Points are rounded to the grid, so that its faces are looser by half a step along each axis, and a little more.
+    Points are rounded to the grid, so that its faces are looser by half a step along each axis, and a little more. Every axis goes
+    from 0 to 1 here, so that no small coefficient matters that a solver might take for 0.
     """
     from scipy.optimize import linprog  # it takes long to load
 
     axes = list((law.axes or {}).values())
-    steps = np.array([axis.step for axis in axes])
     faces = np.array(law.faces or np.empty((0, len(axes) + 1)))
-    slopes = faces[:, :-1] * steps
-    most = faces[:, -1] - faces[:, :-1] @ np.array([axis.low for axis in axes])
-    most += np.abs(slopes).sum(axis=1) / 2 * (1 + 2.0**-10)
-    size = np.abs(slopes).max(axis=1, initial=np.finfo(float).tiny)
-    box = [(0.0, float(axis.steps)) for axis in axes]
-    scales = np.array([float(Fraction(axis.scale)) for axis in axes])
+    widths = np.array([axis.step * axis.steps for axis in axes])
+    with np.errstate(over="ignore", invalid="ignore"):
+        slopes = faces[:, :-1] * widths
+        room = np.abs(slopes / [axis.steps for axis in axes]).sum(axis=1) / 2 * (1 + 2.0**-10)
+        most = faces[:, -1] - faces[:, :-1] @ np.array([axis.low for axis in axes]) + room
+        size = np.abs(slopes).max(axis=1, initial=np.finfo(np.float64).tiny)
+        sides, ends = slopes / size[:, None], most / size
+    scales = np.array([float(Fraction(axis.steps) / Fraction(axis.scale)) for axis in axes])
+    if not all(np.isfinite(one).all() for one in (sides, ends, scales)):
+        raise InputError("A law is over an area whose faces are too steep, or too far away, to compute with.")
     widest = 0.0
     for signs in itertools.product((1.0, -1.0), repeat=len(axes) - 1):
-        along = np.array([1.0, *signs]) / scales
-        ends = [
-            linprog(way * along / along.max(), slopes / size[:, None], most / size, bounds=box)
-            for way in (1, -1)
-        ]
-        if any(end.status == 2 for end in ends):
-            raise InputError("A law is over an area in which there is no point.")
-        if any(not end.success for end in ends):
-            raise InputError("A law is over an area whose width cannot be computed.")
-        widest = max(widest, -sum(end.fun for end in ends) * float(along.max()))
+        along = np.array([1.0, *signs]) * scales / scales.max()
+        found = [linprog(way * along, sides, ends, bounds=(0.0, 1.0)) for way in (1, -1)]
+        if not all(one.success for one in found):
+            raise InputError(
+                "A law is over an area in which there is no point, or whose width cannot be computed."
+            )
+        widest = max(widest, -float(sum(one.fun for one in found)) * float(scales.max()))
     return widest
 
 
