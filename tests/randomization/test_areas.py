@@ -316,7 +316,10 @@ def test_the_recount_finds_the_same_width_by_other_means(
 
 def test_faces_that_cannot_be_computed_with_are_refused() -> None:
     far = {"x": AXIS | {"low": 1e300}, "y": AXIS}
-    for form in (FORM | {"axes": far, "faces": [[1e300, 1.0, 1.0]]}, FORM | {"faces": [[1e-300, 0.0, 1e300]]}):
+    for form in (
+        FORM | {"axes": far, "faces": [[1e300, 1.0, 1.0]]},
+        FORM | {"faces": [[1e-300, 0.0, 1e300]]},
+    ):
         with pytest.raises(sd.InputError, match="too steep"):
             _epsilon_and_spread(LawForm.of("where", form))
 

@@ -29,9 +29,8 @@ from sudare.randomization.laplace import LaplaceChannel
 
 PARTS_OF_STEP = 2**16  # the scale of noise is rounded up to parts of a grid step
 MAX_SCALE = 2**56  # steps: noise that leaves nothing but noise
-HALF = (
-    1 + 2.0**-11
-) / 2  # of a step: a little more than half, for floats, and less than corners are moved outwards
+HALF = (1 + 2.0**-11) / 2
+"""Of a step, with room for the rounding of floats; corners are moved outwards by more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +53,7 @@ class Area:
     def corners(self) -> list[Point]:
         """Its corners, in steps along each axis."""
         found = corners(self.faces, [Axis(part.low, part.step, part.steps) for part in self.parts])
-        if width(found, [Fraction(1)] * len(self.parts)) == 0 if found else True:
+        if not found or width(found, [Fraction(1)] * len(self.parts)) == 0:
             raise InputError(
                 f"'{self.name}': no area is left between the bounds of its attributes. Check its corners or inequalities."
             )

@@ -27,7 +27,9 @@ from sudare.tables.text import shown, text_of
 
 MAX_STEPS = 128  # of a grid on which numbers are estimated
 MAX_FLIPPED = 2**9  # points whose bits are estimated one by one: the inverse of their whole matrix takes long
-MAX_POINTS = 500  # of the box around an area, on which it is estimated
+MAX_POINTS = (
+    256  # of the box around an area, on which it is estimated: so few that its whole matrix is at hand
+)
 MAX_SCALE = Fraction(
     2**50
 )  # of noise, in steps: it leaves nothing, and what is wider could not be computed with

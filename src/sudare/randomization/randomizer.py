@@ -121,13 +121,7 @@ class Randomizer:
                 f"The record has no '{absent[0]}'. An answer has {listed(self.plan.attributes)}; a missing value is None."
             )
         inputs = self._codes(record)
-        fresh = Keystream() if key is None else None
-        drawn = {
-            law.name: law.sample(
-                inputs[law.name], fresh or Keystream.of_secret(key or b"", _purpose(law, inputs[law.name]))
-            )
-            for law in self.plan.laws
-        }
+        drawn = {law.name: _drawn(law, inputs[law.name], key) for law in self.plan.laws}
         return self.plan.decode(drawn).row(0, named=True)
 
     def _codes(self, record: Mapping[str, Any]) -> dict[str, Codes]:
@@ -166,6 +160,9 @@ def _some_value(name: str, attribute: Attribute) -> Any:
     return None if hierarchy is None else hierarchy.labels[0][0]
 
 
-def _purpose(law: Law, code: Codes) -> str:
-    """Return what the draw for one value is for, beside the key: the whole law, and the value."""
-    return json.dumps(["sudare answer", law.name, law.to_json(), int(code[0])], sort_keys=True)
+def _drawn(law: Law, code: Codes, key: bytes | None) -> Codes:
+    """Draw what one value becomes: afresh, or from the key, the whole law, and the value."""
+    if key is None:
+        return law.sample(code, Keystream())
+    purpose = json.dumps(["sudare answer", law.name, law.to_json(), int(code[0])], sort_keys=True)
+    return law.sample(code, Keystream.of_secret(key, purpose))
