@@ -6,11 +6,16 @@ an unbiased estimate of the sum, and its solution is the estimate of b. A publis
 on average is that of the record it came from; so the variance of the sum is that of these parts around theirs,
 sum_a w_a (s G)[a]^2 - sum_c (G w)_c s_c^2, and that of b follows from it by the slope of the sum.
 
+An interval has all values t of a coefficient that the output does not speak against: with the coefficient set to t and the others solved
+for, what is left of its own equation is within 1.96 of its standard errors, as they are at t. (Standard errors at the estimate
+would be too small where it is too large, and the other way round, as the slope is estimated from the same noisy counts.) It may have no end.
+
 The intervals are for what the same regression gives on the original table, not for a population that it is a sample of.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +36,7 @@ MAX_NUMBERS = 2**24
 MAX_ROUNDS = 100
 TOLERANCE = 1e-10
 SINGULAR = 1e-9  # a slope of which one direction has so much less than another has none there
+MAX_STEPS = 12  # from an estimate to the end of its interval, of a standard error at first
 LARGEST_STEP = 2.0  # of a coefficient, each times how far its term spreads
 
 
@@ -41,17 +47,18 @@ class Regression:
     terms: list[str]
     coefficients: Floats
     stderr: Floats
+    low: Floats
+    high: Floats
 
     def frame(self) -> pl.DataFrame:
         """Return one row per coefficient."""
-        reach = REACH * self.stderr
         return pl.DataFrame(
             {
                 "term": self.terms,
                 "estimate": self.coefficients,
                 "stderr": self.stderr,
-                "low": self.coefficients - reach,
-                "high": self.coefficients + reach,
+                "low": self.low,
+                "high": self.high,
             }
         )
 
@@ -66,12 +73,14 @@ def logistic(output: PublishedCounts, outcome: str, value: Any, names: Sequence[
         )
     counts = _each_axis([law.channel.inverse for law in output.laws], output.counts).ravel()
     units = _units(design.terms)
-    terms = design.terms @ units  # so that it does not matter in which units numbers are
-    b = _solved(terms, design.outcome, counts)
-    back = np.linalg.inv(_slope(terms, b, counts))
-    covariance = back @ _variance(output, _parts(terms, design.outcome, b), counts) @ back
-    errors = np.sqrt(np.maximum(np.diag(units @ covariance @ units.T), 0.0))
-    return Regression(design.names, units @ b, errors)
+    equations = _Equations(output, design.terms @ units, design.outcome, counts)
+    b = equations.solved(np.zeros(width), free=np.eye(width))
+    back = np.linalg.inv(equations.slope(b))
+    covariance = units @ (back @ equations.variance(b) @ back) @ units.T
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    to_units = np.asarray(np.linalg.inv(units), dtype=np.float64)
+    ends = [_interval(equations, b, to_units, units, j, float(errors[j])) for j in range(width)]
+    return Regression(design.names, units @ b, errors, *map(np.array, zip(*ends, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,44 +135,90 @@ def _units(terms: Floats) -> Floats:
 # -- The equations ------------------------------------------------------------------------------------------
 
 
-def _solved(terms: Floats, outcome: Floats, counts: Floats) -> Floats:
-    """Find the b at which the parts sum to 0 (Newton's method)."""
-    b = np.zeros(terms.shape[1])
-    for _ in range(MAX_ROUNDS):
-        slope = _slope(terms, b, counts)
-        least, most = np.linalg.eigvalsh(slope)[[0, -1]]
-        if least <= SINGULAR * abs(most):
-            break
-        step = np.linalg.solve(slope, counts @ _parts(terms, outcome, b))
-        b = b + step * min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), 1e-300))
-        if np.abs(step).max() < TOLERANCE:
-            return b
-    raise ParameterError(
-        "The output is too noisy for this regression: no coefficients solve its equations. Name fewer attributes, or release "
-        "the table with a larger epsilon."
-    )
+@dataclass(frozen=True, eq=False)
+class _Equations:
+    """What the coefficients b solve, in units in which no term is larger than another."""
+
+    output: PublishedCounts
+    terms: Floats
+    outcome: Floats
+    counts: Floats
+
+    def chances(self, b: Floats) -> Floats:
+        """Return p for each combination of values."""
+        return np.asarray(1 / (1 + np.exp(-np.clip(self.terms @ b, -700, 700))))
+
+    def parts(self, b: Floats) -> Floats:
+        """Return s for each combination of values."""
+        return np.asarray((self.outcome - self.chances(b))[:, None] * self.terms)
+
+    def slope(self, b: Floats) -> Floats:
+        """Return by how much the sum of s falls as b grows."""
+        p = self.chances(b)
+        return np.asarray((self.terms * (self.counts * p * (1 - p))[:, None]).T @ self.terms)
+
+    def variance(self, b: Floats) -> Floats:
+        """Return sum_a w_a (s G)[a] (s G)[a]^T - sum_c (G w)_c s_c s_c^T."""
+        parts, laws = self.parts(b), self.output.laws
+        shape = [law.channel.inputs for law in laws]
+        weights = [law.channel.inverse_weights for law in laws]
+        of_output = np.stack([_each_axis(weights, own.reshape(shape)).ravel() for own in parts.T], axis=1)
+        around = of_output.T @ (self.output.counts.reshape(-1, 1) * of_output)
+        return np.asarray(around - parts.T @ (self.counts[:, None] * parts))
+
+    def solved(self, b: Floats, free: Floats) -> Floats:
+        """Find the b at which the equations hold along some directions, moving along these only (Newton's method)."""
+        for _ in range(MAX_ROUNDS):
+            slope = free.T @ self.slope(b) @ free
+            least, most = np.linalg.eigvalsh(slope)[[0, -1]]
+            if least <= SINGULAR * abs(most):
+                break
+            step = free @ np.linalg.solve(slope, free.T @ (self.counts @ self.parts(b)))
+            b = b + step * min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), 1e-300))
+            if np.abs(step).max() < TOLERANCE:
+                return b
+        raise ParameterError(
+            "The output is too noisy for this regression: no coefficients solve its equations. Name fewer attributes, or release "
+            "the table with a larger epsilon."
+        )
 
 
-def _chances(terms: Floats, b: Floats) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-np.clip(terms @ b, -700, 700))))
+def _interval(
+    equations: _Equations, b: Floats, to_units: Floats, units: Floats, j: int, error: float
+) -> tuple[float, float]:
+    """Return the ends of the interval of a coefficient: where what is left of its equation is 1.96 of its standard errors."""
+    from scipy.optimize import brentq  # it takes long to load
 
+    along = to_units[:, j]  # along which the coefficient alone changes
+    free = np.delete(to_units, j, axis=1)
+    estimate = float(units[j] @ b)
 
-def _parts(terms: Floats, outcome: Floats, b: Floats) -> Floats:
-    return np.asarray((outcome - _chances(terms, b))[:, None] * terms)
+    def left(t: float) -> float:
+        at = b + (t - estimate) * along
+        at = equations.solved(at, free) if free.size else at
+        slope = equations.slope(at)
+        own = (
+            along - free @ np.linalg.solve(free.T @ slope @ free, free.T @ slope @ along)
+            if free.size
+            else along
+        )
+        spread = float(own @ equations.variance(at) @ own)
+        return float(equations.counts @ equations.parts(at) @ own) / math.sqrt(max(spread, 1e-300))
 
+    def end(sign: int) -> float:
+        """Go outwards until the output speaks against it; where nothing is known so far out, half as far at a time."""
+        near, reach = estimate, error
+        for _ in range(MAX_STEPS):
+            far = near + sign * reach
+            try:
+                if sign * left(far) < -REACH:
+                    return float(brentq(lambda t: sign * left(t) + REACH, near, far, xtol=1e-6 * error))
+                near = far
+            except ParameterError:
+                reach /= 2
+        return sign * math.inf
 
-def _slope(terms: Floats, b: Floats, counts: Floats) -> Floats:
-    p = _chances(terms, b)
-    return np.asarray((terms * (counts * p * (1 - p))[:, None]).T @ terms)
-
-
-def _variance(output: PublishedCounts, parts: Floats, counts: Floats) -> Floats:
-    """Return sum_a w_a (s G)[a] (s G)[a]^T - sum_c (G w)_c s_c s_c^T."""
-    shape = [law.channel.inputs for law in output.laws]
-    weights = [law.channel.inverse_weights for law in output.laws]
-    of_output = np.stack([_each_axis(weights, own.reshape(shape)).ravel() for own in parts.T], axis=1)
-    around = of_output.T @ (output.counts.reshape(-1, 1) * of_output)
-    return np.asarray(around - parts.T @ (counts[:, None] * parts))
+    return (end(-1), end(1)) if error > 0 else (estimate, estimate)
 
 
 def _each_axis(functions: Sequence[Callable[[Floats], Floats]], cells: Floats) -> Floats:
