@@ -125,15 +125,24 @@ def _release() -> tuple[Any, bytes]:
             "ill": ["yes", "no", "no"] * 20,
             "town": ["a", "b"] * 30,
             "pay": [i % 8 for i in range(60)],
+            "size": [1.0 + i % 9 for i in range(60)],
+            "x": [0.5 + i % 3 / 9 for i in range(60)],
+            "y": [0.5 + i % 2 / 9 for i in range(60)],
         }
     )
     schema = sd.Schema.from_roles(
-        quasi=["age", "town", "pay"],
+        quasi=["age", "town", "pay", "size", "x", "y"],
         sensitive=["ill"],
-        bounds={"age": (20, 60), "pay": (0, 7)},
+        bounds={"age": (20, 60), "pay": (0, 7), "size": (1.0, 10.0), "x": (0.0, 1.0), "y": (0.0, 1.0)},
         domains={"ill": ["yes", "no"], "town": ["a", "b"]},
     )
-    options: dict[str, Any] = {"how": {"pay": "bits"}, "joint": {"who": ["town", "ill"]}, "unsafe_seed": 1}
+    how = {
+        "pay": "bits",
+        "size": "factor",
+        "where": sd.methods.Area(polygon=[(0, 0), (1, 0), (1, 1)] * 2 + [(0, 1)]),
+    }
+    joint = {"who": ["town", "ill"], "where": ["x", "y"]}
+    options: dict[str, Any] = {"how": how, "joint": joint, "unsafe_seed": 1}
     release = sd.randomize(sd.read(frame, schema), sd.PkAnonymity(2), **options)
     return json.loads(json.dumps(release.plan.to_json())), written(
         release.frame(), pl.DataFrame.write_parquet
@@ -153,6 +162,7 @@ def _read_law(folder: Path) -> None:
 
     law, data = TableLaw.open(folder / "law.json"), read_parquet(folder / "data.parquet")
     recount_laws.promised(data.columns, data.get_column, law)
+    _or_refused(lambda own: sd.attack(data, law=own), json.loads((folder / "law.json").read_text()))
     for name, own in law.attributes.items():
         _or_refused(lambda counts: estimate(counts, "ml"), PublishedCounts.of(data, {name: own}))
 

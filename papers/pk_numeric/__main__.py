@@ -8,20 +8,40 @@ from typing import NamedTuple
 
 from benchmarks.common import show
 from papers.page import publish
+from papers.pk_numeric.beyond import (
+    TABLES,
+    Diverse,
+    Played,
+    Shape,
+    area_grid,
+    beyond_answers,
+    diversities,
+    diversity_grid,
+    factor_grid,
+    game_grid,
+    games,
+    shapes,
+)
 from papers.pk_numeric.differences import differences
 from papers.pk_numeric.figures import figures
 from papers.pk_numeric.measure import COLUMNS, MECHANISMS, Row, row
+from papers.pk_numeric.mixed import Mixed, measured, mixed_answers, mixed_grids
 from papers.pk_numeric.report import AT, answers, error_grids, theorem_grid
-from papers.pk_numeric.theorems import Line, lines
+from papers.pk_numeric.theorems import Line, N, lines
 
 FOLDER = Path(__file__).parent
 KS, SEEDS = (2.0, 10.0, 100.0, 1000.0), 20
+RELEASES = 100  # of the mixed table
 
 
 class Reproduction(NamedTuple):
     theorems: list[Line]
     rows: list[Row]
     pictures: dict[str, str]
+    games: list[Played]
+    diversities: list[Diverse]
+    areas: list[Shape]
+    mixed: Mixed
 
 
 def main(quick: bool = False) -> Reproduction:
@@ -29,13 +49,25 @@ def main(quick: bool = False) -> Reproduction:
     seeds = 2 if quick else SEEDS
     theorems = lines()
     rows = [row(c, m, k, seeds) for c in COLUMNS for k in ((AT,) if quick else KS) for m in MECHANISMS]
-    shown = [theorem_grid(theorems), *error_grids(rows)]
+    tables = 20 if quick else TABLES
+    played, diverse = list(games(tables)), list(diversities(tables))
+    areas, mixed = list(shapes()), measured(2 if quick else RELEASES)
+    shown = [
+        theorem_grid(theorems),
+        *error_grids(rows),
+        *mixed_grids(mixed),
+        game_grid(played, tables),
+        diversity_grid(diverse),
+        area_grid(areas),
+        factor_grid(N),
+    ]
     for grid in shown:
         show(grid.title, grid.headers, grid.lines)
     pictures = figures(rows)
     if not quick:
-        publish(FOLDER, "Which mechanism?", answers(rows), shown, differences(), pictures)
-    return Reproduction(theorems, rows, pictures)
+        said = [*answers(rows), *mixed_answers(mixed), *beyond_answers(played, diverse, areas)]
+        publish(FOLDER, "What it says", said, shown, differences(), pictures)
+    return Reproduction(theorems, rows, pictures, played, diverse, areas, mixed)
 
 
 if __name__ == "__main__":

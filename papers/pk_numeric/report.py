@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from papers.page import Grid
-from papers.pk_numeric.measure import BITS, CONVENTIONAL, NOISE, TEN, Row
+from papers.pk_numeric.measure import BITS, COLUMNS, CONVENTIONAL, NOISE, RECORDS, TEN, Row
 from papers.pk_numeric.theorems import Line, N
+from sudare.randomization.bins import BINS
 
 AT = 10.0
 
@@ -52,11 +53,22 @@ def _k(k: float) -> str:
     return f"{k:.1f}" if k >= 10 else f"{k:.4f}"
 
 
+def how_to_read() -> str:
+    """Say what was measured, and what the columns are."""
+    columns = " and ".join(f"{one.name} ({one.low} to {one.high})" for one in COLUMNS)
+    return (
+        f"How to read the errors below: {columns} of Adult (`adult.data`, {RECORDS:,} records), one attribute alone, every mechanism with the same k. "
+        "*Kept*: records that came out unchanged. *Moved by*: how far a record moved on average, in years or hours, a bin counting as its middle. "
+        f"*{BINS} bins*: the share of records that a histogram of {BINS} bins puts into a wrong one, *raw* and reconstructed (*ml*, *unbiased*; above 100% "
+        "where an estimate has counts far below 0); *values*: the same for single years or hours, reconstructed. *Mean*: by how much the mean is off."
+    )
+
+
 def answers(rows: Sequence[Row]) -> list[str]:
     """Say what the figures say."""
     by = {(row.column, row.mechanism, row.k): row for row in rows}
     names, ks = list(dict.fromkeys(row.column for row in rows)), sorted({row.k for row in rows})
-    said = []
+    said = [how_to_read()]
     wins = [
         (name, k)
         for name in names
@@ -106,11 +118,13 @@ def answers(rows: Sequence[Row]) -> list[str]:
         f"{', '.join(f'{row.raw_mean.mean():.1f}' for row in raw)} years (every value, ten bins, noise), since replacement and clipping "
         "both pull to the middle of the bounds. Reconstruct."
     )
-    worst = by[names[0], BITS, AT]
+    worst, ages = by[names[0], BITS, AT], COLUMNS[0]
+    values = ages.high - ages.low + 1
+    bits = (values - 1).bit_length()
     said.append(
-        f"Bits (the paper's Proposal 0) are the worst here: seven bits share the budget, so that {worst.kept.mean():.1%} of the records "
-        f"come out unchanged and a flipped high bit moves one by half the range ({worst.moved.mean():.1f} years on average). Of the 128 numbers "
-        "that seven bits can make 54 are no age, and clipping counts them all as 90."
+        f"Bits (the paper's Proposal 0) are the worst here: {bits} bits share the budget, so that {worst.kept.mean():.1%} of the records "
+        f"come out unchanged and a flipped high bit moves one by half the range ({worst.moved.mean():.1f} years on average). Of the {2**bits} numbers "
+        f"that {bits} bits can make {2**bits - values} are no age, and clipping counts them all as {ages.high}."
     )
     stuck = [row for row in rows if row.stuck.any()]
     if stuck:

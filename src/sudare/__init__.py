@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sudare.randomization.invariant import invariant_pram as invariant_pram
     from sudare.randomization.pram import conventional_pram as conventional_pram
     from sudare.randomization.pram import optimal_pram as optimal_pram
+    from sudare.randomization.randomizer import Randomizer
     from sudare.release.release import Release
     from sudare.suitability.assess import Assessment, assess
     from sudare.suitability.histogram import max_blocks as max_blocks
@@ -74,6 +75,7 @@ __all__ = [
     "PkAnonymity",
     "Plan",
     "Policy",
+    "Randomizer",
     "Release",
     "RequirementError",
     "Role",
@@ -118,6 +120,7 @@ _MODULES = {
     "sudare.pview.pview": "PView",
     "sudare.pview.servers": "publish_pview publish_view",
     "sudare.randomization.invariant": "invariant_pram",
+    "sudare.randomization.randomizer": "Randomizer",
     "sudare.randomization.pram": "conventional_pram optimal_pram",
     "sudare.release.release": "Release",
     "sudare.suitability.assess": "Assessment assess",

@@ -10,14 +10,16 @@ from sudare.pview.baselines import Identity, Independent
 from sudare.pview.dawa import Dawa
 from sudare.pview.mondrian import DPMondrian
 from sudare.pview.pairs import Pairs
-from sudare.randomization.methods import Bins, Bits, Matrix, Noise, Optimal, Retain
+from sudare.randomization.methods import Area, Bins, Bits, Factor, Matrix, Noise, Optimal, Retain
 
 __all__ = [
+    "Area",
     "Bins",
     "Bits",
     "Blind",
     "DPMondrian",
     "Dawa",
+    "Factor",
     "FullDomain",
     "Identity",
     "Independent",

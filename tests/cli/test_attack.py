@@ -86,9 +86,14 @@ def test_a_randomized_release_is_attacked_by_its_law(run: Run, tmp_path: Path) -
     assert "100%" not in result.out
     outcomes = json.loads(run("attack", "noisy/hand-over", "--json").out)
     assert outcomes["law"]["k"] >= 4
-    (tmp_path / "people.csv").write_text("ill\nyes\n")
+    assert outcomes["pk_game"]["win_rate"] <= outcomes["pk_game"]["limit"] <= 1 / 4
+    assert outcomes["pk_game"]["here"] is None
+    (tmp_path / "people.csv").write_text("ill\n" + "yes\nno\n[red]maybe\n" * 20)
     (tmp_path / "sudare.toml").write_text(schema.to_toml())
-    refused = run("attack", "noisy", "--known", "people.csv")
+    for kind in ([], ["--kind", "pk_game"]):
+        known = json.loads(run("attack", "noisy", "--known", "people.csv", "--json", *kind).out)
+        assert 0 < known["pk_game"]["here"] <= known["pk_game"]["bound"] <= 1 / 4
+    refused = run("attack", "noisy", "--known", "people.csv", "--kind", "intersection")
     assert refused.code == 2
     assert "would take noise for truth" in refused.err
 

@@ -15,6 +15,7 @@ from sudare.attacks.composition import composition
 from sudare.attacks.homogeneity import homogeneity
 from sudare.attacks.intersection import intersection
 from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
+from sudare.attacks.law_game import by_game
 from sudare.attacks.proximity import proximity
 from sudare.attacks.randomized import by_law
 from sudare.attacks.reidentification import reidentification
@@ -37,6 +38,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         intersection,
         composition,
         by_law,
+        by_game,
         by_minimality,
         by_downcoding,
         by_definetti,

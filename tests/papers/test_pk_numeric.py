@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from papers.pk_numeric.__main__ import Reproduction, main
+from papers.pk_numeric.beyond import beyond_answers, factor_lines
 from papers.pk_numeric.differences import closed_form, differences, printed_search
 from papers.pk_numeric.measure import BITS, COLUMNS, CONVENTIONAL, NOISE, TEN, bins, misplaced
+from papers.pk_numeric.mixed import measured, mixed_answers
 from papers.pk_numeric.report import answers, error_grids
 from papers.pk_numeric.theorems import N, counted_k, factor, laplace, laplace_k, normal, uniform
 
@@ -72,6 +74,40 @@ def test_bins_are_best_for_a_histogram_and_bits_worst_for_records(
         assert row.ml.mean() < row.raw.mean()
 
 
+def test_the_game_and_what_else_the_paper_leaves_open(reproduction: Reproduction) -> None:
+    for game in reproduction.games:
+        assert game.largest <= min(game.bound, 1 / game.k) * (1 + 1e-9)
+        assert game.mean > game.random
+    for diverse in reproduction.diversities:
+        assert diverse.by_theorem <= diverse.of_law * (1 + 1e-9)
+        assert diverse.of_law <= diverse.played * (1 + 1e-9)
+    shares = {shape.name: shape.share for shape in reproduction.areas}
+    assert shares["the box itself"] == pytest.approx(1.0)
+    assert shares["a diamond"] == pytest.approx(0.5, rel=1e-3)
+    for words, said, counted in factor_lines(N):
+        assert counted == pytest.approx(said, rel=1e-6), words
+    assert len(beyond_answers(reproduction.games, reproduction.diversities, reproduction.areas)) == 3
+
+
+def test_a_mixed_table_is_got_back_within_its_intervals(reproduction: Reproduction) -> None:
+    mixed = reproduction.mixed
+    assert mixed.k == pytest.approx(2, rel=1e-6)
+    assert [asked.truth.size for asked in mixed.counts] == [4, 14, 10, 1]
+    assert mixed.counts[0].truth.sum() == mixed.records
+    for asked in (*mixed.counts, *mixed.coefficients):
+        assert (asked.low <= asked.estimates).all()
+        assert (asked.estimates <= asked.high).all()
+    assert np.mean([asked.covered for asked in mixed.coefficients]) >= 0.5  # two releases; the page has many
+    assert len(mixed_answers(mixed)) == 2
+
+
+@pytest.mark.slow
+def test_intervals_of_a_mixed_table_cover_as_often_as_they_say(data_folder: Path) -> None:
+    mixed = measured(60)
+    for asked in (*mixed.unbiased, *mixed.coefficients):
+        assert asked.covered >= 0.95 - 4 * math.sqrt(0.05 * 0.95 / 60), asked.what
+
+
 def test_bins_and_misplaced() -> None:
     place = bins(COLUMNS[0])
     assert place[0] == 0
@@ -94,7 +130,7 @@ def test_report_and_figures(reproduction: Reproduction) -> None:
     for grid in error_grids(reproduction.rows):
         assert len(grid.lines) == 4
         assert all(len(line) == len(grid.headers) for line in grid.lines)
-    assert answers(reproduction.rows)[0].startswith("**For a histogram, use bins")
+    assert answers(reproduction.rows)[1].startswith("**For a histogram, use bins")
     assert list(reproduction.pictures) == [f"figure-{i}.svg" for i in range(1, 6)]
     for picture in reproduction.pictures.values():
         ElementTree.fromstring(picture)

@@ -11,7 +11,6 @@ import pytest
 
 import sudare as sd
 from sudare.errors import InputError
-from sudare.plans import law
 from sudare.plans.law import LawForm, TableLaw
 
 OWN: dict[str, Any] = {"epsilon": 1.0, "spread": 2.0}
@@ -91,7 +90,7 @@ WRONG: list[dict[str, Any]] = [
     *(NOISE | {"low": value} for value in (None, "0", 1e308, LONG)),
     *(NOISE | {"after": value} for value in (None, "fold", 1)),
     *(BITS | {"flips": value} for value in (None, 0, 1, -0.5, "x")),
-    *(BITS | {"steps": value} for value in (law.MAX_FLIPPED, 2**40)),
+    *(BITS | {"steps": value} for value in (0, 2**40 + 1, LONG)),
     JOINT | {"columns": {}},
     JOINT | {"columns": {"c": {"values": ["x"] * 6}}},
     JOINT | {"columns": {str(i): {"values": [str(j) for j in range(1000)]} for i in range(100)}},

@@ -225,7 +225,13 @@ K5 = sd.PkAnonymity(5)
         (K5, {"priors": {"ill": [1, 2, 3]}}, sd.ParameterError, "prior of 'ill' must have 2 counts"),
         (K5, {"how": {"ill": "retain"}, "priors": {"ill": [1, 2]}}, sd.ParameterError, "ill"),
         (K5, {"matrices": {"ill": np.full((3, 3), 1 / 3)}}, sd.ParameterError, "matrix of 'ill' must have"),
-        (K5, {"matrices": {"ill": np.eye(2)}}, sd.ParameterError, "matrices alone use more than"),
+        (K5, {"matrices": {"ill": np.eye(2)}}, sd.RequirementError, r"k = 1 only.*Theorem 5\.2"),
+        (
+            K5,
+            {"matrices": {"ill": [[1 - 1e-6, 1e-6], [1e-6, 1 - 1e-6]]}},
+            sd.ParameterError,
+            "matrices alone use more than",
+        ),
     ],
 )
 def test_refuses_with_the_reason(

@@ -11,6 +11,7 @@ from sudare.attacks.composition import composition
 from sudare.attacks.harmless import Harmless
 from sudare.attacks.intersection import Views, intersection
 from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
+from sudare.attacks.law_game import by_game
 from sudare.attacks.published import Output, Published
 from sudare.attacks.randomized import by_law, law_of, refuse_noise_as_truth
 from sudare.errors import InputError, ParameterError
@@ -57,8 +58,9 @@ def attack(
     is, to compare the risk before and after.
 
     A randomized table is attacked by its law, kind "law": what its noise leaves to outsiders at most. The law lies beside
-    the output, or is given as the option `law`; the schema is not needed. The result is a ByLaw. The other kinds would
-    take noise for truth, and are refused.
+    the output, or is given as the option `law`; the schema is not needed. The result is a ByLaw. By kind "pk_game" somebody
+    who knows the original (option `known`; else the output stands in for one) picks the person and the row that most likely
+    belong together. The result is a PkGame, for the holder alone. The other kinds would take noise for truth, and are refused.
 
     Several views, a mapping from names to frames or files, or the folder they are in, are attacked together by
     kind "intersection"; its option `known` are the people who are looked up in them. The result is an Intersection.
@@ -80,7 +82,8 @@ def attack(
     """
     if kind is None:
         kind = "law" if "law" in options or law_of(output) is not None else "homogeneity"
-    own = {name: known.attack for name, known in KINDS.items()} | TOGETHER | {"law": by_law} | KNOWING
+    own = {name: known.attack for name, known in KINDS.items()} | TOGETHER | KNOWING
+    own |= {"law": by_law, "pk_game": by_game}
     if kind not in own:
         raise ParameterError(
             f"The 'kind' parameter of attack must be one of {', '.join(own)}. Got {kind!r} instead."
@@ -96,6 +99,8 @@ def attack(
         )
     if kind == "law":
         return by_law(output, **options)
+    if kind == "pk_game":
+        return by_game(output, schema, **options)
     refuse_noise_as_truth(output, kind)
     if kind in KNOWING:
         return KNOWING[kind](output, _needed(schema, kind), **options)

@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 from sudare.attacks.published import Output, rows_of
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import LawForm, TableLaw
+from sudare.plans.polytopes import corners, width
 from sudare.tables.file_rows import FileRows
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
 from sudare.tables.text_files import read_json
 
 Floats = NDArray[np.float64]
+
+MAX_LISTED = 2**12  # values of flipped bits that are looked at one by one
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,12 @@ class Sureness:
     before: float
     """The probability of any value beforehand."""
     after: float
-    """The probability of the likeliest original value, given the most telling published one."""
+    """The probability of the likeliest original value, given the most telling published one: 1/l of Pl-diversity."""
+
+    @property
+    def pl(self) -> float:
+        """The l of Pl-diversity: nobody who knows all the rest believes a value with more than 1/l."""
+        return 1 / self.after
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class ByLaw:
         for name, sure in self.by_attribute.items():
             lines.append(
                 f"{name}: of {sure.values:,} equally likely values, the most telling published one makes one "
-                f"{sure.after:.1%} sure, instead of {sure.before:.1%}."
+                f"{sure.after:.1%} sure, instead of {sure.before:.1%} (Pl-diversity with l = {sure.pl:.3g})."
             )
         return "\n".join(lines)
 
@@ -82,18 +90,13 @@ def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
     >>> round(attacked.k, 3), round(attacked.epsilon, 4), round(attacked.by_attribute["ill"].after, 3)
     (1.271, 1.0, 0.731)
     """
-    table = TableLaw.of(law) if law is not None else law_of(output)
-    if table is None:
-        raise InputError(
-            "The law of a randomized table is missing. Name the release's folder, or give law=..."
-        )
+    table = table_law(output, law)
     tells = {name: _tells(own) for name, own in table.attributes.items()}
     estimates = math.fsum(table.estimates.values())
     records = rows_of(output).height
-    spread = math.fsum(one.spread for one in tells.values()) + 2 * estimates
     return ByLaw(
         records=records,
-        k=1 + (records - 1) * math.exp(-spread),
+        k=1 + (records - 1) * math.exp(-spread_of(table)),
         epsilon=math.fsum(one.epsilon for one in tells.values()) + estimates,
         by_attribute={
             name: Sureness(one.size, 1 / one.size, max(one.after, 1 / one.size))
@@ -102,7 +105,23 @@ def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
     )
 
 
+def spread_of(table: TableLaw) -> float:
+    """Return how far the laws of a table tell two records apart, there and back; an estimate of epsilon e adds 2 e."""
+    laws = math.fsum(_tells(own).spread for own in table.attributes.values())
+    return laws + 2 * math.fsum(table.estimates.values())
+
+
 # -- Is it randomized? -----------------------------------------------------------------------------------
+
+
+def table_law(output: Output, law: Mapping[str, Any] | None) -> TableLaw:
+    """Return the law of a randomized table: the one that is given, or else the one that lies beside it."""
+    table = TableLaw.of(law) if law is not None else law_of(output)
+    if table is None:
+        raise InputError(
+            "The law of a randomized table is missing. Name the release's folder, or give law=..."
+        )
+    return table
 
 
 def law_of(output: Any) -> TableLaw | None:
@@ -127,7 +146,7 @@ def refuse_noise_as_truth(output: Any, kind: str) -> None:
     if law_of(output) is not None:
         raise ParameterError(
             f"{output} is randomized: its rows are drawn by a law, and the {kind} attack would take noise for truth. What "
-            'an outsider can reach is told by kind="law".'
+            'an outsider can reach is told by kind="law", and who knows the original is played against by kind="pk_game".'
         )
 
 
@@ -150,6 +169,8 @@ class _Tells(NamedTuple):
 
 def _tells(law: LawForm) -> _Tells:
     """Look at all outputs of a law."""
+    if law.axes is not None:
+        return _area(law)
     if law.scale is not None:
         return _noise(law.size, Fraction(law.scale))
     if law.flips is not None:
@@ -169,10 +190,38 @@ def _noise(size: int, scale: Fraction) -> _Tells:
     return _Tells(size, width, 2 * width, after)
 
 
+def _area(law: LawForm) -> _Tells:
+    """Noise along several axes, on points of an area: the farthest two of them are told apart best.
+
+    Of all points of the area, as many as its part of the box has, no one becomes more than e^width times likelier.
+    """
+    from scipy.spatial import ConvexHull, QhullError  # it takes long to load
+
+    axes = list((law.axes or {}).values())
+    found = corners(law.faces or (), law.area_axes())
+    if not found:
+        raise InputError("A law is over an area in which there is no point.")
+    widest = float(width(found, [Fraction(axis.scale) for axis in axes]))
+    try:
+        points = ConvexHull(np.array(found, dtype=np.float64)).volume
+    except QhullError:  # it is flat
+        points = 1.0
+    return _Tells(law.size, widest, 2 * widest, min(1.0, math.exp(min(widest, 700.0)) / max(points, 1.0)))
+
+
 def _flips(size: int, flip: float) -> _Tells:
-    """Bits that are flipped one by one; what comes out beyond the grid is put at its end."""
+    """Bits that are flipped one by one; what comes out beyond the grid is put at its end.
+
+    Of very many values, the surest guess is bounded: with 2^m of them on the grid, an output has m bits that say nothing of
+    each other. If there are more values, those beyond 2^m may be surer, but have all these against them.
+    """
     bits = max(1, (size - 1).bit_length())
     epsilon = bits * abs(math.log((1 - flip) / flip))
+    if size > MAX_LISTED:
+        odds, full = min(flip, 1 - flip) / max(flip, 1 - flip), size.bit_length() - 1
+        others = (1 + odds) ** full
+        after = 1 / others if size == 2**full else max(1 / others, 1 / (1 + odds * others))
+        return _Tells(size, epsilon, 2 * epsilon, after)
     values, end, after = np.arange(size), np.zeros(size), 0.0
     for output in range(2**bits):
         likely = (flip / (1 - flip)) ** np.bitwise_count(values ^ output)

@@ -18,7 +18,7 @@ from sudare.tables.attribute import Role
 
 Kind = Literal[
     "homogeneity", "background", "reidentification", "skewness", "proximity", "intersection", "law",
-    "composition", "minimality", "downcoding", "definetti",
+    "pk_game", "composition", "minimality", "downcoding", "definetti",
 ]  # fmt: skip
 
 
@@ -39,7 +39,8 @@ def attack(
         str | None,
         typer.Option(
             help="People whose quasi values an outsider knows: look them up in all views together (intersection) or in "
-            "releases that were made without each other (composition); all people of the release (minimality, definetti). "
+            "releases that were made without each other (composition); all people of the release (minimality, definetti); "
+            "the original of a randomized table (pk_game). "
             "Or, for background, how many values an outsider can rule out.",
             metavar="PEOPLE|NUMBER",
         ),
@@ -103,7 +104,7 @@ def attack(
         "harmless": harmless,
     }
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if kind is None and known is not None:
+    if kind is None and known is not None and (len(output) > 1 or law_of(output[0]) is None):
         kind = "intersection"
     if kind == "background" and known is not None:
         options["known"] = _number(known)
@@ -136,8 +137,12 @@ def _outcomes(output: list[Path], schema: Path, kind: Kind | None, options: dict
         raise InputError(
             "Several outputs are attacked together. Say whose values an outsider knows: --known PEOPLE."
         )
-    if kind == "law" or (kind is None and law_of(output[0]) is not None):
+    if kind == "law":
         return {"law": attack_output(output[0], kind="law", **options)}
+    if kind is None and law_of(output[0]) is not None:
+        return {"law": attack_output(output[0], kind="law")} | _game(output[0], schema, options)
+    if kind == "pk_game":
+        return _game(output[0], schema, options)
     declared = schema_of(schema)
     if kind is not None:
         return {kind: attack_output(output[0], declared, kind, **options)}
@@ -148,3 +153,9 @@ def _outcomes(output: list[Path], schema: Path, kind: Kind | None, options: dict
         one: attack_output(output[0], declared, one, **(options if one in NEED_SENSITIVE else {}))
         for one in kinds
     }
+
+
+def _game(output: Path, schema: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """Play the Pk game; the schema says of what type the columns of a known original are."""
+    declared = schema_of(schema) if "known" in options else None
+    return {"pk_game": attack_output(output, declared, "pk_game", **options)}

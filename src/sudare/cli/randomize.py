@@ -181,4 +181,5 @@ def _named(name: str, law: dict[str, Any]) -> str:
 
 def _changes(change: dict[str, float]) -> str:
     moved = f", by {change['moved']:.4g} on average" if "moved" in change else ""
+    moved += f", by a factor of {change['factor']:.4g} on average" if "factor" in change else ""
     return f"{change['changed']:.1%}{moved}"

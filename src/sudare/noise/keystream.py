@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import mmap
 import os
 import secrets
@@ -88,6 +89,17 @@ class Keystream:
         source = cls.__new__(cls)
         key = hashlib.sha256(digits.encode()).digest()
         source._start(key, f"UNSAFE: ChaCha20 keyed by the seed {digits}", safe=False)
+        return source
+
+    @classmethod
+    def of_secret(cls, secret: bytes, purpose: str) -> Keystream:
+        """Return a source that repeats itself for who has the secret, and is as good as new for everybody else.
+
+        Each purpose has a source of its own, of which the others tell nothing (HMAC-SHA256).
+        """
+        source = cls.__new__(cls)
+        key = hmac.digest(secret, purpose.encode(), "sha256")
+        source._start(key, "ChaCha20 keyed by a secret that its owner keeps", safe=True)
         return source
 
     def _start(self, key: bytes, description: str, *, safe: bool) -> None:

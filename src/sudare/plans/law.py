@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from sudare.errors import InputError
+from sudare.plans.polytopes import MAX_CHOICES, Axis, choices
 from sudare.tables.faults import first_fault
 from sudare.tables.text import shown
 from sudare.tables.text_files import read_json
@@ -26,11 +28,15 @@ MAX_VALUES = 10**6
 """Values of an attribute, or combinations of the values of several."""
 MAX_MATRIX = 1_024
 """Rows and columns of a matrix that is written out."""
-MAX_FLIPPED = 2**12
-"""Grid points whose bits are flipped."""
 MAX_STEPS = 2**40
 """Of the grid of a number."""
+MAX_AXES, MAX_FACES = 8, 64
+"""Of an area."""
+MAX_POINTS = 2**62
+"""Of the box around it."""
 MAX_NUMBER = 1e300
+MAX_LOGARITHM = 690.0
+"""Of a number that can be written."""
 MAX_DIGITS = 40
 """Of the two numbers of a fraction."""
 MAX_SCALE = 2**60
@@ -49,6 +55,7 @@ Texts = Annotated[tuple[Text, ...], Field(strict=False, min_length=1, max_length
 Amount = Annotated[float, Field(ge=0, le=MAX_NUMBER)]
 Number = Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 Probability = Annotated[float, Field(ge=0, le=1)]
+FaceForm = Annotated[tuple[Number, ...], Field(strict=False, max_length=MAX_AXES + 1)]
 Row = Annotated[tuple[Probability, ...], Field(strict=False, max_length=MAX_MATRIX)]
 
 
@@ -70,27 +77,48 @@ class Values(_Form):
 
 
 class GridForm(NamedTuple):
-    """The points of a number: from `low` on, so many steps."""
+    """The points of a number, or of its logarithm: from `low` on, so many steps."""
 
     low: float
     step: float
     steps: int
+    logarithm: bool = False
 
     @property
     def high(self) -> float:
         """Where it ends."""
         return self.low + self.step * self.steps
 
+    def along(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where numbers lie on the axis of the grid; what has no logarithm lies before its beginning."""
+        if not self.logarithm:
+            return numbers
+        return np.log(np.maximum(numbers, np.exp(self.low - self.step)))
+
+
+class AxisForm(_Form):
+    """One axis of an area: its grid, and the noise along it."""
+
+    low: Number
+    step: float = Field(gt=0, le=MAX_NUMBER)
+    steps: int = Field(ge=1, le=MAX_STEPS)
+    scale: Annotated[str, AfterValidator(_as_scale)]
+
+    @property
+    def grid(self) -> GridForm:
+        """Its points."""
+        return GridForm(self.low, self.step, self.steps)
+
 
 class LawForm(_Form):
     """By which law the values of one attribute were changed, or the combinations of several.
 
-    Its domain is a list of values, the columns whose values it combines, or a grid of `steps` from `low` on. Values are
-    kept with a probability each, or changed by a matrix with a column per input; on a grid, noise of a scale is
-    added, or bits are flipped.
+    Its domain is a list of values, the columns whose values it combines, or a grid of `steps` from `low` on, of numbers or of
+    their logarithms. Values are kept with a probability each, or changed by a matrix with a column per input; on a grid,
+    noise of a scale is added, or bits are flipped. Or it is an area over several axes, each with a grid and noise.
     """
 
-    how: Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
+    how: Literal["retain", "noise", "factor", "area", "bins", "bits", "matrix", "optimal"]
     epsilon: Amount
     spread: Amount
     values: Texts | None = None
@@ -99,11 +127,15 @@ class LawForm(_Form):
     low: Number | None = None
     step: float | None = Field(default=None, gt=0, le=MAX_NUMBER)
     steps: int | None = Field(default=None, ge=1, le=MAX_STEPS)
+    logarithm: Literal[True] | None = None
     retention: Annotated[tuple[Probability, ...], Field(strict=False, max_length=MAX_VALUES)] | None = None
     matrix: Annotated[tuple[Row, ...], Field(strict=False, max_length=MAX_MATRIX)] | None = None
     scale: Annotated[str, AfterValidator(_as_scale)] | None = None
     after: Literal["clip", "reflect"] | None = None
     flips: float | None = Field(default=None, gt=0, lt=1)
+    axes: dict[str, AxisForm] | None = Field(default=None, min_length=2, max_length=MAX_AXES)
+    faces: Annotated[tuple[FaceForm, ...], Field(strict=False, max_length=MAX_FACES)] | None = None
+    """Of an area: no record lies where a_1 x_1 + ... + a_n x_n is above b."""
 
     @classmethod
     def of(cls, name: str, data: object) -> LawForm:
@@ -116,6 +148,9 @@ class LawForm(_Form):
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> Self:
+        if self.axes is not None or self.faces is not None:
+            self._check_area()
+            return self
         on_grid = self.steps is not None
         channels = (self.retention, self.matrix) if not on_grid else (self.scale, self.flips)
         others = (self.scale, self.flips) if not on_grid else (self.retention, self.matrix)
@@ -125,6 +160,7 @@ class LawForm(_Form):
             or sum(given is not None for given in channels) != 1
             or any(given is not None for given in others)
             or (self.after is None) != (self.scale is None)
+            or (self.logarithm is not None and self.scale is None)
             or (self.missing is not None and self.values is None)
         ):
             raise ValueError("is of no known kind")
@@ -133,8 +169,39 @@ class LawForm(_Form):
         self._check_size()
         return self
 
+    def _check_area(self) -> None:
+        others = (
+            "values",
+            "missing",
+            "columns",
+            "low",
+            "step",
+            "steps",
+            "logarithm",
+            "retention",
+            "matrix",
+            "scale",
+            "after",
+            "flips",
+        )
+        if (
+            self.axes is None
+            or self.faces is None
+            or self.how != "area"
+            or any(getattr(self, other) is not None for other in others)
+        ):
+            raise ValueError("is of no known kind")
+        if self.size > MAX_POINTS or any(not axis.grid.high <= MAX_NUMBER for axis in self.axes.values()):
+            raise ValueError("has a grid that does not end")
+        if any(len(face) != len(self.axes) + 1 or not any(face[:-1]) for face in self.faces):
+            raise ValueError(
+                "has a face without a number for each axis and one more, or with nothing but zeros"
+            )
+        if choices(len(self.faces), len(self.axes)) > MAX_CHOICES:
+            raise ValueError("has an area with too many faces")
+
     def _check_size(self) -> None:
-        if self.size > (MAX_STEPS + 1 if self.scale is not None else MAX_VALUES):
+        if self.size > (MAX_VALUES if self.steps is None else MAX_STEPS + 1):
             raise ValueError(f"has {self.size:,} values or combinations; {MAX_VALUES:,} are the most")
         if self.retention is not None and len(self.retention) != self.size:
             raise ValueError("must have a probability to be kept for each of its values")
@@ -142,14 +209,16 @@ class LawForm(_Form):
             raise ValueError("must have a matrix with a row and a column for each of its values")
         if self.matrix is not None and (abs(np.sum(self.matrix, axis=0) - 1) > 1e-9).any():
             raise ValueError("has a matrix with a column that is no distribution")
-        if self.flips is not None and self.size > MAX_FLIPPED:
-            raise ValueError(f"flips the bits of {self.size:,} grid points; {MAX_FLIPPED:,} are the most")
-        if self.grid is not None and not self.grid.high <= MAX_NUMBER:
-            raise ValueError("has a grid that does not end")
+        if self.grid is not None:
+            most = MAX_LOGARITHM if self.logarithm else MAX_NUMBER
+            if not -most <= self.grid.low <= self.grid.high <= most:
+                raise ValueError("has a grid that does not end")
 
     @property
     def size(self) -> int:
         """How many values it knows: grid points, values, or combinations of the values of several columns."""
+        if self.axes is not None:
+            return math.prod(axis.steps + 1 for axis in self.axes.values())
         if self.columns is not None:
             return math.prod(len(column.values) for column in self.columns.values())
         return len(self.values) if self.values is not None else (self.steps or 0) + 1
@@ -159,17 +228,32 @@ class LawForm(_Form):
         """The grid of a number; None if its domain is listed."""
         if self.low is None or self.step is None or self.steps is None:
             return None
-        return GridForm(self.low, self.step, self.steps)
+        return GridForm(self.low, self.step, self.steps, bool(self.logarithm))
+
+    def grid_of(self, column: str) -> GridForm | None:
+        """Return the grid of one column that it speaks of."""
+        return self.grid if self.axes is None else self.axes[column].grid
+
+    def area_axes(self) -> list[Axis]:
+        """Return the grids of an area."""
+        return [Axis(axis.low, axis.step, axis.steps) for axis in (self.axes or {}).values()]
 
     def domain_to_json(self) -> dict[str, Any]:
-        """Return the values, the combined columns or the grid, as they stand in the file."""
-        keys = {"values", "missing", "columns", "low", "step", "steps"}
+        """Return the values, the combined columns, the grid or the area, as they stand in the file."""
+        if self.axes is not None:
+            grids = {
+                name: axis.model_dump(mode="json", exclude={"scale"}) for name, axis in self.axes.items()
+            }
+            return {"axes": grids, "faces": [list(face) for face in self.faces or ()]}
+        keys = {"values", "missing", "columns", "low", "step", "steps", "logarithm"}
         return self.model_dump(mode="json", include=keys, exclude_none=True)
 
     def values_by_column(self, name: str) -> dict[str, Values | None]:
         """Return the columns that it speaks of, under its own name if it joins none, with their values; None on a grid."""
         if self.columns is not None:
             return dict(self.columns)
+        if self.axes is not None:
+            return dict.fromkeys(self.axes)
         if self.values is None:
             return {name: None}
         return {name: Values(values=self.values, missing=self.missing)}

@@ -10,7 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
-from sudare.randomization.domains import Categories, Grid, listed_values
+from sudare.randomization.domains import Categories, listed_values
+from sudare.randomization.grids import Grid
 from sudare.tables.attribute import Attribute
 from sudare.tables.checking import values_as
 from sudare.tables.hierarchy import Hierarchy

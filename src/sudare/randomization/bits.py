@@ -90,11 +90,24 @@ class BitChannel:
     def expected_change(self) -> float:
         """Return the chance that a point becomes another one, as the mean over all points.
 
-        A point stays if no bit is flipped, and the last one also if what comes out lies beyond the grid.
+        A point stays if no bit is flipped, and the last one also if what comes out lies beyond the grid: if, of the bits of the
+        last one from the highest on, those before some 0 stay and this one is flipped.
         """
-        beyond = np.bitwise_count(np.arange(self.size, 2**self.bits) ^ (self.size - 1))
-        clipped = (self.flip**beyond * (1 - self.flip) ** (self.bits - beyond)).sum() / self.size
-        return float(1 - (1 - self.flip) ** self.bits - clipped)
+        beyond, last = 0.0, self.size - 1
+        for bit in range(self.bits):
+            if not (last >> bit) & 1:
+                beyond += self.flip * (1 - self.flip) ** (self.bits - 1 - bit)
+        return 1 - (1 - self.flip) ** self.bits - beyond / self.size
+
+    def coarser(self, most: int) -> tuple[BitChannel, int]:
+        """Return what the highest bits go through, which number at most so many points, and how many points each of these has.
+
+        Bits are flipped each on its own, and what lies beyond the last point lies beyond, or at, the last of the coarser ones.
+        """
+        dropped = 0
+        while (self.size - 1) >> dropped >= most:
+            dropped += 1
+        return BitChannel(((self.size - 1) >> dropped) + 1, self.flip), 2**dropped
 
     def sample(self, codes: NDArray[Any], source: Keystream) -> NDArray[Any]:
         """Flip bits."""

@@ -7,15 +7,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sudare.errors import InputError, ParameterError
+from sudare.plans.law import MAX_AXES, MAX_FACES
+from sudare.plans.polytopes import MAX_CHOICES, Face, choices
 from sudare.privacy.requirement import one_of
+from sudare.randomization.areas import Area as AreaDomain
+from sudare.randomization.areas import area_of
 from sudare.randomization.bins import binned, tells_its_values
-from sudare.randomization.domains import Categories, Grid, Joint, LawDomain
+from sudare.randomization.domains import Categories, Joint
+from sudare.randomization.grids import Grid
+from sudare.randomization.laws import LawDomain
 from sudare.randomization.methods import HOWS as HOWS  # the command line names them
-from sudare.randomization.methods import Bins, How, Noise, RandomizationMethod, Retain
+from sudare.randomization.methods import Area, Bins, Bits, How, Noise, RandomizationMethod, Retain
 from sudare.tables.attribute import Role
 from sudare.tables.schema import Schema
 
-JOINT_HOWS: tuple[How, ...] = ("retain", "matrix", "optimal")
+JOINT_HOWS: tuple[How, ...] = ("retain", "matrix", "optimal", "area")
 MEMBER_HOWS: tuple[How, ...] = ("retain", "bins")
 """Which say what the values of a member are; its law is the group's."""
 MAX_COMBINATIONS = 10**6
@@ -57,27 +63,51 @@ def choose(
         if group is None:
             usual = Retain() if schema[name].bounds is None else noise
             method = methods.get(name, usual)
-            choices[name] = LawChoice(name, method, domain_of(schema, name, method.name), schema[name].weight)
+            precision = method.precision if isinstance(method, Bits) else None
+            domain = domain_of(schema, name, method.name, precision)
+            choices[name] = LawChoice(name, method, domain, schema[name].weight)
         elif group not in choices:
             weight = sum(schema[member].weight for member in joint[group])
-            domain = _joint(schema, group, joint[group], hows)
-            choices[group] = LawChoice(group, methods.get(group, Retain()), domain, weight)
+            law = methods.get(group, Retain())
+            combined = (
+                area(schema, group, joint[group], law.faces)
+                if isinstance(law, Area)
+                else _joint(schema, group, joint[group], hows)
+            )
+            choices[group] = LawChoice(group, law, combined, weight)
     return list(choices.values())
 
 
-def domain_of(schema: Schema, name: str, how: How) -> Categories | Grid:
-    """Return what an attribute's values can be, for a kind of law: a function of the schema alone.
+def domain_of(schema: Schema, name: str, how: How, precision: float | None = None) -> Categories | Grid:
+    """Return what an attribute's values can be, for a kind of law: a function of the schema, and of the precision of bits.
 
     >>> schema = Schema.from_roles(quasi=["age"], bounds={"age": (0, 120)})
     >>> len(domain_of(schema, "age", "noise")), len(domain_of(schema, "age", "bins"))
     (121, 11)
     """
-    if how in ("noise", "bits"):
+    if how == "noise":
         return Grid.of(name, schema[name])
+    if how == "factor":
+        return Grid.of_factors(name, schema[name])
+    if how == "bits":
+        return Grid.of_bits(name, schema[name], precision)
     missing = schema.missing == "own value"
     if how == "bins":
         return binned(name, schema[name], missing=missing)
     return Categories.of(name, schema[name], missing=missing)
+
+
+def area(schema: Schema, group: str, members: Sequence[str], faces: Sequence[Face]) -> AreaDomain:
+    """Return the points of several attributes that lie in an area."""
+    if any(len(face) != len(members) + 1 for face in faces):
+        raise ParameterError(
+            f"The inequalities of '{group}' must have a number for each of its {len(members)} attributes, and one more."
+        )
+    if len(members) > MAX_AXES or len(faces) > MAX_FACES or choices(len(faces), len(members)) > MAX_CHOICES:
+        raise ParameterError(
+            f"The area of '{group}' has too many sides, {len(faces)}, in {len(members)} dimensions. Give one around it that has fewer."
+        )
+    return area_of(group, [Grid.of(member, schema[member]) for member in members], faces)
 
 
 def labelled_domain(schema: Schema, name: str, how: Mapping[str, How], joint: Groups) -> Categories | Joint:
@@ -175,5 +205,9 @@ def _check_methods(schema: Schema, methods: Mapping[str, RandomizationMethod], j
     for name, method in methods.items():
         if name in joint:
             one_of(method.name, f"how['{name}']", "randomize", JOINT_HOWS)
-        elif method.name in ("noise", "bits") and schema[name].kind in ("text", "truth value"):
+        elif method.name == "area":
+            raise ParameterError(
+                f"'{name}' is one attribute, and an area has several: joint={{'where': ['{name}', ...]}}, how={{'where': ...}}."
+            )
+        elif method.name in ("noise", "factor", "bits") and schema[name].kind in ("text", "truth value"):
             raise ParameterError(f"'{name}' has no numbers or dates to add noise to. Use 'retain'.")

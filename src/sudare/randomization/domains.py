@@ -10,31 +10,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError
+from sudare.randomization.grids import Codes, Grid, code_type
 from sudare.tables.attribute import Attribute
-from sudare.tables.checking import innermost, places_in, values_as
-from sudare.tables.column import smallest
-from sudare.tables.numbers import numbers_of
+from sudare.tables.checking import places_in
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml_key
-from sudare.tables.types import MAX_VALUES, declared_values, misfit, stored_type
+from sudare.tables.types import MAX_VALUES, declared_values, stored_type
 
-MAX_STEPS = 2**40
-MAX_WHOLE = 2**53  # beyond it, floats no longer tell whole numbers apart
-MICROSECONDS = 10**6  # in a second
-FINE_STEPS = 2**16  # of the grid of a number that is not whole
 SEPARATOR = " × "  # between the values of a combination
-
-Codes = NDArray[Any]
 
 
 class Binning(Protocol):
@@ -171,120 +163,22 @@ class Joint:
         return {"columns": {part.name: part.to_json() for part in self.parts}}
 
 
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """Points from `low` on, `step` apart, to which numbers and dates are rounded before anything else."""
-
-    name: str
-    dtype: pl.DataType
-    low: float
-    step: float
-    steps: int
-    missing: ClassVar[bool] = False
-    """A missing value lies nowhere on a grid."""
-    binning: ClassVar[None] = None
-
-    @classmethod
-    def of(cls, name: str, attribute: Attribute) -> Grid:
-        """Lay a grid between the declared bounds: whole numbers or days where these are such, and else a fine one.
-
-        >>> grid = Grid.of("age", Attribute(role="quasi", bounds=(0, 120)))
-        >>> grid.steps, Grid.of("age", Attribute(role="quasi", type="number", bounds=(0, 120))).steps
-        (120, 65536)
-        """
-        dtype = stored_type(attribute)
-        if attribute.bounds is None or dtype is None:
-            example = "[1900-01-01, 2030-12-31]" if dtype is not None and dtype.is_temporal() else "[0, 120]"
-            raise InputError(
-                f"'{name}' has no declared bounds, and noise on an unbounded attribute protects nobody "
-                f"(Theorem 5.1). Declare bounds that are public, such as bounds = {example}; do not take the data's own."
-            )
-        if reason := misfit(attribute.bounds, dtype):
-            raise InputError(f"'{name}': {reason}")
-        low, high = innermost(attribute.bounds, dtype)
-        if isinstance(dtype, pl.Datetime):  # whole seconds, so that the ends are exact
-            low, high = math.ceil(Fraction(low) / MICROSECONDS), math.floor(Fraction(high) / MICROSECONDS)
-        if not (high > low and math.isfinite(high - low)):
-            raise InputError(
-                f"'{name}': the bounds [{', '.join(map(text_of, attribute.bounds))}] leave nothing to hide, or do not end. Drop "
-                "the attribute, or declare other ones."
-            )
-        whole = dtype in (pl.Int64, pl.Date)
-        steps = int(high - low) if whole else FINE_STEPS
-        if whole and (steps > MAX_STEPS or max(abs(low), abs(high)) > MAX_WHOLE):
-            raise InputError(
-                f"'{name}': its bounds are too far apart for a grid of whole numbers: it has {MAX_STEPS:,} steps at most, and "
-                f"ends at {MAX_WHOLE:,}. Declare narrower bounds, or the type number."
-            )
-        return cls(name, dtype, float(low), (high - low) / steps, steps)
-
-    def __len__(self) -> int:
-        return self.steps + 1
+class Domain(Protocol):
+    """What is randomized by one law: the values of an attribute, or of several together."""
 
     @property
-    def parts(self) -> tuple[Grid, ...]:
-        """What is joined here: nothing else."""
-        return (self,)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How a histogram may be given."""
-        return (len(self),)
-
-    def places(self, table: Table, name: str) -> Codes:
-        """Return the grid point that is nearest to each value of a table[name]."""
-        if table[name].missing:
-            raise InputError(
-                f"'{self.name}' has missing values, to which no noise can be added. Randomize it in bins, where "
-                f"missing is a value of its own (how={{'{self.name}': 'bins'}}), or fill them."
-            )
-        points = np.rint(self.steps_to(table, name))
-        return np.clip(points, 0, self.steps).astype(code_type(len(self)))
+    def parts(self) -> Sequence[Categories | Grid]:
+        """Whose values are combined."""
 
     def combined(self, columns: Sequence[Codes]) -> Codes:
-        """Return the codes of the rows of the only column."""
-        (codes,) = columns
-        return codes
+        """Return the code of every row, given those of each part."""
 
-    def steps_to(self, table: Table, name: str) -> NDArray[np.float64]:
-        """Return where the values of a dictionary lie, in steps from the first point."""
-        return np.asarray((numbers_of(values_as(table, name, self.dtype)) - self.low) / self.step)
-
-    def numbers(self, codes: Codes) -> NDArray[np.float64]:
-        """Return the numbers (for dates, days or seconds since 1970) that codes stand for."""
-        return np.asarray(self.low + self.step * codes.astype(np.float64))
-
-    def decode(self, codes: Codes) -> pl.Series:
-        """Return the numbers or dates that codes stand for, in the declared type."""
-        numbers = self.numbers(codes)
-        if self.dtype in (pl.Int64, pl.Date):
-            return pl.Series(self.name, np.rint(numbers).astype(np.int64)).cast(self.dtype)
-        if self.dtype.is_temporal():
-            return pl.Series(self.name, np.rint(1e6 * numbers).astype(np.int64)).cast(self.dtype)
-        decimals = max(0, 1 - math.floor(math.log10(self.step)))
-        high = self.low + self.step * self.steps
-        return pl.Series(self.name, np.clip(np.round(numbers, decimals), self.low, high))
-
-    def labels(self) -> list[str]:
-        """Write every grid point as text."""
-        return [text_of(value) for value in self.decode(np.arange(len(self))).to_list()]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the grid as it is published."""
-        return {"low": self.low, "step": self.step, "steps": self.steps}
+    def __len__(self) -> int: ...
 
 
-LawDomain = Categories | Joint | Grid
-
-
-def code_type(size: int) -> type[np.unsignedinteger[Any]]:
-    """Return the type that holds the codes of so many values."""
-    return smallest(size) if size <= 2**32 else np.uint64
-
-
-def domain_counts(domain: LawDomain, table: Table) -> NDArray[np.int64]:
+def domain_counts(domain: Domain, table: Table) -> NDArray[np.int64]:
     """Return how many records of a table have each value of a domain: its true histogram."""
-    parts: Sequence[Categories | Grid] = domain.parts
+    parts = domain.parts
     counts = table.counts([part.name for part in parts])
     columns = [
         part.places(table, part.name)[codes] for part, codes in zip(parts, counts.codes.T, strict=True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sudare.noise.keystream import Keystream
-from sudare.randomization.domains import Codes, code_type
+from sudare.randomization.grids import Codes, code_type
 from sudare.randomization.plan import RandomizationPlan
 
 CHUNK = 2**20

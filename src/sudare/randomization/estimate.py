@@ -15,6 +15,7 @@ from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import one_of
 from sudare.randomization.channel import Channel
 from sudare.randomization.published import CodedAttribute, PublishedCounts, PublishedLaw
+from sudare.randomization.regression import Regression, logistic
 from sudare.tables.numbers import number_of
 from sudare.tables.text import listed, shown, text_of
 from sudare.utility.intervals import REACH
@@ -106,14 +107,38 @@ class Estimate:
         low, high = _possible(unbiased, error, likely, self.outputs.sum())
         return CountEstimate(likely, error, float(low), float(high))
 
+    def logistic(self, **outcome: Any) -> Regression:
+        """Estimate a logistic regression on the original: of whether one attribute has a value, on all the others here.
+
+        Numbers are terms as they are, and categories have a term for each value but the first. The intervals are for what the
+        same regression gives on the original table.
+
+        >>> import polars as pl, sudare as sd
+        >>> people = pl.DataFrame({"sex": ["f", "m"] * 500, "ill": (["no", "no"] * 3 + ["yes", "no"]) * 125})
+        >>> schema = sd.Schema.from_roles(
+        ...     quasi=["sex"], sensitive=["ill"], domains={"sex": ["m", "f"], "ill": ["no", "yes"]}, missing="refuse")
+        >>> noisy = sd.randomize(sd.read(people, schema), sd.DifferentialPrivacy(9, per="record"), unsafe_seed=1)
+        >>> sd.reconstruct(noisy, ["sex", "ill"]).logistic(ill="yes").frame()["term"].to_list()
+        ['intercept', 'sex: f']
+        """
+        if len(outcome) != 1:
+            raise ParameterError("A regression has one outcome, such as logistic(ill='yes').")
+        ((name, value),) = outcome.items()
+        names = [a.name for a in self.attributes]
+        if name not in names or len(names) < 2:
+            raise InputError(
+                f"A regression of '{name}' needs it and others to be estimated together. There are {listed(names)}."
+            )
+        return logistic(PublishedCounts(tuple(self.laws), self.outputs), name, value, names)
+
     def _wanted(self, attribute: CodedAttribute, condition: Any) -> Floats:
         if attribute.numeric:
-            values, half = np.array(attribute.values), attribute.step / 2
+            values, half = attribute.axis, attribute.step / 2
             if isinstance(condition, tuple):
-                low, high = (number_of(end, attribute.dtype) for end in condition)
+                low, high = (attribute.along(number_of(end, attribute.dtype)) for end in condition)
                 return np.asarray((values >= low - half) & (values <= high + half), dtype=np.float64)
             one_by_one = condition if isinstance(condition, list | set) else [condition]
-            points = np.array([number_of(value, attribute.dtype) for value in one_by_one])
+            points = attribute.along([number_of(value, attribute.dtype) for value in one_by_one])
             near = np.abs(values[:, None] - points) <= half * (1 + 1e-9)
             return np.asarray(near.any(axis=1), dtype=np.float64)
         asked = condition if isinstance(condition, list | tuple | set) else [condition]

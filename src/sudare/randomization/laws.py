@@ -19,9 +19,11 @@ from sudare.errors import ParameterError
 from sudare.noise.keystream import Keystream
 from sudare.noise.sampling import sample_discrete_laplace, sample_matrix, sample_retention
 from sudare.plans.law import LawForm
+from sudare.randomization.areas import Area, AreaChannel
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Grid, LawDomain
+from sudare.randomization.domains import Categories, Joint
+from sudare.randomization.grids import Grid
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.methods import After as After  # the command line takes it from here
 from sudare.randomization.methods import How as How
@@ -29,8 +31,10 @@ from sudare.randomization.pram import Pram, conventional_pram
 
 MAX_SCALE = 2**56  # steps: noise that leaves nothing but noise
 PARTS_OF_STEP = 2**16  # the scale of noise is rounded up to parts of a grid step
-MAX_BITS = 12
 MAX_SPREAD = 50.0  # of a category: what is kept with 1 - e^-25 cannot be told from 1 with fewer digits
+
+
+LawDomain = Categories | Joint | Grid | Area
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,8 @@ class Law:
             return np.clip(inside, 0, self.channel.steps).astype(codes.dtype)
         if isinstance(self.channel, BitChannel):
             return self.channel.sample(codes, source)
+        if isinstance(self.channel, AreaChannel):
+            return _moved(codes, self.channel, source)
         return sample_matrix(codes, _matrix(self.channel), source)
 
     def expected_change(self) -> dict[str, float]:
@@ -76,22 +82,34 @@ class Law:
                 return {"changed": float(self.channel.leave.mean())}
             case LaplaceChannel():
                 a = math.exp(-float(1 / self.channel.scale))
-                width = self.domain.step * self.domain.steps if isinstance(self.domain, Grid) else 0.0
+                width = self.domain.width if isinstance(self.domain, Grid) else 0.0
                 move = width * expected_error("noise", len(self.domain), self.channel.spread)
-                return {"changed": 2 * a / (1 + a), "moved": move}
+                how_far = {"factor": math.exp(move)} if self.how == "factor" else {"moved": move}
+                return {"changed": 2 * a / (1 + a), **how_far}
             case BitChannel():
                 return {"changed": self.channel.expected_change()}
+            case AreaChannel():
+                stays = (math.tanh(float(1 / scale) / 2) for scale in self.channel.scales)
+                return {"changed": 1 - math.prod(stays)}
             case _:
                 return {"changed": 1 - float(np.diag(_matrix(self.channel)).mean())}
 
     def to_json(self) -> dict[str, Any]:
         """Return the law as plain data, enough to estimate the truth from the output."""
         about = {"how": self.how, "epsilon": self.channel.epsilon, "spread": self.channel.spread}
-        return about | self.domain.to_json() | _probabilities(self.channel, self.after)
+        domain = self.domain.to_json()
+        if isinstance(self.channel, AreaChannel):
+            for axis, scale in zip(domain["axes"].values(), self.channel.scales, strict=True):
+                axis["scale"] = str(scale)
+            return about | domain
+        return about | domain | _probabilities(self.channel, self.after)
 
 
 def law_of(name: str, form: LawForm, domain: LawDomain) -> Law:
     """Return the law that is published in a form, over its domain."""
+    if isinstance(domain, Area):
+        scales = tuple(Fraction(axis.scale) for axis in (form.axes or {}).values())
+        return Law(name, form.how, domain, AreaChannel(domain, scales))
     return Law(name, form.how, domain, channel_of(form), form.after or "clip")
 
 
@@ -142,6 +160,16 @@ def _matrix(channel: Channel) -> NDArray[np.float64]:
     return channel.matrix
 
 
+def _moved(codes: NDArray[Any], channel: AreaChannel, source: Keystream) -> NDArray[Any]:
+    """Add noise along each axis of an area; what leaves the box is clipped to it."""
+    places = np.unravel_index(codes.astype(np.int64), channel.area.shape)
+    noisy = [
+        np.clip(place + sample_discrete_laplace(len(codes), axis.scale, source), 0, axis.steps)
+        for place, axis in zip(places, channel.axes, strict=True)
+    ]
+    return np.asarray(np.ravel_multi_index(tuple(noisy), channel.area.shape).astype(codes.dtype))
+
+
 def reflected(codes: NDArray[np.int64], steps: int) -> NDArray[np.int64]:
     """Fold what lies beyond the ends back inside."""
     folded = np.mod(codes, 2 * steps)
@@ -167,16 +195,12 @@ def reflecting(channel: LaplaceChannel) -> MatrixChannel:
 
 def channel_for(how: How, size: int, spread: float) -> Channel:
     """Return the channel of a kind, for so many values, that uses a spread and no more."""
-    if how == "noise":
+    if how in ("noise", "factor"):
         wanted = 2 * (size - 1) / spread if spread > 0 else MAX_SCALE
         parts = PARTS_OF_STEP if wanted < 2**40 else 1
         return LaplaceChannel(size - 1, Fraction(math.ceil(min(wanted, MAX_SCALE) * parts), parts))
     if how == "bits":
         bits = max(1, (size - 1).bit_length())
-        if bits > MAX_BITS:
-            raise ParameterError(
-                f"{size:,} grid points have {bits} bits, more than the {MAX_BITS} that are randomized one by one. Use bins."
-            )
         return BitChannel(size, 1 / (1 + math.exp(min(spread / bits, MAX_SPREAD) / 2)))
     return conventional_pram(size, epsilon=min(spread, MAX_SPREAD) / 2)
 
@@ -186,7 +210,7 @@ def expected_error(how: How, size: int, spread: float) -> float:
 
     Noise of the scale r on [0, 1], clipped, moves a number that may be anywhere by r - r^2 (1 - e^(-1/r)) on average.
     """
-    if how == "noise":
+    if how in ("noise", "factor", "area"):
         r = 2 / spread if spread > 0 else math.inf
         return r - r * r * -math.expm1(-1 / r) if r < 1e3 else 0.5
     if how == "bits":

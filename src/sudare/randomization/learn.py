@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
-from sudare.errors import ParameterError
+from sudare.errors import InputError, ParameterError
 from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import one_of, refused
+from sudare.randomization.areas import Area
 from sudare.randomization.budget import SPLITS, Split, SplitAttribute, split_spread
 from sudare.randomization.channel import Channel, MatrixChannel
 from sudare.randomization.choices import Groups, LawChoice, choose, names_of_bins, undeclared
@@ -19,6 +20,7 @@ from sudare.randomization.made_for import of_missing, optimal_channel
 from sudare.randomization.methods import (
     LOSSES,
     After,
+    Factor,
     Histogram,
     How,
     Loss,
@@ -29,6 +31,8 @@ from sudare.randomization.methods import (
     methods_of,
 )
 from sudare.randomization.plan import RandomizationPlan, plan_schema
+from sudare.randomization.refusals import refuse_bounded
+from sudare.randomization.respondents import Respondents
 from sudare.tables.table import Table
 from sudare.tables.undeclared import refuse_undeclared
 
@@ -36,7 +40,7 @@ ROUNDING = 1 - 1e-12  # sums of parts must not exceed the whole by their roundin
 
 
 def learn_plan(
-    table: Table,
+    table: Table | Respondents,
     requirement: PkAnonymity | DifferentialPrivacy,
     source: Keystream,
     *,
@@ -63,7 +67,7 @@ def learn_plan(
     methods = methods_of(
         how or {}, noise=noise, optimal=optimal, priors=priors or {}, matrices=matrices or {}
     )
-    refuse_undeclared(table, undeclared(table.schema, names_of_bins(methods)))
+    _refuse_undeclared(table, undeclared(table.schema, names_of_bins(methods)))
     choices = choose(table.schema, methods, joint or {}, noise)
     fixed = {one.name: _given(one, one.method) for one in choices if isinstance(one.method, Matrix)}
     free = [one for one in choices if one.name not in fixed]
@@ -77,6 +81,8 @@ def learn_plan(
                 choice, choice.method, table, part / 2, isinstance(requirement, PkAnonymity), source
             )
             estimates |= {choice.name: spent} if spent else {}
+        elif isinstance(choice.domain, Area):
+            channels[choice.name] = choice.domain.channel(part)
         else:
             channels[choice.name] = channel_for(choice.method.name, len(choice.domain), part)
     return RandomizationPlan(
@@ -90,8 +96,17 @@ def learn_plan(
     )
 
 
+def _refuse_undeclared(table: Table | Respondents, names: Sequence[str]) -> None:
+    if isinstance(table, Table):
+        refuse_undeclared(table, names)
+    elif names:
+        raise InputError(
+            f"'{names[0]}' has neither a domain nor bounds. Declare in the schema what its values can be."
+        )
+
+
 def _law(choice: LawChoice, channel: Channel) -> Law:
-    after: After = choice.method.after if isinstance(choice.method, Noise) else "clip"
+    after: After = choice.method.after if isinstance(choice.method, Noise | Factor) else "clip"
     return Law(choice.name, choice.method.name, choice.domain, publishable(channel), after)
 
 
@@ -128,7 +143,7 @@ def _split_attribute(choice: LawChoice) -> SplitAttribute:
         choice.name,
         choice.weight,
         lambda spread: expected_error(how, size, spread),
-        None if how == "noise" else size,
+        None if how in ("noise", "factor", "area") else size,
     )
 
 
@@ -145,6 +160,7 @@ def _given(choice: LawChoice, method: Matrix) -> MatrixChannel:
             f"The matrix of '{choice.name}' must have a row and a column for each of its {size} values. "
             f"Got {channel.outputs} x {channel.inputs} instead.{of_missing(choice)}"
         )
+    refuse_bounded(choice.name, channel)
     return channel
 
 

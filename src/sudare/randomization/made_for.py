@@ -16,6 +16,7 @@ from sudare.randomization.channel import Channel, Floats
 from sudare.randomization.choices import LawChoice
 from sudare.randomization.domains import domain_counts
 from sudare.randomization.methods import Optimal
+from sudare.randomization.respondents import Respondents
 from sudare.tables.table import Table
 
 PARTS_OF_EPSILON = 2**20
@@ -26,7 +27,12 @@ BEYOND = 0.05
 
 
 def optimal_channel(
-    choice: LawChoice, method: Optimal, table: Table, epsilon: float, of_k: bool, source: Keystream
+    choice: LawChoice,
+    method: Optimal,
+    table: Table | Respondents,
+    epsilon: float,
+    of_k: bool,
+    source: Keystream,
 ) -> tuple[Channel, float]:
     """Return the best channel within epsilon (or a spread of twice that), and what of epsilon a private estimate took.
 
@@ -34,6 +40,10 @@ def optimal_channel(
     """
     if method.prior is not None:
         return _best(method, _public(choice, method.prior), epsilon, of_k, method.within), 0.0
+    if isinstance(table, Respondents):
+        raise ParameterError(
+            f"An optimal law of '{choice.name}' is made for a histogram, which nobody has before people are asked. Give a public one as its prior."
+        )
     if method.histogram == "true-histogram":
         counts = domain_counts(choice.domain, table).astype(np.float64)
         return _best(method, counts, epsilon, of_k, method.within), 0.0

@@ -6,17 +6,22 @@ The word in a method's `name` is short for the method with its defaults: `how={"
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from numpy.typing import ArrayLike
 
 from sudare.errors import ParameterError
+from sudare.plans.law import MAX_NUMBER
+from sudare.plans.polytopes import Face
 from sudare.privacy.requirement import number, one_of, refused
+from sudare.randomization.areas import faces_of
 from sudare.randomization.distances import Distance
+from sudare.randomization.refusals import refuse_noise
 
-How = Literal["retain", "noise", "bins", "bits", "matrix", "optimal"]
+How = Literal["retain", "noise", "factor", "area", "bins", "bits", "matrix", "optimal"]
 """The kind of a law, as it is published."""
 After = Literal["clip", "reflect"]
 """What is done with noise that leaves the bounds."""
@@ -46,7 +51,13 @@ class Bins:
 class Bits:
     """The points of a grid between the bounds are numbered, and each bit of the number is flipped on its own."""
 
+    precision: float | None = None
+    """How far two points are apart; else whole numbers and days are taken one by one, and other numbers on 2^16 points."""
     name: ClassVar[How] = "bits"
+
+    def __post_init__(self) -> None:
+        if self.precision is not None:
+            number(self.precision, "precision", "Bits", "a number above 0", low=math.ulp(0.0))
 
 
 @dataclass(frozen=True)
@@ -60,10 +71,71 @@ class Noise:
 
     after: After = "clip"
     """What leaves the bounds is clipped to the nearer one, or reflected back inside."""
+    distribution: Literal["laplace"] = "laplace"
+    """What the noise is drawn from. Others that are known are refused, with the reason."""
     name: ClassVar[How] = "noise"
 
     def __post_init__(self) -> None:
         one_of(self.after, "after", "Noise", ("clip", "reflect"))
+        refuse_noise(self.distribution)
+        one_of(self.distribution, "distribution", "Noise", ("laplace",))
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A positive number is multiplied by a random factor: Laplace noise is added to its logarithm, between those of its bounds.
+
+    For bounds a and b, and a scale s of the noise on natural logarithms, k = 1 + (N - 1) (a / b)^(2 / s): Theorem 6.1 for an
+    attribute of the width ln(b / a). What is small moves little, and what is large much.
+    """
+
+    after: After = "clip"
+    """What leaves the bounds is clipped to the nearer one, or reflected back inside."""
+    name: ClassVar[How] = "factor"
+
+    def __post_init__(self) -> None:
+        one_of(self.after, "after", "Factor", ("clip", "reflect"))
+
+
+@dataclass(frozen=True)
+class Area:
+    """Laplace noise is added to several numbers together, which lie in an area: to longitude and latitude in a city, say.
+
+    Two points of a city are nearer than two corners of the box around it, so that the noise is smaller. It is for a group:
+    `joint={"where": ["lon", "lat"]}, how={"where": Area(polygon=[...])}`.
+
+    >>> Area(polygon=[(0, 0), (2, 0), (0, 2)]).faces[-1]
+    (2.0, 2.0, 4.0)
+    """
+
+    polygon: Sequence[Sequence[float]] | None = None
+    """The corners of a polygon around all points, in any order; of two numbers only."""
+    inequalities: Sequence[Sequence[float]] | None = None
+    """Or (a_1, ..., a_n, b) for each: a_1 x_1 + ... + a_n x_n is b at most, in the order of the group."""
+    name: ClassVar[How] = "area"
+
+    def __post_init__(self) -> None:
+        if (self.polygon is None) == (self.inequalities is None):
+            raise ParameterError("Area needs either a polygon or inequalities.")
+        for numbers in self.polygon or self.inequalities or ():
+            for one in numbers:
+                number(
+                    one,
+                    "polygon" if self.polygon else "inequalities",
+                    "Area",
+                    "made of finite numbers",
+                    low=-MAX_NUMBER,
+                )
+        if self.polygon is not None and any(len(corner) != 2 for corner in self.polygon):
+            raise ParameterError("The 'polygon' parameter of Area must be made of pairs of numbers.")
+        _ = self.faces
+
+    @property
+    def faces(self) -> list[Face]:
+        """The inequalities."""
+        if self.polygon is not None:
+            return faces_of(self.polygon)
+        return [tuple(float(one) for one in face) for face in self.inequalities or ()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +181,8 @@ class Matrix:
     name: ClassVar[How] = "matrix"
 
 
-RandomizationMethod = Retain | Bins | Bits | Noise | Optimal | Matrix
-METHODS = (Retain, Noise, Bins, Bits, Matrix, Optimal)
+RandomizationMethod = Retain | Bins | Bits | Noise | Factor | Area | Optimal | Matrix
+METHODS = (Retain, Noise, Factor, Area, Bins, Bits, Matrix, Optimal)
 HOWS: tuple[How, ...] = tuple(method.name for method in METHODS)
 
 
@@ -125,13 +197,14 @@ def methods_of(
     """Return the method of every attribute, or group, that one is chosen for: by an object, a word, a prior or a matrix.
 
     >>> methods_of({"age": "noise"}, noise=Noise("reflect"), optimal=Optimal(), priors={}, matrices={})
-    {'age': Noise(after='reflect')}
+    {'age': Noise(after='reflect', distribution='laplace')}
     """
     by_word: dict[str, RandomizationMethod] = {
         "retain": Retain(),
         "bins": Bins(),
         "bits": Bits(),
         "noise": noise,
+        "factor": Factor(noise.after),
     }
     methods: dict[str, RandomizationMethod] = {}
     for name in dict.fromkeys((*how, *priors, *matrices)):
@@ -143,6 +216,7 @@ def methods_of(
         if isinstance(chosen, METHODS):
             methods[name] = chosen
             continue
+        refuse_noise(chosen)
         one_of(chosen, f"how['{name}']", "randomize", HOWS)
         if chosen == "matrix" and name not in matrices:
             raise ParameterError(
@@ -150,6 +224,10 @@ def methods_of(
             )
         if chosen == "matrix":
             methods[name] = Matrix(matrices[name])
+        elif chosen == "area":
+            raise ParameterError(
+                f"how['{name}'] is 'area', but which is not said: how={{'{name}': Area(polygon=...)}}."
+            )
         elif chosen == "optimal":
             methods[name] = replace(optimal, prior=priors.get(name))
         else:

@@ -23,9 +23,10 @@ from sudare.privacy.pk_anonymity import PkAnonymity, k_of
 from sudare.privacy.promises import promise_from_json, promise_to_json
 from sudare.randomization.bins import whole_hierarchy
 from sudare.randomization.budget import Split
-from sudare.randomization.choices import domain_of, published
-from sudare.randomization.domains import Grid, Joint, LawDomain
-from sudare.randomization.laws import Law, law_of
+from sudare.randomization.choices import area, domain_of, published
+from sudare.randomization.domains import Joint
+from sudare.randomization.grids import Grid
+from sudare.randomization.laws import Law, LawDomain, law_of
 from sudare.randomization.methods import Histogram as Histogram  # the command line takes it from here
 from sudare.randomization.saved import SavedPlan, plan_files, read_plan
 from sudare.tables.attribute import Attribute, attribute_lines
@@ -269,8 +270,10 @@ def _opened(saved: SavedPlan) -> RandomizationPlan:
 def _law(name: str, form: LawForm, schema: Schema, bins: Collection[str]) -> Law:
     """Return a law over the domain that the schema declares; the published form must name the same values."""
     domain: LawDomain
-    if form.columns is None:
-        domain = domain_of(schema, name, form.how)
+    if form.axes is not None:
+        domain = area(schema, name, list(form.axes), form.faces or ())
+    elif form.columns is None:
+        domain = domain_of(schema, name, form.how, form.step)
     else:
         members = [domain_of(schema, one, "bins" if one in bins else "retain") for one in form.columns]
         domain = Joint(tuple(part for part in members if not isinstance(part, Grid)))

@@ -6,15 +6,19 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import GridForm, LawForm
+from sudare.randomization.areas import Area, AreaChannel, estimable
+from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import Channel, Floats
+from sudare.randomization.grids import Grid
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import channel_of, reflecting
 from sudare.tables.numbers import numbers_of
@@ -22,6 +26,10 @@ from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.text import shown, text_of
 
 MAX_STEPS = 128  # of a grid on which numbers are estimated
+MAX_FLIPPED = 2**9  # points whose bits are estimated one by one: the inverse of their whole matrix takes long
+MAX_POINTS = (
+    256  # of the box around an area, on which it is estimated: so few that its whole matrix is at hand
+)
 MAX_SCALE = Fraction(
     2**50
 )  # of noise, in steps: it leaves nothing, and what is wider could not be computed with
@@ -39,11 +47,23 @@ class CodedAttribute:
     dtype: pl.DataType = field(default_factory=pl.String)
     missing: str | None = None
     """The text that stands for a missing value, as the law has it; None if no value can be missing."""
+    logarithm: bool = False
+    """Whether the logarithms of its numbers are equally far apart, and not these themselves."""
+
+    @cached_property
+    def axis(self) -> Floats:
+        """The points of a grid, where they are equally far apart."""
+        return self.along(self.values)
+
+    def along(self, numbers: ArrayLike) -> Floats:
+        """Return where numbers lie on that axis."""
+        given = np.asarray(numbers, dtype=np.float64)
+        return np.log(np.maximum(given, 1e-300)) if self.logarithm else given
 
     @property
     def step(self) -> float:
-        """How far two neighbouring points of a grid are apart."""
-        return float(self.values[-1] - self.values[0]) / (len(self.values) - 1) if self.numeric else 0.0
+        """How far two neighbouring points of a grid are apart, on the axis."""
+        return float(self.axis[-1] - self.axis[0]) / (len(self.values) - 1) if self.numeric else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +79,8 @@ class PublishedLaw:
     @classmethod
     def of(cls, name: str, form: LawForm, dtypes: Mapping[str, pl.DataType]) -> PublishedLaw:
         """Read a law; noise on a finer grid than can be estimated is looked at on a coarser one."""
+        if form.axes is not None:
+            return cls._of_area(name, form, dtypes)
         if form.grid is None:
             attributes = [
                 CodedAttribute(column, list(own.values), missing=own.missing)
@@ -69,8 +91,24 @@ class PublishedLaw:
         grid, channel = form.grid, channel_of(form)
         if isinstance(channel, LaplaceChannel):
             grid, channel = _estimable(form, grid, channel)
-        values = (grid.low + grid.step * np.arange(grid.steps + 1)).tolist()
-        return cls((CodedAttribute(name, values, True, dtypes[name]),), channel)
+        elif isinstance(channel, BitChannel) and channel.size > MAX_FLIPPED:
+            grid, channel = _highest_bits(grid, channel)
+        axis = grid.low + grid.step * np.arange(grid.steps + 1)
+        values = (np.exp(axis) if grid.logarithm else axis).tolist()
+        attribute = CodedAttribute(name, values, True, dtypes[name], logarithm=grid.logarithm)
+        return cls((attribute,), channel)
+
+    @classmethod
+    def _of_area(cls, name: str, form: LawForm, dtypes: Mapping[str, pl.DataType]) -> PublishedLaw:
+        axes = form.axes or {}
+        grids = tuple(Grid(column, dtypes[column], *axis.grid[:3]) for column, axis in axes.items())
+        scales = tuple(Fraction(axis.scale) for axis in axes.values())
+        area, channel = estimable(AreaChannel(Area(name, grids, form.faces or ()), scales), MAX_POINTS)
+        attributes = (
+            CodedAttribute(grid.name, grid.numbers(np.arange(len(grid))).tolist(), True, grid.dtype)
+            for grid in area.parts
+        )
+        return cls(tuple(attributes), channel)
 
     def codes(self, tuples: pl.DataFrame) -> NDArray[np.int64]:
         """Return the code of each of some published tuples."""
@@ -139,9 +177,16 @@ def _estimable(form: LawForm, grid: GridForm, noise: LaplaceChannel) -> tuple[Gr
     scale = noise.scale
     if grid.steps > MAX_STEPS:
         scale = scale * MAX_STEPS / grid.steps
-        grid = GridForm(grid.low, (grid.high - grid.low) / MAX_STEPS, MAX_STEPS)
+        grid = grid._replace(step=(grid.high - grid.low) / MAX_STEPS, steps=MAX_STEPS)
     channel = LaplaceChannel(grid.steps, min(scale, MAX_SCALE))
     return grid, reflecting(channel) if form.after == "reflect" else channel
+
+
+def _highest_bits(grid: GridForm, flips: BitChannel) -> tuple[GridForm, BitChannel]:
+    """Return the middles of runs of points whose highest bits are equal, and what is done to these bits."""
+    channel, together = flips.coarser(MAX_STEPS)
+    middle = grid.low + (together - 1) / 2 * grid.step
+    return grid._replace(low=middle, step=together * grid.step, steps=channel.size - 1), channel
 
 
 def _check_type(data: pl.DataFrame, column: str) -> None:
@@ -165,7 +210,7 @@ def _numbers(column: pl.Series) -> NDArray[np.float64]:
 def _codes(column: pl.Series, attribute: CodedAttribute) -> NDArray[np.int64]:
     """Return the code of every value: its place in the list, or the nearest grid point."""
     if attribute.numeric:
-        steps = (_numbers(column) - attribute.values[0]) / attribute.step
+        steps = (attribute.along(_numbers(column)) - attribute.axis[0]) / attribute.step
         return np.asarray(np.rint(np.clip(steps, 0, len(attribute.values) - 1)).astype(np.int64))
     place = {label: code for code, label in enumerate(attribute.values)}
     texts = {

@@ -13,9 +13,11 @@ from markupsafe import Markup
 from sudare.attacks.pk_game import PkGame
 from sudare.plans.law import LawForm
 from sudare.privacy.certificate import Certificate
+from sudare.randomization.areas import AreaChannel
 from sudare.randomization.bits import BitChannel
 from sudare.randomization.channel import MatrixChannel
-from sudare.randomization.domains import Grid, Joint
+from sudare.randomization.domains import Joint
+from sudare.randomization.grids import Grid
 from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.laws import Law
 from sudare.randomization.plan import RandomizationPlan
@@ -37,9 +39,10 @@ from sudare.tables.text import listed, text_of
 
 MAX_LAWS = 100  # that are pictured, each with an estimate of its histogram
 TELLS_NOTHING = 1e-6  # a spread with which the output tells next to nothing
+MAX_EXPONENT = 700.0  # whose power of e is a number
 TOLERANCE = 1e-9  # probabilities that differ by less are equal
 
-Kind = Literal["tells nothing", "noise", "bits", "matrix", "retention"]
+Kind = Literal["tells nothing", "noise", "factor", "area", "bits", "matrix", "retention"]
 
 
 def write_randomization_report(
@@ -142,6 +145,11 @@ class LaplaceNoise(NamedTuple):
     median: float
     """Half of the noise is larger, up or down."""
 
+    @property
+    def median_factor(self) -> float:
+        """Of noise on logarithms: half of the factors are larger, or smaller than one over it."""
+        return math.exp(min(self.median, MAX_EXPONENT))
+
 
 class Retention(NamedTuple):
     """How often values are kept: some of them, or, if all are kept alike, that once."""
@@ -169,6 +177,8 @@ class LawSection(NamedTuple):
     rounding: Rounding | None
     noise: LaplaceNoise | None
     retention: Retention | None
+    scales: list[str]
+    """Of the noise along each axis of an area."""
     made_for: Literal["", "private estimate", "true histogram", "public histogram"]
     """The histogram that an optimal law distorts least."""
     transitions: TransitionMatrix
@@ -186,6 +196,7 @@ def law_section(law: Law, table: Table, data: PublishedRows, plan: Randomization
         rounding=_rounding(law.domain) if isinstance(law.domain, Grid) else None,
         noise=_noise(law),
         retention=_retention(law),
+        scales=_scales(law),
         made_for=_made_for(law, plan),
         transitions=transition_matrix(law.domain, published.laws[0]),
         histogram=compared_histogram(law.domain, table, published),
@@ -197,9 +208,11 @@ def _kind(law: Law) -> Kind:
         return "tells nothing"
     match law.channel:
         case LaplaceChannel():
-            return "noise"
+            return "factor" if law.how == "factor" else "noise"
         case BitChannel():
             return "bits"
+        case AreaChannel():
+            return "area"
         case Pram():
             return "retention"
         case _:
@@ -221,6 +234,13 @@ def _noise(law: Law) -> LaplaceNoise | None:
     steps = float(law.channel.scale)
     scale = steps * law.domain.step
     return LaplaceNoise(scale, steps / law.domain.steps, math.log(2) * scale)
+
+
+def _scales(law: Law) -> list[str]:
+    if not isinstance(law.channel, AreaChannel):
+        return []
+    axes = zip(law.channel.area.parts, law.channel.scales, strict=True)
+    return [f"{part.step * float(scale):.4g}{_unit(part)}" for part, scale in axes]
 
 
 def _retention(law: Law) -> Retention | None:

@@ -8,9 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.randomization.areas import AreaChannel
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.domains import Grid, LawDomain, domain_counts
+from sudare.randomization.domains import domain_counts
 from sudare.randomization.estimate import estimate
+from sudare.randomization.grids import Grid
+from sudare.randomization.laws import LawDomain
 from sudare.randomization.published import CodedAttribute, PublishedCounts, PublishedLaw
 from sudare.reports.charts import Interval
 from sudare.tables.table import Table
@@ -113,8 +116,11 @@ def compared_histogram(domain: LawDomain, table: Table, published: PublishedCoun
 
 def _as_estimated(domain: LawDomain, published: PublishedLaw) -> LawDomain:
     """Return the coarser grid on which a fine one is estimated."""
+    if isinstance(published.channel, AreaChannel):
+        return published.channel.area
     if isinstance(domain, Grid) and published.channel.inputs < len(domain):
-        return replace(domain, step=published.attributes[0].step, steps=published.channel.inputs - 1)
+        own = published.attributes[0]
+        return replace(domain, low=float(own.axis[0]), step=own.step, steps=published.channel.inputs - 1)
     return domain
 
 

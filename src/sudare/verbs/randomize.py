@@ -74,7 +74,7 @@ def randomize(
         table, requirement, source, how=how, split=split, after=after, priors=priors, matrices=matrices,
         histogram=histogram, joint=joint, loss=loss, estimate_share=estimate_share,
     )  # fmt: skip
-    return _release(table, plan, source, unsafe_seed)
+    return _release(table, plan, source)
 
 
 def randomize_by_plan(table: Table, plan: RandomizationPlan, *, unsafe_seed: int | None = None) -> Release:
@@ -90,7 +90,7 @@ def randomize_by_plan(table: Table, plan: RandomizationPlan, *, unsafe_seed: int
     >>> round(randomize_by_plan(second, plan).certificate.measured["pk"], 2)
     7.01
     """
-    return _release(table, plan.for_table(table), _source(unsafe_seed), unsafe_seed)
+    return _release(table, plan.for_table(table), _source(unsafe_seed))
 
 
 def apply_law(
@@ -101,11 +101,8 @@ def apply_law(
     return _drawn(table, plan, source).frame(), plan.to_json()
 
 
-def _release(table: Table, plan: RandomizationPlan, source: Keystream, unsafe_seed: int | None) -> Release:
-    """Draw a table by a plan that is for it, certify the output from what is published, and say what the holder keeps.
-
-    `unsafe_seed` is the one that the source was made from, if it was: the Pk game is played with it, too.
-    """
+def _release(table: Table, plan: RandomizationPlan, source: Keystream) -> Release:
+    """Draw a table by a plan that is for it, certify the output from what is published, and say what the holder keeps."""
     data, law = _drawn(table, plan, source), plan.to_json()
     handed_over = HandedOver({"data": data}, law)
     randomness = f"{source.description}; rows stand in the order of their published values"
@@ -113,7 +110,7 @@ def _release(table: Table, plan: RandomizationPlan, source: Keystream, unsafe_se
     kept = Kept(
         plan,
         table,
-        record=partial(_record, table, plan, unsafe_seed),
+        record=partial(_record, table, plan),
         report=partial(write_randomization_report, table, data, plan),
     )
     return Release(handed_over, declared, kept).refuse_if_broken()
@@ -129,11 +126,9 @@ def _source(unsafe_seed: int | None) -> Keystream:
     return Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
 
 
-def _record(
-    table: Table, plan: RandomizationPlan, unsafe_seed: int | None, _certificate: Certificate
-) -> dict[str, Any]:
+def _record(table: Table, plan: RandomizationPlan, _certificate: Certificate) -> dict[str, Any]:
     """Measure what needs the original: let somebody who knows it look for people in what the plan draws."""
-    game = _game(table, plan, _source(unsafe_seed))
+    game = _game(table, plan)
     return {
         "records": {"read": plan.records, "published": plan.records, "suppressed": 0},
         "utility": {"changes": {law.name: law.expected_change() for law in plan.laws}},
@@ -141,10 +136,9 @@ def _record(
     }
 
 
-def _game(table: Table, plan: RandomizationPlan, source: Keystream) -> PkGame:
-    """Play the Pk game on a sample of the table's persons, drawn by the plan once more for it."""
+def _game(table: Table, plan: RandomizationPlan) -> PkGame:
+    """Play the Pk game on a sample of the table's persons. It judges the law: who was published as what is not remembered."""
     persons, places = table.rows.sample(plan.attributes, MAX_PERSONS, seed=0), plan.places(table)
-    rows = dict(zip(plan.attributes, persons.T, strict=True))
-    original, randomized = input_codes(plan, places, rows), draw(plan, places, rows, source)
+    original = input_codes(plan, places, dict(zip(plan.attributes, persons.T, strict=True)))
     forms = {law.name: LawForm.of(law.name, law.to_json()) for law in plan.laws}
-    return pk_game(original, randomized, forms, limit=1 / k_of(plan.spread, len(persons)))
+    return pk_game(original, forms, limit=1 / k_of(plan.spread, len(persons)))

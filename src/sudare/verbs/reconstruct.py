@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from sudare.errors import InputError
+import polars as pl
+
+from sudare.errors import InputError, ParameterError
 from sudare.plans.law import LawForm, TableLaw
 from sudare.randomization.estimate import Estimate, Method, estimate
 from sudare.randomization.published import PublishedCounts
@@ -19,13 +22,18 @@ NOT_RANDOMIZED = "Only a randomized table can be reconstructed; this one was mad
 
 
 def reconstruct(
-    release: Release | str | Path, attributes: str | Sequence[str], *, method: Method = "ml"
+    release: Release | pl.DataFrame | str | Path,
+    attributes: str | Sequence[str],
+    *,
+    method: Method = "ml",
+    law: Mapping[str, Any] | None = None,
 ) -> Estimate:
     """Estimate how many records had which values of one attribute, or of several together.
 
     "ml" finds the counts under which the output is most likely; they are never below 0. "unbiased" is right on average.
     Both come with standard errors, and `count` answers how many records had given values, with an interval. Attributes
-    that were randomized together may be named by their group, or one by one; what is not asked for is summed out.
+    that were randomized together may be named by their group, or one by one; what is not asked for is summed out. The law lies beside
+    a release; that of a frame, such as collected answers of a `Randomizer`, is given as `law`.
 
     >>> import polars as pl, sudare as sd
     >>> table = sd.read(pl.DataFrame({"ill": ["yes"] * 300 + ["no"] * 700}), sd.Schema.from_roles(
@@ -35,7 +43,7 @@ def reconstruct(
     >>> answer.low < 300 < answer.high
     True
     """
-    data, table = _published(release)
+    data, table = _published(release, law)
     laws, columns = table.attributes, table.columns()
     asked = [attributes] if isinstance(attributes, str) else list(attributes)
     names = [column for name in asked for column in _columns(name, laws)]
@@ -52,11 +60,19 @@ def _columns(name: str, laws: dict[str, LawForm]) -> list[str]:
     return list(laws[name].values_by_column(name)) if name in laws else [name]
 
 
-def _published(release: Release | str | Path) -> tuple[PublishedRows, TableLaw]:
+def _published(
+    release: Release | pl.DataFrame | str | Path, law: Mapping[str, Any] | None
+) -> tuple[pl.DataFrame | PublishedRows, TableLaw]:
+    if isinstance(release, pl.DataFrame):
+        if law is None:
+            raise ParameterError("A frame has no law beside it. Give law=..., as it was published.")
+        return release, TableLaw.of(law)
+    if law is not None:
+        raise ParameterError("A release has its law beside it: law=... is for frames.")
     if isinstance(release, Release):
-        if (law := release.handed_over.law) is None:
+        if (own := release.handed_over.law) is None:
             raise InputError(NOT_RANDOMIZED)
-        return release.handed_over.frames["data"], TableLaw.of(law)
+        return release.handed_over.frames["data"], TableLaw.of(own)
     folder = handed_over(release)
     if not (folder / LAW).is_file():
         raise InputError(f"{folder}: there is no {LAW}. {NOT_RANDOMIZED}")

@@ -6,6 +6,7 @@ from `randomization`.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -68,6 +69,9 @@ def refuse_better(table: TableLaw, records: int, recounted: Mapping[str, float])
 
 def _epsilon_and_spread(law: LawForm) -> tuple[float, float]:
     """Return the epsilon and the spread of one law."""
+    if law.axes is not None:
+        widest = _widest(law)
+        return widest, 2 * widest
     if (
         law.scale is not None
     ):  # on a grid: its ends are farthest apart, and every grid point between adds a factor
@@ -93,10 +97,12 @@ def _within(column: pl.Series, law: LawForm, values: Values | None) -> None:
                 what = "a missing value" if value is None else shown(text_of(value))
                 raise InputError(f"Column '{column.name}' holds {what}, which its law cannot produce.")
         return
-    numbers = _numbers(column)
-    if numbers is None or numbers.null_count() or law.grid is None:
+    numbers, grid = _numbers(column), law.grid_of(column.name)
+    if numbers is None or numbers.null_count() or grid is None:
         raise InputError(f"Column '{column.name}' must hold numbers or dates, as its law says.")
-    low, high = law.grid.low, law.grid.high
+    low, high = grid.low, grid.high
+    if law.logarithm:
+        low, high = math.exp(low), math.exp(high)
     tolerance = 1e-9 * max(abs(low), abs(high), 1.0)
     if not numbers.is_between(low - tolerance, high + tolerance).all():
         raise InputError(
@@ -120,6 +126,38 @@ def _numbers(column: pl.Series) -> pl.Series | None:
     if isinstance(column.dtype, pl.Datetime):
         return column.dt.epoch("us").cast(pl.Float64) / 1e6
     return column.cast(pl.Float64) if column.dtype.is_numeric() else None
+
+
+def _widest(law: LawForm) -> float:
+    """Return how far two points of an area are apart at most, in scales of its noise: by linear programs, one along each diagonal.
+
+    Points are rounded to the grid, so that its faces are looser by half a step along each axis, and a little more. Every axis goes
+    from 0 to 1 here, so that no small coefficient matters that a solver might take for 0.
+    """
+    from scipy.optimize import linprog  # it takes long to load
+
+    axes = list((law.axes or {}).values())
+    faces = np.array(law.faces or np.empty((0, len(axes) + 1)))
+    widths = np.array([axis.step * axis.steps for axis in axes])
+    with np.errstate(over="ignore", invalid="ignore"):
+        slopes = faces[:, :-1] * widths
+        room = np.abs(slopes / [axis.steps for axis in axes]).sum(axis=1) / 2 * (1 + 2.0**-10)
+        most = faces[:, -1] - faces[:, :-1] @ np.array([axis.low for axis in axes]) + room
+        size = np.abs(slopes).max(axis=1, initial=np.finfo(np.float64).tiny)
+        sides, ends = slopes / size[:, None], most / size
+    scales = np.array([float(Fraction(axis.steps) / Fraction(axis.scale)) for axis in axes])
+    if not all(np.isfinite(one).all() for one in (sides, ends, scales)):
+        raise InputError("A law is over an area whose faces are too steep, or too far away, to compute with.")
+    widest = 0.0
+    for signs in itertools.product((1.0, -1.0), repeat=len(axes) - 1):
+        along = np.array([1.0, *signs]) * scales / scales.max()
+        found = [linprog(way * along, sides, ends, bounds=(0.0, 1.0)) for way in (1, -1)]
+        if not all(one.success for one in found):
+            raise InputError(
+                "A law is over an area in which there is no point, or whose width cannot be computed."
+            )
+        widest = max(widest, -float(sum(one.fun for one in found)) * float(scales.max()))
+    return widest
 
 
 def _retention(keep: np.ndarray[Any, Any]) -> tuple[float, float]:

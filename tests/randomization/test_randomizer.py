@@ -1,0 +1,150 @@
+"""Randomizing at the source: answers are drawn by the laws, remembered by a key, and reconstructed."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sudare as sd
+from sudare.attacks.randomized import by_law
+from sudare.randomization.randomizer import Randomizer
+
+SCHEMA = sd.Schema.from_roles(
+    identifier=["name"],
+    quasi=["age"],
+    sensitive=["ill", "pay"],
+    bounds={"age": (0, 9), "pay": (1.0, 100.0)},
+    domains={"ill": ["yes", "no"]},
+)
+RECORD = {"age": 3, "ill": "yes", "pay": 20.0}
+
+
+def randomizer(epsilon: float = 3.0, **options: Any) -> Randomizer:
+    return sd.Randomizer.from_schema(SCHEMA, sd.DifferentialPrivacy(epsilon, per="record"), **options)
+
+
+def test_an_answer_is_one_record_of_the_published_attributes() -> None:
+    answer = randomizer().answer(RECORD | {"name": "Ann"})
+    assert list(answer) == ["age", "ill", "pay"]
+    assert 0 <= answer["age"] <= 9
+    assert answer["ill"] in ("yes", "no", None)
+    assert 1 <= answer["pay"] <= 100
+
+
+def test_the_laws_are_those_that_a_table_would_get() -> None:
+    table = sd.read(
+        pl.DataFrame([RECORD] * 50), SCHEMA.model_copy(update={"attributes": {n: SCHEMA[n] for n in RECORD}})
+    )
+    for asked, records in ((sd.DifferentialPrivacy(3.0, per="record"), None), (sd.PkAnonymity(5), 50)):
+        local = sd.Randomizer.from_schema(SCHEMA, asked, records=records)
+        released = sd.randomize(table, asked).plan
+        assert local.law["attributes"] == released.to_json()["attributes"]
+    assert local.plan.k == pytest.approx(released.k)
+
+
+def test_answers_are_drawn_by_the_law() -> None:
+    schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["a", "b", "c"]}, missing="refuse")
+    local = sd.Randomizer.from_schema(schema, sd.DifferentialPrivacy(1.0, per="record"))
+    expected = local.plan["ill"].channel.expected([1.0, 0.0, 0.0])
+    for keyed in (False, True):
+        answers = [
+            local.answer({"ill": "a"}, key=Randomizer.new_key() if keyed else None)["ill"] for _ in range(600)
+        ]
+        shares = [answers.count(value) / 600 for value in "abc"]
+        assert np.abs(np.array(shares) - expected).max() < 5 * math.sqrt(0.25 / 600)
+
+
+def test_the_same_value_gets_the_same_answer_with_a_key() -> None:
+    local, key = randomizer(), Randomizer.new_key()
+    first = local.answer(RECORD, key=key)
+    assert all(local.answer(RECORD, key=key) == first for _ in range(3))
+    # Each law remembers its own value: another age changes no other answer.
+    other = local.answer(RECORD | {"age": 7}, key=key)
+    assert {name: other[name] for name in ("ill", "pay")} == {name: first[name] for name in ("ill", "pay")}
+    assert len({local.answer(RECORD, key=Randomizer.new_key())["pay"] for _ in range(8)}) > 1
+    assert len({local.answer(RECORD)["pay"] for _ in range(8)}) > 1
+
+
+def test_draws_for_different_values_and_laws_are_independent() -> None:
+    """Who keeps one value learns nothing of whether another one is kept: over many keys, both are kept by chance."""
+    schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["a", "b"]}, missing="refuse")
+    local, other = (
+        sd.Randomizer.from_schema(schema, sd.DifferentialPrivacy(e, per="record")) for e in (1.0, 1.01)
+    )
+    kept = []
+    for _ in range(250):
+        key = Randomizer.new_key()
+        kept.append(
+            [local.answer({"ill": v}, key=key)["ill"] == v for v in "ab"]
+            + [other.answer({"ill": "a"}, key=key)["ill"] == "a"]
+        )
+    correlations = np.corrcoef(np.array(kept, dtype=float).T)
+    assert np.abs(correlations - np.eye(3)).max() < 5 / math.sqrt(250)
+
+
+def test_what_repeated_answers_cost() -> None:
+    local = randomizer(3.0)
+    assert local.epsilon == pytest.approx(3.0)
+    assert local.epsilon_after(1) == pytest.approx(3.0)  # however often the same is asked
+    parts = {law.name: law.channel.epsilon for law in local.plan.laws}
+    assert local.epsilon_after({"age": 4, "ill": 2, "pay": 1}) == pytest.approx(
+        4 * parts["age"] + 2 * parts["ill"] + parts["pay"]
+    )
+    with pytest.raises(sd.ParameterError, match="how many different values 'ill' had"):
+        local.epsilon_after({"age": 1, "pay": 1})
+
+
+def test_answers_are_reconstructed() -> None:
+    schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")
+    local = sd.Randomizer.from_schema(schema, sd.PkAnonymity(5), records=500)
+    answers = [local.answer({"ill": "yes" if i < 150 else "no"}) for i in range(600)]
+    table = local.collected(answers)
+    answer = sd.reconstruct(table, "ill", law=local.law).count(ill="yes")
+    assert abs(answer.value - 150) < 5 * answer.stderr
+    assert answer.stderr > 0
+    assert by_law(table, law=local.for_records(600).law).k >= 5
+    with pytest.raises(sd.RequirementError, match="More people must answer"):
+        local.for_records(100)
+
+
+def test_missing_values_are_answered_too() -> None:
+    local = randomizer(60.0, how={"age": "bins"})
+    answer = local.answer({"age": None, "ill": None, "pay": 20.0})
+    assert (answer["age"], answer["ill"]) == (None, None)
+    assert local.collected([answer, local.answer(RECORD)]).height == 2
+
+
+def test_a_plan_travels_to_the_device(tmp_path: Path) -> None:
+    local, key = randomizer(), Randomizer.new_key()
+    plan = sd.Plan.open(local.plan.save(tmp_path / "plan"))
+    assert Randomizer(plan).answer(RECORD, key=key) == local.answer(RECORD, key=key)  # type: ignore[arg-type]
+
+
+def test_what_is_refused() -> None:
+    local = randomizer()
+    with pytest.raises(sd.InputError, match="The record has no 'ill'"):
+        local.answer({"age": 3, "pay": 20.0})
+    with pytest.raises(sd.InputError):
+        local.answer(RECORD | {"age": 10})
+    with pytest.raises(sd.InputError):
+        local.answer(RECORD | {"ill": "perhaps"})
+    with pytest.raises(sd.ParameterError, match="32 secret bytes") as told:
+        local.answer(RECORD, key=b"too short a key")
+    assert "too short a key" not in str(told.value)
+    with pytest.raises(sd.ParameterError, match="how many people answer"):
+        sd.Randomizer.from_schema(SCHEMA, sd.PkAnonymity(5))
+    with pytest.raises(sd.ParameterError, match="which nobody has before people are asked"):
+        randomizer(how={"ill": "optimal"})
+    with pytest.raises(sd.InputError, match="'age' has neither a domain nor bounds"):
+        sd.Randomizer.from_schema(
+            sd.Schema.from_roles(quasi=["age"]), sd.DifferentialPrivacy(1, per="record")
+        )
+    assert randomizer(priors={"ill": [1, 5, 1]}).plan["ill"].how == "optimal"
+    frame = pl.DataFrame({"ill": ["yes"]})
+    with pytest.raises(sd.ParameterError, match="A frame has no law beside it"):
+        sd.reconstruct(frame, "ill")
