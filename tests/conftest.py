@@ -17,6 +17,10 @@ import pytest
 
 PASSWORD = "s3cret-geheim"
 MEMORY = Path("/dev/shm")
+NO_REPORTS = (
+    "attacks cli engines generalization ledger plans privacy pview randomization release verification".split()
+)
+"""Rooms where nobody looks at a report: to draw it takes longer than the rest of a small release."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,6 +36,19 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run what needs Spark first: so it stays together, on one worker, and one session serves all of it."""
     items.sort(key=lambda item: "spark" not in item.nodeid)
+
+
+@pytest.fixture(autouse=True)
+def no_reports(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write empty reports where nobody looks at them; a test that does asks for `reports`."""
+    if request.path.parent.name in NO_REPORTS and "reports" not in request.fixturenames:
+        monkeypatch.setattr("sudare.release.release.Release.report", "")
+        monkeypatch.setattr("sudare.release.pview_release.write_pview_report", lambda table, pview: "")
+
+
+@pytest.fixture
+def reports() -> None:
+    """Reports are drawn."""
 
 
 def unavailable(reason: str) -> NoReturn:
