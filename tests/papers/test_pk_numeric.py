@@ -12,8 +12,9 @@ import pytest
 
 from papers.pk_numeric.__main__ import Reproduction, main
 from papers.pk_numeric.differences import closed_form, differences, printed_search
-from papers.pk_numeric.measure import BITS, COLUMNS, CONVENTIONAL, NOISE, TEN, bins, misplaced
-from papers.pk_numeric.report import answers, error_grids
+from papers.pk_numeric.measure import BITS, COLUMNS, CONVENTIONAL, MECHANISMS, NOISE, TEN, bins, misplaced
+from papers.pk_numeric.measure import row as measured
+from papers.pk_numeric.report import AT, answers, error_grids
 from papers.pk_numeric.theorems import N, counted_k, factor, laplace, laplace_k, normal, uniform
 
 
@@ -45,11 +46,18 @@ def test_theorems() -> None:
     assert counted_k(laplace(1), 50, 1) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_counted_agrees_with_the_theorems(reproduction: Reproduction) -> None:
     for line in reproduction.theorems:
         assert line.counted == pytest.approx(line.said, rel=1e-5), line
 
 
+def test_every_mechanism_has_the_k_on_one_column(data_folder: Path) -> None:
+    for mechanism in MECHANISMS:
+        assert measured(COLUMNS[0], mechanism, AT, 1).pk >= AT * (1 - 1e-12)
+
+
+@pytest.mark.slow
 def test_every_mechanism_has_the_k(reproduction: Reproduction) -> None:
     assert len(reproduction.rows) == 8
     for row in reproduction.rows:
@@ -57,6 +65,7 @@ def test_every_mechanism_has_the_k(reproduction: Reproduction) -> None:
         assert row.pk >= 10 * (1 - 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numeric", COLUMNS)
 def test_bins_are_best_for_a_histogram_and_bits_worst_for_records(
     reproduction: Reproduction, numeric: object
@@ -90,6 +99,7 @@ def test_claims_about_the_paper() -> None:
     assert len(differences()) == 6
 
 
+@pytest.mark.slow
 def test_report_and_figures(reproduction: Reproduction) -> None:
     for grid in error_grids(reproduction.rows):
         assert len(grid.lines) == 4
