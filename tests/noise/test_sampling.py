@@ -57,7 +57,7 @@ def plain_words(seed: int, stream: int) -> Iterator[int]:
     key = np.frombuffer(hashlib.sha256(str(seed).encode()).digest(), dtype="<u4").astype(np.uint32)
     out = np.empty(2_000_000, dtype=np.uint64)
     _chacha.fill_words(key, np.uint64(stream), out)
-    return iter(out.tolist())
+    return (word for some in np.split(out, 1000) for word in some.tolist())
 
 
 def plain_below(words: Iterator[int], n: int) -> int:
@@ -115,7 +115,7 @@ def test_laplace_is_its_twin(scale: Fraction | float) -> None:
     assert drawn.tolist() == [plain_laplace(words, t, s) for _ in range(5000)]
 
 
-@pytest.mark.parametrize("d", [2, 3, 8, 100])
+@pytest.mark.parametrize("d", [2, 100, *(pytest.param(d, marks=pytest.mark.slow) for d in (3, 8))])
 def test_retention_is_its_twin(d: int) -> None:
     leave = np.linspace(0, 0.99, d)
     codes, source = codes_of(d)[: PIECE + 1000], Keystream.unsafe(7)
@@ -237,7 +237,15 @@ def laplace_law(scale: float, reach: int) -> np.ndarray:
     return law
 
 
-@pytest.mark.parametrize("scale", [0.1, 1, 50, Fraction(1000, 3), Fraction(7, 2), 0.7])
+@pytest.mark.parametrize(
+    "scale",
+    [
+        0.1,
+        Fraction(1000, 3),
+        0.7,
+        *(pytest.param(own, marks=pytest.mark.slow) for own in (1, 50, Fraction(7, 2))),
+    ],
+)
 def test_laplace_fits(scale: Fraction | float) -> None:
     reach = max(2, int(15 * scale))
     drawn = sample_discrete_laplace(N, scale, Keystream.unsafe(3))
@@ -265,7 +273,9 @@ def test_the_test_would_find_a_wrong_scale_and_a_wrong_zero(wrong: float) -> Non
         assert_fits_laplace(seen + zeros, laplace_law(wrong, 750))
 
 
-@pytest.mark.parametrize("scale", [0.5, 1.0, 50.0, 1000 / 3])
+@pytest.mark.parametrize(
+    "scale", [0.5, 1000 / 3, *(pytest.param(scale, marks=pytest.mark.slow) for scale in (1.0, 50.0))]
+)
 def test_laplace_is_like_that_of_opendp(scale: float) -> None:
     """OpenDP's draws cannot be seeded: the limit is so low that chance crosses it once in 10^9 runs."""
     dp.enable_features("contrib")
@@ -448,7 +458,9 @@ def test_refused(draw: Callable[[Keystream], object], words: str) -> None:
 # -- Gaussian noise, and choices ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variance", [1, 2, 7, 400, 90_000, 2 * 10**8])
+@pytest.mark.parametrize(
+    "variance", [1, 400, 2 * 10**8, *(pytest.param(own, marks=pytest.mark.slow) for own in (2, 7, 90_000))]
+)
 def test_gaussian_fits(variance: int) -> None:
     drawn = sample_discrete_gaussian(N, variance, Keystream.unsafe(variance))
     reach = int(8 * math.sqrt(variance)) + 8
