@@ -223,7 +223,9 @@ pickle.load(open(release, "rb")).write(folder, to=to, force=True)
 """
 
 
-@pytest.mark.parametrize("step", ["before the recount", "before it is committed"])
+@pytest.mark.parametrize(
+    "step", ["before it is committed", pytest.param("before the recount", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     "there",
     [pytest.param(False, id="new", marks=pytest.mark.slow), pytest.param(True, id="in place of another")],
