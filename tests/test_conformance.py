@@ -240,7 +240,7 @@ def test_the_plan_can_be_opened_again(make: Make, read: Any, written: Any) -> No
     assert sd.apply(plan, read(people()), unseen="suppress").certificate.requirements
 
 
-@each(DETERMINISTIC)
+@_cases(DETERMINISTIC, [*ENGINES, "spark"], on_duckdb=["apply cuts"])
 def test_the_order_of_rows_and_their_source_change_nothing(make: Make, read: Any, tmp_path: Path) -> None:
     plain = people()
     shuffled = plain.to_pandas().sample(frac=1, random_state=1)

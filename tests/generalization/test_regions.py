@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -61,6 +62,10 @@ def held_at_once(monkeypatch: pytest.MonkeyPatch, tuples: int) -> None:
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more than 150 tuples are held, and no more than 100 different rows counted, at once."""
+    hold_few(monkeypatch)
+
+
+def hold_few(monkeypatch: pytest.MonkeyPatch) -> None:
     held_at_once(monkeypatch, 150)
     monkeypatch.setattr("sudare.engines.database.MAX_COUNTED", 100)
     monkeypatch.setattr("sudare.tables.file_rows.MAX_COUNTED", 100)
@@ -315,17 +320,25 @@ def _with_flipped_bytes(folder: Path) -> None:
         path.write_bytes(bytes(content))
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plan that was learned by regions."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        hold_few(monkeypatch)
+        table = sd.read(people(300), schema(), engine="duckdb")
+        plan = sd.generalize(table, [sd.KAnonymity(3), sd.LDiversity(2)]).plan
+        return plan.save(tmp_path_factory.mktemp("saved") / "plan")
+
+
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(
     "change",
     [_without_a_region, _with_another_region, _of_more_regions, _with_other_promises, _with_flipped_bytes],
 )
 def test_a_changed_plan_is_refused_or_keeps_its_promise(
-    change: Callable[[Path], None], tmp_path: Path
+    change: Callable[[Path], None], saved: Path, tmp_path: Path
 ) -> None:
-    asked = [sd.KAnonymity(3), sd.LDiversity(2)]
-    release = sd.generalize(sd.read(people(300), schema(), engine="duckdb"), asked)
-    folder = release.plan.save(tmp_path / "plan")
+    folder = shutil.copytree(saved, tmp_path / "plan")
     change(folder)
     with pytest.raises((sd.InputError, sd.RequirementError)):
         sd.apply(sd.Plan.open(folder), sd.read(people(300), schema()))

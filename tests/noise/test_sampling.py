@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import opendp.prelude as dp
 import pytest
 from scipy import stats
 
@@ -31,6 +30,15 @@ N = 1_000_000
 TINY = 1e-6
 """Seeds are fixed, so that a test that passes once passes always; a p-value this low would tell of a fault."""
 ALL = 2**64
+
+
+@pytest.fixture(scope="module")
+def dp() -> Any:
+    """OpenDP, which takes long to load."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp
 
 
 def assert_fits(seen: np.ndarray, probabilities: np.ndarray) -> None:
@@ -276,9 +284,8 @@ def test_the_test_would_find_a_wrong_scale_and_a_wrong_zero(wrong: float) -> Non
 @pytest.mark.parametrize(
     "scale", [0.5, 1000 / 3, *(pytest.param(scale, marks=pytest.mark.slow) for scale in (1.0, 50.0))]
 )
-def test_laplace_is_like_that_of_opendp(scale: float) -> None:
+def test_laplace_is_like_that_of_opendp(scale: float, dp: Any) -> None:
     """OpenDP's draws cannot be seeded: the limit is so low that chance crosses it once in 10^9 runs."""
-    dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
     theirs = np.array(dp.m.make_laplace(*space, scale)([0] * 50_000))
     ours = sample_discrete_laplace(N, scale, Keystream.unsafe(4))
@@ -471,8 +478,7 @@ def test_gaussian_fits(variance: int) -> None:
     assert_fits(seen, np.bincount(np.arange(len(places)) // width, law / law.sum(), minlength=len(seen)))
 
 
-def test_gaussian_is_like_that_of_opendp() -> None:
-    dp.enable_features("contrib")
+def test_gaussian_is_like_that_of_opendp(dp: Any) -> None:
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
     theirs = np.array(dp.m.make_gaussian(*space, 20.0)([0] * 50_000))
     ours = sample_discrete_gaussian(N, 400, Keystream.unsafe(5))

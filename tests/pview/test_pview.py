@@ -415,6 +415,7 @@ def test_intervals_cover_what_is_true(
         assert 0.7 < by_kind["range of 1"][1] < 1.6, by_kind
 
 
+@pytest.mark.slow
 def test_intervals_of_pairs_cover_where_attributes_do_not_depend_on_each_other() -> None:
     by_kind = covered(coded(4000, dependent=False), PURE, "pairs", seeds=5)
     assert all(by_kind[kind][0] >= 0.85 for kind in ("cell of 2", "cell of 3", "cell of 4")), by_kind
