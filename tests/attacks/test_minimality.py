@@ -188,7 +188,6 @@ def test_wrong_uses_are_refused() -> None:
 # -- what the holder keeps ---------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("reports")
 def test_the_record_and_the_report_have_it_and_the_certificate_has_not() -> None:
     release = sd.generalize(sd.read(BAD, SCHEMA), sd.LDiversity(2), "mondrian")
     knowing = release.holder["attacks"]["knowing"]
