@@ -5,6 +5,8 @@ DATA := $(abspath ../shared/data)
 ifneq ($(wildcard $(DATA)),)
 export SUDARE_DATA ?= $(DATA)
 endif
+# Test modules are rewritten once, and not by every worker of every run.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 
 .PHONY: demo test test-all lint bench format clean

@@ -2,12 +2,15 @@
 
 Doctests that show public tables run only where the tables are. A machine may be slow or busy, and the first example of a
 property may compile kernels, so hypothesis has no deadline. With `-m "not slow"`, as in `make test`, a property is tried on a
-fifth of its examples. Of two workers, one begins where the kernels are others than those that the first one compiles.
+fifth of its examples, and a loop over seeds takes a fifth of them (`tries`). Of two workers, one begins where the kernels are others than those that the first one compiles.
 """
 
 from __future__ import annotations
 
+import math
 import os
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 if (
@@ -26,13 +29,32 @@ OTHER_KERNELS = ("tests/noise/", "tests/pview/", "tests/randomization/")
 NEED_DATA = ("sudare.datasets.catalogue.load", "sudare.datasets.files.path")
 
 
+LEAST_TRIES = 25
+
+
+def is_quick(config: pytest.Config) -> bool:
+    """Tell whether this run leaves out what takes long."""
+    return bool(config.getoption("markexpr") == "not slow")
+
+
+@pytest.fixture(scope="session")
+def tries(pytestconfig: pytest.Config) -> Callable[[int], range]:
+    """So many seeds to try; a fifth of them, but 25 if there are so many, where it is to be quick."""
+
+    def seeds(most: int) -> range:
+        return range(min(most, max(most // 5, LEAST_TRIES)) if is_quick(pytestconfig) else most)
+
+    return seeds
+
+
 @pytest.hookimpl(trylast=True)  # after the slow ones were taken out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what cannot run, try fewer examples where it is to be quick, and let workers begin in different rooms."""
     _put_in_the_middle(items)
-    if config.getoption("markexpr") == "not slow":
-        for item in items:
-            _try_fewer(getattr(item, "function", None))
+    if is_quick(config):
+        tests = Counter(getattr(item, "function", None) for item in items)
+        for test, times in tests.items():
+            _try_fewer(test, times)
     if os.environ.get("SUDARE_DATA"):
         return
     for item in items:
@@ -51,13 +73,13 @@ def _put_in_the_middle(items: list[pytest.Item]) -> None:
     items[:] = [*others[:half], *theirs, *others[half:]]
 
 
-def _try_fewer(test: Any) -> None:
-    """Let a property be tried on a fifth of its examples; hypothesis has no public name for what a test was given."""
+def _try_fewer(test: Any, times: int) -> None:
+    """Let a property be tried on a fifth of its examples, ten at least, or on 25 by all tests that its parameters make of it.
+
+    Hypothesis has no public name for what a test was given.
+    """
     own = getattr(test, OWN_SETTINGS, None)
-    if own is not None and not hasattr(test, "tried_fewer"):
-        setattr(
-            test,
-            OWN_SETTINGS,
-            settings(own, max_examples=min(own.max_examples, max(own.max_examples // 5, 10))),
-        )
-        test.tried_fewer = True  # a test with several parameters comes several times
+    if own is not None:
+        least = min(10, math.ceil(LEAST_TRIES / times))
+        fewer = min(own.max_examples, max(own.max_examples // 5, least))
+        setattr(test, OWN_SETTINGS, settings(own, max_examples=fewer))

@@ -95,6 +95,7 @@ def test_sampling_quick(capsys: pytest.CaptureFixture[str]) -> None:
     assert "discrete Laplace, scale 50" in printed
 
 
+@pytest.mark.slow
 def test_pram_quick(capsys: pytest.CaptureFixture[str]) -> None:
     pram.main(quick=True)
     printed = capsys.readouterr().out
@@ -102,6 +103,7 @@ def test_pram_quick(capsys: pytest.CaptureFixture[str]) -> None:
     assert "10,000" in printed
 
 
+@pytest.mark.slow
 def test_views_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     views.main(quick=True)
     printed = capsys.readouterr().out

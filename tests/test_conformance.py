@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -115,16 +116,17 @@ ENGINES: dict[str, Callable[[Any], sd.Table]] = {
     "duckdb": lambda source: sd.read(source, SCHEMA, engine="duckdb"),
 }
 """How each engine reads a table."""
-ON_SPARK = [
+ON_OTHERS = [
     "randomize",
     "generalize_views simultaneous",
     "apply cuts",
     "materialize pairs",
 ]
-"""What is tried on Spark in the quick run: one of each verb that others are made of. All of it is tried in the long one."""
+"""What is tried on other engines than memory in the quick run: one of each verb that others are made of. All of it is tried
+in the long one."""
 
 
-@pytest.fixture(params=[*ENGINES, pytest.param("spark", marks=pytest.mark.slow)])
+@pytest.fixture
 def read(request: pytest.FixtureRequest) -> Callable[[Any], sd.Table]:
     if request.param == "spark":
         session = request.getfixturevalue("spark")
@@ -132,14 +134,38 @@ def read(request: pytest.FixtureRequest) -> Callable[[Any], sd.Table]:
     return ENGINES[request.param]
 
 
-@pytest.fixture(params=["memory", pytest.param("duckdb", marks=pytest.mark.slow)])
-def read_by(request: pytest.FixtureRequest) -> Callable[[Any], sd.Table]:
-    """As `read`, for what hardly depends on who holds the rows."""
-    return ENGINES[request.param]
-
-
 def each(makers: dict[str, Make]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("make", makers.values(), ids=makers)
+    """Try all makers on all engines; in the quick run all in memory, and a few on DuckDB."""
+    return _cases(makers, [*ENGINES, "spark"], on_duckdb=ON_OTHERS)
+
+
+def each_in_memory(makers: dict[str, Make]) -> pytest.MarkDecorator:
+    """Try what hardly depends on who holds the rows: in memory, and on DuckDB in the long run."""
+    return _cases(makers, [*ENGINES], on_duckdb=[])
+
+
+def _cases(makers: dict[str, Make], engines: list[str], on_duckdb: list[str]) -> pytest.MarkDecorator:
+    quick = {"memory": list(makers), "duckdb": on_duckdb, "spark": []}
+    cases = [
+        pytest.param(
+            make, engine, id=f"{engine}-{name}", marks=[] if name in quick[engine] else [pytest.mark.slow]
+        )
+        for engine in engines
+        for name, make in makers.items()
+    ]
+    return pytest.mark.parametrize(("make", "read"), cases, indirect=["read"])
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Make, Any], tuple[Made, Path]]:
+    """Makes and writes what several tests only look at, once."""
+
+    @cache
+    def made(make: Make, read: Any) -> tuple[Made, Path]:
+        release = make(read(people()))
+        return release, release.write(tmp_path_factory.mktemp("made") / "out")
+
+    return made
 
 
 def frames(made: Made) -> dict[str, pl.DataFrame]:
@@ -147,9 +173,8 @@ def frames(made: Made) -> dict[str, pl.DataFrame]:
 
 
 @each(EVERY)
-def test_what_is_written_verifies_itself(make: Make, read: Any, tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    make(read(people())).write(folder)
+def test_what_is_written_verifies_itself(make: Make, read: Any, written: Any) -> None:
+    _, folder = written(make, read)
     assert sd.verify(folder).holds
     assert sorted(path.name for path in folder.iterdir()) == ["hand-over", "keep"]
     assert stat.S_IMODE((folder / "keep").stat().st_mode) == 0o700
@@ -159,8 +184,8 @@ def test_what_is_written_verifies_itself(make: Make, read: Any, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "make",
-    [EVERY[ON_SPARK[0]], *(pytest.param(EVERY[name], marks=pytest.mark.slow) for name in ON_SPARK[1:])],
-    ids=ON_SPARK,
+    [EVERY[ON_OTHERS[0]], *(pytest.param(EVERY[name], marks=pytest.mark.slow) for name in ON_OTHERS[1:])],
+    ids=ON_OTHERS,
 )
 def test_spark_hands_over_the_same_files(make: Make, spark: Any, tmp_path: Path) -> None:
     handed_over = {}
@@ -178,41 +203,44 @@ def test_spark_hands_over_the_same_files(make: Make, spark: Any, tmp_path: Path)
         assert memory[name] == of_spark[name]
 
 
-@each(EVERY)
-def test_there_is_a_certificate_to_hand_over_and_a_record_to_keep(make: Make, read_by: Any) -> None:
-    made = make(read_by(people()))
+@each_in_memory(EVERY)
+def test_there_is_a_certificate_to_hand_over_and_a_record_to_keep(
+    make: Make, read: Any, written: Any
+) -> None:
+    made, _ = written(make, read)
     assert made.certificate.measured
     assert made.certificate.requirements
     assert made.holder["records"]["read"] == 60
 
 
-@each(EVERY)
-def test_identifiers_are_nowhere_in_what_is_handed_over(make: Make, read_by: Any, tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    made = make(read_by(people()))
-    made.write(folder)
+@each_in_memory(EVERY)
+def test_identifiers_are_nowhere_in_what_is_handed_over(make: Make, read: Any, written: Any) -> None:
+    made, folder = written(make, read)
     for frame in frames(made).values():
         assert "name" not in frame.columns
     for file in (folder / "hand-over").iterdir():
         assert b"person 17" not in file.read_bytes()
 
 
-@each(EVERY)
-def test_an_existing_folder_is_refused_and_left_alone(make: Make, read_by: Any, tmp_path: Path) -> None:
+@each_in_memory(EVERY)
+def test_an_existing_folder_is_refused_and_left_alone(
+    make: Make, read: Any, written: Any, tmp_path: Path
+) -> None:
+    made, _ = written(make, read)
     (tmp_path / "mine").write_text("keep me")
     with pytest.raises(sd.InputError, match="exists already"):
-        make(read_by(people())).write(tmp_path)
+        made.write(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-@each(EVERY)
-def test_the_plan_can_be_opened_again(make: Make, read_by: Any, tmp_path: Path) -> None:
-    make(read_by(people())).write(tmp_path / "out")
-    plan = sd.Plan.open(tmp_path / "out")
-    assert sd.apply(plan, read_by(people()), unseen="suppress").certificate.requirements
+@each_in_memory(EVERY)
+def test_the_plan_can_be_opened_again(make: Make, read: Any, written: Any) -> None:
+    _, folder = written(make, read)
+    plan = sd.Plan.open(folder)
+    assert sd.apply(plan, read(people()), unseen="suppress").certificate.requirements
 
 
-@each(DETERMINISTIC)
+@_cases(DETERMINISTIC, [*ENGINES, "spark"], on_duckdb=["apply cuts"])
 def test_the_order_of_rows_and_their_source_change_nothing(make: Make, read: Any, tmp_path: Path) -> None:
     plain = people()
     shuffled = plain.to_pandas().sample(frac=1, random_state=1)
@@ -236,16 +264,16 @@ def test_missing_values_are_no_obstacle(make: Make, read: Any) -> None:
     assert make(read(some)).certificate.measured
 
 
-@each(EVERY)
-def test_the_callers_frame_is_left_as_it_was(make: Make, read_by: Any) -> None:
+@each_in_memory(EVERY)
+def test_the_callers_frame_is_left_as_it_was(make: Make, read: Any) -> None:
     source, copy = people().to_pandas(), people().to_pandas()
-    make(read_by(source))
+    make(read(source))
     pd.testing.assert_frame_equal(source, copy)
 
 
 @each(DETERMINISTIC | RANDOM)
-def test_only_what_may_be_published_is(make: Make, read: Any) -> None:
-    release = make(read(people()))
+def test_only_what_may_be_published_is(make: Make, read: Any, written: Any) -> None:
+    release, _ = written(make, read)
     assert isinstance(release, sd.Release)
     for name, frame in release.frames().items():
         allowed = PUBLISHED if name == "data" else [*VIEWS[name], "illness"]

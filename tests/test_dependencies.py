@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -12,6 +13,7 @@ ARE_CALLED = {"scikit-learn": "sklearn", "resvg-py": "resvg_py"}
 BEHIND = {"pyarrow": "duckdb's and polars' way of handing over tables"}
 
 
+@cache
 def imported() -> set[str]:
     """The top-level modules that the sources name in an import, or as a text that is imported."""
     modules: set[str] = set()

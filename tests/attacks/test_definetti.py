@@ -69,7 +69,7 @@ def test_where_nothing_goes_together_nothing_is_learned() -> None:
     assert abs(gain.right_after - gain.right_before) < 0.05
 
 
-@pytest.mark.parametrize("method", ["minimal", "mondrian"])
+@pytest.mark.parametrize("method", ["mondrian", pytest.param("minimal", marks=pytest.mark.slow)])
 def test_occupations_of_adults(data_folder: Path, method: str) -> None:
     """The paper's own table and attribute, published by our methods: the model is right more often than the blocks."""
     frame = sd.datasets.load("adult-train").drop_nulls().select(*QUASI, SENSITIVE).head(6000)

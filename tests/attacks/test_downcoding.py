@@ -33,7 +33,9 @@ def attacked(release: pl.DataFrame, method: str, schema: sd.Schema = SCHEMA, **o
     return attack(release, schema, kind="downcoding", method=method, **given)
 
 
-@pytest.mark.parametrize("method", ["mondrian", "minimal", "blind"])
+@pytest.mark.parametrize(
+    "method", ["minimal", *(pytest.param(own, marks=pytest.mark.slow) for own in ("mondrian", "blind"))]
+)
 def test_heavy_tails_are_undone(method: str) -> None:
     """Cohen's setting: every attribute is quasi, hierarchies are trees, nothing climbs without need. Where labels climbed to the
     whole cluster, somebody is in its outer part; most often one person, in all attributes. So most records of such

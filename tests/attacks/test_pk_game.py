@@ -189,8 +189,18 @@ def played(table: sd.Table, k: float, **options: object) -> dict[str, float]:
     return game
 
 
-@pytest.mark.parametrize("how", ["noise", "bits", "retain"])
-@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize(
+    ("how", "k"),
+    [
+        ("noise", 5),
+        ("bits", 2),
+        ("retain", 2),
+        *(
+            pytest.param(how, k, marks=pytest.mark.slow)
+            for how, k in (("noise", 2), ("bits", 5), ("retain", 5))
+        ),
+    ],
+)
 def test_it_is_won_no_more_often_than_one_in_k(how: str, k: float) -> None:
     """Twelve people, all different: who is looked for is easiest to find there."""
     schema = sd.Schema.from_roles(quasi=["age"], bounds={"age": (0, 11)})

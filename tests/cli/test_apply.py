@@ -77,8 +77,15 @@ def test_an_existing_folder_is_refused_before_the_table_is_read(learned: Run) ->
     assert "there is no such file" not in error
 
 
-@pytest.mark.parametrize("unseen", ["refuse", "suppress"])
-@pytest.mark.parametrize("kind", ["Parquet files", "CSV"])
+@pytest.mark.parametrize(
+    ("kind", "unseen"),
+    [
+        ("Parquet files", "suppress"),
+        ("CSV", "refuse"),
+        pytest.param("Parquet files", "refuse", marks=pytest.mark.slow),
+        pytest.param("CSV", "suppress", marks=pytest.mark.slow),
+    ],
+)
 def test_duckdb_applies_to_several_files_what_memory_applies_to_one(
     kind: str, unseen: str, learned: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

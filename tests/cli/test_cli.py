@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from sudare.cli import demo
 from tests.cli.conftest import Run
 
 
@@ -67,7 +68,9 @@ def test_init_on_adult_gives_roles_a_person_would_keep(run: Run, data_folder: Pa
     assert missing["native-country"] == 857
 
 
-def test_demo_prints_where_the_outputs_are(run: Run) -> None:
+@pytest.mark.parametrize("people", [500, pytest.param(demo.PEOPLE, marks=pytest.mark.slow)])
+def test_demo_prints_where_the_outputs_are(run: Run, people: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "PEOPLE", people)
     result = run("demo")
     assert result.code == 0, result.err
     out = [f"hand-over/{name}" for name in ("data.csv", "data.parquet", "certificate.json")]

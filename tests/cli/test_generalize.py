@@ -33,6 +33,7 @@ def test_summary_says_how_far_counts_are_off(generalize: Run) -> None:
     assert "prediction" not in utility
 
 
+@pytest.mark.usefixtures("reports")
 @pytest.mark.usefixtures("scikit_learn")
 def test_predict_is_in_summary_record_and_report(generalize: Run) -> None:
     done = generalize("--predict", "diagnosis")

@@ -67,7 +67,7 @@ def statement(table, query, tables, name):
 databases._statement = statement
 """,
 }
-QUICK = ("rows that a query hands over", "a table in a warehouse")
+QUICK = ("a table in a warehouse",)
 PROGRAM = """
 import sys
 def waiting():

@@ -31,6 +31,7 @@ def files(folder: str) -> set[str]:
     return {path.name for path in Path(folder).iterdir()}
 
 
+@pytest.mark.usefixtures("reports")
 def test_what_is_handed_over_and_what_is_kept_are_apart(materialize: Run) -> None:
     done = materialize()
     assert done.code == 0, done.err

@@ -11,7 +11,7 @@ import pytest
 
 import sudare as sd
 
-ROWS = 3000
+ROWS = 600
 ATTRIBUTES = {
     "adult": ["age", "sex", "race", "education", "occupation"],
     "coil2000": ["MOSTYPE", "MAANTHUI", "MGEMLEEF", "MGODRK", "CARAVAN"],
@@ -28,7 +28,10 @@ FREE: dict[str, Callable[[sd.Table], sd.Release]] = {
 }
 
 
-@pytest.fixture(scope="module", params=ATTRIBUTES)
+@pytest.fixture(
+    scope="module",
+    params=["adult", *(pytest.param(name, marks=pytest.mark.slow) for name in ("coil2000", "ipums"))],
+)
 def source(request: pytest.FixtureRequest, data_folder: Path) -> tuple[pl.DataFrame, sd.Schema]:
     names = ATTRIBUTES[request.param]
     frame = sd.datasets.load(request.param).select(names).head(ROWS)

@@ -24,7 +24,7 @@ from tests.conformance import people
 from tests.conftest import unavailable
 from tests.engines.test_spark import SPECIAL
 from tests.spark import SMALL, needs_spark
-from tests.test_conformance import EVERY, ON_SPARK, RANDOM, SCHEMA
+from tests.test_conformance import EVERY, ON_OTHERS, RANDOM, SCHEMA
 
 pytestmark = pytest.mark.slow
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -91,7 +91,7 @@ def table(url: str) -> sd.Table:
     return sd.read(people(), SCHEMA, engine=url)
 
 
-@pytest.mark.parametrize("name", ON_SPARK)
+@pytest.mark.parametrize("name", ON_OTHERS)
 def test_a_release_is_the_same(name: str, table: sd.Table, tmp_path: Path) -> None:
     for folder, own in {"memory": sd.read(people(), SCHEMA), "connect": table}.items():
         EVERY[name](own).write(tmp_path / folder)

@@ -17,7 +17,7 @@ from sudare.generalization.harmless import learn_with_harmless
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
-from sudare.privacy.limits import meets
+from sudare.privacy.limits import block_meets
 from sudare.privacy.values import windows
 
 TOWNS = sd.Hierarchy.groups({f"t{i}": f"county {i // 3}" for i in range(9)})
@@ -38,7 +38,7 @@ def all_meet(recoding: Recoding, problem: Problem) -> bool:
     for block in range(len(recoding.levels)):
         inside, own = recoding.block_of == block, recoding.problem
         histogram = np.bincount(own.sensitive[inside], own.weights[inside], minlength=problem.values)
-        if not meets(histogram.astype(np.int64), int(histogram.sum()), problem.limits):
+        if not block_meets(histogram.astype(np.int64), int(histogram.sum()), problem.limits):
             return False
     return True
 

@@ -72,7 +72,7 @@ def splits(recoding: Recoding, rule: Rule) -> bool:
     return False
 
 
-@pytest.mark.parametrize("tables", [20, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tables", [10, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ASKED)
 def test_no_block_splits_and_little_is_lost(name: str, tables: int) -> None:
     """By default, with tables of 6 to 12 rows; up to 9, all partitions are tried for the least possible."""

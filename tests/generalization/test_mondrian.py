@@ -152,6 +152,7 @@ def people(data_folder: Path) -> sd.Table:
     return adult(data_folder)
 
 
+@pytest.mark.slow
 def test_adult(people: sd.Table) -> None:
     recoding = learn_mondrian(Problem.of(people, [sd.KAnonymity(5)]))
     assert min(block.total() for block in adult_blocks(recoding, people)) >= 5

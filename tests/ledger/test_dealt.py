@@ -103,16 +103,15 @@ def worst(table: sd.Table, releases: list[sd.Release], kind: str) -> float:
     """Let equal people change places in every release, in all ways, and look for whoever is left with least."""
     rows = table.frame()
     blocks, ill = [seen(release, table) for release in releases], rows["ill"].to_list()
-    least = math.inf
+    together: set[tuple[tuple[Any, ...], ...]] = set()
     groups: dict[tuple[Any, ...], list[int]] = {}
     for row, values in enumerate(rows.select("town", "age", "ill").rows()):
         groups.setdefault(values, []).append(row)
     for group in groups.values():
         first, *others = [[own[row] for row in group] for own in blocks]
         for arranged in itertools.product(*(set(itertools.permutations(own)) for own in others)):
-            for own in set(zip(first, *arranged, strict=True)):
-                least = min(least, left(blocks, own, ill, kind))
-    return least
+            together.update(zip(first, *arranged, strict=True))
+    return min(left(blocks, own, ill, kind) for own in together)
 
 
 def test_what_is_left_is_what_is_left_to_the_worst_off_of_equal_people() -> None:

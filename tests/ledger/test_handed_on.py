@@ -52,9 +52,10 @@ def histories(count: int) -> Iterator[tuple[History, Random]]:
         yield History(frozenset(), [], {"s": budget}, apart), r  # type: ignore[dict-item,arg-type]
 
 
-def test_what_is_accepted_is_within_the_budget_and_what_is_spent_is_the_truth() -> None:
+@pytest.mark.parametrize("tried", [100, pytest.param(500, marks=pytest.mark.slow)])
+def test_what_is_accepted_is_within_the_budget_and_what_is_spent_is_the_truth(tried: int) -> None:
     accepted = refused = 0
-    for history, r in histories(500):
+    for history, r in histories(tried):
         epsilons = [r.randint(1, 4) for _ in range(4)]
         for seq in range(1, 9):
             measurement, receiver = r.randrange(4), r.choice([*"ABCDEF", None])
@@ -69,7 +70,7 @@ def test_what_is_accepted_is_within_the_budget_and_what_is_spent_is_the_truth() 
             accepted += 1
             history.releases.append(new)  # type: ignore[attr-defined]
             assert most_combined(history, receiver) <= BUDGET
-    assert min(accepted, refused) > 300
+    assert min(accepted, refused) > 0.6 * tried
 
 
 def test_a_pview_that_goes_to_everybody_counts_with_what_others_have(tmp_path: Path) -> None:

@@ -156,19 +156,19 @@ def mutated(bodies: Bodies, rng: random.Random) -> Bodies:
     return changed
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in (1, 2))])
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 6))])
 def test_forged_entries_end_in_a_clear_error_or_are_read(
     part: int, honest: Path, table: sd.Table, later: dict[str, Any], tmp_path: Path
 ) -> None:
     rng = random.Random(part)
     bodies, refused = bodies_of(honest), 0
-    for i in range(MUTATIONS // 3):
+    for i in range(MUTATIONS // 6):
         path = forge(honest, tmp_path / f"{i}.db", mutated(bodies, rng))
         errors = use(path, table, later)
         assert all(len(error) < 2000 for error in errors)
         refused += len(errors) > 0
         path.unlink()
-    assert refused > MUTATIONS // 6, "most of what is forged is noticed"
+    assert refused > MUTATIONS // 12, "most of what is forged is noticed"
 
 
 def test_what_was_not_forged_is_read(

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import opendp.prelude as dp
 import pytest
 from scipy import stats
 
@@ -31,6 +30,15 @@ N = 1_000_000
 TINY = 1e-6
 """Seeds are fixed, so that a test that passes once passes always; a p-value this low would tell of a fault."""
 ALL = 2**64
+
+
+@pytest.fixture(scope="module")
+def dp() -> Any:
+    """OpenDP, which takes long to load."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp
 
 
 def assert_fits(seen: np.ndarray, probabilities: np.ndarray) -> None:
@@ -57,7 +65,7 @@ def plain_words(seed: int, stream: int) -> Iterator[int]:
     key = np.frombuffer(hashlib.sha256(str(seed).encode()).digest(), dtype="<u4").astype(np.uint32)
     out = np.empty(2_000_000, dtype=np.uint64)
     _chacha.fill_words(key, np.uint64(stream), out)
-    return iter(out.tolist())
+    return (word for some in np.split(out, 1000) for word in some.tolist())
 
 
 def plain_below(words: Iterator[int], n: int) -> int:
@@ -115,7 +123,7 @@ def test_laplace_is_its_twin(scale: Fraction | float) -> None:
     assert drawn.tolist() == [plain_laplace(words, t, s) for _ in range(5000)]
 
 
-@pytest.mark.parametrize("d", [2, 3, 8, 100])
+@pytest.mark.parametrize("d", [2, 100, *(pytest.param(d, marks=pytest.mark.slow) for d in (3, 8))])
 def test_retention_is_its_twin(d: int) -> None:
     leave = np.linspace(0, 0.99, d)
     codes, source = codes_of(d)[: PIECE + 1000], Keystream.unsafe(7)
@@ -237,7 +245,15 @@ def laplace_law(scale: float, reach: int) -> np.ndarray:
     return law
 
 
-@pytest.mark.parametrize("scale", [0.1, 1, 50, Fraction(1000, 3), Fraction(7, 2), 0.7])
+@pytest.mark.parametrize(
+    "scale",
+    [
+        0.1,
+        Fraction(1000, 3),
+        0.7,
+        *(pytest.param(own, marks=pytest.mark.slow) for own in (1, 50, Fraction(7, 2))),
+    ],
+)
 def test_laplace_fits(scale: Fraction | float) -> None:
     reach = max(2, int(15 * scale))
     drawn = sample_discrete_laplace(N, scale, Keystream.unsafe(3))
@@ -265,10 +281,11 @@ def test_the_test_would_find_a_wrong_scale_and_a_wrong_zero(wrong: float) -> Non
         assert_fits_laplace(seen + zeros, laplace_law(wrong, 750))
 
 
-@pytest.mark.parametrize("scale", [0.5, 1.0, 50.0, 1000 / 3])
-def test_laplace_is_like_that_of_opendp(scale: float) -> None:
+@pytest.mark.parametrize(
+    "scale", [0.5, 1000 / 3, *(pytest.param(scale, marks=pytest.mark.slow) for scale in (1.0, 50.0))]
+)
+def test_laplace_is_like_that_of_opendp(scale: float, dp: Any) -> None:
     """OpenDP's draws cannot be seeded: the limit is so low that chance crosses it once in 10^9 runs."""
-    dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
     theirs = np.array(dp.m.make_laplace(*space, scale)([0] * 50_000))
     ours = sample_discrete_laplace(N, scale, Keystream.unsafe(4))
@@ -448,7 +465,9 @@ def test_refused(draw: Callable[[Keystream], object], words: str) -> None:
 # -- Gaussian noise, and choices ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variance", [1, 2, 7, 400, 90_000, 2 * 10**8])
+@pytest.mark.parametrize(
+    "variance", [1, 400, 2 * 10**8, *(pytest.param(own, marks=pytest.mark.slow) for own in (2, 7, 90_000))]
+)
 def test_gaussian_fits(variance: int) -> None:
     drawn = sample_discrete_gaussian(N, variance, Keystream.unsafe(variance))
     reach = int(8 * math.sqrt(variance)) + 8
@@ -459,8 +478,7 @@ def test_gaussian_fits(variance: int) -> None:
     assert_fits(seen, np.bincount(np.arange(len(places)) // width, law / law.sum(), minlength=len(seen)))
 
 
-def test_gaussian_is_like_that_of_opendp() -> None:
-    dp.enable_features("contrib")
+def test_gaussian_is_like_that_of_opendp(dp: Any) -> None:
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
     theirs = np.array(dp.m.make_gaussian(*space, 20.0)([0] * 50_000))
     ours = sample_discrete_gaussian(N, 400, Keystream.unsafe(5))

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.views import SENSITIVE, VIEWS, adult, published, table_of
 from papers.multi_view.__main__ import Reproduction, main
 from papers.multi_view.differences import CUT, differences, distances, ranked, unlikeness
-from papers.multi_view.measure import METHODS, learner, made, untouched
+from papers.multi_view.measure import METHODS, example_attacked, learner, made, untouched
 from papers.multi_view.paper import FIRST, OURS, PAPER, PAPERS, RAW, SECOND, TIGHT
 from papers.multi_view.report import answers, best_fit, clearly_lower, fits, grids, nearest
 from sudare.privacy.multi_view import MultiViewDiversity
@@ -22,6 +22,7 @@ def reproduction(data_folder: Path) -> Reproduction:
     return main(quick=True)
 
 
+@pytest.mark.slow
 def test_every_method_has_its_rows(reproduction: Reproduction) -> None:
     for rows in (reproduction.rows, reproduction.other):
         assert [(row.method, row.l) for row in rows] == [(method, l) for l in (2, 4) for method in METHODS]
@@ -33,6 +34,7 @@ def test_every_method_has_its_rows(reproduction: Reproduction) -> None:
         assert (row.open <= 1).all()
 
 
+@pytest.mark.slow
 def test_one_view_after_the_other_is_uneven_and_all_at_once_is_not(reproduction: Reproduction) -> None:
     by = {(row.method, row.l): row for row in reproduction.rows}
     for l in (2, 4):
@@ -72,6 +74,13 @@ def test_untouched_views_hide_nothing(data_folder: Path) -> None:
     assert raw.views.open == (0.0, 0.0)
 
 
+def test_attacks_on_the_example() -> None:
+    apart, *safe = example_attacked()
+    assert (apart.given_away, apart.least) == (3, 1)
+    assert [one.given_away for one in safe] == [0, 0, 0]
+
+
+@pytest.mark.slow
 def test_attacks(reproduction: Reproduction) -> None:
     apart, together, ours, papers = reproduction.example
     assert (apart.given_away, apart.least) == (3, 1)
@@ -93,6 +102,7 @@ def test_claims_about_the_paper() -> None:
     assert len(differences()) == 4
 
 
+@pytest.mark.slow
 def test_report_and_figures(reproduction: Reproduction) -> None:
     shown = grids(*reproduction[:5])
     assert len(shown) == 11

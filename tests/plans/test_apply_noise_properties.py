@@ -99,7 +99,14 @@ def test_a_law_keeps_its_promise_or_is_refused(
         assert again.handed_over.law["attributes"] == release.handed_over.law["attributes"]  # type: ignore[index]
 
 
-designs = pytest.mark.parametrize("method", ["pairs", "dp-mondrian", "independent", "identity"])
+designs = pytest.mark.parametrize(
+    "method",
+    [
+        "pairs",
+        "dp-mondrian",
+        *(pytest.param(own, marks=pytest.mark.slow) for own in ("independent", "identity")),
+    ],
+)
 
 
 @designs

@@ -106,7 +106,12 @@ def same(a: sd.Release, b: sd.Release) -> None:
     assert a.certificate.model_dump(exclude=differ) == b.certificate.model_dump(exclude=differ)
 
 
-kinds = pytest.mark.parametrize("how", [*METHODS, "views"])
+LONG = ("strict", "full-domain")
+"""Hardly other than Mondrian that is not strict, and the full domain of which some are left out: for the long run."""
+kinds = pytest.mark.parametrize(
+    "how",
+    [pytest.param(how, marks=[pytest.mark.slow] if how in LONG else []) for how in (*METHODS, "views")],
+)
 
 
 @kinds

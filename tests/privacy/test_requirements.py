@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.l_diversity import LDiversity
-from sudare.privacy.limits import Limits, meets
+from sudare.privacy.limits import Limits, block_meets
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.privacy.t_closeness import TCloseness
 from tests.privacy import plain, strategies
@@ -89,7 +89,7 @@ def test_the_compiled_form_decides_the_same(
     failing = np.zeros(len(blocks), dtype=bool)
     for requirement in mix:
         failing |= requirement.failing(blocks)
-    met = [meets(dense(histogram), histogram.total(), limits) for histogram in histograms(records)]
+    met = [block_meets(dense(histogram), histogram.total(), limits) for histogram in histograms(records)]
     assert met == (~failing).tolist()
 
 
@@ -159,8 +159,8 @@ def test_only_k_needs_no_histogram() -> None:
     limits = Limits.of([sd.KAnonymity(3)], Blocks.of_sizes(np.array([3, 2])))
     assert (limits.k, limits.distinct, limits.more) == (3, 0, False)
     none = np.empty(0, dtype=np.int64)
-    assert meets(none, 3, limits)
-    assert not meets(none, 2, limits)
+    assert block_meets(none, 3, limits)
+    assert not block_meets(none, 2, limits)
 
 
 def test_limits_speak_of_one_attribute() -> None:

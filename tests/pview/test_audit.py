@@ -309,7 +309,7 @@ def test_half_of_dawa_s_noise_and_none_for_single_cells_is_caught(scale, kept):
 # -- The default method ---------------------------------------------------------------------------------
 
 
-def measured_by_pairs(rows, promise, seed, times=1, runs=RUNS // 2):
+def measured_by_pairs(rows, promise, seed, times=1, runs=RUNS // 4):
     """Play what the default method does with its budget, on two attributes of two values, many times at once.
 
     The same shares, the same order, the same noise and choices: the total, the one-way tables, a choice between two

@@ -387,17 +387,20 @@ def covered(
     return by_kind | {"all": (float(np.mean(np.concatenate([np.ravel(h) for h in hits.values()]))), 0.0)}
 
 
-@pytest.mark.parametrize("promise", [PURE, GAUSSIAN], ids=["pure", "gaussian"])
 @pytest.mark.parametrize(
-    ("method", "dependent", "attributes"),
+    ("method", "dependent", "attributes", "promise"),
     [
-        ("pairs", True, 4),
-        ("identity", True, 4),
-        ("dp-mondrian", True, 4),
-        ("independent", True, 4),
-        ("independent", False, 4),
-        ("dawa", True, 2),
-        ("pairs", True, 2),
+        pytest.param(*case, promise, marks=[] if promise is quick else [pytest.mark.slow])
+        for *case, quick in (
+            ("pairs", True, 4, PURE),
+            ("identity", True, 4, GAUSSIAN),
+            ("dp-mondrian", True, 4, PURE),
+            ("independent", True, 4, PURE),
+            ("independent", False, 4, GAUSSIAN),
+            ("dawa", True, 2, PURE),
+            ("pairs", True, 2, GAUSSIAN),
+        )
+        for promise in (PURE, GAUSSIAN)
     ],
 )
 def test_intervals_cover_what_is_true(
@@ -412,6 +415,7 @@ def test_intervals_cover_what_is_true(
         assert 0.7 < by_kind["range of 1"][1] < 1.6, by_kind
 
 
+@pytest.mark.slow
 def test_intervals_of_pairs_cover_where_attributes_do_not_depend_on_each_other() -> None:
     by_kind = covered(coded(4000, dependent=False), PURE, "pairs", seeds=5)
     assert all(by_kind[kind][0] >= 0.85 for kind in ("cell of 2", "cell of 3", "cell of 4")), by_kind

@@ -109,10 +109,11 @@ def histogram(rng: np.random.Generator, kind: str, d: int) -> np.ndarray:
     return v
 
 
+@pytest.mark.parametrize("cases", [6, pytest.param(24, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["any", "zeros", "ties", "heavy", "one huge", "equal", "one only"])
-def test_no_feasible_matrix_is_better(kind: str) -> None:
+def test_no_feasible_matrix_is_better(kind: str, cases: int) -> None:
     rng = np.random.default_rng(len(kind))
-    for case in range(24):
+    for case in range(cases):
         d = int(rng.integers(2, 7) if case % 2 else rng.integers(7, 61))
         epsilon = float(np.exp(rng.uniform(math.log(0.01), math.log(10))))
         assert_optimal(histogram(rng, kind, d), epsilon)

@@ -37,8 +37,8 @@ def rows_are(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """Whether the rows of files stay in memory."""
     if request.param == "read again":
         monkeypatch.setattr(file_rows, "MAX_KEPT", 0)
-        monkeypatch.setattr(file_rows, "SLICE", 5)
-        monkeypatch.setattr(runs, "SLICE", 7)
+        monkeypatch.setattr(file_rows, "SLICE", 11)
+        monkeypatch.setattr(runs, "SLICE", 13)
     return str(request.param)
 
 
@@ -91,7 +91,7 @@ def test_every_engine_writes_the_same_parts(make: Make, rows_are: str, tmp_path:
     assert all(contents(folder) == contents(folders[0]) for folder in folders)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ["memory", pytest.param("duckdb", marks=pytest.mark.slow)])
 def test_parts_depend_on_nothing_but_the_rows(engine: str, rows_are: str, tmp_path: Path) -> None:
     release = sd.randomize(ENGINES[engine](people()), sd.PkAnonymity(4), unsafe_seed=1)
     in_memory = HandedOver({"data": Runs.of(release.frame())}, release.handed_over.law)

@@ -127,6 +127,7 @@ def test_the_order_of_rows_is_a_function_of_what_is_published(table: sd.Table, t
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
 
 
+@pytest.mark.usefixtures("reports")
 def test_report_opens_without_a_network_and_says_who_it_is_for(release: sd.Release) -> None:
     assert "For the holder of the data only" in release.report
     assert "5-anonymity" in release.report
@@ -134,6 +135,7 @@ def test_report_opens_without_a_network_and_says_who_it_is_for(release: sd.Relea
         assert remote not in release.report
 
 
+@pytest.mark.usefixtures("reports")
 def test_report_escapes_what_the_data_says() -> None:
     schema = sd.Schema.from_roles(quasi=["<b>", "x"])
     table = sd.read(pl.DataFrame({"<b>": ["<script>", "<script>"], "x": ["a", "a"]}), schema)

@@ -81,7 +81,9 @@ def release() -> sd.Release:
     return sd.generalize(sd.read(people(), SCHEMA), sd.KAnonymity(3))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [*NAMES[:3], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[3:])]
+)
 def test_the_published_rows_are_there_in_their_order(
     name: str, warehouse: Warehouse, release: sd.Release, tmp_path: Path
 ) -> None:
@@ -223,7 +225,9 @@ pickle.load(open(release, "rb")).write(folder, to=to, force=True)
 """
 
 
-@pytest.mark.parametrize("step", ["before the recount", "before it is committed"])
+@pytest.mark.parametrize(
+    "step", ["before it is committed", pytest.param("before the recount", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     "there",
     [pytest.param(False, id="new", marks=pytest.mark.slow), pytest.param(True, id="in place of another")],

@@ -235,6 +235,7 @@ def test_coil_2000_by_matching(data_folder: Path) -> None:
     assert matching > 1.2 * nearest_bounds(problem, costs, [BlockMinimum(2)])[0].value
 
 
+@pytest.mark.slow
 def test_coil_2000_by_lowest_incomes(data_folder: Path) -> None:
     rows = (data_folder / "coil2000" / "ticdata2000.txt").read_text().split("\n")
     values = [row.split("\t")[41] for row in rows if row.strip()]
@@ -242,6 +243,7 @@ def test_coil_2000_by_lowest_incomes(data_folder: Path) -> None:
     assert [max_blocks(counts, l) for l in (4, 8)] == [1018, 83]
 
 
+@pytest.mark.slow
 def test_adult(data_folder: Path) -> None:
     table = adult(data_folder)
     problem = Problem.of(table, [sd.KAnonymity(1)])

@@ -3,6 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 
 from sudare.generalization.problem import Problem
@@ -28,10 +29,11 @@ def test_the_cheapest_cell_is_that_of_all_choices_of_levels(r: Random) -> None:
             assert Fraction(cost, costs.whole) == min(own, default=Fraction(1))
 
 
+@pytest.mark.parametrize("most", [8, pytest.param(12, marks=pytest.mark.slow)])
 @given(r=randoms)
 @settings(max_examples=40)
-def test_cells_bound_no_less_than_the_nearest_with_any_weights(r: Random) -> None:
-    plain = random_plain(r, most=12, odd=True)
+def test_cells_bound_no_less_than_the_nearest_with_any_weights(r: Random, most: int) -> None:
+    plain = random_plain(r, most=most, odd=True)
     for by_value in (True, False):
         costs, problem = costs_of(plain), problem_of(plain, by_value)
         minima = MINIMA if by_value else MINIMA[:4]

@@ -49,6 +49,7 @@ class Told:
     def reached(self, size: int) -> float:
         return sd.generalize(self.plain.table(), sd.KAnonymity(size)).certificate.utility["distortion"]
 
+    @cache  # noqa: B019
     def costs(self, l: float) -> np.ndarray:
         return row_costs(self.plain, math.ceil(l))
 

@@ -102,13 +102,10 @@ def check(original: pl.Series) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_decoding_gives_back_what_was_encoded(kind: str) -> None:
-    @moderate
-    @given(series(kind))
-    def holds(original: pl.Series) -> None:
-        check(original)
-
-    holds()
+@moderate
+@given(data=st.data())
+def test_decoding_gives_back_what_was_encoded(kind: str, data: st.DataObject) -> None:
+    check(data.draw(series(kind)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -124,16 +121,14 @@ def test_a_column_with_nothing_but_missing_values(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "null"])
-def test_whole_frames_survive_reading(kind: str) -> None:
-    @settings(max_examples=15)
-    @given(series(kind).filter(lambda column: column.null_count() < len(column)))
-    def holds(original: pl.Series) -> None:
-        frame = pl.DataFrame({"n": range(len(original)), "x": original})
-        back = sd.read(frame).frame()
-        assert back.columns == frame.columns
-        assert all(identical(back[name], frame[name]) for name in frame.columns)
-
-    holds()
+@settings(max_examples=15)
+@given(data=st.data())
+def test_whole_frames_survive_reading(kind: str, data: st.DataObject) -> None:
+    original = data.draw(series(kind).filter(lambda column: column.null_count() < len(column)))
+    frame = pl.DataFrame({"n": range(len(original)), "x": original})
+    back = sd.read(frame).frame()
+    assert back.columns == frame.columns
+    assert all(identical(back[name], frame[name]) for name in frame.columns)
 
 
 def test_nan_is_a_value_and_not_missing() -> None:

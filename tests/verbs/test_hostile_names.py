@@ -20,7 +20,7 @@ NAMES = {
     "our own": ["row", "weight", "value", "count", "block"],
     "libraries'": ["literal", "len", "rowid", "all", "0"],
 }
-QUICK = ("half patterns", "our own")
+QUICK = ("our own",)
 TOWNS = {"Ayr": "north", "Bath": "south", "Cork": "west", "Deal": "south"}
 ENGINES: list[Any] = ["memory", "duckdb"]
 
@@ -136,8 +136,19 @@ def test_names_change_nothing(
     assert [frame.rows() for frame in made] == expected[verb]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize(
+    ("names", "engine"),
+    [
+        pytest.param(
+            names,
+            engine,
+            id=f"{id_}-{engine}",
+            marks=[] if engine == "memory" or id_ in QUICK else [pytest.mark.slow],
+        )
+        for engine in ENGINES
+        for id_, names in NAMES.items()
+    ],
+)
 def test_names_are_read_from_files(names: list[str], engine: Any, tmp_path: Path) -> None:
     frame = people()
     frame.columns = names
@@ -179,8 +190,14 @@ def test_columns_that_duckdb_takes_for_one_another_are_refused(tmp_path: Path) -
         assert sd.read(source).columns == tuple(frame.columns)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
-@pytest.mark.parametrize("lost", [None, "", " \t", "?", " ? "])
+@pytest.mark.parametrize(
+    ("lost", "ending"),
+    [
+        pytest.param(lost, ending, marks=[] if (at + place) % 3 == 0 else [pytest.mark.slow])
+        for at, lost in enumerate([None, "", " \t", "?", " ? "])
+        for place, ending in enumerate(["csv", "parquet", "jsonl"])
+    ],
+)
 def test_columns_without_a_value_are_refused_alike(lost: str | None, ending: str, tmp_path: Path) -> None:
     frame = people(5).with_columns(note=pl.Series([lost, None, lost, lost, None], dtype=pl.String))
     path = tmp_path / f"people.{ending}"

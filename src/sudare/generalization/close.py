@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
-from sudare.privacy.limits import meets
+from sudare.privacy.limits import block_meets
 from sudare.privacy.values import END, POSITION
 
 Learn = Callable[[Problem], Recoding]
@@ -34,7 +34,7 @@ def learn_in_groups(problem: Problem, learn: Learn) -> Recoding:
         harmless=np.unique(groups[limits.harmless]),
     )
     totals = np.bincount(groups[problem.sensitive], problem.weights, minlength=len(ends)).astype(np.int64)
-    if not meets(totals, int(totals.sum()), coarse):  # so close to the limit that groups are too wide
+    if not block_meets(totals, int(totals.sum()), coarse):  # so close to the limit that groups are too wide
         return learn(problem)
     return learn(replace(problem, groups=groups.astype(np.int32), limits=coarse))
 

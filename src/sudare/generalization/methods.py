@@ -25,7 +25,7 @@ from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.levels import LevelsPlan
 from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
-from sudare.privacy.limits import meets
+from sudare.privacy.limits import block_meets
 from sudare.privacy.requirement import BlockRequirement, number, one_of, refused, sensitive_attribute
 from sudare.tables.excerpt import without
 from sudare.tables.table import Table
@@ -153,7 +153,7 @@ def _started(
     blocks = int(located.block_of.max()) + 1
     histogram = np.zeros((blocks + 1, dealt.values), dtype=np.int64)  # the last is of those without a block
     np.add.at(histogram, (located.block_of, dealt.sensitive), dealt.weights)
-    holds = [meets(own, int(own.sum()), dealt.limits) for own in histogram[:-1]]
+    holds = [block_meets(own, int(own.sum()), dealt.limits) for own in histogram[:-1]]
     return dealt, np.where(np.append(holds, False)[located.block_of], located.block_of, -1).astype(np.int64)
 
 

@@ -20,7 +20,7 @@ from sudare.generalization.moving import MAX_WORK, moved, placed
 from sudare.generalization.parts import parts_of, shared_out
 from sudare.generalization.problem import Problem, level_vectors
 from sudare.generalization.recoding import Recoding
-from sudare.privacy.limits import meets
+from sudare.privacy.limits import block_meets
 from sudare.privacy.minimum import BlockMinimum
 
 Ints = NDArray[np.int64]
@@ -152,7 +152,7 @@ def _can_keep_all(p: Problem) -> bool:
     """Tell whether all records together meet the limits."""
     units = p.unit_arrays
     totals = np.bincount(units.sensitive, p.weights, minlength=units.values).astype(np.int64)
-    return bool(meets(totals, int(totals.sum()), p.limits))
+    return bool(block_meets(totals, int(totals.sum()), p.limits))
 
 
 # -- Large tables ----------------------------------------------------------------------------------

@@ -39,15 +39,11 @@ def trees_to_table(trees: Iterable[Hierarchy]) -> pl.DataFrame:
                 parent[tree.codes[level]] = tree.codes[level + 1]
             if level == 0:
                 leaf[tree.codes[0]] = np.arange(tree.codes.shape[1])
-            places = [pl.Series(own).replace(-1, None) for own in (parent, leaf)]
-            columns = [attribute, level, pl.Series(names, dtype=pl.String), *places]
+            own = np.full((2, len(names)), [[attribute], [level]], dtype=np.int64)
             levels.append(
-                pl.select(
-                    pl.lit(own, dtype=dtype).alias(name)
-                    for own, (name, dtype) in zip(columns, NODES.items(), strict=True)
-                )
+                pl.DataFrame(dict(zip(NODES, [*own, names, parent, leaf], strict=True)), schema=NODES)
             )
-    return pl.concat(levels)
+    return pl.concat(levels).with_columns(pl.col("parent", "leaf").replace(-1, None))
 
 
 def trees_from_table(names: Sequence[str], frame: pl.DataFrame) -> dict[str, Hierarchy]:

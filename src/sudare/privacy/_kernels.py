@@ -36,6 +36,12 @@ def meets(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no co
     return limits.distinct <= 1 or has_distinct(histogram, limits.distinct)
 
 
+@kernel
+def block_meets(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
+    """Tell the same to Python, which then need not compile it in every process."""
+    return meets(histogram, size, limits)
+
+
 @step
 def _meets_more(histogram: Array, size: int, limits: Limits) -> bool:  # pragma: no cover
     besides, rest = histogram, size

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
-from sudare.privacy._kernels import meets
+from sudare.privacy._kernels import block_meets
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
@@ -19,18 +19,18 @@ from sudare.privacy.t_closeness import DISTANCES, TCloseness
 from sudare.privacy.tree import numbered_tree
 from sudare.tables.text import listed
 
-__all__ = ["Limits", "meets"]
+__all__ = ["Limits", "block_meets"]
 
 
 class Limits(NamedTuple):
-    """What a block must meet. `meets(histogram, size, limits)` tells, inside compiled loops and out.
+    """What a block must meet. `block_meets(histogram, size, limits)` tells Python; compiled loops ask `_kernels.meets`.
 
     The histogram counts the records of the block by sensitive code; it may be empty if only k is asked.
 
     >>> import polars as pl, sudare as sd
     >>> blocks = Blocks.of(sd.read(pl.DataFrame({"illness": [0, 0, 1, 2]})).counts(["illness"]), "illness")
     >>> limits = Limits.of([KAnonymity(3), LDiversity(2)], blocks)
-    >>> meets(np.array([2, 1, 0]), 3, limits), meets(np.array([3, 0, 0]), 3, limits)
+    >>> block_meets(np.array([2, 1, 0]), 3, limits), block_meets(np.array([3, 0, 0]), 3, limits)
     (True, False)
     """
 

@@ -199,25 +199,30 @@ def most_likely(laws: Sequence[PublishedLaw], published: Floats) -> Floats:
     seen = published > 0
     forth, back = zip(*(_applied(law.channel) for law in laws), strict=True)
 
-    def step(v: Floats) -> Floats:
-        expected = _along_axes(forth, v)
+    said = published[seen]
+
+    def step(v: Floats, expected: Floats) -> Floats:
         ratio = np.divide(published, expected, out=np.zeros_like(published), where=seen & (expected > 0))
         return np.asarray(v * _along_axes(back, ratio))
 
-    def likelihood(v: Floats) -> float:
-        expected = _along_axes(forth, v)[seen]
-        return float(published[seen] @ np.log(np.maximum(expected, 1e-300)))
+    def likelihood(expected: Floats) -> float:
+        return float(said @ np.log(np.maximum(expected[seen], 1e-300)))
 
+    expected = _along_axes(forth, v)
     for _ in range(MAX_ROUNDS):
-        first = step(v)
-        second = step(first)
+        first = step(v, expected)
+        second = step(first, _along_axes(forth, first))
         change, bend = first - v, second - 2 * first + v
         far = np.abs(second - v).max()
         size = -math.sqrt(float((change**2).sum()) / max(float((bend**2).sum()), 1e-300))
         leap = v - 2 * size * change + size**2 * bend
         leap = np.where(leap > 0, leap, second)  # what is 0 stays 0 for ever
         leap *= total / leap.sum()
-        v = step(leap) if likelihood(leap) > likelihood(second) else second
+        v, expected = second, _along_axes(forth, second)
+        beyond = _along_axes(forth, leap)
+        if likelihood(beyond) > likelihood(expected):
+            v = step(leap, beyond)
+            expected = _along_axes(forth, v)
         if far <= TOLERANCE * total:
             break
     return v

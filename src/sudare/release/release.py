@@ -43,8 +43,8 @@ class Kept:
     """What it was made from; a ledger compares it with earlier releases."""
     record: Callable[[Certificate], dict[str, Any]]
     """Makes the holder's record."""
-    report: Callable[[Certificate, dict[str, Any]], str]
-    """Writes the report, given the holder's record."""
+    report: Callable[[Release], str]
+    """Writes the report."""
     name_blocks: Callable[[], Mapping[str, RecordedBlocks]] = dict
     """Names the block that records are published in, by view, where there are blocks; a ledger asks for it."""
     input_salt: str = field(default_factory=new_salt)
@@ -92,7 +92,7 @@ class Release:
     @cached_property
     def report(self) -> str:
         """The report for the holder, an HTML page. It is written when it is first asked for."""
-        return self.kept.report(self.certificate, self.holder)
+        return self.kept.report(self)
 
     @property
     def plan(self) -> Plan:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.pview.boxes import Boxes
-from sudare.pview.errors import measure_errors, truth_of
+from sudare.pview.errors import WorkloadError, truth_of
 from sudare.pview.pview import PView
 from sudare.reports.charts import Interval
 from sudare.reports.page import render
@@ -39,7 +39,7 @@ def write_pview_report(table: Table, pview: PView) -> str:
     True
     """
     truth = truth_of(table, pview)
-    errors = measure_errors(truth, pview)
+    errors = [WorkloadError(**error) for error in pview.holder["errors"]]
     attributes = len(pview.domain.axes)
     return render(
         "pview",

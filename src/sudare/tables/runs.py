@@ -81,6 +81,8 @@ class Runs(PublishedRows):
     def joined(cls, parts: Iterable[Runs]) -> Runs:
         """Put parts of a table together."""
         every = [part._compacted() for part in parts]
+        if len(every) == 1:
+            return every[0]
         rows = pl.concat([part.rows for part in every])
         return cls(rows, pl.concat([part.lengths for part in every]))._compacted()
 
@@ -109,7 +111,7 @@ class Runs(PublishedRows):
 
     def counted(self, names: Sequence[str]) -> Runs:
         """Return how often rows occur in some columns; equal ones may stand there several times."""
-        return Runs(self.rows.select(pl.selectors.by_name(names)), self.lengths)
+        return Runs(self.rows[:, list(names)], self.lengths)
 
     def filter(self, kept: pl.Series) -> Runs:
         """Return some of the rows, each as often as it stands there."""

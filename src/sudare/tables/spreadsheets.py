@@ -21,9 +21,10 @@ def guarded(frame: pl.DataFrame) -> pl.DataFrame:
     >>> guarded(pl.DataFrame({"a": ["=1+1", "-5", "'-x", "fine"]}))["a"].to_list()
     ["'=1+1", '-5', "''-x", 'fine']
     """
-    named = dict(zip(frame.columns, _guarded(pl.Series(frame.columns, dtype=pl.String)), strict=True))
-    texts = [_guarded(column) for column in frame.select(pl.col(pl.String)).iter_columns()]
-    return frame.with_columns(texts).rename(named)
+    names = pl.DataFrame({"name": pl.Series(frame.columns, dtype=pl.String)}).select(_guarded(pl.col("name")))
+    safe = frame.with_columns(_guarded(pl.selectors.string()))
+    safe.columns = names["name"].to_list()
+    return safe
 
 
 def unguarded(texts: pl.Series) -> pl.Series:
@@ -32,9 +33,11 @@ def unguarded(texts: pl.Series) -> pl.Series:
     >>> unguarded(guarded(pl.DataFrame({"a": ["=1+1", "'-x", "'tis"]}))["a"]).to_list()
     ['=1+1', "'-x", "'tis"]
     """
-    return texts.zip_with(~texts.str.contains(GUARDED).fill_null(False), texts.str.slice(1))
+    every = pl.first()
+    meant = pl.when(every.str.contains(GUARDED)).then(every.str.slice(1)).otherwise(every)
+    return texts.to_frame().select(meant).to_series()
 
 
-def _guarded(column: pl.Series) -> pl.Series:
-    unsafe = column.str.contains(FORMULA) & ~column.str.contains(NUMBER)
-    return column.zip_with(~unsafe.fill_null(False), "'" + column)
+def _guarded(texts: pl.Expr) -> pl.Expr:
+    unsafe = texts.str.contains(FORMULA) & ~texts.str.contains(NUMBER)
+    return pl.when(unsafe).then("'" + texts).otherwise(texts).name.keep()

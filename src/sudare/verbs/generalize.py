@@ -28,7 +28,7 @@ from sudare.privacy.certificate import Certificate
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.privacy.uniqueness import nearly_unique_values
-from sudare.release.certify import Declared, HandedOver, verified
+from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
 from sudare.suitability.bounds import within_reach
@@ -173,7 +173,7 @@ def released(
         plan,
         table,
         record=partial(_record, whole, plan, asked_of, predict, decision),
-        report=partial(_report, whole.table, handed_over, declared),
+        report=partial(_report, whole.table),
         name_blocks=partial(_named_blocks, table, placed),
     )
     return Release(handed_over, declared, kept).refuse_if_broken()
@@ -243,15 +243,9 @@ def _knowing(whole: Located, plan: GeneralizationPlan) -> dict[str, Any]:
     return known_to_the_holder(whole, list(plan.requirements), plan.method, strict=strict)
 
 
-def _report(
-    table: Table,
-    handed_over: HandedOver,
-    declared: Declared,
-    certificate: Certificate,
-    holder: dict[str, Any],
-) -> str:
-    verification = verified(handed_over, declared)
-    return write_generalization_report(table, handed_over.frames["data"], certificate, holder, verification)
+def _report(table: Table, release: Release) -> str:
+    data, verification = release.handed_over.frames["data"], release.verification
+    return write_generalization_report(table, data, release.certificate, release.holder, verification)
 
 
 def _utility(whole: Places, predict: str | None) -> tuple[dict[str, Any], dict[str, int]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,13 +19,11 @@ from sudare.ledger.ledger import Ledger
 from sudare.ledger.several import LEFT_OUT, Listed
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.views import LocatedViews, ViewsPlan
-from sudare.privacy.certificate import Certificate
 from sudare.privacy.multi_view import MultiViewDiversity, RemainingValues
 from sudare.privacy.requirement import attribute_of
 from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
 from sudare.reports.views import write_views_report
-from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table, table_given
 from sudare.verbs.generalize import NO_NOISE
 from sudare.verbs.views_checks import (
@@ -138,7 +135,7 @@ def released_views(
         plan,
         table,
         record=partial(views_record, whole, data, {requirement.name: least}, _made_against(_flat(earlier))),
-        report=partial(_report, table, data, located, earlier),
+        report=partial(_report, table, located, earlier),
         name_blocks=partial(_named_blocks, table, whole),
     )
     return Release(handed_over, declared, kept).refuse_if_broken()
@@ -156,18 +153,14 @@ def _named_blocks(table: Table, whole: LocatedViews) -> dict[str, RecordedBlocks
 
 
 def _report(
-    table: Table,
-    data: Mapping[str, PublishedRows],
-    located: LocatedViews,
-    earlier: Sequence[Sequence[Recorded]],
-    certificate: Certificate,
-    holder: dict[str, Any],
+    table: Table, located: LocatedViews, earlier: Sequence[Sequence[Recorded]], release: Release
 ) -> str:
     told = Told.of(earlier[:1] or [[]], located.sensitive, located.table, located.counts)
     located = replace(located, counts=told.counts, block_of=located.block_of[told.places])
     sensitive = told.counts.column(located.sensitive).astype(np.int64)
     seen = RemainingValues.of([*located.block_of.T, *told.sets[0]], sensitive, told.counts.weights)
-    return write_views_report(table, data, located, seen, certificate, holder)
+    data = release.handed_over.frames
+    return write_views_report(table, data, located, seen, release.certificate, release.holder)
 
 
 def _verified(

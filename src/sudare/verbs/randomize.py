@@ -111,9 +111,14 @@ def _release(table: Table, plan: RandomizationPlan, source: Keystream) -> Releas
         plan,
         table,
         record=partial(_record, table, plan),
-        report=partial(write_randomization_report, table, data, plan),
+        report=partial(_report, table, plan),
     )
     return Release(handed_over, declared, kept).refuse_if_broken()
+
+
+def _report(table: Table, plan: RandomizationPlan, release: Release) -> str:
+    data = release.handed_over.frames["data"]
+    return write_randomization_report(table, data, plan, release.certificate, release.holder)
 
 
 def _drawn(table: Table, plan: RandomizationPlan, source: Keystream) -> PublishedRows:
