@@ -39,8 +39,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def bare_releases(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out of a release what nobody looks at; a test that does asks for `reports`."""
-    if request.path.parent.name in BARE and "reports" not in request.fixturenames:
+    """In a quick run, leave out of a release what nobody looks at; a test that does asks for `reports`."""
+    quick = request.config.getoption("markexpr") == "not slow"
+    if quick and request.path.parent.name in BARE and "reports" not in request.fixturenames:
         monkeypatch.setattr("sudare.release.release.Release.report", "")
         monkeypatch.setattr("sudare.release.pview_release.write_pview_report", lambda table, pview: "")
         monkeypatch.setattr("sudare.verbs.generalize.known_to_the_holder", lambda *_, **__: None)

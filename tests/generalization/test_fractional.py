@@ -17,7 +17,7 @@ from sudare.generalization.drafts import drafts_of
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.moving import placed
 from sudare.generalization.problem import Problem
-from sudare.privacy.limits import meets
+from sudare.privacy.limits import block_meets
 from tests.generalization.adult import adult
 from tests.generalization.cases import random_case, random_table, randoms
 
@@ -38,7 +38,7 @@ def can_be_block(problem: Problem, block: tuple[int, ...]) -> bool:
     histogram = np.bincount(
         units.sensitive[list(block)], units.weights[list(block)], minlength=units.values
     ).astype(np.int64)
-    return bool(meets(histogram, int(histogram.sum()), problem.limits))
+    return bool(block_meets(histogram, int(histogram.sum()), problem.limits))
 
 
 def least_fractional(problem: Problem) -> float:

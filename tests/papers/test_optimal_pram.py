@@ -89,6 +89,7 @@ def test_a_private_estimate_pays_only_if_it_is_cheap(reproduction: Reproduction)
         assert e.true < e.by_derived < e.conventional
 
 
+@pytest.mark.slow
 def test_the_default_share_is_near_the_best_one(reproduction: Reproduction) -> None:
     """But for the case without any error, where a larger one would pay."""
     for e in reproduction.estimates:
@@ -152,6 +153,7 @@ def test_figures_are_pictures_with_a_bar_per_cell(reproduction: Reproduction) ->
     assert bars == [CELLS, CELLS, CELLS, 9 * CELLS, 3 * CELLS]
 
 
+@pytest.mark.slow
 def test_regions_have_four_corners_or_six_and_a_point_for_each_pair(reproduction: Reproduction) -> None:
     for e, d in ((3.3, 8), (3.3, 5), (20.0, 5)):
         found = corners(e, d)
@@ -166,6 +168,7 @@ def test_regions_have_four_corners_or_six_and_a_point_for_each_pair(reproduction
     assert len(points) == CELLS * (CELLS - 1) // 2 + 3
 
 
+@pytest.mark.slow
 def test_the_open_problems_are_told(reproduction: Reproduction) -> None:
     assert len(explicit_words(reproduction.pieces)) == 3
     assert len(system_words(reproduction.systems)) == 3
@@ -180,6 +183,7 @@ def test_the_open_problems_are_told(reproduction: Reproduction) -> None:
     assert "| 3 | the ages 17 to 90 in Adult (`adult.data`) | 32,561 | 74 | 898 |" in first
 
 
+@pytest.mark.slow
 def test_a_secret_matrix_promises_less_than_it_says(reproduction: Reproduction) -> None:
     for one in reproduction.systems:
         assert one.secret_flat > 2 * one.epsilon

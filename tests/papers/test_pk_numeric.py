@@ -70,6 +70,7 @@ def test_every_mechanism_has_the_k(reproduction: Reproduction) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("numeric", COLUMNS)
+@pytest.mark.slow
 def test_bins_are_best_for_a_histogram_and_bits_worst_for_records(
     reproduction: Reproduction, numeric: object
 ) -> None:
@@ -84,6 +85,7 @@ def test_bins_are_best_for_a_histogram_and_bits_worst_for_records(
         assert row.ml.mean() < row.raw.mean()
 
 
+@pytest.mark.slow
 def test_the_game_and_what_else_the_paper_leaves_open(reproduction: Reproduction) -> None:
     for game in reproduction.games:
         assert game.largest <= min(game.bound, 1 / game.k) * (1 + 1e-9)
@@ -99,6 +101,7 @@ def test_the_game_and_what_else_the_paper_leaves_open(reproduction: Reproduction
     assert len(beyond_answers(reproduction.games, reproduction.diversities, reproduction.areas)) == 3
 
 
+@pytest.mark.slow
 def test_a_mixed_table_is_got_back_within_its_intervals(reproduction: Reproduction) -> None:
     mixed = reproduction.mixed
     assert mixed.k == pytest.approx(2, rel=1e-6)

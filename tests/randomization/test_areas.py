@@ -126,6 +126,7 @@ def test_a_town_needs_less_noise_than_its_box() -> None:
 # -- What becomes of it -------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("reports")
 def test_a_release_with_an_area(tmp_path: Path) -> None:
     made = release()
     assert made.plan.k == pytest.approx(5, rel=1e-4)

@@ -138,7 +138,7 @@ def test_bits_of_the_longest_grid_need_no_matrix(size: int, monkeypatch: pytest.
         raise AssertionError("the whole matrix was made")
 
     monkeypatch.setattr(BitChannel, "_whole", property(never))
-    table = read(list(range(0, size, 7))[:600], bounds=(0, size - 1))
+    table = read(list(range(0, size, 7)[:600]), bounds=(0, size - 1))
     release = sd.randomize(table, EPSILON_1, how={"x": "bits"}, unsafe_seed=1)
     assert release.certificate.measured["epsilon"] == pytest.approx(1.0)
     assert release.frame()["x"].is_between(0, size - 1).all()

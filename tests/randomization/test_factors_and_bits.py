@@ -30,6 +30,7 @@ def pays(seed: int = 0) -> pl.DataFrame:
 # -- Factors ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("reports")
 @pytest.mark.parametrize("after", ["clip", "reflect"])
 def test_a_factor_has_the_k_of_noise_on_the_logarithm(after: str, tmp_path: Path) -> None:
     release = sd.randomize(sd.read(pays(), PAY), sd.PkAnonymity(10), how={"pay": sd.methods.Factor(after)})  # type: ignore[arg-type]

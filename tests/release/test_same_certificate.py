@@ -18,7 +18,7 @@ import pytest
 
 import sudare as sd
 
-PAIRS = int(os.environ.get("SUDARE_PAIRS", "3"))  # 1,000 take some minutes
+PAIRS = int(os.environ.get("SUDARE_PAIRS", "2"))  # 1,000 take some minutes
 Draw = Callable[[np.random.Generator], tuple[pl.DataFrame, Callable[[], tuple[Any, Any]]]]
 """Draws an original; also returns what publishes it: the published files, and all that is told beside them."""
 
