@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from scipy.optimize import linprog
 
 import sudare as sd
-from sudare.generalization import drafts, fractional
+from sudare.generalization import drafts, fractional, minimal
 from sudare.generalization.drafts import drafts_of
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.moving import placed
@@ -20,6 +20,7 @@ from sudare.generalization.problem import Problem
 from sudare.privacy.limits import block_meets
 from tests.generalization.adult import adult
 from tests.generalization.cases import random_case, random_table, randoms
+from tests.generalization.plain import Rule, check
 
 
 def lowest_cost(problem: Problem, block: tuple[int, ...]) -> float:
@@ -100,3 +101,16 @@ def test_it_saves_distortion_on_people_it_was_not_tuned_on(
     by_program = learn_minimal(problem).distortion()
     monkeypatch.setattr(drafts, "can_be_solved", lambda _: False)
     assert by_program < 0.99 * learn_minimal(problem).distortion()
+
+
+def test_a_table_too_large_for_one_program_has_one_for_each_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = random_table(Random(5), 600, attributes=3, kinds=["number", "tree", "intervals", "date"])
+    for asked in ([sd.KAnonymity(4)], [sd.LDiversity(2)]):
+        problem = Problem.of(table, asked)
+        monkeypatch.setattr(minimal, "MAX_UNITS", 30)
+        for module in (minimal, fractional):
+            monkeypatch.setattr(module, "MAX_LISTED", 80 * problem.trees.choices)
+        recoding = learn_minimal(problem)
+        assert recoding.account.parts > 2
+        check(table, Rule(table, asked), recoding)
+        assert recoding.distortion() < learn_minimal(problem, effort="quick").distortion()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sudare.errors import ParameterError
 from sudare.generalization import _anneal, _refine, _reopen
 from sudare.generalization.drafts import can_pair, can_sweep, drafts_of
+from sudare.generalization.fractional import MAX_LISTED
 from sudare.generalization.mondrian import cut
 from sudare.generalization.moving import MAX_WORK, moved, placed
 from sudare.generalization.parts import parts_of, shared_out
@@ -87,24 +88,33 @@ def learn_minimal(
     """Build blocks greedily from what is nearest, then improve them until nothing helps.
 
     Where there are few choices of levels, all records sweep through them by rising cost, and become a block as soon as
-    enough of them are alike. With more choices blocks grow from seeds by their nearest neighbours; a table too large for that
-    is cut into parts by Mondrian, and each is learned on its own. Then units move and blocks dissolve as long as that saves
-    distortion; blocks are opened where others can spare rows; units change places at random, less and less often for the worse;
-    and the rows of a few blocks near each other are divided anew in the best of all ways, until no division saves anything. The
-    recoding's account says which of these were tried to the end. If it `deals`, the last is done once more with the records of every
-    unit one by one, which may then come into different blocks. At most the share `suppress` of the records may be left out; each then
-    costs 1. `start` is a block for every unit, -1 for none, to begin from.
+    enough of them are alike; from these blocks on, a linear program finds better ones (`fractional`). With more choices blocks grow
+    from seeds by their nearest neighbours. A table too large for that, or for the program, is cut into parts by Mondrian, and each
+    is learned on its own. Then units move and blocks dissolve as long as that saves distortion; blocks are opened where others can
+    spare rows; units change places at random, less and less often for the worse; and the rows of a few blocks near each other are
+    divided anew in the best of all ways, until no division saves anything. The recoding's account says which of these were tried
+    to the end. If it `deals`, the last is done once more with the records of every unit one by one, which may then come into
+    different blocks. At most the share `suppress` of the records may be left out; each then costs 1. `start` is a block for every
+    unit, -1 for none, to begin from.
     """
     if suppress > 0 and min(problem.limits.t) < 1:
         raise ParameterError(
             "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
         )
     spare = math.floor(suppress * problem.weights.sum())
-    if not can_sweep(problem) and not can_pair(problem):
-        parts = parts_of(problem, start, MAX_UNITS)
+    if most := _units_of_a_part(problem, improves=effort != "quick" and start is None):
+        parts = parts_of(problem, start, most)
         if len(parts) > 1:
             return _by_parts(problem, parts, spare, effort, start, deals)
     return _learned(problem, spare, _search(effort, len(problem.units)), start, deals)
+
+
+def _units_of_a_part(p: Problem, improves: bool) -> int | None:
+    """Return how many units are learned at once at most: so few that their pairs can be compared, or their program solved."""
+    if not can_sweep(p):
+        return None if can_pair(p) else MAX_UNITS
+    most = MAX_LISTED // p.trees.choices
+    return most if improves and MAX_UNITS <= most < len(p.units) else None
 
 
 def _search(effort: Effort | float, units: int) -> Search:
