@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
@@ -28,6 +29,9 @@ Ints = NDArray[np.int64]
 Effort = Literal["quick", "normal", "thorough"]
 
 MAX_UNITS = 1_000  # of a part, where there are more pairs: larger ones take longer and save next to nothing (measured)
+MIN_SOLVED = (
+    5_000  # units of a part with a program of its own: smaller ones lose more at their edges than it saves
+)
 MAX_OPENED = 400_000_000  # entries times level vectors to look at while opening blocks: some seconds
 MAX_ROUNDS = 5  # of moving and cutting in turn
 MAX_PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
@@ -105,7 +109,8 @@ def learn_minimal(
     if most := _units_of_a_part(problem, improves=effort != "quick" and start is None):
         parts = parts_of(problem, start, most)
         if len(parts) > 1:
-            return _by_parts(problem, parts, spare, effort, start, deals)
+            found = _by_parts(problem, parts, spare, effort, start, deals)
+            return min(found, *_quick(problem, spare), key=Recoding.distortion)
     return _learned(problem, spare, _search(effort, len(problem.units)), start, deals)
 
 
@@ -114,7 +119,13 @@ def _units_of_a_part(p: Problem, improves: bool) -> int | None:
     if not can_sweep(p):
         return None if can_pair(p) else MAX_UNITS
     most = MAX_LISTED // p.trees.choices
-    return most if improves and MAX_UNITS <= most < len(p.units) else None
+    return most if improves and MIN_SOLVED <= most < len(p.units) else None
+
+
+def _quick(p: Problem, spare: int) -> Iterator[Recoding]:
+    """Yield what a look at all units at once finds, where that takes next to no time: parts should not do worse."""
+    if can_sweep(p):
+        yield _learned(p, spare, SEARCHES["quick"], None, deals=False)
 
 
 def _search(effort: Effort | float, units: int) -> Search:
