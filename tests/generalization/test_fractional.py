@@ -64,14 +64,14 @@ def test_the_program_comes_to_the_value_of_all_blocks(k: int, monkeypatch: pytes
     monkeypatch.setattr(fractional, "ROUNDS", 60)
     solved = []
     monkeypatch.setattr(fractional._Program, "rounded", lambda program: solved.append(program))
-    for seed in range(60):
+    for seed in range(30):
         problem = Problem.of(random_table(Random(seed), 8, attributes=3), [sd.KAnonymity(k)])
         if len(problem.units) < 4 or problem.weights.max() > 1:
             continue  # units of several records go as a whole, and the best block of a cell is a knapsack
         fractional.disjoint_blocks(problem, placed(problem, swept(problem), spare=0))
         value = float(solved[-1].cost @ solved[-1].shares)
         assert value == pytest.approx(least_fractional(problem), rel=0.02, abs=1e-3)
-    assert len(solved) > 4
+    assert len(solved) > 2
 
 
 @given(randoms)
@@ -102,7 +102,7 @@ def test_it_saves_distortion_on_people_it_was_not_tuned_on(
     assert by_program < 0.99 * learn_minimal(problem).distortion()
 
 
-@pytest.mark.parametrize("share", [2, 20])
+@pytest.mark.parametrize("share", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_a_table_too_large_for_one_program_has_one_for_each_part(
     share: int, data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
