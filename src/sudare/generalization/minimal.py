@@ -110,7 +110,7 @@ def learn_minimal(
         parts = parts_of(problem, start, most)
         if len(parts) > 1:
             found = _by_parts(problem, parts, spare, effort, start, deals)
-            return min(found, *_quick(problem, spare), key=Recoding.distortion)
+            return min([found, *_quick(problem, spare)], key=Recoding.distortion)
     return _learned(problem, spare, _search(effort, len(problem.units)), start, deals)
 
 
