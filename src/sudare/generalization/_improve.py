@@ -60,8 +60,8 @@ def improve(
 ) -> bool:
     """Improve `block_of` in place; -1 marks units without a block. Returns whether it went on until nothing helped.
 
-    Between blocks that are not `new`, it is known that no change helps. At most `may_leave_out` records may end without a block; each then costs 1. Units that fit into no block
-    join the costliest blocks in one of their own.
+    Between blocks that are not `new`, it is known that no change helps. At most `may_leave_out` records may end without a block;
+    each then costs 1. Units that fit into no block join the costliest blocks in one of their own.
     """
     given = Given.of(units)
     state = State.room_for(given, block_of, blocks)
@@ -310,7 +310,9 @@ def _move(
 def _best_block(
     u: int, avoid: int, enough: float, since: int, limits: Limits, g: Given, s: State, t: Times
 ) -> tuple[int, float]:  # pragma: no cover
-    """Return the block, of those that changed `since`, that a unit joins most cheaply, and the price; -1 if none costs less than `enough`.
+    """Return the block, of those that changed `since`, that a unit joins most cheaply, and the price.
+
+    It is -1 if none costs less than `enough`.
 
     A block never gets cheaper by a new unit, so the unit pays at least the block's own cost: blocks are looked
     at by rising cost, and the search ends when that alone is too much.

@@ -9,7 +9,7 @@ the largest shares are taken that have no unit in common.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,11 +73,8 @@ class _Program:
     """Block i has the units `listed[start[i]:start[i + 1]]`."""
     cost: Floats
     shares: Floats
-    idle: Ints = field(init=False)
+    idle: Ints
     """For how many rounds each block was without a share."""
-
-    def __post_init__(self) -> None:
-        self.idle = np.zeros(len(self.cost), dtype=np.int64)
 
     @classmethod
     def of(cls, p: Problem, begin: Recoding) -> _Program:
@@ -93,6 +90,7 @@ class _Program:
             listed=listed,
             cost=cost * size,
             shares=np.ones(blocks),
+            idle=np.zeros(blocks, dtype=np.int64),
         )
 
     def join(self, cells: list[_fractional.Cells]) -> None:
