@@ -77,11 +77,15 @@ def test_options_reach_the_plan(randomize: Run) -> None:
 
 
 def test_a_loss_and_a_share_reach_the_plan(randomize: Run) -> None:
-    done = randomize("--pk", 5, "--how", "sex=optimal", "--loss", "worst case", "--estimate-share", 0.1)
-    assert done.code == 0, done.err
-    law = json.loads(Path("out/hand-over/law.json").read_text())
-    assert len(law["attributes"]["sex"]["matrix"]) == 3
-    assert law["estimates"]["sex"] > 0.1 * law["attributes"]["sex"]["epsilon"]
+    spent = []
+    for share in (0.1, 0.2):
+        options = ("--how", "sex=optimal", "--loss", "worst case", "--estimate-share", share, "--force")
+        done = randomize("--pk", 5, *options)
+        assert done.code == 0, done.err
+        law = json.loads(Path("out/hand-over/law.json").read_text())
+        assert len(law["attributes"]["sex"]["matrix"]) == 3
+        spent.append(law["estimates"]["sex"])
+    assert spent[1] == pytest.approx(2 * spent[0], rel=1e-4)
     assert randomize("--pk", 5, "--force", "--loss", "none").code == 2
     refused = randomize("--pk", 5, "--force", "--how", "sex=optimal", "--estimate-share", 2)
     assert (refused.code, "a share between 0 and 1" in refused.err) == (2, True)
