@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import sudare.kernels
 
 SHOW_FORMS = """
 import sys
@@ -75,3 +79,22 @@ def test_each_kernel_has_one_form(by_all_walks: dict[str, int]) -> None:
 def test_the_walk_passes_through_the_kernels(by_all_walks: dict[str, int]) -> None:
     """What it never comes by could not fail. (Kernels that only kernels call are not loaded if those were compiled before.)"""
     assert [name for name in CALLED if not by_all_walks[f"sudare.{name}"]] == []
+
+
+STEP = "from sudare.kernels import step\n\n@step\ndef answer():\n    return {}\n"
+CALLER = "from sudare.a_step import answer\nfrom sudare.kernels import kernel\n\n@kernel\ndef ask():\n    return answer()\n"
+ASK = "from sudare.a_kernel import ask; print(ask(), sum(ask.stats.cache_hits.values()))"
+
+
+def test_what_was_compiled_is_not_used_once_a_step_of_another_file_changed(tmp_path: Path) -> None:
+    package = tmp_path / "sudare"
+    package.mkdir()
+    shutil.copy(sudare.kernels.__file__, package)
+    (package / "__init__.py").touch()
+    (package / "a_kernel.py").write_text(CALLER)
+
+    def ask(answer: int) -> str:
+        (package / "a_step.py").write_text(STEP.format(answer))
+        return subprocess.check_output([sys.executable, "-B", "-c", ASK], cwd=tmp_path, text=True).strip()
+
+    assert [ask(1), ask(1), ask(2)] == ["1 0", "1 1", "2 0"]

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.kernels import kernel
+from sudare.plans._cuts import routed
 from sudare.plans.generalization import (
     Ints,
     Located,
@@ -85,7 +85,7 @@ class CutPlan(WholePlan):
         order = np.lexsort((self.branches[:, 1], self.branches[:, 0]))
         branches = np.ascontiguousarray(self.branches[order])
         start = np.searchsorted(branches[:, 0], np.arange(len(self.attribute) + 1))
-        return _routed(units, nodes, self.attribute, self.level, ends, start, branches, first)
+        return routed(units, nodes, self.attribute, self.level, ends, start, branches, first)
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the cuts, as plain data."""
@@ -174,35 +174,3 @@ def _climb(
         apart = tree.codes[level, codes[inside]] != planned.codes[level, corner[own]]
         higher = own[apart & (levels[own] <= level)]
         levels[higher] = level + 1
-
-
-@kernel
-def _routed(
-    units: NDArray[np.int32],
-    nodes: NDArray[np.int32],
-    attribute: Ints,
-    level: Ints,
-    block: Ints,
-    start: Ints,
-    branches: Ints,
-    first: int,
-) -> Ints:  # pragma: no cover
-    """Follow every tuple from cut to cut."""
-    block_of = np.full(len(units), -1, dtype=np.int64)
-    for i in range(len(units)):
-        part = first
-        while part >= 0 and block[part] < 0:
-            a = attribute[part]
-            node = nodes[a, level[part], units[i, a]]
-            low, high = start[part], start[part + 1]
-            rest = branches[low, 2] if low < high and branches[low, 1] == -1 else -1
-            while low < high:
-                middle = (low + high) // 2
-                if branches[middle, 1] < node:
-                    low = middle + 1
-                else:
-                    high = middle
-            part = branches[low, 2] if low < start[part + 1] and branches[low, 1] == node else rest
-        if part >= 0:
-            block_of[i] = block[part]
-    return block_of
