@@ -9,7 +9,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 
-.PHONY: demo test test-all lint bench format clean
+.PHONY: demo test test-all lint bench wheel format clean
 
 demo: .venv/core
 	$(BIN)/sudare demo --force
@@ -30,6 +30,12 @@ lint: .venv/dev
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks
+
+# With the kernels compiled, so that the first release of an installation waits for nothing.
+wheel: .venv/core
+	find src -name '*.nb[ic]' -delete
+	$(BIN)/sudare warm-up
+	$(PIP:install=wheel) --no-deps --wheel-dir dist .
 
 format: .venv/dev
 	$(BIN)/ruff format .

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import sudare.compiled
 import sudare.kernels
 
 SHOW_FORMS = """
@@ -86,15 +89,31 @@ CALLER = "from sudare.a_step import answer\nfrom sudare.kernels import kernel\n\
 ASK = "from sudare.a_kernel import ask; print(ask(), sum(ask.stats.cache_hits.values()))"
 
 
-def test_what_was_compiled_is_not_used_once_a_step_of_another_file_changed(tmp_path: Path) -> None:
+@pytest.fixture
+def ask(tmp_path: Path) -> Callable[..., str]:
+    """A package of one kernel and one step, whose answer is given: what a process gets, and how often it found it compiled."""
     package = tmp_path / "sudare"
     package.mkdir()
-    shutil.copy(sudare.kernels.__file__, package)
+    for module in (sudare.compiled, sudare.kernels):
+        shutil.copy(module.__file__, package)
     (package / "__init__.py").touch()
     (package / "a_kernel.py").write_text(CALLER)
 
-    def ask(answer: int) -> str:
+    def answered(answer: int, **environment: str) -> str:
         (package / "a_step.py").write_text(STEP.format(answer))
-        return subprocess.check_output([sys.executable, "-B", "-c", ASK], cwd=tmp_path, text=True).strip()
+        command = [sys.executable, "-B", "-c", ASK]
+        return subprocess.check_output(command, cwd=tmp_path, env=os.environ | environment, text=True).strip()
 
+    return answered
+
+
+def test_what_was_compiled_is_not_used_once_a_step_of_another_file_changed(ask: Callable[..., str]) -> None:
     assert [ask(1), ask(1), ask(2)] == ["1 0", "1 1", "2 0"]
+
+
+def test_what_was_compiled_at_the_installation_serves_those_who_may_not_write_there(
+    ask: Callable[..., str], tmp_path: Path
+) -> None:
+    ask(1)
+    elsewhere = {"NUMBA_CACHE_DIR": str(tmp_path / "elsewhere")}
+    assert [ask(1, **elsewhere), ask(2, **elsewhere), ask(2, **elsewhere)] == ["1 1", "2 0", "2 1"]

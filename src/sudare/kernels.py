@@ -2,24 +2,17 @@
 
 Compiling costs every user seconds. A kernel takes named tuples of arrays, which it lends to its steps (`lent.py`), and room that is
 made in Python; a step that is called in one place is best inlined there.
-
-What was compiled stands beside the source, in `__pycache__`, for later processes. Numba takes it for valid as long as the kernel's own
-file stays the same; but a kernel holds compiled steps of other files, so ours are valid as long as none of these files changes: a
-new version of Sudare never runs steps of the old one.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
-from numba.core.dispatcher import Dispatcher
+
+from sudare.compiled import Compiled
 
 Array = np.ndarray[Any, Any]
 
@@ -28,32 +21,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """Compile what Python calls; later processes find it compiled."""
-    compiled = njit(cache=True, nogil=True)(function)
-    if isinstance(compiled, Dispatcher):  # and not plain Python, as under NUMBA_DISABLE_JIT
-        saved: Any = compiled
-        saved._cache._cache_file._source_stamp = _stamp(Path(function.__code__.co_filename))
+    compiled: Any = njit(nogil=True)(function)
+    compiled._cache = Compiled(function)
     return cast(F, compiled)
-
-
-_PACKAGE = Path(__file__).parent
-_IMPORTED = re.compile(r"^from sudare\.([\w.]+) import", re.MULTILINE)
-
-
-@cache
-def _stamp(file: Path) -> bytes:
-    """Return a digest of all source that a kernel of this file may hold: the file's, and what it imports."""
-    digest = hashlib.sha256()
-    for source in sorted(_imported_by(file)):
-        digest.update(hashlib.sha256(source.read_bytes()).digest())
-    return digest.digest()
-
-
-@cache
-def _imported_by(file: Path) -> frozenset[Path]:
-    """Return the file and, transitively, the modules of ours that it imports (not those that only types need)."""
-    names = _IMPORTED.findall(file.read_text())
-    modules = (_PACKAGE.joinpath(*name.split(".")).with_suffix(".py") for name in names)
-    return frozenset({file}).union(*(_imported_by(module) for module in modules if module.exists()))
 
 
 _BY_KERNELS: Any = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
