@@ -1,7 +1,8 @@
 """How long the first release of a fresh installation takes, and what a later process waits for: `python -m benchmarks.startup`.
 
-The package is copied without what was compiled before, as a new installation has it. Each release is made by a process of its own;
-the work alone is the same release once more in a process that has made it already.
+The package is copied without what was compiled before, as a new installation from source has it, and copied with it, as a
+wheel brings it (`make wheel`). Each release is made by a process of its own; the work alone is the same release once more in a
+process that has made it already.
 """
 
 from __future__ import annotations
@@ -36,19 +37,28 @@ def main(*, quick: bool) -> None:
     rows = [_measured(method, people) for method in methods]
     show(
         f"The first release of a fresh installation: the health survey, {people:,} people, k = 5 and l = 3 (seconds)",
-        ["method", "first", "later", "the work alone", "later, beyond the work"],
+        [
+            "method",
+            "first, from source",
+            "first, from a wheel",
+            "later",
+            "the work alone",
+            "later, beyond the work",
+        ],
         rows,
     )
 
 
 def _measured(method: str, people: int) -> list[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(
-            Path(sudare.__file__).parent, Path(folder, "sudare"), ignore=shutil.ignore_patterns("__pycache__")
-        )
-        first, later = (_process(folder, method, people)[0] for _ in range(2))
-        work = _process(folder, method, people, times=2)[1]
-    return [method, *(f"{seconds:.1f}" for seconds in (first, later, work, later - work))]
+    source = Path(sudare.__file__).parent
+    with tempfile.TemporaryDirectory() as plain, tempfile.TemporaryDirectory() as wheel:
+        shutil.copytree(source, Path(plain, "sudare"), ignore=shutil.ignore_patterns("__pycache__"))
+        first, _ = _process(plain, method, people)
+        shutil.copytree(Path(plain, "sudare"), Path(wheel, "sudare"), ignore=shutil.ignore_patterns("*.pyc"))
+        brought, _ = _process(wheel, method, people)
+        later, _ = _process(plain, method, people)
+        _, work = _process(plain, method, people, times=2)
+    return [method, *(f"{seconds:.1f}" for seconds in (first, brought, later, work, later - work))]
 
 
 def _process(folder: str, method: str, people: int, times: int = 1) -> tuple[float, float]:
