@@ -112,6 +112,24 @@ def test_bars_show_rows_and_are_gone_at_the_end() -> None:
     assert not bars.live.is_started
 
 
+def test_lines_show_the_name_of_a_file_as_it_is() -> None:
+    screen = io.StringIO()
+    progress_shown.lines_on(Console(file=screen))._write("Reading [/red][bold]x.csv")
+    assert screen.getvalue() == "Reading [/red][bold]x.csv\n"
+
+
+@pytest.mark.parametrize(("widgets", "shown"), [(True, progress_shown.Bars), (False, progress_shown.Lines)])
+def test_a_notebook_has_bars_if_it_can_move_them(
+    widgets: bool, shown: type[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Console, "is_jupyter", True)
+    monkeypatch.setattr(progress_shown, "find_spec", lambda name: widgets or None)
+    monkeypatch.setattr(progress, "listen", lambda listener: heard.append(listener))
+    heard: list[object] = []
+    sd.show_progress()
+    assert isinstance(heard[0], shown)
+
+
 def test_python_shows_progress_if_asked() -> None:
     sd.show_progress()
     assert progress._listener is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from time import monotonic
 
 from rich.console import Console, RenderableType
@@ -88,6 +89,11 @@ def _printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else "·" for sign in text)
 
 
+def lines_on(console: Console) -> Lines:
+    """Return what writes lines as they are: a file may be named like a colour."""
+    return Lines(lambda line: console.print(line, soft_wrap=True, highlight=False, markup=False))
+
+
 class Lines:
     """Writes a line about a step that takes long, now and then."""
 
@@ -123,13 +129,14 @@ class _Advancing:
 
 
 def show_progress(wanted: bool = True) -> None:
-    """Show from now on how far long work has come: bars on a terminal and in a notebook, else a line now and then.
+    """Show from now on how far long work has come: bars on a terminal and in a notebook that has ipywidgets, else a line now and then.
 
     >>> import sudare as sd
     >>> sd.show_progress()
     >>> sd.show_progress(False)
     """
     console = Console(stderr=True)
-    shows_bars = console.is_terminal or console.is_jupyter
-    shown: progress.Listener = Bars(bars_on(console)) if shows_bars else Lines(console.print)
+    draws = find_spec("ipywidgets") is not None  # bars that move, in a notebook
+    shows_bars = draws if console.is_jupyter else console.is_terminal
+    shown: progress.Listener = Bars(bars_on(console)) if shows_bars else lines_on(console)
     progress.listen(shown if wanted else None)

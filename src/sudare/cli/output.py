@@ -16,7 +16,7 @@ from rich.table import Table
 
 from sudare.errors import SudareError
 from sudare.progress import heard_by
-from sudare.progress_shown import Bars, Lines, bars_on
+from sudare.progress_shown import Bars, bars_on, lines_on
 
 console = Console(emoji=False)
 errors = Console(stderr=True, emoji=False)
@@ -94,7 +94,7 @@ def working(text: str) -> Iterator[Progress]:
     """Show that something is under way, how far it is, and the time it takes; in a log, only if it takes long."""
     bars = bars_on(errors)
     if not errors.is_terminal:
-        with heard_by(Lines(lambda line: errors.print(line, soft_wrap=True, highlight=False, markup=False))):
+        with heard_by(lines_on(errors)):
             yield bars
         return
     with bars, heard_by(Bars(bars)):
