@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,7 @@ def test_lines_show_the_name_of_a_file_as_it_is() -> None:
 def test_a_notebook_has_bars_if_it_can_move_them(
     widgets: bool, shown: type[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Console, "is_jupyter", True)
+    monkeypatch.setattr(progress_shown, "Console", partial(Console, force_jupyter=True))
     monkeypatch.setattr(progress_shown, "find_spec", lambda name: widgets or None)
     monkeypatch.setattr(progress, "listen", lambda listener: heard.append(listener))
     heard: list[object] = []
