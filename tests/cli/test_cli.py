@@ -110,7 +110,7 @@ def test_a_requirement_that_does_not_hold_ends_with_1(run: Run, survey: Path) ->
         (["count", "survey.csv", "agge"], "there is no column 'agge'"),
         (["ledger", "show", "none.db"], "There is no ledger at"),
         (["ledger", "verify", "survey.csv"], "is not a"),
-        (["verify", "none.csv", "-k", "2"], "the output cannot be read"),
+        (["verify", "none.csv", "-k", "2"], "none.csv: there is no such file or folder"),
         (["generalize", "survey.csv", "out", "-k", "2", "--suppress", "7"], "'suppress' parameter"),
         (["nonsense"], "No such command"),
         (["generalize", "survey.csv", "out"], "Nothing is asked for. Give -k, -l or -t"),

@@ -73,7 +73,7 @@ def test_query_json(run: Run, pview: PView) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nowhere", "SELECT COUNT(*) FROM view"), "Give the folder of a p-view that was saved"),
+        (("nowhere", "SELECT COUNT(*) FROM view"), "nowhere: there is no such file or folder"),
         (
             ("pview", "SELECT COUNT(*) FROM view WHERE job = 1"),
             "no attribute 'job'. There are 'age', 'sex', 'born'",
@@ -116,7 +116,7 @@ def test_publish_to_postgresql(run: Run, pview: PView, pviews_url: str) -> None:
             "With --to and no folder to write, a p-view is published as it is",
         ),
         (("pview",), "Give the folder to write"),
-        (("nowhere", "--to", "x.duckdb"), "Give the folder of a p-view that was saved"),
+        (("nowhere", "--to", "x.duckdb"), "nowhere: there is no such file or folder"),
     ],
 )
 def test_what_publish_refuses(run: Run, pview: PView, arguments: tuple[object, ...], message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -100,4 +101,6 @@ def test_what_cannot_be_answered_ends_with_2(reconstruct: Run, options: list[str
 def test_a_folder_that_is_no_release_ends_with_2(run: Run) -> None:
     done = run("reconstruct", "nowhere", "sex")
     assert done.code == 2
-    assert "nowhere: there is no law.json" in done.err
+    assert "nowhere: there is no such file or folder" in done.err
+    Path("empty").mkdir()
+    assert "empty: there is no law.json" in run("reconstruct", "empty", "sex").err

@@ -604,7 +604,7 @@ def test_a_damaged_file_is_refused(pviews: dict[str, sd.PView], name: str, tmp_p
 def test_what_is_no_pview_is_refused_and_a_pview_not_overwritten(
     pviews: dict[str, sd.PView], tmp_path: Path
 ) -> None:
-    with pytest.raises(sd.InputError, match="Give the folder of a p-view that was saved"):
+    with pytest.raises(sd.InputError, match="there is no such file or folder"):
         sd.PView.open(tmp_path / "nowhere")
     folder = pviews["independent"].save(tmp_path / "pview")
     with pytest.raises(sd.InputError):

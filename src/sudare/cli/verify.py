@@ -27,7 +27,7 @@ from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
-from sudare.tables.folders import CERTIFICATE, handed_over
+from sudare.tables.folders import CERTIFICATE, existing
 from sudare.tables.schema import Schema
 from sudare.verification.findings import Finding, Verification
 from sudare.verification.pview import is_pview
@@ -85,7 +85,7 @@ def verify(
         asked.append(DifferentialPrivacy(epsilon, delta, per="table" if is_pview(output) else "record"))
     if not (k is None and l is None and t is None):
         asked += requirements_of(k, l, diversity, c, t, distance, attribute, harmless, within, relative)
-    certified = is_pview(output) or (handed_over(output) / CERTIFICATE).is_file()
+    certified = is_pview(output) or (existing(output) / CERTIFICATE).is_file()
     if not asked and not certified:
         raise InputError(
             f"{output} has no certificate that says what it promises. Give -k, -l or -t, --pk or --epsilon."

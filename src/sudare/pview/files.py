@@ -30,7 +30,7 @@ from sudare.pview.saved import (
 from sudare.pview.spending import Spending
 from sudare.tables import text_files
 from sudare.tables.atomic import write_folder
-from sudare.tables.folders import handed_over
+from sudare.tables.folders import existing
 from sudare.tables.outputs import write_parquet
 from sudare.tables.parquet_files import read_parquet
 from sudare.tables.runs import Runs
@@ -100,7 +100,7 @@ def _check_facts(facts: Mapping[str, Any], domain: Domain) -> None:
 
 def open_pview(folder: str | Path) -> PView:
     """Open a p-view that was saved, if its files are as they were written, and nothing in them is out of place."""
-    given, folder = folder, handed_over(folder)
+    given, folder = folder, existing(folder)
     about = _manifest(folder)
     path = folder / DATA
     data = _read(path, MAX_BYTES)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sudare.errors import InputError
+
 HAND_OVER, KEEP = "hand-over", "keep"
 CERTIFICATE, LAW = "certificate.json", "law.json"
 REPORT, PLAN, HOLDER = "report.html", "plan.json", "holder.json"
@@ -25,3 +27,15 @@ def handed_over(path: str | Path) -> Path:
     """
     folder = Path(path)
     return folder / HAND_OVER if (folder / HAND_OVER).is_dir() else folder
+
+
+def existing(path: str | Path) -> Path:
+    """Return the folder that is handed over, if there is any.
+
+    >>> existing("nowhere")
+    Traceback (most recent call last):
+    sudare.errors.InputError: nowhere: there is no such file or folder.
+    """
+    if not Path(path).exists():
+        raise InputError(f"{path}: there is no such file or folder.")
+    return handed_over(path)

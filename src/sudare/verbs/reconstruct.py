@@ -14,7 +14,7 @@ from sudare.randomization.estimate import Estimate, Method, estimate
 from sudare.randomization.published import PublishedCounts
 from sudare.release.release import Release
 from sudare.tables.file_rows import data_in
-from sudare.tables.folders import LAW, handed_over
+from sudare.tables.folders import LAW, existing
 from sudare.tables.runs import PublishedRows
 from sudare.tables.text import listed
 
@@ -73,7 +73,7 @@ def _published(
         if (own := release.handed_over.law) is None:
             raise InputError(NOT_RANDOMIZED)
         return release.handed_over.frames["data"], TableLaw.of(own)
-    folder = handed_over(release)
+    folder = existing(release)
     if not (folder / LAW).is_file():
         raise InputError(f"{folder}: there is no {LAW}. {NOT_RANDOMIZED}")
     return data_in(folder), TableLaw.open(folder / LAW)
