@@ -132,3 +132,12 @@ def quoted(name: str) -> str:
     "the ""age"" group"
     """
     return '"' + name.replace('"', '""') + '"'
+
+
+def numbered(names: Sequence[str] | Mapping[str, object], letter: str = "c") -> str:
+    """The columns of some names, as queries call them.
+
+    >>> numbered(["age", "sex"])
+    'c0, c1'
+    """
+    return ", ".join(f"{letter}{i}" for i in range(len(names)))

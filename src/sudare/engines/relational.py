@@ -9,26 +9,26 @@ is gone through once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.engines.database import Database, in_pieces, total_weight
+from sudare.engines.coded import Coded, LeftOut
+from sudare.engines.database import Database, in_pieces, numbered, total_weight
 from sudare.engines.engine import Change
 from sudare.engines.numbered_texts import NumberedTexts
 from sudare.engines.parted import Parted, counts_from
-from sudare.engines.rewriting import ALL, AnyRewriting, Rewriting
+from sudare.engines.rewriting import AnyRewriting, Rewriting
+from sudare.engines.rewritten import rewritten
 from sudare.engines.stored import StoredRows
 from sudare.tables.column import Codes, Column
 from sudare.tables.content import Content, Summing
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
-from sudare.tables.published import ranks, unlisted
 from sudare.tables.runs import Runs
 
 Ints = NDArray[np.int64]
@@ -36,33 +36,6 @@ MAX_TUPLES = 10**7
 BYTES_PER_TUPLE = 1000  # what learning takes at its peak for each, roughly
 Coder = Callable[[str, pl.Series], Column]
 """Codes the distinct values that a column has in the source; missing ones are among them."""
-
-
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """A column whose distinct values were looked at."""
-
-    dictionary: Dictionary
-    raw: pl.Series
-    """The distinct keys of the source."""
-    codes: Ints
-    """The code of each."""
-    map: str
-    """The relation that has both."""
-
-    @classmethod
-    def of(cls, database: Database, raw: pl.Series, dictionary: Dictionary, codes: Ints) -> Coded:
-        """Give the database a map from keys to codes. Missing values need none."""
-        frame = pl.DataFrame([raw.alias("key"), pl.Series("code", codes, dtype=pl.Int32)])
-        return cls(dictionary, raw, codes, database.upload(frame.filter(pl.col("key").is_not_null())))
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Rows that are left out: those with one of some tuples, by the codes that columns had then."""
-
-    columns: Mapping[str, Coded]
-    tuples: str
 
 
 class Base(NamedTuple):
@@ -141,14 +114,14 @@ class Relational:
 
     def counts(self, names: Sequence[str]) -> Counts:
         """Count the distinct tuples of some columns, by the codes of their dictionaries."""
-        frame = self._database.frame(f"{self._grouped(names)} ORDER BY {_numbered(names)}")
+        frame = self._database.frame(f"{self._grouped(names)} ORDER BY {numbered(names)}")
         return counts_from(frame, names, self._sizes(names))
 
     def pieces(self, names: Sequence[str], together: Sequence[str]) -> Iterator[Counts]:
         """Count tuples in pieces, where they are too many to be held at once."""
         columns = [f"c{names.index(name)}" for name in together]
         for query in in_pieces(self._database, self._grouped(names), columns):
-            frame = self._database.frame(f"SELECT * FROM ({query}) ORDER BY {_numbered(names)}")
+            frame = self._database.frame(f"SELECT * FROM ({query}) ORDER BY {numbered(names)}")
             yield counts_from(frame, names, self._sizes(names))
 
     def _sizes(self, names: Sequence[str]) -> list[int]:
@@ -185,12 +158,12 @@ class Relational:
         else:
             rows = self._rows_of(names, "n")
         columns = ", ".join(f"n{i} AS c{i}" for i in range(len(names)))
-        return f"SELECT {columns}, CAST(sum(weight) AS BIGINT) AS weight FROM ({rows}) GROUP BY {_numbered(names, 'n')}"
+        return f"SELECT {columns}, CAST(sum(weight) AS BIGINT) AS weight FROM ({rows}) GROUP BY {numbered(names, 'n')}"
 
     @cached_property
     def _tuples(self) -> str:
         """The distinct rows of the columns that are always coded, by their codes, without those that are left out."""
-        columns = _numbered(self._always)
+        columns = numbered(self._always)
         return self._database.store(
             f"SELECT {columns}, sum(weight) AS weight FROM ({self._rows_of(self._always, 'c')}) GROUP BY {columns}"
         )
@@ -200,7 +173,7 @@ class Relational:
         """The distinct rows of the columns that are always coded, as the source has them: it is gone through for them."""
         # Named first, and grouped then: the source may have columns of any names.
         own = ", ".join(f"{self._keys[name]} AS k{i}" for i, name in enumerate(self._always))
-        columns = _numbered(self._always, "k")
+        columns = numbered(self._always, "k")
         return self._database.store(
             f"SELECT {columns}, count(*) AS weight FROM (SELECT {own} FROM {self._relation}) GROUP BY {columns}"
         )
@@ -332,36 +305,7 @@ class Relational:
 
     def rewrite(self, rewriting: AnyRewriting) -> StoredRows:
         """Return what is published instead of the rows, in the order of what is published."""
-        pieces = rewriting.pieces()
-        first = next(pieces)
-        passed = [name for name, labels in first.published.items() if labels is None]
-        names = list(dict.fromkeys([*first.keys, *passed]))
-        values, rank_of, columns, joins = {}, {}, [], []
-        maps: dict[str, str] = {}
-        for at, (name, labels) in enumerate(first.published.items()):
-            every = self._every(name) if labels is None else labels.values
-            order, rank = ranks(every)
-            values[name], rank_of[name] = unlisted(every.gather(order)), rank.astype(np.int32)
-            if labels is None:
-                codes = np.arange(len(rank), dtype=np.int32)
-                maps[name] = self._database.upload(pl.DataFrame({"code": codes, "rank": rank_of[name]}))
-                joins.append(f"JOIN {maps[name]} AS r{at} ON rows.c{names.index(name)} = r{at}.code")
-            columns.append(f"{'tuples.l' if labels else 'r'}{at}{'' if labels else '.rank'} AS p{at}")
-        weight, source = "rows.weight", self._grouped(names)
-        if first.keys:
-            tuples = self._database.keep(_listed(piece, rank_of) for piece in chain([first], pieces))
-            same = " AND ".join(f"rows.c{i} = tuples.k{i}" for i in range(len(first.keys)))
-            if rewriting.dealt:
-                source = _numbered_rows(source, first.keys, names, maps)
-                weight = "least(rows.last, tuples.until) - greatest(rows.last - rows.weight, tuples.after) AS weight"
-                same += " AND rows.last > tuples.after AND rows.last - rows.weight < tuples.until"
-            joins.append(f"JOIN {tuples} AS tuples ON {same}")
-        rows = f"SELECT {', '.join(columns)}, {weight} FROM ({source}) AS rows {' '.join(joins)}"
-        every_column = _numbered(values, "p")
-        stored = self._database.store(
-            f"SELECT {every_column}, CAST(sum(weight) AS BIGINT) AS weight FROM ({rows}) GROUP BY {every_column}"
-        )
-        return StoredRows(self._database, stored, values)
+        return rewritten(self._database, self._grouped, self._every, rewriting)
 
     def _every(self, name: str) -> pl.Series:
         dictionary = self.dictionary(name)
@@ -372,42 +316,3 @@ class Relational:
         counts = self.counts(self.names)
         every = np.repeat(np.arange(len(counts)), counts.weights)
         return pl.DataFrame([self.dictionary(name).decode(counts.column(name)[every]) for name in self.names])
-
-
-def _numbered_rows(grouped: str, keys: Sequence[str], names: Sequence[str], maps: Mapping[str, str]) -> str:
-    """Number the rows of each tuple of keys in the order of what else is published of them, whose ranks `maps` have.
-
-    `last` is the number of the last row of those that are alike.
-    """
-    joins, order = [], []
-    for at, (name, map_) in enumerate(maps.items()):
-        if name not in keys:
-            joins.append(f"JOIN {map_} AS o{at} ON g.c{names.index(name)} = o{at}.code")
-            order.append(f"o{at}.rank")
-    of_keys = ", ".join(f"g.c{i}" for i in range(len(keys)))
-    by = f"ORDER BY {', '.join(order)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW" if order else ""
-    last = f"CAST(sum(g.weight) OVER (PARTITION BY {of_keys} {by}) AS BIGINT) AS last"
-    columns = ", ".join(f"g.c{i}" for i in range(len(names)))
-    return f"SELECT {columns}, g.weight, {last} FROM ({grouped}) AS g {' '.join(joins)}"
-
-
-def _listed(rewriting: Rewriting, rank_of: Mapping[str, NDArray[np.int32]]) -> pl.DataFrame:
-    """The tuples of a rewriting, k0, k1, ..., with the ranks of their labels: l0, l1, ... by the places of the columns."""
-    keys = {f"k{i}": rewriting.tuples[:, i] for i in range(len(rewriting.keys))}
-    labels = {
-        f"l{at}": rank_of[name][labels.of_tuple]
-        for at, (name, labels) in enumerate(rewriting.published.items())
-        if labels is not None
-    }
-    until = rewriting.untils()
-    first = np.append(True, until[:-1] == ALL)
-    return pl.DataFrame(keys | labels | {"after": np.where(first, 0, np.roll(until, 1)), "until": until})
-
-
-def _numbered(names: Sequence[str] | Mapping[str, object], letter: str = "c") -> str:
-    """The columns of some names, as queries call them.
-
-    >>> _numbered(["age", "sex"])
-    'c0, c1'
-    """
-    return ", ".join(f"{letter}{i}" for i in range(len(names)))

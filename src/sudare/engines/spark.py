@@ -25,28 +25,17 @@ from sudare.engines.private_folder import private_folder
 from sudare.engines.sizes import free_memory
 from sudare.engines.spark_sessions import errors, is_local, local_session
 from sudare.engines.spark_tasks import INSTALL, Executors, in_tasks, our_python, separate_keys
+from sudare.engines.spark_words import (
+    as_kept,
+    in_utc,
+    name_in_spark,
+    refuse_uncountable,
+    translated,
+    type_in_spark,
+)
 from sudare.errors import InputError
 from sudare.tables.databases import without_secrets
 
-TYPES: dict[pl.DataType, str] = {
-    pl.Boolean(): "BOOLEAN",
-    pl.Int8(): "TINYINT",
-    pl.Int16(): "SMALLINT",
-    pl.Int32(): "INT",
-    pl.Int64(): "BIGINT",
-    pl.Float32(): "FLOAT",
-    pl.Float64(): "DOUBLE",
-    pl.String(): "STRING",
-    pl.Date(): "DATE",
-    pl.Datetime("us"): "TIMESTAMP_NTZ",
-    pl.Datetime("us", "UTC"): "TIMESTAMP",
-}
-"""What Spark has."""
-WIDER: dict[pl.DataType, pl.DataType] = {
-    pl.UInt8(): pl.Int16(),
-    pl.UInt16(): pl.Int32(),
-    pl.UInt32(): pl.Int64(),
-}
 SMALL = 2**20
 """Bytes of a frame that travels along with the queries that name it, or of an answer that is remembered."""
 SENT = 2**18  # rows that are handed to Spark at a time
@@ -126,7 +115,7 @@ class Spark:
                 pl.DataFrame({"part": range(parts), "key": separate_keys(self._session, parts)})
             )
             rows = self._session.sql(
-                _translated(
+                translated(
                     f"SELECT r.*, k.key AS key FROM {relation} AS r JOIN {keys} AS k ON r.part = k.part"
                 )
             )
@@ -149,7 +138,7 @@ class Spark:
 
     def _asked(self, query: str) -> pl.DataFrame:
         with self._asking():
-            return pl.DataFrame(self._session.sql(_translated(query)).toArrow())
+            return pl.DataFrame(self._session.sql(translated(query)).toArrow())
 
     def batches(self, query: str) -> Iterator[pl.DataFrame]:
         """Return the rows that a query gives, some at a time, in their order.
@@ -162,7 +151,7 @@ class Spark:
             return
         name = self._name()
         with self._asking():
-            rows = self._session.sql(_translated(query))
+            rows = self._session.sql(translated(query))
             numbered = rows.selectExpr("*", "monotonically_increasing_id() AS number")
             batched = numbered.selectExpr("*", f"number DIV {BATCH} AS batch")
             batched.write.partitionBy("batch").saveAsTable(name)
@@ -192,13 +181,13 @@ class Spark:
         if relation in self._uploaded:
             return self._uploaded[relation]
         schema = self.frame(f"SELECT * FROM {relation} LIMIT 0").schema
-        return {name: _in_utc(dtype) for name, dtype in schema.items()}
+        return {name: in_utc(dtype) for name, dtype in schema.items()}
 
     def keys(self, relation: str) -> dict[str, str]:
         """Return what tells the values of each column apart."""
         types = self.types(relation)
         for name, dtype in types.items():
-            _refuse(name, dtype)
+            refuse_uncountable(name, dtype)
         # To Spark -0.0 is 0.0; their texts differ.
         return {
             name: f"CAST({quoted(name)} AS VARCHAR)" if dtype.is_float() else quoted(name)
@@ -214,7 +203,7 @@ class Spark:
     def store(self, query: str) -> str:
         """Keep the rows that a query gives."""
         name = self._name()
-        self.run(f"CREATE TABLE {name} AS {_translated(query)}")
+        self.run(f"CREATE TABLE {name} AS {translated(query)}")
         return name
 
     def run(self, statement: str) -> None:
@@ -280,7 +269,7 @@ class Spark:
 
     def _sent(self, frame: pl.DataFrame) -> Any:
         refuse_alike(frame.columns, self.name)
-        plain = pl.DataFrame([_plain(series) for series in frame])
+        plain = pl.DataFrame([as_kept(series) for series in frame])
         columns = [f"{name_in_spark(name)} {type_in_spark(dtype)}" for name, dtype in plain.schema.items()]
         return self._session.createDataFrame(plain.to_arrow(), schema=", ".join(columns))
 
@@ -316,58 +305,3 @@ def _words(error: Exception) -> str:
         return lines[-1]
     called = lines[0].startswith("An error occurred while calling") and len(lines) > 1
     return lines[1].removeprefix(": ") if called else lines[0]
-
-
-# -- Translating ---------------------------------------------------------------------------------------
-
-
-def _translated(query: str) -> str:
-    """Write a query of DuckDB's as Spark does.
-
-    >>> print(_translated('SELECT CAST("a`b" AS VARCHAR) AS key FROM people'))
-    SELECT CAST(`a``b` AS STRING) AS `key` FROM `people`
-    """
-    import sqlglot  # takes long
-
-    [translated] = sqlglot.transpile(query, read="duckdb", write="spark", identify=True)
-    return translated
-
-
-def name_in_spark(name: str) -> str:
-    """Write a name as Spark's SQL does.
-
-    >>> name_in_spark("the `age` group")
-    '`the ``age`` group`'
-    """
-    return "`" + name.replace("`", "``") + "`"
-
-
-def type_in_spark(dtype: pl.DataType) -> str | None:
-    """Return the type of Spark that keeps all values of a type, if there is one."""
-    if isinstance(dtype, pl.Decimal):
-        return f"DECIMAL({dtype.precision}, {dtype.scale})"
-    return TYPES.get(WIDER.get(dtype, dtype))
-
-
-def _plain(series: pl.Series) -> pl.Series:
-    """Return a column in a type that Spark has, in which different values stay different."""
-    dtype = series.dtype
-    _refuse(series.name, dtype)
-    if dtype in TYPES or isinstance(dtype, pl.Decimal):
-        return series
-    if dtype in WIDER:
-        return series.cast(WIDER[dtype])
-    return series.to_physical() if dtype.is_temporal() else series.cast(pl.String)
-
-
-def _in_utc(dtype: pl.DataType) -> pl.DataType:
-    """Return a type in which an instant does not depend on the session's time zone."""
-    return pl.Datetime("us", "UTC") if isinstance(dtype, pl.Datetime) and dtype.time_zone else dtype
-
-
-def _refuse(name: str, dtype: pl.DataType) -> None:
-    if dtype.is_nested() or isinstance(dtype, pl.Object | pl.Binary):
-        raise InputError(
-            f"Column '{name}' is of the type {dtype}, which the engine \"spark\" does not count. Keep one number, date or "
-            "text per cell."
-        )

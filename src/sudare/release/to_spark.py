@@ -13,8 +13,9 @@ from contextlib import contextmanager, suppress
 import polars as pl
 
 from sudare.engines.database import quoted, refuse_alike
-from sudare.engines.spark import Spark, name_in_spark, type_in_spark
+from sudare.engines.spark import Spark
 from sudare.engines.spark_sessions import connected_session, running_session
+from sudare.engines.spark_words import name_in_spark, type_in_spark
 from sudare.errors import InputError
 from sudare.tables.databases import DatabaseUrl
 from sudare.tables.runs import PublishedRows
