@@ -112,6 +112,7 @@ def test_no_piece_is_empty_though_blocks_are_few(tmp_path: Path, monkeypatch: py
     assert sd.verify(release.write(tmp_path / "out")).holds
 
 
+@pytest.mark.usefixtures("reports")
 @pytest.mark.usefixtures("few")
 def test_everything_that_is_said_is_what_all_at_once_says() -> None:
     """The same rows, published by the same plan: figures do not depend on how many are looked at at a time."""
