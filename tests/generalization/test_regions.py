@@ -86,7 +86,7 @@ QUICK = [("distinct", "minimal"), ("t", "mondrian")]
     ],
 )
 def test_what_is_asked_for_holds(kind: str, method: str, tmp_path: Path) -> None:
-    asked, rows = REQUIREMENTS[kind], 700
+    asked, rows = REQUIREMENTS[kind], 500
     table = sd.read(people(rows), schema(), engine="duckdb")
     release = sd.generalize(table, asked, method)
     assert isinstance(release.plan, RegionsPlan)

@@ -24,14 +24,6 @@ from tests.pview.counted import counted
 RUNS = 200_000
 
 
-@pytest.fixture(autouse=True)
-def fewer_runs(quick, monkeypatch):
-    """Where it is to be quick, half as many runs find nearly as much."""
-    if quick:
-        monkeypatch.setattr(f"{__name__}.RUNS", RUNS // 2)
-
-
-
 def account(promise, seed, times=1):
     """Return an account; one that gives out its budget several times is broken, and to be caught."""
     made = Account(promise, Keystream.unsafe(seed))
@@ -241,7 +233,7 @@ def independent_pair(promise, times=1):
     return [independent_runs(x, (2, 3), promise, s, times) for s, x in enumerate((codes[1:], codes))]
 
 
-@pure_and_gaussian(1.5)
+@pure_and_gaussian(1.5, slow=[pytest.mark.slow])
 def test_independent_histograms_keep_their_promise(promise):
     assert 0.6 < share_spent(promise, *independent_pair(promise)) <= 1
 
@@ -394,7 +386,7 @@ def test_gaussian_noise_keeps_its_epsilon_and_delta(promise):
     ("pair", "times"),
     [
         (gaussian_pair, 2),
-        (identity_pair, 2),
+        pytest.param(identity_pair, 2, marks=pytest.mark.slow),
         pytest.param(independent_pair, 4, marks=pytest.mark.slow),
         (partial(mondrian_pair, *TABLES[2]), 4),
         pytest.param(partial(dawa_pair, *ROWS[1]), 4, marks=pytest.mark.slow),

@@ -65,13 +65,13 @@ def test_answers_are_drawn_by_the_law(tries: Tries) -> None:
 
 
 def test_the_same_value_gets_the_same_answer_with_a_key() -> None:
-    local, key = randomizer(), Randomizer.new_key()
+    local, key = randomizer(30.0), Randomizer.new_key()  # so little noise that few answers are alike
     first = local.answer(RECORD, key=key)
     assert all(local.answer(RECORD, key=key) == first for _ in range(3))
     # Each law remembers its own value: another age changes no other answer.
     other = local.answer(RECORD | {"age": 7}, key=key)
     assert {name: other[name] for name in ("ill", "pay")} == {name: first[name] for name in ("ill", "pay")}
-    assert len({local.answer(RECORD, key=Randomizer.new_key())["pay"] for _ in range(8)}) > 1
+    assert len({local.answer(RECORD, key=a_key(i))["pay"] for i in range(8)}) > 1
     assert len({local.answer(RECORD)["pay"] for _ in range(8)}) > 1
 
 
@@ -106,13 +106,13 @@ def test_what_repeated_answers_cost() -> None:
 
 def test_answers_are_reconstructed() -> None:
     schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")
-    local = sd.Randomizer.from_schema(schema, sd.PkAnonymity(5), records=500)
-    answers = [local.answer({"ill": "yes" if i < 150 else "no"}, key=a_key(i)) for i in range(600)]
+    local = sd.Randomizer.from_schema(schema, sd.PkAnonymity(5), records=250)
+    answers = [local.answer({"ill": "yes" if i < 75 else "no"}, key=a_key(i)) for i in range(300)]
     table = local.collected(answers)
     answer = sd.reconstruct(table, "ill", law=local.law).count(ill="yes")
-    assert abs(answer.value - 150) < 5 * answer.stderr
+    assert abs(answer.value - 75) < 5 * answer.stderr
     assert answer.stderr > 0
-    assert by_law(table, law=local.for_records(600).law).k >= 5
+    assert by_law(table, law=local.for_records(300).law).k >= 5
     with pytest.raises(sd.RequirementError, match="More people must answer"):
         local.for_records(100)
 

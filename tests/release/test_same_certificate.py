@@ -156,7 +156,7 @@ def test_same_published_files_same_certificate(verb: str, tmp_path: Path) -> Non
         "materialize": lambda rng: materialized(rng, tmp_path),
         "publish": published,
     }
-    pairs_drawn = pairs(draws[verb], seed=20261115)
+    pairs_drawn = pairs(draws[verb], seed=7)  # which soon finds some
     for _ in range(PAIRS):
         one, told_of_one, other, told_of_other = next(pairs_drawn)
         if told_of_one != told_of_other:
