@@ -17,9 +17,7 @@ import pytest
 
 PASSWORD = "s3cret-geheim"
 MEMORY = Path("/dev/shm")
-BARE = (
-    "cli engines generalization ledger plans privacy pview randomization release tests verbs verification".split()
-)
+BARE = "cli engines generalization ledger plans privacy pview randomization release tests verbs verification".split()
 """Rooms where nobody looks at reports, nor at what attackers who know the method reach: both take longer than the rest of a
 small release."""
 

@@ -21,9 +21,7 @@ def use(cores: int) -> None:
     CORES = cores
 
 
-def in_threads(
-    work: Callable[[Part], Found], parts: Sequence[Part], steps: int = MIN_SHARED
-) -> list[Found]:
+def in_threads(work: Callable[[Part], Found], parts: Sequence[Part], steps: int = MIN_SHARED) -> list[Found]:
     """Do the work for every part, on as many cores as there are, and return what it returns in the parts' order.
 
     `steps` says how much work it is: a little is done here, part after part.

@@ -74,7 +74,9 @@ def _generalize() -> None:
 
 def _generalize_in_one_coding() -> None:
     people = _people()
-    aged = sd.read(people.frame(), sd.Schema.from_roles(quasi=["town"], sensitive=["age"], other=["sex", "ill"]))
+    aged = sd.read(
+        people.frame(), sd.Schema.from_roles(quasi=["town"], sensitive=["age"], other=["sex", "ill"])
+    )
     sd.generalize(aged, sd.LDiversity(2, "proximity", within=1), "mondrian")
     sd.generalize(aged, [sd.KAnonymity(4), sd.TCloseness(0.9)], "blind")
     for measure in ("distortion", "ncp", "discernibility"):

@@ -121,7 +121,11 @@ def test_a_law_of_factors_is_read_strictly(change: dict[str, object]) -> None:
 
 @pytest.mark.parametrize(
     ("precision", "bits"),
-    [(0.5, 11), (1e-6, 30), *(pytest.param(*own, marks=pytest.mark.slow) for own in ((None, 16), (0.01, 17)))],
+    [
+        (0.5, 11),
+        (1e-6, 30),
+        *(pytest.param(*own, marks=pytest.mark.slow) for own in ((None, 16), (0.01, 17))),
+    ],
 )
 def test_bits_of_any_precision(precision: float | None, bits: int, tmp_path: Path) -> None:
     method = sd.methods.Bits(precision)

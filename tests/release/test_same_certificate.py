@@ -118,9 +118,7 @@ def randomized(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], Tol
     return original, lambda: told(sd.randomize(table, asked, unsafe_seed=seed))
 
 
-def materialized(
-    rng: np.random.Generator, folder: Path
-) -> tuple[pl.DataFrame, Callable[[], Told]]:
+def materialized(rng: np.random.Generator, folder: Path) -> tuple[pl.DataFrame, Callable[[], Told]]:
     original = people(rng, int(rng.integers(2, 6))).select("illness")
     known = sd.Schema.from_roles(sensitive=["illness"], domains={"illness": ["flu", "HIV"]}, missing="refuse")
     table, seed = sd.read(original, known), int(rng.integers(2**31))

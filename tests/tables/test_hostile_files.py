@@ -351,9 +351,7 @@ def test_a_parquet_file_of_far_more_values_than_bytes(monkeypatch: pytest.Monkey
     zeros = pl.zeros(126_000, dtype=pl.Int8, eager=True)
     content = parquet(pl.DataFrame({f"c{i}": zeros for i in range(8)}))
     no_reading(monkeypatch)
-    with pytest.raises(
-        InputError, match="126,000 rows of 8 columns, where 1,000,000 values are the most"
-    ):
+    with pytest.raises(InputError, match="126,000 rows of 8 columns, where 1,000,000 values are the most"):
         read_parquet(content)
 
 
