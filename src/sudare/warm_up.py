@@ -55,10 +55,11 @@ def _people() -> sd.Table:
 
 def _many_attributes() -> sd.Table:
     """Return so many attributes that no method looks at all choices of their levels."""
-    codes = np.random.default_rng(0).integers(0, 9, (60, 24)).astype(str)
+    codes = np.random.default_rng(0).integers(0, 9, (60, 25)).astype(str)
     frame = pl.DataFrame({f"a{i}": codes[:, i] for i in range(codes.shape[1])})
     masks = {name: sd.Hierarchy.mask([str(digit) for digit in range(9)]) for name in frame.columns}
-    return sd.read(frame, sd.Schema.from_roles(quasi=frame.columns, hierarchies=masks))
+    first, *others = frame.columns
+    return sd.read(frame, sd.Schema.from_roles(quasi=others, sensitive=[first], hierarchies=masks))
 
 
 def _generalize() -> None:
@@ -109,7 +110,7 @@ def _assess() -> None:
     frame = pl.DataFrame({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]})
     schema = sd.Schema.from_roles(quasi=["zip"], sensitive=["ill"])
     sd.attack({"one": frame, "two": frame}, schema, kind="intersection", known=frame.select("zip"))
-    sd.assess(_many_attributes(), k=3, tight=True)
+    sd.assess(_many_attributes(), l=2, k=3, tight=True)
     for gain in (1, 300, 70_000):  # counted in numbers of one, two and four bytes
         marks = Marks(np.zeros((2, 2), dtype=np.int32), np.array([1, gain]))
         kth_likeness(marks, np.ones(2, dtype=np.int64), 2)

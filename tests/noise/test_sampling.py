@@ -27,14 +27,6 @@ from sudare.noise.sampling import (
 )
 
 N = 1_000_000
-
-
-@pytest.fixture(autouse=True)
-def fewer_draws(quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if quick:
-        monkeypatch.setattr(f"{__name__}.N", N // 4)
-
-
 TINY = 1e-6
 """Seeds are fixed, so that a test that passes once passes always; a p-value this low would tell of a fault."""
 ALL = 2**64

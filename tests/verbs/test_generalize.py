@@ -69,6 +69,7 @@ def test_prediction_is_that_of_what_is_published(table: sd.Table, target: str) -
     assert scores.target == target
 
 
+@pytest.mark.usefixtures("reports")
 def test_nothing_is_predicted_unasked(table: sd.Table) -> None:
     release = sd.generalize(table, sd.KAnonymity(5))
     assert "prediction" not in release.holder["utility"]

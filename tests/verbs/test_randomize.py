@@ -42,6 +42,7 @@ def changes(release: sd.Release) -> dict[str, Any]:
     return release.holder["utility"]["changes"]
 
 
+@pytest.mark.usefixtures("reports")
 def test_only_randomized_attributes_go_out() -> None:
     release = sd.randomize(sd.read(people(), SCHEMA), sd.PkAnonymity(5))
     assert release.frame().columns == ["age", "town", "ill"]
