@@ -9,18 +9,23 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 
-.PHONY: demo test test-all lint bench wheel format clean
+.PHONY: demo test test-all ready lint warm-up bench wheel format clean
 
 demo: .venv/core
 	$(BIN)/sudare demo --force
 
-test: lint
-	$(BIN)/sudare warm-up
+test: ready
 	$(BIN)/pytest -m "not slow" --numprocesses auto --dist worksteal
 
-test-all: lint
-	$(BIN)/sudare warm-up
+test-all: ready
 	SUDARE_PAIRS=100 $(BIN)/pytest --numprocesses auto --dist worksteal --cov --cov-report=term
+
+# The linters need one core, and what is compiled takes all that are left.
+ready:
+	@$(MAKE) --no-print-directory --jobs=2 warm-up lint
+
+warm-up: .venv/dev
+	$(BIN)/sudare warm-up
 
 lint: .venv/dev
 	$(BIN)/ruff format --check .

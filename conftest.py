@@ -1,8 +1,9 @@
 """What holds for all tests: no test fails for being slow, and none needs a network.
 
 Doctests that show public tables run only where the tables are. A machine may be slow or busy, and the first example of a
-property may compile kernels, so hypothesis has no deadline. With `-m "not slow"`, as in `make test`, a property is tried on a
-fifth of its examples, and a loop over seeds takes a fifth of them (`tries`). Of two workers, one begins where the kernels are others than those that the first one compiles.
+property may compile kernels, so hypothesis has no deadline. With `-m "not slow"`, as in `make test`, a property is tried on an
+eighth of its examples, the same in every run, so that none fails by chance; a loop over seeds takes an eighth of them, too
+(`tries`). Of two workers, one begins where the kernels are others than those that the first one compiles.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("sudare", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("sudare")
+settings.register_profile("quick", settings.get_profile("sudare"), max_examples=20, derandomize=True)
 
 OWN_SETTINGS = "_hypothesis_internal_use_settings"
 OTHER_KERNELS = ("tests/noise/", "tests/pview/", "tests/randomization/")
 NEED_DATA = ("sudare.datasets.catalogue.load", "sudare.datasets.files.path")
 
 
-LEAST_TRIES = 25
+FEWER = 8
+LEAST_TRIES = 16
 
 
 def is_quick(config: pytest.Config) -> bool:
@@ -37,12 +39,23 @@ def is_quick(config: pytest.Config) -> bool:
     return bool(config.getoption("markexpr") == "not slow")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let quick runs try the same examples every time."""
+    settings.load_profile("quick" if is_quick(config) else "sudare")
+
+
 @pytest.fixture(scope="session")
-def tries(pytestconfig: pytest.Config) -> Callable[[int], range]:
-    """So many seeds to try; a fifth of them, but 25 if there are so many, where it is to be quick."""
+def quick(pytestconfig: pytest.Config) -> bool:
+    """Whether this run leaves out what takes long."""
+    return is_quick(pytestconfig)
+
+
+@pytest.fixture(scope="session")
+def tries(quick: bool) -> Callable[[int], range]:
+    """So many seeds to try; an eighth of them, but 16 if there are so many, where it is to be quick."""
 
     def seeds(most: int) -> range:
-        return range(min(most, max(most // 5, LEAST_TRIES)) if is_quick(pytestconfig) else most)
+        return range(min(most, max(most // FEWER, LEAST_TRIES)) if quick else most)
 
     return seeds
 
@@ -74,12 +87,12 @@ def _put_in_the_middle(items: list[pytest.Item]) -> None:
 
 
 def _try_fewer(test: Any, times: int) -> None:
-    """Let a property be tried on a fifth of its examples, ten at least, or on 25 by all tests that its parameters make of it.
+    """Let a property be tried on an eighth of its examples, six at least, or on 16 by all tests that its parameters make of it.
 
     Hypothesis has no public name for what a test was given.
     """
     own = getattr(test, OWN_SETTINGS, None)
     if own is not None:
-        least = min(10, math.ceil(LEAST_TRIES / times))
-        fewer = min(own.max_examples, max(own.max_examples // 5, least))
+        least = min(6, math.ceil(LEAST_TRIES / times))
+        fewer = min(own.max_examples, max(own.max_examples // FEWER, least))
         setattr(test, OWN_SETTINGS, settings(own, max_examples=fewer))

@@ -17,7 +17,7 @@ import pytest
 
 PASSWORD = "s3cret-geheim"
 MEMORY = Path("/dev/shm")
-BARE = "cli engines ledger plans privacy pview randomization release verification".split()
+BARE = "cli engines generalization ledger plans privacy pview randomization release tests verbs verification".split()
 """Rooms where nobody looks at reports, nor at what attackers who know the method reach: both take longer than the rest of a
 small release."""
 
@@ -38,13 +38,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def bare_releases(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def bare_releases(request: pytest.FixtureRequest, quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a quick run, leave out of a release what nobody looks at; a test that does asks for `reports`."""
-    quick = request.config.getoption("markexpr") == "not slow"
     if quick and request.path.parent.name in BARE and "reports" not in request.fixturenames:
         monkeypatch.setattr("sudare.release.release.Release.report", "")
         monkeypatch.setattr("sudare.release.pview_release.write_pview_report", lambda table, pview: "")
         monkeypatch.setattr("sudare.verbs.generalize.known_to_the_holder", lambda *_, **__: None)
+        monkeypatch.setattr("sudare.verbs.randomize.MAX_PERSONS", 100)
+        monkeypatch.setattr("sudare.attacks.pk_game.TABLES", 2)
 
 
 @pytest.fixture

@@ -15,11 +15,13 @@ from typing import Any
 from sudare.engines.spark_sessions import LOCAL
 from tests.conftest import unavailable
 
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
 SMALL = LOCAL | {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
-    # A few rows are counted long before generated code, or code that is compiled well, pays off.
+    # A few rows are counted long before generated code, or code that is compiled well or looked through, pays off.
     "spark.driver.extraJavaOptions": JAVA,
     "spark.executor.extraJavaOptions": JAVA,
     "spark.sql.codegen.wholeStage": "false",

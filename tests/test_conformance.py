@@ -172,6 +172,7 @@ def frames(made: Made) -> dict[str, pl.DataFrame]:
     return made.frames() if isinstance(made, sd.Release) else {"model": made.model.frame()}
 
 
+@pytest.mark.usefixtures("reports")
 @each(EVERY)
 def test_what_is_written_verifies_itself(make: Make, read: Any, written: Any) -> None:
     _, folder = written(make, read)

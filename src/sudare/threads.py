@@ -12,6 +12,7 @@ Part = TypeVar("Part")
 Found = TypeVar("Found")
 
 CORES: int = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+MIN_SHARED = 100_000  # steps of work: fewer are not worth a thread
 
 
 def use(cores: int) -> None:
@@ -20,13 +21,15 @@ def use(cores: int) -> None:
     CORES = cores
 
 
-def in_threads(work: Callable[[Part], Found], parts: Sequence[Part]) -> list[Found]:
+def in_threads(work: Callable[[Part], Found], parts: Sequence[Part], steps: int = MIN_SHARED) -> list[Found]:
     """Do the work for every part, on as many cores as there are, and return what it returns in the parts' order.
+
+    `steps` says how much work it is: a little is done here, part after part.
 
     >>> in_threads(lambda piece: sum(range(10)[piece]), pieces(10, 4))
     [6, 22, 17]
     """
-    workers = min(CORES, len(parts))
+    workers = min(CORES, len(parts)) if steps >= MIN_SHARED else 1
     if workers <= 1:
         return [work(part) for part in parts]
     with ThreadPoolExecutor(workers) as threads:

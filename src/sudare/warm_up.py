@@ -19,6 +19,8 @@ import polars as pl
 import sudare as sd
 from sudare.noise.keystream import Keystream
 from sudare.noise.sampling import sample_below, sample_matrix, sample_retention
+from sudare.randomization.channel import MatrixChannel
+from sudare.similarity.pairs import Marks, kth_likeness
 from sudare.tables.recipes import GroupsRecipe
 
 ILLNESSES = {"flu": "lungs", "cold": "lungs", "HIV": "blood", "gout": "joints"}
@@ -53,10 +55,11 @@ def _people() -> sd.Table:
 
 def _many_attributes() -> sd.Table:
     """Return so many attributes that no method looks at all choices of their levels."""
-    codes = np.random.default_rng(0).integers(0, 9, (60, 24)).astype(str)
+    codes = np.random.default_rng(0).integers(0, 9, (60, 25)).astype(str)
     frame = pl.DataFrame({f"a{i}": codes[:, i] for i in range(codes.shape[1])})
     masks = {name: sd.Hierarchy.mask([str(digit) for digit in range(9)]) for name in frame.columns}
-    return sd.read(frame, sd.Schema.from_roles(quasi=frame.columns, hierarchies=masks))
+    first, *others = frame.columns
+    return sd.read(frame, sd.Schema.from_roles(quasi=others, sensitive=[first], hierarchies=masks))
 
 
 def _generalize() -> None:
@@ -72,6 +75,11 @@ def _generalize() -> None:
 
 def _generalize_in_one_coding() -> None:
     people = _people()
+    aged = sd.read(
+        people.frame(), sd.Schema.from_roles(quasi=["town"], sensitive=["age"], other=["sex", "ill"])
+    )
+    sd.generalize(aged, sd.LDiversity(2, "proximity", within=1), "mondrian")
+    sd.generalize(aged, [sd.KAnonymity(4), sd.TCloseness(0.9)], "blind")
     for measure in ("distortion", "ncp", "discernibility"):
         sd.generalize(people, [sd.KAnonymity(4), *DIVERSE], sd.methods.FullDomain(0.3, measure))
 
@@ -92,6 +100,7 @@ def _randomize() -> None:
         sample_retention(codes, np.array([0.5, 0.5]), Keystream())
         sample_matrix(codes, np.full((2, 2), 0.5), Keystream())
     sample_below(5, 7, Keystream())
+    MatrixChannel(np.full((2, 2), 0.5)).epsilon  # noqa: B018
 
 
 def _assess() -> None:
@@ -101,10 +110,17 @@ def _assess() -> None:
     frame = pl.DataFrame({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]})
     schema = sd.Schema.from_roles(quasi=["zip"], sensitive=["ill"])
     sd.attack({"one": frame, "two": frame}, schema, kind="intersection", known=frame.select("zip"))
+    sd.assess(_many_attributes(), l=2, k=3, tight=True)
+    for gain in (1, 300, 70_000):  # counted in numbers of one, two and four bytes
+        marks = Marks(np.zeros((2, 2), dtype=np.int32), np.array([1, gain]))
+        kth_likeness(marks, np.ones(2, dtype=np.int64), 2)
 
 
 def _materialize() -> None:
     with tempfile.TemporaryDirectory() as folder:
+        odd = Path(folder, "odd.csv")
+        odd.write_bytes(b"a\rb\r")  # lines as they once ended
+        sd.read(odd)
         for axes, method, delta in (
             (1, "dawa", 0),
             (2, "dawa", 1e-6),

@@ -75,6 +75,7 @@ def test_mistakes(run: Run, views: Path, arguments: list[str], message: str) -> 
     assert message in result.err
 
 
+@pytest.mark.usefixtures("reports")
 def test_a_randomized_release_is_attacked_by_its_law(run: Run, tmp_path: Path) -> None:
     schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no", "[red]maybe"]})
     table = sd.read(pl.DataFrame({"ill": ["yes", "no", "[red]maybe"] * 20}), schema)

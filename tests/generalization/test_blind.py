@@ -113,6 +113,7 @@ def test_region_labels_are_those_of_the_cuts() -> None:
     assert sd.verify(region.frame(), ASKED, wide).holds
 
 
+@pytest.mark.usefixtures("reports")
 def test_the_attack_that_it_is_against_gains_nothing() -> None:
     r = Random(5)
     frame = people(r, 600).with_columns(ill=pl.Series(r.choices(["flu", "cold", "HIV"], [8, 1, 1], k=600)))
@@ -145,6 +146,7 @@ def test_what_cannot_be_is_refused() -> None:
         sd.generalize(table, ASKED, sd.methods.Blind(), suppress=0.1)
 
 
+@pytest.mark.usefixtures("reports")
 def test_databases_give_the_same_and_are_not_cut_by_regions(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = people(Random(2), 300)
     there, here = sd.read(frame, SCHEMA, engine="duckdb"), sd.read(frame, SCHEMA)

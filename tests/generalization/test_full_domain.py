@@ -130,6 +130,7 @@ def test_who_is_left_out_leaves_no_trace(r: Random, suppress: float, measure: An
     assert own == other
 
 
+@pytest.mark.usefixtures("reports")
 def test_a_tuple_that_was_left_out_stays_left_out() -> None:
     """Without the age of 35 the others are halved elsewhere, and it would be under a label that is published."""
     table = sd.read(pl.DataFrame({"age": [26, 32, 35, 38, 47, 89, 89]}), sd.Schema.from_roles(quasi=["age"]))

@@ -86,7 +86,7 @@ QUICK = [("distinct", "minimal"), ("t", "mondrian")]
     ],
 )
 def test_what_is_asked_for_holds(kind: str, method: str, tmp_path: Path) -> None:
-    asked, rows = REQUIREMENTS[kind], 700
+    asked, rows = REQUIREMENTS[kind], 500
     table = sd.read(people(rows), schema(), engine="duckdb")
     release = sd.generalize(table, asked, method)
     assert isinstance(release.plan, RegionsPlan)
@@ -112,6 +112,7 @@ def test_no_piece_is_empty_though_blocks_are_few(tmp_path: Path, monkeypatch: py
     assert sd.verify(release.write(tmp_path / "out")).holds
 
 
+@pytest.mark.usefixtures("reports")
 @pytest.mark.usefixtures("few")
 def test_everything_that_is_said_is_what_all_at_once_says() -> None:
     """The same rows, published by the same plan: figures do not depend on how many are looked at at a time."""

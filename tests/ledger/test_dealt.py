@@ -27,6 +27,7 @@ from sudare.privacy.requirement import BlockRequirement
 from tests.by_row import published
 from tests.ledger.test_hostile_ledgers import MUTATIONS, forge, mutated, packed
 from tests.ledger.test_ledger import row_blocks
+from tests.tries import Tries
 
 DEALING = sd.methods.Minimal(deal=True)
 SCHEMA = sd.Schema.from_roles(
@@ -114,9 +115,10 @@ def worst(table: sd.Table, releases: list[sd.Release], kind: str) -> float:
     return min(left(blocks, own, ill, kind) for own in together)
 
 
-def test_what_is_left_is_what_is_left_to_the_worst_off_of_equal_people() -> None:
+@pytest.mark.parametrize("tables", [8, pytest.param(24, marks=pytest.mark.slow)])
+def test_what_is_left_is_what_is_left_to_the_worst_off_of_equal_people(tables: int) -> None:
     compared = apart = 0
-    for table, releases in all_releases():
+    for table, releases in all_releases()[:tables]:
         kept = [recorded(release, table, seq) for seq, release in enumerate(releases, 1)]
         for some in ([0, 1], [0, 1, 2]):
             told = Told.by([[kept[i] for i in some]], "ill", table)
@@ -128,16 +130,18 @@ def test_what_is_left_is_what_is_left_to_the_worst_off_of_equal_people() -> None
                 by_hand = worst(table, [releases[i] for i in some], kind)
                 assert measured.value == pytest.approx(by_hand), (some, kind)
                 compared += 1
-    assert compared > 60
-    assert apart > 10
+    assert compared == 6 * len(all_releases()[:tables])
+    assert apart > 5
 
 
 @pytest.mark.parametrize("engine", ["memory", pytest.param("duckdb", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("suppress", [0.0, 0.1])
-def test_the_recorded_records_are_those_that_are_published(engine: str, suppress: float) -> None:
+def test_the_recorded_records_are_those_that_are_published(
+    engine: str, suppress: float, tries: Tries
+) -> None:
     """Columns that are passed on decide who is dealt where: of each, every block has what the ledger says."""
     dealt = 0
-    for seed in range(20):
+    for seed in tries(20):
         frame = people(seed).with_columns(note=pl.Series([f"{i * 7 % 10}" for i in range(14)]))
         schema = sd.Schema.from_roles(
             quasi=["town", "age"], sensitive=["ill"], other=["note", "day"], domains={"town": list("abcd")}

@@ -233,7 +233,7 @@ def independent_pair(promise, times=1):
     return [independent_runs(x, (2, 3), promise, s, times) for s, x in enumerate((codes[1:], codes))]
 
 
-@pure_and_gaussian(1.5)
+@pure_and_gaussian(1.5, slow=[pytest.mark.slow])
 def test_independent_histograms_keep_their_promise(promise):
     assert 0.6 < share_spent(promise, *independent_pair(promise)) <= 1
 
@@ -309,13 +309,13 @@ def test_half_of_dawa_s_noise_and_none_for_single_cells_is_caught(scale, kept):
 # -- The default method ---------------------------------------------------------------------------------
 
 
-def measured_by_pairs(rows, promise, seed, times=1, runs=RUNS // 4):
+def measured_by_pairs(rows, promise, seed, times=1):
     """Play what the default method does with its budget, on two attributes of two values, many times at once.
 
     The same shares, the same order, the same noise and choices: the total, the one-way tables, a choice between two
     pairs by their misfit, and the chosen table. (The points and weights only depend on these.)
     """
-    budget = account(promise, seed, times)
+    budget, runs = account(promise, seed, times), RUNS // 4
     plan = Allocation(
         pairs=1, bins=2, ones=Fraction(24, 64), choices=Fraction(5, 64), tables=Fraction(34, 64)
     )
@@ -386,7 +386,7 @@ def test_gaussian_noise_keeps_its_epsilon_and_delta(promise):
     ("pair", "times"),
     [
         (gaussian_pair, 2),
-        (identity_pair, 2),
+        pytest.param(identity_pair, 2, marks=pytest.mark.slow),
         pytest.param(independent_pair, 4, marks=pytest.mark.slow),
         (partial(mondrian_pair, *TABLES[2]), 4),
         pytest.param(partial(dawa_pair, *ROWS[1]), 4, marks=pytest.mark.slow),

@@ -49,10 +49,11 @@ def test_a_factor_has_the_k_of_noise_on_the_logarithm(after: str, tmp_path: Path
     assert release.holder["utility"]["changes"]["pay"]["factor"] > 1
 
 
-def test_counts_are_reconstructed_from_factors() -> None:
+@pytest.mark.parametrize("seeds", [4, pytest.param(30, marks=pytest.mark.slow)])
+def test_counts_are_reconstructed_from_factors(seeds: int) -> None:
     """Of a hundred intervals, on several conditions, about five miss."""
     missed, asked = 0, 0
-    for seed in range(12):
+    for seed in range(seeds):
         people = pays(seed)
         release = sd.randomize(
             sd.read(people, PAY),
@@ -118,7 +119,14 @@ def test_a_law_of_factors_is_read_strictly(change: dict[str, object]) -> None:
 # -- Bits -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("precision", "bits"), [(None, 16), (0.01, 17), (0.5, 11), (1e-6, 30)])
+@pytest.mark.parametrize(
+    ("precision", "bits"),
+    [
+        (0.5, 11),
+        (1e-6, 30),
+        *(pytest.param(*own, marks=pytest.mark.slow) for own in ((None, 16), (0.01, 17))),
+    ],
+)
 def test_bits_of_any_precision(precision: float | None, bits: int, tmp_path: Path) -> None:
     method = sd.methods.Bits(precision)
     release = sd.randomize(sd.read(pays(), PAY), sd.PkAnonymity(5), how={"pay": method})

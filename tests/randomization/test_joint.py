@@ -327,7 +327,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(method: Any, options: dic
 
 
 def test_a_table_of_both_is_better_estimated_by_one_law_for_both() -> None:
-    joint, apart = (Study(["sex", "race"], "unbiased", 50, joint=joint) for joint in (WHO, None))
+    joint, apart = (Study(["sex", "race"], "unbiased", 25, joint=joint) for joint in (WHO, None))
     errors = [np.mean([((f.counts - s.table()) ** 2).sum() for f in s.estimates]) for s in (joint, apart)]
     assert errors[0] < errors[1]
 
@@ -436,6 +436,7 @@ def test_where_a_joint_law_tells_nothing_the_most_likely_is_still_answered() -> 
         sd.reconstruct(release, ["sex"], method="unbiased")
 
 
+@pytest.mark.usefixtures("reports")
 def test_the_pk_game_is_played_with_combinations() -> None:
     """Twelve people, all different, of four times three combinations."""
     frame = pl.DataFrame(list(itertools.product("abcd", "xyz")), schema=["a", "b"], orient="row")

@@ -142,7 +142,7 @@ def test_where_the_error_can_be_zero_it_is_and_most_is_kept(d: int) -> None:
     """Lemma 3.13: q_i = t v_d / v_i leaves v as it is; the least t that all pairs allow is found by bisection."""
     rng = np.random.default_rng(d)
     exact = 0
-    for _ in range(30):
+    for _ in range(15):
         v = np.sort(rng.integers(70, 100, d)).astype(float)[::-1]
         epsilon = float(rng.uniform(0.1, 4))
         shape = v[-1] / v
@@ -163,7 +163,7 @@ def test_where_the_error_can_be_zero_it_is_and_most_is_kept(d: int) -> None:
             t = (d - 1) / math.exp(epsilon)
             t /= v[-1] / v[1] + t * v[-1] / v[0]
             assert good == pytest.approx(t, rel=1e-9)
-    assert exact >= 5
+    assert exact >= 4
 
 
 @pytest.mark.parametrize(

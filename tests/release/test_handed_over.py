@@ -44,14 +44,14 @@ def test_the_certificate_of_randomize_does_not_tell_the_last_persons_value(tmp_p
 def test_no_hash_or_figure_confirms_a_guess_of_one_record(tmp_path: Path, suppress: float) -> None:
     """One person's age is guessed among those that give the same published table: nothing else tells them apart."""
     told: dict[bytes, set[bytes]] = {}
-    for age in range(0, 100, 8):
+    for age in range(0, 100, 12):
         guess = people(20).with_columns(age=pl.when(pl.int_range(20) == 7).then(age).otherwise("age"))
         files = handed_over(
             sd.generalize(sd.read(guess, SCHEMA), sd.KAnonymity(6), suppress=suppress), tmp_path / "out"
         )
         told.setdefault(files["data.csv"], set()).add(b"".join(files.values()))
     assert max(map(len, told.values())) == 1
-    assert len(told) < 8  # of 13: many guesses give the same table
+    assert len(told) < 7  # of 9: many guesses give the same table
 
 
 def test_the_holder_has_what_the_certificate_must_not_tell() -> None:
@@ -86,9 +86,9 @@ def with_somebody_far_away(income: float) -> pl.DataFrame:
     [
         (None, "minimal"),
         (None, "full-domain"),
-        ({"kind": "intervals", "width": 1000}, "minimal"),
         ({"kind": "intervals", "quantiles": 16, "fanout": 2}, "full-domain"),
         ({"kind": "mask"}, "minimal"),
+        pytest.param({"kind": "intervals", "width": 1000}, "minimal", marks=pytest.mark.slow),
         pytest.param({"kind": "intervals", "width": 1000}, "full-domain", marks=pytest.mark.slow),
         pytest.param({"kind": "intervals", "quantiles": 16, "fanout": 2}, "minimal", marks=pytest.mark.slow),
         pytest.param({"kind": "mask"}, "full-domain", marks=pytest.mark.slow),
@@ -104,7 +104,7 @@ def test_labels_are_made_from_those_who_are_published(
         hierarchies={"income": hierarchy} if hierarchy else {},  # type: ignore[dict-item]
     )
     outputs = []
-    for income in (1_234_567, 9_876_543_210, 70_007, 33_333):
+    for income in (9_876_543_210, 70_007, 33_333):
         table = sd.read(with_somebody_far_away(income), schema)
         release = sd.generalize(table, sd.KAnonymity(3), method, suppress=0.02)
         assert release.holder["records"]["suppressed"] == 1
@@ -118,7 +118,7 @@ def test_labels_are_made_from_those_who_are_published(
 
 @pytest.mark.parametrize("method", ["minimal", "full-domain"])
 @pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 12))]
+    "seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 12))]
 )
 def test_who_is_left_out_decides_nothing_about_the_others(seed: int, method: str) -> None:
     """Blocks, too: what is published is what would be published if the others were the whole table."""

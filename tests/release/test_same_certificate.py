@@ -19,19 +19,25 @@ import pytest
 import sudare as sd
 
 PAIRS = int(os.environ.get("SUDARE_PAIRS", "2"))  # 1,000 take some minutes
-Draw = Callable[[np.random.Generator], tuple[pl.DataFrame, Callable[[], tuple[Any, Any]]]]
-"""Draws an original; also returns what publishes it: the published files, and all that is told beside them."""
+Told = tuple[Any, Callable[[], Any]]
+"""The published files, and all that is told beside them, which is made when another original has given the same files."""
+Draw = Callable[[np.random.Generator], tuple[pl.DataFrame, Callable[[], Told]]]
+"""Draws an original; also returns what publishes it."""
 
 
-def told(release: sd.Release) -> tuple[Any, Any]:
+def told(release: sd.Release) -> Told:
     """Return what is published, and the certificate without the commitment and the clock."""
     frames = {name: (frame.schema, frame.rows()) for name, frame in release.frames().items()}
-    certificate = release.certificate.model_dump(
-        mode="json", exclude={"created": True, "input": {"sha256_salted"}}
-    )
-    del certificate["randomness"]  # it names the unsafe seed
-    declared = (certificate["promises"], certificate["method"], release.schema.to_toml())
-    return repr((declared, frames, json.dumps(release.handed_over.law))), certificate
+
+    def beside() -> dict[str, Any]:
+        certificate = release.certificate.model_dump(
+            mode="json", exclude={"created": True, "input": {"sha256_salted"}}
+        )
+        del certificate["randomness"]  # it names the unsafe seed
+        return certificate
+
+    declared = (release.requirements, release.declared.method, release.schema.to_toml())
+    return repr((declared, frames, json.dumps(release.handed_over.law))), beside
 
 
 def pairs(draw: Draw, seed: int) -> Iterator[tuple[pl.DataFrame, Any, pl.DataFrame, Any]]:
@@ -43,9 +49,9 @@ def pairs(draw: Draw, seed: int) -> Iterator[tuple[pl.DataFrame, Any, pl.DataFra
             published, beside = publish()
         except sd.RequirementError:
             continue
-        other = first.setdefault(published, (original, beside))
-        if not other[0].equals(original):
-            yield *other, original, beside
+        other, beside_it = first.setdefault(published, (original, beside))
+        if not other.equals(original):
+            yield other, beside_it(), original, beside()
 
 
 def people(rng: np.random.Generator, n: int) -> pl.DataFrame:
@@ -77,7 +83,7 @@ def schema(hierarchies: dict[str, Any]) -> sd.Schema:
     )
 
 
-def generalized(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], tuple[Any, Any]]]:
+def generalized(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], Told]]:
     n = int(rng.integers(3, 7))
     original, kind, k = people(rng, n), HIERARCHIES[rng.integers(0, 4)], int(rng.integers(2, n + 1))
     asked: list[Any] = [sd.KAnonymity(k)]
@@ -92,14 +98,14 @@ def generalized(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], tu
     return original, lambda: told(sd.generalize(table, asked, method, suppress=suppress))
 
 
-def viewed(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], tuple[Any, Any]]]:
+def viewed(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], Told]]:
     original, kind = people(rng, int(rng.integers(3, 6))), HIERARCHIES[rng.integers(0, 2)]
     table = sd.read(original, schema(kind))
     asked = sd.MultiViewDiversity(2, "distinct" if rng.random() < 0.7 else "posterior")
     return original, lambda: told(sd.generalize_views(table, {"a": ["age"], "b": ["town"]}, asked))
 
 
-def randomized(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], tuple[Any, Any]]]:
+def randomized(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], Told]]:
     n, declared = int(rng.integers(2, 6)), {"illness": ["flu", "HIV"]}
     original = people(rng, n).select("age", "illness")
     by_noise = rng.random() < 0.3
@@ -112,27 +118,25 @@ def randomized(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], tup
     return original, lambda: told(sd.randomize(table, asked, unsafe_seed=seed))
 
 
-def materialized(
-    rng: np.random.Generator, folder: Path
-) -> tuple[pl.DataFrame, Callable[[], tuple[Any, Any]]]:
+def materialized(rng: np.random.Generator, folder: Path) -> tuple[pl.DataFrame, Callable[[], Told]]:
     original = people(rng, int(rng.integers(2, 6))).select("illness")
     known = sd.Schema.from_roles(sensitive=["illness"], domains={"illness": ["flu", "HIV"]}, missing="refuse")
     table, seed = sd.read(original, known), int(rng.integers(2**31))
     method = str(rng.choice(["identity", "independent", "dp-mondrian"]))
 
-    def publish() -> tuple[Any, Any]:
+    def publish() -> Told:
         view = sd.materialize(table, sd.DifferentialPrivacy(2.0), method, unsafe_seed=seed)
         view.save(folder / "view", force=True)
         manifest = json.loads((folder / "view" / "manifest.json").read_text())
         certificate = manifest["facts"]["certificate"]
         del certificate["input"]["sha256_salted"], certificate["created"], manifest["manifest_sha256"]
         certificate["randomness"] = ""  # names the seed
-        return (method, (folder / "view" / "pview.parquet").read_bytes()), manifest
+        return (method, (folder / "view" / "pview.parquet").read_bytes()), lambda: manifest
 
     return original, publish
 
 
-def published(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], tuple[Any, Any]]]:
+def published(rng: np.random.Generator) -> tuple[pl.DataFrame, Callable[[], Told]]:
     original, kind = people(rng, int(rng.integers(3, 6))), HIERARCHIES[rng.integers(0, 4)]
     table = sd.read(original, schema(kind))
     policy = sd.Policy(
@@ -150,7 +154,7 @@ def test_same_published_files_same_certificate(verb: str, tmp_path: Path) -> Non
         "materialize": lambda rng: materialized(rng, tmp_path),
         "publish": published,
     }
-    pairs_drawn = pairs(draws[verb], seed=20261115)
+    pairs_drawn = pairs(draws[verb], seed=7)  # which soon finds some
     for _ in range(PAIRS):
         one, told_of_one, other, told_of_other = next(pairs_drawn)
         if told_of_one != told_of_other:

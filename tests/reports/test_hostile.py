@@ -134,7 +134,13 @@ def test_only_the_script_of_the_analysts_page_may_run(write: Callable[[], str]) 
 
 
 @pytest.mark.skipif(BROWSER is None, reason="There is no Chromium or Chrome.")
-@pytest.mark.parametrize("write", PAGES)
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(write, marks=[] if write in (generalization, pview_page) else [pytest.mark.slow])
+        for write in PAGES
+    ],
+)
 def test_in_a_browser_nothing_from_the_data_runs_and_nothing_runs_off_the_page(
     write: Callable[[], str], tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 import sudare as sd
 from benchmarks.fuzz.thrift import mutate_footer, read_struct, write_struct
 from sudare.errors import InputError, ParameterError
-from sudare.tables import builders, csv_files, text_files
+from sudare.tables import builders, csv_files, parquet_files, text_files
 from sudare.tables.arrow_files import read_arrow
 from sudare.tables.parquet_files import PAGE_VALUES, Outline, read_parquet
 from sudare.tables.text_files import parse_json, parse_toml, read_bytes
@@ -186,6 +186,19 @@ def test_limits_are_the_documented_ones() -> None:
         16 * 10**6,
         64 * 10**6,
     )
+    assert (builders.FILE_VALUES, text_files.MAX_FIELDS) == (300_000, 1_500_000)
+    assert (parquet_files.VALUES_FLOOR, parquet_files.UNPACKED_FLOOR) == (10**8, 2**28)
+
+
+def lower(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """Lower some limits as many times, so that what exceeds them is soon made."""
+    for module, name in (
+        (builders, "FILE_VALUES"),
+        (builders, "MAX_FIELDS"),
+        (parquet_files, "VALUES_FLOOR"),
+        (parquet_files, "UNPACKED_FLOOR"),
+    ):
+        monkeypatch.setattr(module, name, getattr(module, name) // times)
 
 
 def test_small_files_that_are_too_large_for_their_kind(tmp_path: Path) -> None:
@@ -204,23 +217,24 @@ def test_hierarchy_files_of_too_many_fields(content: str, tmp_path: Path) -> Non
         sd.Hierarchy.from_file(tmp_path / "a.csv")
 
 
-def test_hierarchies_of_too_many_values(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("".join(f"{i};*\n" for i in range(300_001)))
-    with pytest.raises(InputError, match=r"300,001 values. It may have 300,000"):
+def test_hierarchies_of_too_many_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lower(monkeypatch, 100)
+    (tmp_path / "a.csv").write_text("".join(f"{i};*\n" for i in range(3_001)))
+    with pytest.raises(InputError, match=r"3,001 values. It may have 3,000"):
         sd.Hierarchy.from_file(tmp_path / "a.csv")
     with pytest.raises(InputError, match="the tree is too large"):
-        sd.Hierarchy.from_tree({"*": list(range(300_001))})
-    deep: Any = [str(i) for i in range(50_000)]
+        sd.Hierarchy.from_tree({"*": list(range(3_001))})
+    deep: Any = [str(i) for i in range(500)]
     for _ in range(60):
         deep = {"a": deep}
-    with pytest.raises(InputError, match="1,500,000 names on all their paths"):
+    with pytest.raises(InputError, match="15,000 names on all their paths"):
         sd.Hierarchy.from_tree(deep)
 
 
 def test_a_key_that_stands_twice_among_very_many() -> None:
-    keys = ",".join(f'"{i}":1' for i in range(300_000))
-    with pytest.raises(InputError, match="the key '299999' stands twice"):
-        parse_json(f'{{{keys},"299999":2}}'.encode(), "law.json")
+    keys = ",".join(f'"{i}":1' for i in range(100_000))
+    with pytest.raises(InputError, match="the key '99999' stands twice"):
+        parse_json(f'{{{keys},"99999":2}}'.encode(), "law.json")
 
 
 # -- Parquet and Arrow --------------------------------------------------------------------------------
@@ -324,26 +338,27 @@ def no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_parquet_file_of_far_more_text_than_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = pl.Series(["x" * 50_000_000])
+    lower(monkeypatch, 100)
+    text = pl.Series(["x" * 500_000])
     content = parquet(pl.DataFrame({f"c{i}": text for i in range(6)}))
     no_reading(monkeypatch)
-    with pytest.raises(InputError, match=r"it unpacks to 300,\d+,\d+ bytes, where 268,435,456 are the most"):
+    with pytest.raises(InputError, match=r"it unpacks to 3,00\d,\d+ bytes, where 2,684,354 are the most"):
         read_parquet(content)
 
 
 def test_a_parquet_file_of_far_more_values_than_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    zeros = pl.zeros(12_600_000, dtype=pl.Int8, eager=True)
+    lower(monkeypatch, 100)
+    zeros = pl.zeros(126_000, dtype=pl.Int8, eager=True)
     content = parquet(pl.DataFrame({f"c{i}": zeros for i in range(8)}))
     no_reading(monkeypatch)
-    with pytest.raises(
-        InputError, match="12,600,000 rows of 8 columns, where 100,000,000 values are the most"
-    ):
+    with pytest.raises(InputError, match="126,000 rows of 8 columns, where 1,000,000 values are the most"):
         read_parquet(content)
 
 
-def test_large_tables_are_not_bombs() -> None:
-    """Ten million rows of eight columns, two of them constant, in which the others have few values."""
-    rows = 10_000_000
+def test_large_tables_are_not_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten million rows of eight columns, two of them constant, in which the others have few values: a tenth of all that."""
+    lower(monkeypatch, 10)
+    rows = 1_000_000
     few, none = pl.Series(np.arange(rows, dtype=np.int16) % 91), pl.zeros(rows, dtype=pl.Int16, eager=True)
     frame = pl.DataFrame({f"c{i}": few if i < 6 else none for i in range(8)})
     assert Outline.of(parquet(frame)).rows == rows
@@ -377,7 +392,8 @@ def test_a_csv_header_of_very_many_columns(tmp_path: Path) -> None:
 
 def test_json_lines_whose_every_line_has_another_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.jsonl"
-    path.write_text("".join(f'{{"a{i % 9000}": 1}}\n' for i in range(12_000)))
+    path.write_text("".join(f'{{"a{i % 2000}": 1}}\n' for i in range(2_500)))
+    lower(monkeypatch, 100)
     no_reading(monkeypatch)
-    with pytest.raises(InputError, match="12,001 rows of 9,000 columns"):
+    with pytest.raises(InputError, match="2,501 rows of 2,000 columns"):
         sd.read(path)

@@ -69,12 +69,14 @@ def test_prediction_is_that_of_what_is_published(table: sd.Table, target: str) -
     assert scores.target == target
 
 
+@pytest.mark.usefixtures("reports")
 def test_nothing_is_predicted_unasked(table: sd.Table) -> None:
     release = sd.generalize(table, sd.KAnonymity(5))
     assert "prediction" not in release.holder["utility"]
     assert "Predicting" not in release.report
 
 
+@pytest.mark.usefixtures("reports")
 def test_report_says_how_far_counts_are_off_and_what_can_be_predicted(release: sd.Release) -> None:
     utility = release.holder["utility"]
     counts, scores = utility["query_error"], utility["prediction"]
@@ -88,6 +90,7 @@ def test_report_says_how_far_counts_are_off_and_what_can_be_predicted(release: s
     assert [f">{scores[kind]:.1%}<" in bars for kind in ("original", "published", "guess")] == [True] * 3
 
 
+@pytest.mark.usefixtures("reports")
 @pytest.mark.usefixtures("scikit_learn")
 def test_report_escapes_what_is_predicted() -> None:
     schema = sd.Schema.from_roles(quasi=["age"], other=["<i>"])

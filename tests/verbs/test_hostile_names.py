@@ -113,6 +113,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[tu
     }
 
 
+@pytest.mark.usefixtures("reports")
 @pytest.mark.parametrize("engine", ["memory", pytest.param("duckdb", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize(

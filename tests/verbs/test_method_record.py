@@ -32,6 +32,7 @@ def record_of(table: sd.Table, **asked: Any) -> dict[str, Any]:
     return record
 
 
+@pytest.mark.usefixtures("reports")
 def test_it_says_what_was_tried_and_what_mondrian_does(table: sd.Table) -> None:
     release = sd.generalize(table, ASKED)
     record, distortion = release.holder["method"], release.holder["utility"]["distortion"]
@@ -64,6 +65,7 @@ def test_effort_start_and_time(table: sd.Table) -> None:
     assert "Time ran out first." in short["text"]
 
 
+@pytest.mark.usefixtures("reports")
 def test_an_effort_that_does_no_better_than_mondrian_says_so(table: sd.Table) -> None:
     start = sd.generalize(table, ASKED, "mondrian").plan
     release = sd.generalize(table, ASKED, effort="quick", start=start)

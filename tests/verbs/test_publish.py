@@ -49,6 +49,7 @@ def _by_town_and_house(frame: pl.DataFrame) -> sd.Table:
     return sd.read(frame, schema)
 
 
+@pytest.mark.usefixtures("reports")
 def test_what_suits_is_published_with_bound_and_gap(survey: sd.Table) -> None:
     release = sd.publish(survey, sd.Policy(l=2, k=5, diversity="entropy"))
     holder = release.holder
@@ -100,6 +101,7 @@ def test_a_policy_with_a_slip_is_refused_where_it_stands(survey: sd.Table, tmp_p
             sd.Schema.from_toml(tmp_path / "sudare.toml")
 
 
+@pytest.mark.usefixtures("reports")
 def test_what_fits_badly_is_not_published_unless_accepted(skewed: sd.Table) -> None:
     assessment = sd.assess(skewed, l=2)
     assert assessment.ratio[2] is not None

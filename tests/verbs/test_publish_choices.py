@@ -154,6 +154,7 @@ def few() -> sd.Table:
     return sd.read(sd.datasets.health_survey(150).select("age", "sex", "region", "diagnosis"), schema)
 
 
+@pytest.mark.usefixtures("reports")
 def test_another_try_is_offered_and_can_be_taken(few: sd.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     policy = sd.Policy(l=3, k=3, diversity="entropy", accept=("go ahead",))
     first = sd.publish(few, policy)

@@ -90,15 +90,17 @@ def skewness(published: Published, *, floor: int = 1, harmless: Harmless = ()) -
 
 
 def _largest_skews(published: Published, sensitive: str, floor: int, harmless: pl.Expr) -> Skews:
-    counted, overall = published.counted(sensitive), published.overall[sensitive].filter(~harmless)
-    overall = overall.with_columns(rank=pl.int_range(pl.len(), dtype=pl.UInt32))
-    large = counted.filter(pl.col("size") >= floor)
-    counted = large.join(overall, on="value", nulls_equal=True)
+    large = published.counted(sensitive).filter(pl.col("size") >= floor)
+    overall = published.overall[sensitive].filter(~harmless)
     if not large.height or not overall.height:
         return Skews(None, None)
+    counted = large.join(overall.select("value").with_row_index("rank"), on="value", nulls_equal=True)
     rows = pl.concat(
-        [counted.select("block", "value", "count", "size", "overall"), _lacking(large, counted, overall)]
-    ).sort("block", "value", nulls_last=True)
+        [counted.select("block", "rank", "count", "size"), _lacking(large, counted, overall.height)]
+    )
+    rows = rows.with_columns(overall[["value", "overall"]][rows["rank"]]).sort(
+        "block", "value", nulls_last=True
+    )
     share, whole = (
         rows["count"] * published.records,
         rows["overall"] * rows["size"],
@@ -109,17 +111,19 @@ def _largest_skews(published: Published, sensitive: str, floor: int, harmless: p
     )
 
 
-def _lacking(large: pl.DataFrame, counted: pl.DataFrame, overall: pl.DataFrame) -> pl.DataFrame:
+def _lacking(large: pl.DataFrame, counted: pl.DataFrame, values: int) -> pl.DataFrame:
     """Return for every large block the most frequent value of the table that it lacks, with count 0."""
+    blocks, first = np.unique(large["block"].to_numpy(), return_index=True)
     # A block that has the values of rank 0, 1, ..., r - 1, but not r, has exactly r values at their own place.
-    place = pl.int_range(pl.len(), dtype=pl.UInt32).over("block")
-    ranks = counted.sort("block", "rank").with_columns(own_place=(pl.col("rank") == place))
-    first = ranks.group_by("block").agg(rank=pl.col("own_place").sum())
-    every = large.group_by("block").agg(pl.col("size").first()).join(first, on="block", how="left")
-    every = every.with_columns(pl.col("rank").fill_null(0).cast(pl.UInt32))
-    return every.join(overall, on="rank").select(
-        "block", "value", pl.lit(0, pl.Int64).alias("count"), "size", "overall"
+    block, rank = counted["block"].to_numpy(), counted["rank"].to_numpy()
+    order = np.lexsort((rank, block))
+    place = np.arange(len(order)) - np.searchsorted(block[order], block[order])
+    own_place = block[order][rank[order] == place]
+    ranks = np.bincount(np.searchsorted(blocks, own_place), minlength=len(blocks))
+    every = large[["block", "size"]][first].with_columns(
+        pl.Series("rank", ranks, counted["rank"].dtype), count=pl.lit(0, counted["count"].dtype)
     )
+    return every.filter(pl.col("rank") < values).select("block", "rank", "count", "size")
 
 
 def _largest(published: Published, rows: pl.DataFrame, amounts: NDArray[np.float64]) -> Skew:

@@ -55,9 +55,9 @@ def fit(source: Any, memory: str | None) -> Fit:
     """
     if isinstance(source, str | Path) and is_parquet(str(source)) and _is_for_databases(source):
         return Fit("duckdb")
-    need, room = needed(source), free_memory()
-    if memory is not None:
-        room = min(room, size_of(memory))
+    allowed = sys.maxsize if memory is None else size_of(memory)
+    need = needed(source)
+    room = min(free_memory(), allowed) if need else allowed
     if need <= room:
         return Fit("memory")
     sizes = f"it may need {need / 10**9:,.1f} GB of memory, and {room / 10**9:,.1f} GB are free"

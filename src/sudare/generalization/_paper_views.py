@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sudare.generalization._kernels import meet
-from sudare.generalization._views import holds, leave_likely, leave_values, values_of
-from sudare.kernels import kernel, step
+from sudare.generalization._views import holds, leave_likely, leave_values, take_best, values_of
+from sudare.kernels import kernel, rank, step
 from sudare.lent import lent
 
 if TYPE_CHECKING:
@@ -158,7 +158,8 @@ def _candidates(
     cuts.pop()
     far.pop()
     here = np.zeros(leaves, dtype=np.int64)
-    order = np.argsort(block_of[v], kind="mergesort")
+    order = np.arange(m)
+    rank(block_of[v] * m + order, order)
     begin = 0
     for end in range(1, m + 1):
         if end < m and block_of[v, order[end]] == block_of[v, order[begin]]:
@@ -181,10 +182,11 @@ def _candidates(
                 own_far.append(abs(before - (total - 1) / 2))
             for x in values:
                 here[x] = 0
-        for i in np.argsort(np.array(own_far), kind="mergesort")[: choice.candidates]:
-            if i > 0:
-                cuts.append(own[i])
-                far.append(own_far[i])
+        near = -np.array(own_far)
+        for _ in range(min(choice.candidates, near.size - 1)):
+            i, nearness = take_best(near)
+            cuts.append(own[i])
+            far.append(-nearness)
         begin = end
     if len(far) == 0:
         return np.full((1, 3), -1, dtype=np.int64), np.zeros(1)

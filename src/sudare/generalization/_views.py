@@ -75,7 +75,8 @@ def cut_views(
         leave_values(members, v, people, block_of, sets, others)
         if need.by_counts:
             leave_likely(members, v, people, block_of, counts, need, likely)
-        for c in np.argsort(-scores, kind="mergesort"):
+        for _ in range(scores.size):
+            c = take_best(scores)[0]
             a, place = attributes[c], places[c]
             if not holds(members, a, place, people, need, others, likely):
                 if choice.once:
@@ -133,15 +134,30 @@ def _candidates(
         values, total = values_of(members, people, a, here)
         if values.size > 1:
             own = _scores(values, here, total, a, trees, choice)
-            best = np.argsort(-own, kind="mergesort")[: choice.candidates]
-            for i in best:
-                if own[i] > 0:
+            for _ in range(min(choice.candidates, own.size)):
+                i, score = take_best(own)
+                if score > 0:
                     attributes.append(a)
                     places.append(_end(values[i], values[-1], trees, a))
-                    scores.append(own[i])
+                    scores.append(score)
         for x in values:
             here[x] = 0
     return np.array(attributes)[1:], np.array(places)[1:], np.array(scores)[1:]
+
+
+@step
+def take_best(scores: Array) -> tuple[int, float]:  # pragma: no cover
+    """Return the place of the highest score, the first of equal ones, and the score, and take it out.
+
+    (A few of all are taken; `np.argsort`, which keeps equal ones in their order, takes seconds to compile.)
+    """
+    best = 0
+    for i in range(scores.size):
+        if scores[i] > scores[best]:
+            best = i
+    score = scores[best]
+    scores[best] = -np.inf
+    return best, score
 
 
 @step

@@ -57,7 +57,7 @@ def _cells_of(p: Problem) -> list[_fractional.Cells]:
         start, members, choice = _cells.closed(units, own, minimum.records, minimum.values, MAX_MEMBERS)
         return _fractional.Cells(start, members, cost[part::PARTS][choice])
 
-    return in_threads(work, range(PARTS))
+    return in_threads(work, range(PARTS), len(choices) * len(p.units))
 
 
 @dataclass
@@ -96,7 +96,8 @@ class _Program:
     def join(self, cells: list[_fractional.Cells]) -> None:
         """Let blocks join that are worth most above their cost; those that have long had no share give way."""
         share = JOINING * len(self.prices) // len(cells)
-        found = in_threads(lambda part: self._best_blocks(part, share), cells)
+        members = sum(len(part.members) for part in cells)
+        found = in_threads(lambda part: self._best_blocks(part, share), cells, members)
         kept, lengths = self.idle < MAX_IDLE, np.diff(self.start)
         self.listed = np.concatenate(
             [self.listed[np.repeat(kept, lengths)], *(listed for listed, _, _ in found)]

@@ -145,7 +145,7 @@ def _weights(matrix: NDArray[np.float64], owner: str) -> tuple[Words, NDArray[np
             f"of i given j. Got the sum {sums[j]} in column {j} instead."
         )
     largest, columns = asked.argmax(axis=0), np.arange(len(sums))
-    weights = _words(asked)
+    weights = np.ascontiguousarray(_words(asked))
     weights[largest, columns] = 0
     weights[largest, columns] = np.uint64(0) - weights.sum(axis=0)
     return weights, largest

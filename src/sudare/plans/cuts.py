@@ -85,7 +85,9 @@ class CutPlan(WholePlan):
         order = np.lexsort((self.branches[:, 1], self.branches[:, 0]))
         branches = np.ascontiguousarray(self.branches[order])
         start = np.searchsorted(branches[:, 0], np.arange(len(self.attribute) + 1))
-        return routed(units, nodes, self.attribute, self.level, ends, start, branches, first)
+        # Copies: some are views of a table, and for each layout a kernel of its own would be compiled.
+        attribute, level, ends = (np.array(own) for own in (self.attribute, self.level, ends))
+        return routed(units, nodes, attribute, level, ends, start, branches, first)
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the cuts, as plain data."""

@@ -15,10 +15,9 @@ from sudare.pview.allocation import Allocation
 from sudare.pview.noisy_counts import project
 from sudare.pview.one_ways import TINY, Floats, Groups, OneWays, group_values
 from sudare.tables.counts import Counts
-from sudare.threads import CORES, in_threads, pieces
+from sudare.threads import CORES, MIN_SHARED, in_threads, pieces
 
 MISFIT_SENSITIVITY = 0.5
-MIN_WORK = 100_000  # points to count; for less, a thread is not worth its start
 UNKNOWN = 0.25  # the correlation that may be left where no pair could be measured
 
 
@@ -138,7 +137,7 @@ def weighed(
 ) -> Floats:
     """Return the two-way tables of weighted tuples or points (attributes x points): pairs x cells."""
     out = np.zeros((len(pairs), cells))
-    each = max(-(-len(pairs) // CORES), MIN_WORK // max(groups.shape[1], 1), 1)
+    each = max(-(-len(pairs) // CORES), MIN_SHARED // max(groups.shape[1], 1), 1)
     in_threads(
         lambda part: weigh_pairs(groups, weights, pairs[part], bins, out[part]), pieces(len(pairs), each)
     )

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sudare.kernels import kernel, step
+from sudare.kernels import kernel, rank, step
 
 Array = np.ndarray[Any, Any]
 
@@ -85,7 +85,7 @@ def search(
         team = min(TEAM, high - first)
         for i in range(team):
             _bound(bundles, codes[first + i], bound[i])
-        for b in np.argsort(-_promise(bound, team, bundles.start.size)):
+        for b in _best_first(bound, team, bundles.start.size):
             for i in range(team):
                 greatest = best[first + i, value[b]]
                 if np.int64(bound[i, b]) <= greatest[least]:
@@ -113,13 +113,14 @@ def search(
 
 
 @step
-def _promise(bound: Array, team: int, bundles: int) -> Array:  # pragma: no cover
-    """Return how alike a team can be to each bundle, summed."""
-    promise = np.zeros(bundles, dtype=np.int64)
+def _best_first(bound: Array, team: int, bundles: int) -> Array:  # pragma: no cover
+    """Return the bundles, those first to which a team can be most alike in sum."""
+    unlike, order = np.zeros(bundles, dtype=np.int64), np.arange(bundles)
     for i in range(team):
         for b in range(bundles):
-            promise[b] += bound[i, b]
-    return promise
+            unlike[b] -= bound[i, b]
+    rank(unlike, order)
+    return order
 
 
 @step

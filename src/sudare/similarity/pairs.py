@@ -127,7 +127,7 @@ def _most_alike(
     def work(piece: slice) -> None:
         search(bundles, weights, value, piece.start, piece.stop, best)
 
-    in_threads(work, pieces(len(marks), -(-len(marks) // (4 * CORES))))
+    in_threads(work, pieces(len(marks), -(-len(marks) // (4 * CORES))), len(marks) ** 2)
     result = np.empty_like(best)
     result[order] = np.where(best > 0, best * np.int32(unit), best)
     return result

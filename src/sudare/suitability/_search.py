@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sudare.kernels import kernel, popcount, step
+from sudare.kernels import kernel, popcount, rank, step
 
 Array = np.ndarray[Any, Any]
 
@@ -34,7 +34,8 @@ def search(
             distance[v] = 0
             for w in range(words):
                 distance[v] += gain[w] * popcount(differs[v, w])
-        order = np.argsort(distance)
+        order = np.arange(n)
+        rank(distance, order)
         near, bits, kind = distance[order], differs[order], values[order]
         costs[r] = _upper(near, bits, kind, gain, values[u], company, taken)[0]
         for fewer in range(company, 1, -1):

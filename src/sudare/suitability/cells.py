@@ -41,7 +41,7 @@ def cell_costs(problem: Problem, costs: Costs, minima: Sequence[BlockMinimum]) -
         _cells.cheapest(problem.unit_arrays, *own, records, values, best)
         return best
 
-    return np.asarray(np.minimum.reduce(in_threads(work, range(CORES))))
+    return np.asarray(np.minimum.reduce(in_threads(work, range(CORES), levels.size * len(problem.units))))
 
 
 @dataclass(frozen=True, eq=False)

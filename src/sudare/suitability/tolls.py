@@ -36,11 +36,10 @@ from sudare.privacy.minimum import BlockMinimum
 from sudare.suitability import _tolls
 from sudare.suitability.cells import ClosedCells
 from sudare.suitability.costs import Costs
-from sudare.threads import CORES, in_threads
+from sudare.threads import CORES, MIN_SHARED, in_threads
 
 MAX_MEMBERS = 8_000_000  # units of all cells together: some tenths of a second a round
 MAX_SHARES = 10_000_000  # cells x values
-MIN_SHARED = 100_000  # of them: fewer are not worth a thread
 ROUNDS = 80
 WARM = 10  # rounds before it cools down
 COOLING = 0.97

@@ -110,9 +110,10 @@ def _missing_faults(column: Column, wrong: Rows, missing: Missing, source: Sourc
 
 def _value_faults(column: Column, codes: list[int], fault: str, source: Source) -> Iterator[str]:
     """Say of the rows that hold a faulty value where they stand."""
-    rows = column.rows_with(codes)
-    held = column.codes[rows[:MAX_ROWS_SHOWN]]
-    return _faults_of(column.dictionary, codes, rows, column.dictionary.decode(held).to_list(), fault, source)
+    if codes:
+        rows = column.rows_with(codes)
+        held = column.dictionary.decode(column.codes[rows[:MAX_ROWS_SHOWN]]).to_list()
+        yield from _faults_of(column.dictionary, codes, rows, held, fault, source)
 
 
 def _faults_of(

@@ -121,10 +121,9 @@ def _filled(codes: pl.Series, missing: int) -> NDArray[Any]:
 
 
 def _by_text(series: pl.Series) -> tuple[pl.Series, NDArray[Any]]:
-    text = series.cast(pl.String).alias("text")
+    text = series.cast(pl.String)
     values = text.drop_nulls().unique().sort()
-    numbered = values.to_frame().with_row_index("code")
-    codes = text.to_frame().join(numbered, on="text", how="left", maintain_order="left")["code"]
+    codes = text.cast(pl.Enum(values)).to_physical()
     return values.cast(series.dtype), _filled(codes, len(values))
 
 

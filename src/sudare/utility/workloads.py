@@ -157,7 +157,8 @@ def truth(codes: ArrayLike, low: ArrayLike, high: ArrayLike) -> Ints:
 def _inside(rows: NDArray[Any], low: NDArray[Any], high: NDArray[Any], sizes: NDArray[Any]) -> Ints:
     k, cells = len(sizes), math.prod(int(size) + 1 for size in sizes)
     if k * (cells + len(rows)) + 2**k * len(low) > len(low) * len(rows):
-        return np.asarray(count_rows(np.ascontiguousarray(rows.T), low, high))
+        boxes = (np.ascontiguousarray(ends, dtype=np.int64) for ends in (low, high))
+        return np.asarray(count_rows(np.ascontiguousarray(rows.T), *boxes))
     sums = np.zeros([size + 1 for size in sizes], np.int64)
     sums[(slice(1, None),) * k] = running(table_of(rows, sizes)(range(k)))
     counts = np.zeros(len(low), np.int64)
