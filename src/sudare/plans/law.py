@@ -89,6 +89,19 @@ class GridForm(NamedTuple):
         """Where it ends."""
         return self.low + self.step * self.steps
 
+    def holds(self, numbers: NDArray[np.float64]) -> bool:
+        """Say whether numbers lie between its ends, up to rounding."""
+        low, high = self._ends
+        room = 1e-9 * max(abs(low), abs(high), 1.0)
+        return bool(((low - room <= numbers) & (numbers <= high + room)).all())
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return (math.exp(self.low), math.exp(self.high)) if self.logarithm else (self.low, self.high)
+
+    def __str__(self) -> str:
+        return "[{:g}, {:g}]".format(*self._ends)
+
     def along(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return where numbers lie on the axis of the grid; what has no logarithm lies before its beginning."""
         if not self.logarithm:
