@@ -195,9 +195,9 @@ def test_another_law_than_the_certified_one_is_refused(written: Path, tmp_path: 
 def test_a_law_speaks_of_every_column(written: Path) -> None:
     law = json.loads((written / "hand-over" / "law.json").read_text())
     frame = pl.read_parquet(written / "hand-over" / "data.parquet")
+    fewer = {name: own for name, own in law["attributes"].items() if name != "town"}
     for kind in ("law", "pk_game"):
         with pytest.raises(sd.InputError, match="column 'town', for which no law is published"):
-            fewer = {name: own for name, own in law["attributes"].items() if name != "town"}
             sd.attack(frame, kind=kind, law=law | {"attributes": fewer})
         with pytest.raises(sd.InputError, match="column 'ill', which the output does not have"):
             sd.attack(frame.drop("ill"), kind=kind, law=law)
