@@ -79,6 +79,19 @@ def test_every_law_is_told_in_words(after: str) -> None:
     assert "Amber: spent on private estimates" in page
 
 
+def test_a_matrix_that_was_made_for_a_loss_is_not_called_the_holders_own() -> None:
+    frame = pl.DataFrame({"ill": ["yes"] * 30 + ["no"] * 970})
+    schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")
+    for epsilon, words in (
+        (6.0, "a private estimate of the histogram, which took epsilon"),
+        (0.5, "What comes out does not depend on"),
+    ):
+        asked = sd.DifferentialPrivacy(epsilon, per="record")
+        release = sd.randomize(sd.read(frame, schema), asked, how={"ill": "optimal"}, loss="record")
+        assert words in release.report
+        assert "your transition matrix" not in release.report
+
+
 def test_a_joint_law_is_one_section() -> None:
     release = sd.randomize(people(), sd.PkAnonymity(5), joint={"who": ["sex", "ill"]}, how={"who": "optimal"})
     page = unescape(release.report)

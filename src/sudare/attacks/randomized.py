@@ -186,6 +186,8 @@ def _tells(law: LawForm) -> _Tells:
         return _flips(law.size, law.flips)
     if law.retention is not None:
         return _retention(np.array(law.retention))
+    if law.weights is not None:
+        return _weights(np.array(law.weights), law.ratio or 1.0)
     return _matrix(np.array(law.matrix))
 
 
@@ -264,6 +266,24 @@ def _retention(keep: Floats) -> _Tells:
     twice = max(r[-1] + r[-2], -(r[0] + r[1]))
     spread = twice if d == 2 else max(twice, abs(r).max())
     return _Tells(d, float(np.log(high / low).max()), float(spread), after)
+
+
+def _weights(weights: Floats, ratio: float) -> _Tells:
+    """Output i has the probability m_i / c_u for the value u, and x times that for its own.
+
+    The values u and v are told apart by their own outputs, as far as there are such.
+    """
+    d, alive = len(weights), weights > 0
+    likely = 1 / (weights.sum() + (ratio - 1) * weights)
+    if alive.sum() < 2:  # one output, whatever goes in
+        return _Tells(d, 0.0, 0.0, 1 / d)
+    order = np.argsort(likely)
+    least, most = (
+        np.where(np.arange(d) == order[i], likely[order[j]], likely[order[i]]) for i, j in ((0, 1), (-1, -2))
+    )
+    high, low = np.maximum(ratio * likely, most), np.minimum(ratio * likely, least)
+    after = high / (likely.sum() + (ratio - 1) * likely)
+    return _Tells(d, float(np.log(high / low)[alive].max()), 2 * math.log(ratio), float(after[alive].max()))
 
 
 def _matrix(matrix: Floats) -> _Tells:
