@@ -80,14 +80,14 @@ def test_every_law_is_told_in_words(after: str) -> None:
 
 
 def test_a_matrix_that_was_made_for_a_loss_is_not_called_the_holders_own() -> None:
-    frame = pl.DataFrame({"ill": ["yes"] * 30 + ["no"] * 970})
     schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")
-    for epsilon, words in (
-        (6.0, "a private estimate of the histogram, which took epsilon"),
-        (0.5, "What comes out does not depend on"),
+    table = sd.read(pl.DataFrame({"ill": ["yes", "no"] * 1000}), schema)
+    for epsilon, priors, words in (
+        (6.0, {}, "a private estimate of the histogram, which took epsilon"),
+        (0.5, {"ill": [1, 99]}, "What comes out does not depend on"),
     ):
         asked = sd.DifferentialPrivacy(epsilon, per="record")
-        release = sd.randomize(sd.read(frame, schema), asked, how={"ill": "optimal"}, loss="record")
+        release = sd.randomize(table, asked, how={"ill": "optimal"}, loss="record", priors=priors)
         assert words in release.report
         assert "your transition matrix" not in release.report
 
