@@ -24,8 +24,8 @@ from sudare.randomization.staircase import EXACT, NONE, Histograms
 
 FIRST_STEP = 1.0
 """Of a logarithm."""
-RAREST = -16.0
-"""The logarithm of the least entry, beside the largest of its column, that is looked at: less is not used (`NONE`)."""
+RAREST, UNUSED = -16.0, -22.0
+"""The logarithm of an entry, beside the largest of its column, from which on a row may come into use, or fall out of it (`NONE`)."""
 
 
 def beyond_stairs(matrix: Floats, distances: Floats, among: Histograms, x: float) -> Floats:
@@ -95,7 +95,7 @@ def _best_near(
         ]
     )
     right = np.concatenate([limits, (slopes * logs).sum(axis=0) - costs])
-    near = [(max(one_log - width, 2 * RAREST), one_log + width) for one_log in logs.ravel()]
+    near = [(max(one_log - width, UNUSED), one_log + width) for one_log in logs.ravel()]
     free: list[tuple[float | None, float | None]] = [(None, None)] * (len(pairs) + 1)
     solution = linprog(
         np.concatenate([np.zeros(n + len(pairs)), [1.0], among.high, -among.low]), left.tocsr(), right,
