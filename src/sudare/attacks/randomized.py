@@ -126,10 +126,10 @@ def table_law(output: Output, law: Mapping[str, Any] | None) -> TableLaw:
             "The law of a randomized table is missing. Name the release's folder, or give law=..."
         )
     columns, published = table.columns(), rows_of(output).columns
-    if extra := [name for name in published if name not in columns]:
-        raise InputError(f"The output has the column '{extra[0]}', for which no law is published.")
     if absent := [name for name in columns if name not in published]:
         raise InputError(f"A law is published for the column '{absent[0]}', which the output does not have.")
+    if extra := [name for name in published if name not in columns]:
+        raise InputError(f"The output has the column '{extra[0]}', for which no law is published.")
     return table
 
 
