@@ -24,6 +24,7 @@ from papers.pk_numeric.beyond import (
 )
 from papers.pk_numeric.differences import differences
 from papers.pk_numeric.figures import figures
+from papers.pk_numeric.forty import Outcome, forty_answer, forty_grid, outcomes
 from papers.pk_numeric.measure import COLUMNS, MECHANISMS, Row, row
 from papers.pk_numeric.mixed import Mixed, measured, mixed_answers, mixed_grids
 from papers.pk_numeric.report import AT, answers, error_grids, theorem_grid
@@ -42,6 +43,7 @@ class Reproduction(NamedTuple):
     diversities: list[Diverse]
     areas: list[Shape]
     mixed: Mixed
+    forty: list[Outcome]
 
 
 def main(quick: bool = False) -> Reproduction:
@@ -51,12 +53,13 @@ def main(quick: bool = False) -> Reproduction:
     rows = [row(c, m, k, seeds) for c in COLUMNS for k in ((AT,) if quick else KS) for m in MECHANISMS]
     tables = 20 if quick else TABLES
     played, diverse = list(games(tables)), list(diversities(tables))
-    areas, mixed = list(shapes()), measured(2 if quick else RELEASES)
+    areas, mixed, forty = list(shapes()), measured(2 if quick else RELEASES), outcomes()
     shown = [
         theorem_grid(theorems),
         *error_grids(rows),
         *mixed_grids(mixed),
         game_grid(played, tables),
+        forty_grid(forty),
         diversity_grid(diverse),
         area_grid(areas),
         factor_grid(N),
@@ -65,9 +68,10 @@ def main(quick: bool = False) -> Reproduction:
         show(grid.title, grid.headers, grid.lines)
     pictures = figures(rows)
     if not quick:
-        said = [*answers(rows), *mixed_answers(mixed), *beyond_answers(played, diverse, areas)]
+        beyond = beyond_answers(played, diverse, areas)
+        said = [*answers(rows), *mixed_answers(mixed), beyond[0], forty_answer(forty), *beyond[1:]]
         publish(FOLDER, "What it says", said, shown, differences(), pictures)
-    return Reproduction(theorems, rows, pictures, played, diverse, areas, mixed)
+    return Reproduction(theorems, rows, pictures, played, diverse, areas, mixed, forty)
 
 
 if __name__ == "__main__":

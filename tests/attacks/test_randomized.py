@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,49 @@ def test_a_law_that_is_missing(written: Path, tmp_path: Path) -> None:
         sd.attack(tmp_path, SCHEMA)
     with pytest.raises(sd.InputError, match="law of a randomized table is missing"):
         sd.attack(FRAME, kind="law")
+
+
+def test_another_law_than_the_certified_one_is_refused(written: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(written, tmp_path / "out"))
+    law = folder / "hand-over" / "law.json"
+    told = json.loads(law.read_text())
+    told["attributes"]["town"]["retention"] = [0.9, 0.9, 0.9]
+    law.write_text(json.dumps(told, indent=2))
+    for look in (
+        sd.attack,
+        lambda out: sd.reconstruct(out, "ill"),
+        lambda out: sd.attack(out, kind="pk_game"),
+    ):
+        with pytest.raises(sd.InputError, match="not the file that was certified"):
+            look(folder)
+    (folder / "hand-over" / "certificate.json").unlink()
+    assert (
+        sd.attack(folder).epsilon > sd.attack(written).epsilon
+    )  # with nothing to compare it with, it is believed
+
+
+def test_a_law_speaks_of_every_column(written: Path) -> None:
+    law = json.loads((written / "hand-over" / "law.json").read_text())
+    frame = pl.read_parquet(written / "hand-over" / "data.parquet")
+    fewer = {name: own for name, own in law["attributes"].items() if name != "town"}
+    for kind in ("law", "pk_game"):
+        with pytest.raises(sd.InputError, match="column 'town', for which no law is published"):
+            sd.attack(frame, kind=kind, law=law | {"attributes": fewer})
+        with pytest.raises(sd.InputError, match="column 'ill', which the output does not have"):
+            sd.attack(frame.drop("ill"), kind=kind, law=law)
+
+
+def test_values_beyond_the_grid_of_a_law_are_refused(written: Path) -> None:
+    law = json.loads((written / "hand-over" / "law.json").read_text())
+    frame = pl.read_parquet(written / "hand-over" / "data.parquet")
+    for column in ("age", "pay"):
+        wrong = frame.with_columns(pl.lit(101).alias(column))
+        with pytest.raises(sd.InputError, match=rf"outside \[0, 1.*'{column}'"):
+            sd.attack(wrong, kind="pk_game", law=law)
+        with pytest.raises(sd.InputError, match=rf"'{column}' holds a value outside \[0, 1"):
+            sd.reconstruct(wrong, column, law=law)
+    with pytest.raises(sd.InputError, match="no records to estimate from"):
+        sd.reconstruct(frame.clear(), "ill", law=law)
 
 
 @pytest.mark.parametrize(

@@ -284,3 +284,81 @@ def test_a_randomized_release_is_verified_by_its_law(run: Run) -> None:
     assert run("verify", "out", "--pk", 5).code == 0
     assert run("verify", "out", "--pk", 50).code == 1
     assert run("verify", "out", "--epsilon", 0.1).code == 1
+
+
+# -- Areas, and the precision of bits ----------------------------------------------------------------------
+
+TOWN = "lat,lon\n5,0\n0,5\n5,10\n10,5\n"  # a diamond; the columns stand in another order than in --joint
+SIDES = "lon,lat,at most\n1,1,15\n-1,-1,-5\n1,-1,5\n-1,1,5\n"  # the same
+
+
+@pytest.fixture
+def in_a_town(run: Run) -> Run:
+    """Randomize people in a town, with further options."""
+    rows = {"lon": [5.0, 2.5, 7.5, 5.0] * 100, "lat": [5.0, 5.0, 6.0, 9.0] * 100, "pay": [1.25, 9.5] * 200}
+    pl.DataFrame(rows).write_csv("people.csv")
+    bounds = dict.fromkeys(rows, (0.0, 10.0))
+    Path("sudare.toml").write_text(
+        sd.Schema.from_roles(quasi=list(rows), bounds=bounds, missing="refuse").to_toml()
+    )
+    Path("town.csv").write_text(TOWN)
+    Path("sides.csv").write_text(SIDES)
+    return lambda *options: run("randomize", "people.csv", "out", "--pk", 5, "--force", *options)
+
+
+def laws() -> dict[str, dict[str, object]]:
+    return dict(json.loads(Path("out/hand-over/law.json").read_text())["attributes"])
+
+
+def test_an_area_is_read_from_a_file(in_a_town: Run) -> None:
+    joint = ("--joint", "where=lon,lat")
+    for option in (("--polygon", "where=town.csv"), ("--inequalities", "where=sides.csv")):
+        done = in_a_town(*joint, *option)
+        assert done.code == 0, done.err
+        own = laws()["where"]
+        assert own["how"] == "area"
+        assert list(own["axes"]) == ["lon", "lat"]  # type: ignore[call-overload]
+        assert len(own["faces"]) == 4  # type: ignore[arg-type]
+        assert sd.verify("out").holds
+    assert in_a_town(*joint, "--polygon", "where=town.csv", "--how", "where=area").code == 0
+
+
+def test_bits_have_a_precision(in_a_town: Run) -> None:
+    for how in ((), ("--how", "pay=bits")):
+        assert in_a_town("--precision", "pay=0.25", *how).code == 0
+        assert (laws()["pay"]["how"], laws()["pay"]["steps"]) == ("bits", 40)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--polygon", "where=town.csv"), "no joint law is called 'where'"),
+        (("--joint", "where=lon,pay", "--polygon", "where=town.csv"), "must name 'lon', 'pay'"),
+        (("--joint", "where=lon,lat", "--inequalities", "where=town.csv"), "and one column more"),
+        (
+            ("--joint", "where=lon,lat", "--polygon", "where=town.csv", "--inequalities", "where=sides.csv"),
+            "Several options say what the law of 'where' is",
+        ),
+        (("--precision", "pay=0.25", "--how", "pay=noise"), "Several options say what the law of 'pay' is"),
+        (("--precision", "pay=fine"), "must be a number, as in pay=0.01"),
+        (("--precision", "pay=-1"), "a number above 0"),
+    ],
+)
+def test_areas_and_precisions_that_are_none(in_a_town: Run, options: tuple[str, ...], message: str) -> None:
+    done = in_a_town(*options)
+    assert done.code == 2
+    assert message in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lon,lat\n1,x\n", "line 2: 'x' is not a number"),
+        ("lon,lat\n1,2,3\n", "line 2: 3 numbers for 2 columns"),
+    ],
+)
+def test_a_wrong_file_of_an_area_is_refused(in_a_town: Run, text: str, message: str) -> None:
+    Path("town.csv").write_text(text)
+    done = in_a_town("--joint", "where=lon,lat", "--polygon", "where=town.csv")
+    assert done.code == 2
+    assert message in " ".join(done.err.split())

@@ -47,7 +47,14 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
     "materialize": [sd.materialize, sd.DifferentialPrivacy, sd.methods.DPMondrian, sd.PView.write],
     "publish": [sd.publish, sd.Policy, sd.publish_pview, sd.Release.write],
-    "randomize": [sd.randomize, sd.PkAnonymity, sd.DifferentialPrivacy, sd.Release.write],
+    "randomize": [
+        sd.randomize,
+        sd.PkAnonymity,
+        sd.DifferentialPrivacy,
+        sd.methods.Area,
+        sd.methods.Bits,
+        sd.Release.write,
+    ],
     "reconstruct": [sd.reconstruct],
     "verify": [sd.verify, *BLOCKS, sd.PkAnonymity, sd.DifferentialPrivacy],
 }

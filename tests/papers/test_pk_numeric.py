@@ -13,6 +13,7 @@ import pytest
 from papers.pk_numeric.__main__ import Reproduction, main
 from papers.pk_numeric.beyond import beyond_answers, factor_lines
 from papers.pk_numeric.differences import closed_form, differences, printed_search
+from papers.pk_numeric.forty import forty_answer, outcomes
 from papers.pk_numeric.measure import BITS, COLUMNS, CONVENTIONAL, MECHANISMS, NOISE, TEN, bins, misplaced
 from papers.pk_numeric.measure import row as measured
 from papers.pk_numeric.mixed import measured as measured_mixed
@@ -47,6 +48,20 @@ def test_theorems() -> None:
     assert counted_k(uniform(50), 1, 50) == 1
     assert counted_k(normal(2), 1, 50) == pytest.approx(1)
     assert counted_k(laplace(1), 50, 1) == pytest.approx(1)
+
+
+def test_forty_people_by_the_formula() -> None:
+    """With n rare rows the odd one is at each of them with r / (r n + 40 - n), where r = 39 / 4 is all that k = 5 allows."""
+    found, r = outcomes(), 39 / 4
+    assert sum(one.probability for one in found) == pytest.approx(1)
+    for n in range(1, 41):
+        assert found[n].best == pytest.approx(max(r / (r * n + 40 - n), 1 / 40), rel=0.03)
+    for n in range(1, 20):
+        assert found[n].best == pytest.approx(r / (r * n + 40 - n))
+    assert max(one.best for one in found) == pytest.approx(0.2)
+    words = forty_answer(found)
+    assert "found in 2.7%, and the best pair is right in 7.8% on average" in words
+    assert "14.7% or more" in words
 
 
 @pytest.mark.slow

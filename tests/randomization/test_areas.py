@@ -203,7 +203,12 @@ def test_who_is_outside_the_area_is_refused() -> None:
         (
             lambda: sd.methods.Area(polygon=[(0, 0), (1, math.nan), (2, 2)]),
             sd.ParameterError,
-            "finite numbers",
+            "numbers from -1e\\+100 to 1e\\+100",
+        ),
+        (
+            lambda: sd.methods.Area(polygon=[(0, 0), (1e308, 0), (0, 1e308)]),
+            sd.ParameterError,
+            "numbers from -1e\\+100 to 1e\\+100",
         ),
         (
             lambda: sd.methods.Area(polygon=[(0, 0, 1), (1, 1, 1), (2, 0, 1)]),
@@ -291,11 +296,20 @@ def test_an_area_that_is_empty_is_refused_by_whoever_computes_with_it() -> None:
         "caveats": [],
         "estimates": {},
     }
+    law = table | {"attributes": {"where": FORM | {"faces": [[1.0, 1.0, -5.0]]}}}
+    points = pl.DataFrame({"x": [1.0], "y": [1.0]})
     with pytest.raises(sd.InputError, match="no point"):
-        by_law(
-            pl.DataFrame({"x": [1.0], "y": [1.0]}),
-            law=table | {"attributes": {"where": FORM | {"faces": [[1.0, 1.0, -5.0]]}}},
-        )
+        by_law(points, law=law)
+    with pytest.raises(sd.InputError, match="no area is left"):
+        sd.reconstruct(points, "where", law=law)
+
+
+def test_what_a_published_point_tells_is_told_of_the_points_of_the_area() -> None:
+    """The box around it has more of them, where nobody is: the town has 48% of its box."""
+    made = release()
+    sure = by_law(made.frame(), law=made.plan.to_json()).by_attribute["where"]
+    assert sure.values == pytest.approx(0.48 * len(made.plan["where"].domain), rel=1e-3)
+    assert sure.before == 1 / sure.values
 
 
 @settings(max_examples=25, deadline=None)

@@ -399,8 +399,14 @@ def test_refuses_what_it_cannot_do(options: dict[str, Any], message: str) -> Non
 
 
 def test_too_many_values_are_refused() -> None:
-    with pytest.raises(sd.ParameterError, match="513 values are too many"):
-        sd.pram.optimal(np.ones(513), epsilon=1.0)
+    for options in (
+        {"loss": "reconstruction"},
+        {"loss": "worst case"},
+        {"distance": "order"},
+        {"family": "A"},
+    ):
+        with pytest.raises(sd.ParameterError, match="513 values are too many"):
+            sd.pram.optimal(np.ones(513), epsilon=1.0, **options)  # type: ignore[arg-type]
 
 
 def test_a_tree_knows_its_leaves() -> None:

@@ -192,8 +192,15 @@ def test_the_bound_on_the_surest_guess_holds(size: int, flip: float, monkeypatch
 def test_a_precision_that_cannot_be() -> None:
     with pytest.raises(sd.ParameterError, match="'precision' parameter of Bits"):
         sd.methods.Bits(0)
-    with pytest.raises(sd.InputError, match="Declare a coarser one"):
-        sd.randomize(sd.read(pays(), PAY), sd.PkAnonymity(5), how={"pay": sd.methods.Bits(1e-12)})
+    for too_fine in (1e-12, math.ulp(0.0)):
+        with pytest.raises(sd.InputError, match="Declare a coarser one"):
+            sd.randomize(sd.read(pays(), PAY), sd.PkAnonymity(5), how={"pay": sd.methods.Bits(too_fine)})
+    whole = sd.Schema.from_roles(quasi=["x"], bounds={"x": (0, 9)}, missing="refuse")
+    table = sd.read(pl.DataFrame({"x": [0, 5, 9] * 10}), whole)
+    with pytest.raises(sd.InputError, match="published as the same whole number"):
+        sd.randomize(table, sd.PkAnonymity(5), how={"x": sd.methods.Bits(0.5)})
+    coarse = sd.randomize(table, sd.DifferentialPrivacy(60, per="record"), how={"x": sd.methods.Bits(4)})
+    assert sd.reconstruct(coarse, "x").frame()["x"].to_list() == [0, 3, 6, 9]
 
 
 def test_another_precision_than_the_law_says_is_refused(tmp_path: Path) -> None:

@@ -102,6 +102,10 @@ def test_what_repeated_answers_cost() -> None:
     )
     with pytest.raises(sd.ParameterError, match="how many different values 'ill' had"):
         local.epsilon_after({"age": 1, "pay": 1})
+    with pytest.raises(sd.ParameterError, match="There is no law of 'town'"):
+        local.epsilon_after({"age": 1, "pay": 1, "ill": 1, "town": 1})
+    with pytest.raises(sd.ParameterError, match="a whole number of 1 or more"):
+        local.epsilon_after(1.5)  # type: ignore[arg-type]
 
 
 def test_answers_are_reconstructed() -> None:
@@ -115,6 +119,28 @@ def test_answers_are_reconstructed() -> None:
     assert by_law(table, law=local.for_records(300).law).k >= 5
     with pytest.raises(sd.RequirementError, match="More people must answer"):
         local.for_records(100)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"ill": "perhaps"}, "'perhaps', which its law does not know"),
+        ({"ill": 5}, "'ill' that is not of its type"),
+        ({"age": 99}, "outside"),
+        ({"age": 1.5}, "'age' that is not of its type"),
+        ({"pay": math.nan}, "must hold numbers"),
+        ({"name": "Alice"}, "must have 'age', 'ill', 'pay', and nothing else"),
+    ],
+    ids=str,
+)
+def test_answers_that_no_law_gives_are_refused(wrong: dict[str, Any], message: str) -> None:
+    """They come from outside."""
+    local = randomizer()
+    answers = [local.answer(RECORD), local.answer(RECORD)]
+    assert local.collected(answers).height == 2
+    assert local.collected([]).is_empty()
+    with pytest.raises(sd.InputError, match=message):
+        local.collected([*answers, answers[0] | wrong])
 
 
 def test_missing_values_are_answered_too() -> None:

@@ -79,6 +79,19 @@ def test_every_law_is_told_in_words(after: str) -> None:
     assert "Amber: spent on private estimates" in page
 
 
+def test_a_matrix_that_was_made_for_a_loss_is_not_called_the_holders_own() -> None:
+    schema = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")
+    table = sd.read(pl.DataFrame({"ill": ["yes", "no"] * 1000}), schema)
+    for epsilon, priors, words in (
+        (6.0, {}, "a private estimate of the histogram, which took epsilon"),
+        (0.5, {"ill": [1, 99]}, "What comes out does not depend on"),
+    ):
+        asked = sd.DifferentialPrivacy(epsilon, per="record")
+        release = sd.randomize(table, asked, how={"ill": "optimal"}, loss="record", priors=priors)
+        assert words in release.report
+        assert "your transition matrix" not in release.report
+
+
 def test_a_joint_law_is_one_section() -> None:
     release = sd.randomize(people(), sd.PkAnonymity(5), joint={"who": ["sex", "ill"]}, how={"who": "optimal"})
     page = unescape(release.report)

@@ -59,6 +59,13 @@ class Chances:
                 partial(_columns_apart, logs),
                 partial(_from_columns, matrix),
             )
+        if law.weights is not None:
+            weights, ratio = np.array(law.weights), law.ratio or 1.0
+            return cls(
+                partial(_weighed, weights, ratio),
+                partial(_weighed_apart, weights, ratio),
+                partial(_by_weights, weights, ratio),
+            )
         if law.flips is not None:
             odds = abs(_odds(law.flips))
             return cls(
@@ -129,6 +136,30 @@ def _from_columns(matrix: Floats, codes: Codes, rng: np.random.Generator) -> Cod
     sums = np.cumsum(matrix, axis=0)
     sums[-1] = 1.0
     return np.asarray((sums[:, codes] <= rng.random(codes.shape)).sum(axis=0))
+
+
+# -- Weights ----------------------------------------------------------------------------------------------
+
+
+def _weighed(weights: Floats, ratio: float, codes: Codes, outputs: Codes) -> Floats:
+    sums = weights.sum() + (ratio - 1) * weights
+    return np.asarray(
+        _log(weights[outputs]) + np.where(codes == outputs, math.log(ratio), 0.0) - np.log(sums[codes])
+    )
+
+
+def _weighed_apart(weights: Floats, ratio: float, one: Codes, other: Codes) -> Floats:
+    """The own outputs of the two tell them apart, as far as these come out; one of them does beside any third."""
+    alive = (weights > 0).astype(np.int64)
+    each = alive[one] + alive[other]
+    most = 2 if alive.sum() > 1 else 0
+    return np.asarray(np.where(one == other, 0.0, math.log(ratio) * np.minimum(each, most)))
+
+
+def _by_weights(weights: Floats, ratio: float, codes: Codes, rng: np.random.Generator) -> Codes:
+    sums = weights.sum() + (ratio - 1) * weights
+    drawn = rng.choice(len(weights), codes.shape, p=weights / weights.sum())
+    return np.asarray(np.where(rng.random(codes.shape) < ((ratio - 1) * weights / sums)[codes], codes, drawn))
 
 
 # -- Bits -------------------------------------------------------------------------------------------------

@@ -73,10 +73,7 @@ def _people(known: Any, schema: Schema | None, laws: TableLaw) -> pl.DataFrame:
 
 
 def _drawn_rows(output: Output, laws: TableLaw) -> pl.DataFrame:
-    rows = rows_of(output)
-    if absent := [name for name in laws.columns() if name not in rows.columns]:
-        raise InputError(f"A law is published for the column '{absent[0]}', which the output does not have.")
-    runs = rows.counted(list(laws.columns()))
+    runs = rows_of(output).counted(list(laws.columns()))
     return _sampled(runs.rows.select(laws.columns().keys()), runs.lengths.to_numpy())
 
 
@@ -136,6 +133,10 @@ def _on_grid(column: pl.Series, grid: GridForm, whose: str) -> Codes:
     if not np.isfinite(numbers).all():
         raise InputError(
             f"{whose} must have numbers or dates in the column '{column.name}', as its law says, and none missing."
+        )
+    if not grid.holds(numbers):
+        raise InputError(
+            f"{whose} has a value outside {grid} in the column '{column.name}', which its law does not know."
         )
     steps = np.rint((grid.along(numbers) - grid.low) / grid.step)
     return np.clip(steps, 0, grid.steps).astype(np.int64)

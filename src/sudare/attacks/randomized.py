@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sudare.attacks.published import Output, rows_of
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import LawForm, TableLaw
+from sudare.plans.law_files import law_in
 from sudare.plans.polytopes import corners, width
 from sudare.tables.file_rows import FileRows
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
@@ -115,12 +116,20 @@ def spread_of(table: TableLaw) -> float:
 
 
 def table_law(output: Output, law: Mapping[str, Any] | None) -> TableLaw:
-    """Return the law of a randomized table: the one that is given, or else the one that lies beside it."""
+    """Return the law of a randomized table: the one that is given, or else the one that lies beside it.
+
+    It must speak of every column. What it says nothing about was not drawn by any law.
+    """
     table = TableLaw.of(law) if law is not None else law_of(output)
     if table is None:
         raise InputError(
             "The law of a randomized table is missing. Name the release's folder, or give law=..."
         )
+    columns, published = table.columns(), rows_of(output).columns
+    if absent := [name for name in columns if name not in published]:
+        raise InputError(f"A law is published for the column '{absent[0]}', which the output does not have.")
+    if extra := [name for name in published if name not in columns]:
+        raise InputError(f"The output has the column '{extra[0]}', for which no law is published.")
     return table
 
 
@@ -133,7 +142,7 @@ def law_of(output: Any) -> TableLaw | None:
     path = handed_over(output)
     folder = path if path.is_dir() else path.parent
     if (folder / LAW).exists():
-        return TableLaw.open(folder / LAW)
+        return law_in(folder)
     if (folder / CERTIFICATE).exists() and _method(folder / CERTIFICATE) == "randomize":
         raise InputError(
             f"{folder}: this table is randomized, but its {LAW} is missing. Ask for the whole folder."
@@ -177,6 +186,8 @@ def _tells(law: LawForm) -> _Tells:
         return _flips(law.size, law.flips)
     if law.retention is not None:
         return _retention(np.array(law.retention))
+    if law.weights is not None:
+        return _weights(np.array(law.weights), law.ratio or 1.0)
     return _matrix(np.array(law.matrix))
 
 
@@ -206,7 +217,8 @@ def _area(law: LawForm) -> _Tells:
         points = ConvexHull(np.array(found, dtype=np.float64)).volume
     except QhullError:  # it is flat
         points = 1.0
-    return _Tells(law.size, widest, 2 * widest, min(1.0, math.exp(min(widest, 700.0)) / max(points, 1.0)))
+    size = max(1, round(points))
+    return _Tells(size, widest, 2 * widest, min(1.0, math.exp(min(widest, 700.0)) / size))
 
 
 def _flips(size: int, flip: float) -> _Tells:
@@ -254,6 +266,24 @@ def _retention(keep: Floats) -> _Tells:
     twice = max(r[-1] + r[-2], -(r[0] + r[1]))
     spread = twice if d == 2 else max(twice, abs(r).max())
     return _Tells(d, float(np.log(high / low).max()), float(spread), after)
+
+
+def _weights(weights: Floats, ratio: float) -> _Tells:
+    """Output i has the probability m_i / c_u for the value u, and x times that for its own.
+
+    The values u and v are told apart by their own outputs, as far as there are such.
+    """
+    d, alive = len(weights), weights > 0
+    likely = 1 / (weights.sum() + (ratio - 1) * weights)
+    if alive.sum() < 2:  # one output, whatever goes in
+        return _Tells(d, 0.0, 0.0, 1 / d)
+    order = np.argsort(likely)
+    least, most = (
+        np.where(np.arange(d) == order[i], likely[order[j]], likely[order[i]]) for i, j in ((0, 1), (-1, -2))
+    )
+    high, low = np.maximum(ratio * likely, most), np.minimum(ratio * likely, least)
+    after = high / (likely.sum() + (ratio - 1) * likely)
+    return _Tells(d, float(np.log(high / low)[alive].max()), 2 * math.log(ratio), float(after[alive].max()))
 
 
 def _matrix(matrix: Floats) -> _Tells:

@@ -161,6 +161,20 @@ def lists_by_name(given: Sequence[str] | None, option: str, example: str) -> dic
     return {name: text.split(",") for name, text in by_name(given, option, example).items()}
 
 
+def numbers_by_name(given: Sequence[str] | None, option: str, example: str) -> dict[str, float]:
+    """Read NAME=NUMBER."""
+    numbers: dict[str, float] = {}
+    for name, text in by_name(given, option, example).items():
+        try:
+            numbers[name] = float(text)
+        except ValueError:
+            like = f"{name}={example.rpartition('=')[2]}"
+            raise InputError(
+                f"{option} {name} must be a number, as in {like}. Got '{text}' instead."
+            ) from None
+    return numbers
+
+
 def by_name(given: Sequence[str] | None, option: str, example: str) -> dict[str, str]:
     """Read NAME=TEXT; the text has no = if the name has one."""
     texts: dict[str, str] = {}

@@ -19,8 +19,8 @@ from sudare.cli.arguments import (
     SensitiveAttribute,
     Source,
     To,
-    by_name,
     lists_by_name,
+    numbers_by_name,
     read_table,
     ready_to_write,
     schema_of,
@@ -110,7 +110,7 @@ def generalize_views(
     """Generalize several views so that all together tell nobody's sensitive value, verify, and write them."""
     chosen = lists_by_name(view, "--view", "T1=age,sex")
     asked = MultiViewDiversity(whole_if_it_is(l), kind, attribute)
-    weights = {name: _number(text, name) for name, text in by_name(weight, "--weight", "T1=2").items()}
+    weights = numbers_by_name(weight, "--weight", "T1=2")
     if everybody and ledger is None:
         raise InputError("--everybody speaks of a ledger's receivers. Give --ledger too.")
     declared = schema_of(schema)
@@ -133,13 +133,6 @@ def generalize_views(
         )
         release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
     print_release(release, output, to, _show, json=json)
-
-
-def _number(text: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"--weight {name} must be a number, as in {name}=2. Got '{text}' instead.") from None
 
 
 def _flat(order: Sequence[str] | None) -> list[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -20,6 +21,7 @@ from sudare.cli.arguments import (
     UnsafeSeed,
     by_name,
     lists_by_name,
+    numbers_by_name,
     read_table,
     ready_to_write,
     schema_of,
@@ -31,9 +33,9 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.randomization.budget import Split
 from sudare.randomization.choices import HOWS, labelled_domain
-from sudare.randomization.files import MatrixRows, read_matrix, read_prior
+from sudare.randomization.files import MatrixRows, read_matrix, read_points, read_prior
 from sudare.randomization.laws import After
-from sudare.randomization.methods import Loss
+from sudare.randomization.methods import Area, Bits, Loss
 from sudare.randomization.plan import Histogram
 from sudare.release.release import Release
 from sudare.verbs.randomize import randomize as randomize_table
@@ -61,6 +63,24 @@ def randomize(
             help="Attributes that get one law over all their combinations, under a name of their own.",
             metavar="NAME=ATTRIBUTE,ATTRIBUTE",
         ),
+    ] = None,
+    polygon: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Noise in an area, for a joint law of two numbers: CSV, the attributes in the first line, then a corner in each.",
+            metavar="NAME=FILE",
+        ),
+    ] = None,
+    inequalities: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The same for any number of them: the attributes and one column more; what they are times is that at most.",
+            metavar="NAME=FILE",
+        ),
+    ] = None,
+    precision: Annotated[
+        list[str] | None,
+        typer.Option(help="How fine the bits of a number are, such as pay=0.01.", metavar="NAME=NUMBER"),
     ] = None,
     split: Annotated[Split, typer.Option(help="How attributes share the budget.")] = "equal",
     after: Annotated[After, typer.Option(help="What is done with noise that leaves the bounds.")] = "clip",
@@ -125,13 +145,14 @@ def randomize(
         name: read_matrix(path, name, labelled_domain(declared, name, laws, groups), matrix_rows)
         for name, path in files["matrix"].items()
     }
+    methods = laws | _with_options(laws, groups, polygon, inequalities, precision)
     book = ready_to_write(output, ledger, receiver, force=force, to=to)
     table = read_table(source, declared, engine, memory)
     with working("Randomizing and verifying"):
         release = randomize_table(
             table,
             asked,
-            how=laws,
+            how=methods,
             joint=groups,
             split=split,
             after=after,
@@ -156,6 +177,40 @@ def _requirement(pk: float | None, epsilon: float | None) -> PkAnonymity | Diffe
     if epsilon is not None:
         return DifferentialPrivacy(epsilon, per="record")
     raise InputError("Nothing is asked for. Give --pk 10, or --epsilon 2.")
+
+
+def _with_options(
+    laws: Mapping[str, str],
+    groups: Mapping[str, list[str]],
+    polygon: list[str] | None,
+    inequalities: list[str] | None,
+    precision: list[str] | None,
+) -> dict[str, Area | Bits]:
+    """Return the methods with options of their own: areas from files, and bits of a precision."""
+    towns, sides = (
+        {name: (path, _members(groups, name)) for name, path in by_name(given, option, example).items()}
+        for given, option, example in (
+            (polygon, "--polygon", "where=town.csv"),
+            (inequalities, "--inequalities", "where=area.csv"),
+        )
+    )
+    made: list[tuple[str, Area | Bits]] = [
+        *((name, Area(polygon=read_points(*file))) for name, file in towns.items()),
+        *((name, Area(inequalities=read_points(*file, beside=1))) for name, file in sides.items()),
+        *((name, Bits(one)) for name, one in numbers_by_name(precision, "--precision", "pay=0.01").items()),
+    ]
+    for name, method in made:
+        if laws.get(name, method.name) != method.name or [other for other, _ in made].count(name) > 1:
+            raise InputError(f"Several options say what the law of '{name}' is. Give one of them.")
+    return dict(made)
+
+
+def _members(groups: Mapping[str, list[str]], name: str) -> list[str]:
+    if name not in groups:
+        raise InputError(
+            f"An area is of several attributes, and no joint law is called '{name}': --joint {name}=lon,lat."
+        )
+    return groups[name]
 
 
 def _show(release: Release) -> None:

@@ -37,6 +37,8 @@ MAX_POINTS = 2**62
 MAX_NUMBER = 1e300
 MAX_LOGARITHM = 690.0
 """Of a number that can be written."""
+MAX_RATIO = 1e12
+"""Of the weight of a value to what it has for others: beyond, it is kept for certain."""
 MAX_DIGITS = 40
 """Of the two numbers of a fraction."""
 MAX_SCALE = 2**60
@@ -89,6 +91,19 @@ class GridForm(NamedTuple):
         """Where it ends."""
         return self.low + self.step * self.steps
 
+    def holds(self, numbers: NDArray[np.float64]) -> bool:
+        """Say whether numbers lie between its ends, up to rounding."""
+        low, high = self._ends
+        room = 1e-9 * max(abs(low), abs(high), 1.0)
+        return bool(((low - room <= numbers) & (numbers <= high + room)).all())
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return (math.exp(self.low), math.exp(self.high)) if self.logarithm else (self.low, self.high)
+
+    def __str__(self) -> str:
+        return "[{:g}, {:g}]".format(*self._ends)
+
     def along(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return where numbers lie on the axis of the grid; what has no logarithm lies before its beginning."""
         if not self.logarithm:
@@ -114,8 +129,8 @@ class LawForm(_Form):
     """By which law the values of one attribute were changed, or the combinations of several.
 
     Its domain is a list of values, the columns whose values it combines, or a grid of `steps` from `low` on, of numbers or of
-    their logarithms. Values are kept with a probability each, or changed by a matrix with a column per input; on a grid,
-    noise of a scale is added, or bits are flipped. Or it is an area over several axes, each with a grid and noise.
+    their logarithms. Values are kept with a probability each, or changed by a matrix with a column per input, or become any value with
+    a probability in proportion to its weight, the own one's times a ratio; on a grid, noise of a scale is added, or bits are flipped. Or it is an area over several axes, each with a grid and noise.
     """
 
     how: Literal["retain", "noise", "factor", "area", "bins", "bits", "matrix", "optimal"]
@@ -130,6 +145,8 @@ class LawForm(_Form):
     logarithm: Literal[True] | None = None
     retention: Annotated[tuple[Probability, ...], Field(strict=False, max_length=MAX_VALUES)] | None = None
     matrix: Annotated[tuple[Row, ...], Field(strict=False, max_length=MAX_MATRIX)] | None = None
+    weights: Annotated[tuple[Probability, ...], Field(strict=False, max_length=MAX_VALUES)] | None = None
+    ratio: float | None = Field(default=None, ge=1, le=MAX_RATIO)
     scale: Annotated[str, AfterValidator(_as_scale)] | None = None
     after: Literal["clip", "reflect"] | None = None
     flips: float | None = Field(default=None, gt=0, lt=1)
@@ -152,14 +169,15 @@ class LawForm(_Form):
             self._check_area()
             return self
         on_grid = self.steps is not None
-        channels = (self.retention, self.matrix) if not on_grid else (self.scale, self.flips)
-        others = (self.scale, self.flips) if not on_grid else (self.retention, self.matrix)
+        of_list, of_grid = (self.retention, self.matrix, self.weights), (self.scale, self.flips)
+        channels, others = (of_grid, of_list) if on_grid else (of_list, of_grid)
         if (
             sum(given is not None for given in (self.values, self.columns, self.steps)) != 1
             or {self.low is None, self.step is None} != {not on_grid}
             or sum(given is not None for given in channels) != 1
             or any(given is not None for given in others)
             or (self.after is None) != (self.scale is None)
+            or (self.ratio is None) != (self.weights is None)
             or (self.logarithm is not None and self.scale is None)
             or (self.missing is not None and self.values is None)
         ):
@@ -180,6 +198,8 @@ class LawForm(_Form):
             "logarithm",
             "retention",
             "matrix",
+            "weights",
+            "ratio",
             "scale",
             "after",
             "flips",
@@ -205,6 +225,8 @@ class LawForm(_Form):
             raise ValueError(f"has {self.size:,} values or combinations; {MAX_VALUES:,} are the most")
         if self.retention is not None and len(self.retention) != self.size:
             raise ValueError("must have a probability to be kept for each of its values")
+        if self.weights is not None and (len(self.weights) != self.size or not any(self.weights)):
+            raise ValueError("must have a weight for each of its values, and not all of them 0")
         if self.matrix is not None and [len(row) for row in self.matrix] != [self.size] * self.size:
             raise ValueError("must have a matrix with a row and a column for each of its values")
         if self.matrix is not None and (abs(np.sum(self.matrix, axis=0) - 1) > 1e-9).any():
@@ -317,7 +339,7 @@ class RandomizationPlanForm(_Form):
     true_histograms: tuple[Text, ...] = Field(strict=False, max_length=MAX_COLUMNS)
     """The laws that were made from the true histogram."""
     from_another: bool
-    in_parquet: dict[str, Literal["retention", "matrix"]] = Field(max_length=MAX_COLUMNS)
+    in_parquet: dict[str, Literal["retention", "matrix", "weights"]] = Field(max_length=MAX_COLUMNS)
     """The laws whose probabilities stand in a file of their own."""
     law: dict[str, Any]
     """As `TableLaw` has it, but for these probabilities."""

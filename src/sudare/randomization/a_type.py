@@ -44,7 +44,8 @@ def least_error_a_type(share: Floats, e: float) -> Pram:
         by_leave = slope.sum(axis=0) / (d - 1) - slope.diagonal() * (1 + 1 / (d - 1))
         return _solved(by_leave, e, np.maximum(leave - width, 0.0), np.minimum(leave + width, 1.0))
 
-    return Pram(descended(conventional_pram(d, epsilon=float(np.log(e))).leave, value, best_near))
+    start = conventional_pram(d, epsilon=float(np.log(e))).leave
+    return Pram(descended(start, value, best_near, float(start.max()) / 4))
 
 
 def _solved(costs: Floats, e: float, low: Floats | float = 0.0, high: Floats | float = 1.0) -> Floats | None:

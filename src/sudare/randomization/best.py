@@ -16,8 +16,9 @@ from sudare.randomization.distances import Distance, distances
 from sudare.randomization.methods import LOSSES, Loss
 from sudare.randomization.pram import Pram, epsilon_asked, histogram_given, optimal_pram
 from sudare.randomization.reconstructable import least_error, least_error_under_k
-from sudare.randomization.staircase import Histograms, least_distance
-from sudare.randomization.under_k import least_distance_under_k
+from sudare.randomization.staircase import NONE, Histograms, least_distance, most_kept
+from sudare.randomization.under_k import least_distance_under_k, root_weights
+from sudare.randomization.weights import WeightsChannel
 
 Family = Literal["A", "general"]
 FAMILIES: tuple[Family, ...] = ("A", "general")
@@ -38,7 +39,7 @@ def optimal(
     loss: Loss = "record",
     distance: Distance | ArrayLike = "exact",
     within: ArrayLike | None = None,
-) -> Pram | MatrixChannel:
+) -> Pram | MatrixChannel | WeightsChannel:
     """Return the best matrix for a histogram within epsilon, or within k for its number of records.
 
     `family` "A" are the matrices of `Pram`; "general" are all. `loss` says what is to be small:
@@ -53,6 +54,9 @@ def optimal(
 
     Under k, general matrices are held to what Pk-anonymity itself asks (`under_k`), which allows more than the epsilon that
     would be enough for it; A-type ones are held to that epsilon. The histogram is taken as public.
+
+    Whole matrices are of 512 values at most. Where every change costs the same, the best one for "record" has so simple a form that
+    there may be any number of values: it is told by the weights of its rows (`WeightsChannel`).
 
     >>> v = [60, 30, 10]
     >>> optimal(v, epsilon=1.0).matrix.round(3).tolist()
@@ -76,7 +80,7 @@ def best_within(
     loss: Loss,
     distance: Distance | ArrayLike = "exact",
     within: ArrayLike | None = None,
-) -> Pram | MatrixChannel:
+) -> Pram | MatrixChannel | WeightsChannel:
     """Return the best matrix of an epsilon, or of twice that as a spread if it is asked for by k."""
     one_of(family, "family", "optimal", FAMILIES)
     one_of(loss, "loss", "optimal", LOSSES)
@@ -84,14 +88,16 @@ def best_within(
         raise ParameterError(COLLAPSE)
     if loss == "published":
         return optimal_pram(v, epsilon=epsilon)
-    if len(v) > MAX_VALUES:
-        raise ParameterError(
-            f"{len(v):,} values are too many for a whole matrix; {MAX_VALUES} are the most. Put them into bins, or take "
-            "conventional_pram."
-        )
     if len(v) == 1:
         return Pram(np.zeros(1))
     share, e = v / v.sum(), math.exp(min(epsilon, MAX_EPSILON))
+    if len(v) > MAX_VALUES:
+        if loss != "record" or family != "general" or not (isinstance(distance, str) and distance == "exact"):
+            raise ParameterError(
+                f"{len(v):,} values are too many for a whole matrix; {MAX_VALUES} are the most, but for "
+                "loss='record' and distance='exact'. Put them into bins, or take conventional_pram."
+            )
+        return of_very_many(share, e, of_k=of_k)
     if loss == "reconstruction":
         return _for_reconstruction(share, e, of_k, family)
     apart = distances(distance, len(v))
@@ -99,6 +105,18 @@ def best_within(
     if family == "A":
         return least_distance_a_type(apart, among, e)
     return MatrixChannel((least_distance_under_k if of_k else least_distance)(apart, among, e))
+
+
+def of_very_many(share: Floats, e: float, *, of_k: bool) -> WeightsChannel:
+    """Return the matrix that keeps most records, by the weights of its rows: those of rows that are not used are 0.
+
+    >>> many = of_very_many(np.array([0.6, 0.3, 0.1]), math.e, of_k=False)
+    >>> many.expected(np.eye(3)).T.round(3).tolist()  # what the program finds for few values
+    [[0.731, 0.269, 0.5], [0.269, 0.731, 0.5], [0.0, 0.0, 0.0]]
+    """
+    weights = (root_weights if of_k else most_kept)(share, e)
+    weights = np.where(weights > NONE * weights.max(), weights, 0.0)
+    return WeightsChannel(weights / weights.sum(), e)
 
 
 def _for_reconstruction(share: Floats, e: float, of_k: bool, family: Family) -> Pram | MatrixChannel:

@@ -1,4 +1,4 @@
-"""Reading what a holder brings along as CSV files: transition matrices, and public histograms.
+"""Reading what a holder brings along as CSV files: transition matrices, public histograms, and areas.
 
 Values are matched by their text, in any order. A missing value is written `(missing)`.
 """
@@ -83,8 +83,38 @@ def read_prior(path: str | Path, name: str, domain: Categories | Joint) -> Float
     where = "the first column" if wanted == 1 else "a line"
     counts = np.empty(len(domain))
     for i, line, number in zip(_order(keys, _Places(name, domain), path, where), lines, count(first)):
-        counts[i] = _number(line[-1], f"{path}, line {number}", "a count of 0 or more", high=math.inf)
+        counts[i] = _number(line[-1], f"{path}, line {number}", "a count of 0 or more")
     return counts
+
+
+def read_points(path: str | Path, names: Sequence[str], *, beside: int = 0) -> list[tuple[float, ...]]:
+    """Read lines of numbers, one under each of some names in the first line, in the order that these are given in.
+
+    So many more stand `beside` them, under any heading: the corners of a polygon have none, an inequality its limit.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "town.csv"
+    >>> _ = file.write_text("lat,lon\\n35.6,139.7\\n35.8,139.6\\n")
+    >>> read_points(file, ["lon", "lat"])
+    [(139.7, 35.6), (139.6, 35.8)]
+    """
+    head, *lines = _lines(path)
+    named = head[: len(head) - beside]
+    if sorted(named) != sorted(names):
+        more = " and one column more" if beside else ""
+        raise InputError(
+            f"{path}: the first line must name {listed(list(names))}{more}. It is {listed(head)}."
+        )
+    columns = [*(named.index(name) for name in names), *range(len(named), len(head))]
+    points = []
+    for number, line in enumerate(lines, start=2):
+        where = f"{path}, line {number}"
+        if len(line) != len(head):
+            raise InputError(
+                f"{where}: {len(line)} numbers for {len(head)} columns. Write one under each name."
+            )
+        points.append(tuple(_number(line[i], where, "a number", low=-math.inf) for i in columns))
+    return points
 
 
 class _Places:
@@ -141,9 +171,9 @@ def _order(texts: Sequence[Sequence[str]], places: _Places, path: str | Path, wh
     return list(codes)
 
 
-def _number(text: str, where: str, form: str, *, high: float) -> float:
+def _number(text: str, where: str, form: str, *, low: float = 0.0, high: float = math.inf) -> float:
     value = float(text) if _is_number(text) else math.nan
-    if not (0 <= value <= high and math.isfinite(value)):
+    if not (low <= value <= high and math.isfinite(value)):
         raise InputError(f"{where}: {shown(text)} is not {form}.")
     return value
 

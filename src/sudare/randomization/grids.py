@@ -53,11 +53,15 @@ class Grid:
         1024
         """
         grid = cls.of(name, attribute)
+        if grid.whole and precision is not None and precision < grid.step:
+            raise InputError(
+                f"'{name}': points {precision:g} apart are published as the same whole number or day. Declare a precision of 1 or more."
+            )
         if precision is None:
             steps = grid.steps if grid.whole else FINE_STEPS - 1
+        elif (wanted := grid.width / precision) <= MAX_STEPS:
+            steps = math.ceil(wanted * (1 - 1e-14))
         else:
-            steps = math.ceil(grid.width / precision * (1 - 1e-14))
-        if steps > MAX_STEPS:
             raise InputError(
                 f"'{name}': with a precision of {precision:g} it has more than {MAX_STEPS:,} points. Declare a coarser one."
             )

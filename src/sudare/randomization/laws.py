@@ -28,6 +28,7 @@ from sudare.randomization.laplace import LaplaceChannel
 from sudare.randomization.methods import After as After  # the command line takes it from here
 from sudare.randomization.methods import How as How
 from sudare.randomization.pram import Pram, conventional_pram
+from sudare.randomization.weights import WeightsChannel
 
 MAX_SCALE = 2**56  # steps: noise that leaves nothing but noise
 PARTS_OF_STEP = 2**16  # the scale of noise is rounded up to parts of a grid step
@@ -66,7 +67,7 @@ class Law:
             noisy = codes.astype(np.int64) + noise
             inside = reflected(noisy, self.channel.steps) if self.after == "reflect" else noisy
             return np.clip(inside, 0, self.channel.steps).astype(codes.dtype)
-        if isinstance(self.channel, BitChannel):
+        if isinstance(self.channel, BitChannel | WeightsChannel):
             return self.channel.sample(codes, source)
         if isinstance(self.channel, AreaChannel):
             return _moved(codes, self.channel, source)
@@ -80,6 +81,8 @@ class Law:
         match self.channel:
             case Pram():
                 return {"changed": float(self.channel.leave.mean())}
+            case WeightsChannel():
+                return {"changed": 1 - float(self.channel.retention.mean())}
             case LaplaceChannel():
                 a = math.exp(-float(1 / self.channel.scale))
                 width = self.domain.width if isinstance(self.domain, Grid) else 0.0
@@ -124,6 +127,8 @@ def channel_of(form: LawForm) -> Channel:
         return Pram(1 - np.array(form.retention))
     if form.matrix is not None:
         return MatrixChannel(form.matrix)
+    if form.weights is not None:
+        return WeightsChannel(form.weights, form.ratio or 1.0)
     if form.flips is not None:
         return BitChannel(form.size, form.flips)
     return LaplaceChannel(form.size - 1, Fraction(form.scale or 0))
@@ -146,6 +151,8 @@ def _probabilities(channel: Channel, after: After) -> dict[str, Any]:
     match channel:
         case Pram():
             return {"retention": channel.retention.tolist()}
+        case WeightsChannel():
+            return {"weights": channel.weights.tolist(), "ratio": channel.ratio}
         case LaplaceChannel():
             return {"scale": str(channel.scale), "after": after}
         case BitChannel():

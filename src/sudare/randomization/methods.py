@@ -14,7 +14,6 @@ from typing import ClassVar, Literal
 from numpy.typing import ArrayLike
 
 from sudare.errors import ParameterError
-from sudare.plans.law import MAX_NUMBER
 from sudare.plans.polytopes import Face
 from sudare.privacy.requirement import number, one_of, refused
 from sudare.randomization.areas import faces_of
@@ -30,6 +29,8 @@ Histogram = Literal["private-estimate", "true-histogram"]
 
 Loss = Literal["published", "record", "reconstruction", "worst case"]
 """What an optimal matrix is best for."""
+MAX_COORDINATE = 1e100
+"""Of an area: their products are still numbers."""
 LOSSES: tuple[Loss, ...] = ("published", "record", "reconstruction", "worst case")
 
 
@@ -117,15 +118,11 @@ class Area:
     def __post_init__(self) -> None:
         if (self.polygon is None) == (self.inequalities is None):
             raise ParameterError("Area needs either a polygon or inequalities.")
+        name = "polygon" if self.polygon is not None else "inequalities"
+        form = f"made of numbers from {-MAX_COORDINATE:g} to {MAX_COORDINATE:g}"
         for numbers in self.polygon or self.inequalities or ():
             for one in numbers:
-                number(
-                    one,
-                    "polygon" if self.polygon else "inequalities",
-                    "Area",
-                    "made of finite numbers",
-                    low=-MAX_NUMBER,
-                )
+                number(one, name, "Area", form, low=-MAX_COORDINATE, high=MAX_COORDINATE)
         if self.polygon is not None and any(len(corner) != 2 for corner in self.polygon):
             raise ParameterError("The 'polygon' parameter of Area must be made of pairs of numbers.")
         _ = self.faces

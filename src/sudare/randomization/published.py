@@ -103,7 +103,9 @@ class PublishedLaw:
         axes = form.axes or {}
         grids = tuple(Grid(column, dtypes[column], *axis.grid[:3]) for column, axis in axes.items())
         scales = tuple(Fraction(axis.scale) for axis in axes.values())
-        area, channel = estimable(AreaChannel(Area(name, grids, form.faces or ()), scales), MAX_POINTS)
+        whole = Area(name, grids, form.faces or ())
+        _ = whole.corners  # refused if there are none
+        area, channel = estimable(AreaChannel(whole, scales), MAX_POINTS)
         attributes = (
             CodedAttribute(grid.name, grid.numbers(np.arange(len(grid))).tolist(), True, grid.dtype)
             for grid in area.parts
@@ -155,8 +157,11 @@ class PublishedCounts:
                 f"A law is published for the column '{absent[0]}', which the output does not have."
             )
         runs = (Runs.of(data) if isinstance(data, pl.DataFrame) else data).counted(columns)
-        for column in columns:
-            _check_type(runs.rows, column)
+        if runs.rows.is_empty():
+            raise InputError("There are no records to estimate from.")
+        for name, form in forms.items():
+            for column in form.values_by_column(name):
+                _check(runs.rows[column], form.grid_of(column))
         laws = tuple(PublishedLaw.of(name, form, runs.rows.schema) for name, form in forms.items())
         shape = tuple(law.channel.outputs for law in laws)
         if math.prod(shape) > MAX_COMBINATIONS:
@@ -189,11 +194,12 @@ def _highest_bits(grid: GridForm, flips: BitChannel) -> tuple[GridForm, BitChann
     return grid._replace(low=middle, step=together * grid.step, steps=channel.size - 1), channel
 
 
-def _check_type(data: pl.DataFrame, column: str) -> None:
-    """Refuse a column that no law can produce."""
-    dtype = data.schema[column]
-    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-        raise InputError(f"Column '{column}' holds {dtype}, which its law does not know.")
+def _check(column: pl.Series, grid: GridForm | None) -> None:
+    """Refuse a column of a type that no law can produce, or with numbers beyond the ends of its grid."""
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
+        raise InputError(f"Column '{column.name}' holds {column.dtype}, which its law does not know.")
+    if grid is not None and not grid.holds(_numbers(column)):
+        raise InputError(f"Column '{column.name}' holds a value outside {grid}, which its law does not know.")
 
 
 def _numbers(column: pl.Series) -> NDArray[np.float64]:

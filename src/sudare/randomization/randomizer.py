@@ -26,6 +26,7 @@ from sudare.engines.memory import Memory
 from sudare.engines.read import read
 from sudare.errors import InputError, ParameterError
 from sudare.noise.keystream import Keystream
+from sudare.plans.law import TableLaw
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import refused, whole_number
@@ -35,6 +36,7 @@ from sudare.randomization.grids import Codes
 from sudare.randomization.laws import Law
 from sudare.randomization.learn import learn_plan
 from sudare.randomization.plan import RandomizationPlan
+from sudare.randomization.published import PublishedCounts
 from sudare.randomization.respondents import Respondents
 from sudare.tables.attribute import Attribute
 from sudare.tables.schema import Schema
@@ -100,9 +102,12 @@ class Randomizer:
 
         A number for each law, or one for all.
         """
-        counts = {law.name: values for law in self.plan.laws} if isinstance(values, int) else dict(values)
-        if missing := [law.name for law in self.plan.laws if law.name not in counts]:
+        names = [law.name for law in self.plan.laws]
+        counts = values if isinstance(values, Mapping) else dict.fromkeys(names, values)
+        if missing := [name for name in names if name not in counts]:
             raise ParameterError(f"Say how many different values '{missing[0]}' had.")
+        if unknown := [name for name in counts if name not in names]:
+            raise ParameterError(f"There is no law of '{unknown[0]}'. There are laws of {listed(names)}.")
         return sum(
             law.channel.epsilon * whole_number(counts[law.name], "values", "epsilon_after", least=1)
             for law in self.plan.laws
@@ -141,7 +146,13 @@ class Randomizer:
     def collected(self, answers: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
         """Put answers into a table, in the order of their values: `reconstruct(table, ..., law=randomizer.law)`."""
         dtypes = self.plan.decode({law.name: np.zeros(1, dtype=np.int64) for law in self.plan.laws}).schema
-        frame = pl.DataFrame([dict(answer) for answer in answers], schema=dtypes)
+        given = list(answers)
+        for answer in given:
+            if not isinstance(answer, Mapping) or set(answer) != set(dtypes):
+                raise InputError(f"Every answer must have {listed(list(dtypes))}, and nothing else.")
+        frame = pl.DataFrame([_typed(name, dtypes[name], [one[name] for one in given]) for name in dtypes])
+        for name, form in TableLaw.of(self.law).attributes.items() if given else ():
+            PublishedCounts.of(frame, {name: form})  # refused if a value cannot come from the law
         return frame.sort(frame.columns, nulls_last=True)
 
     def for_records(self, records: int) -> Randomizer:
@@ -149,6 +160,14 @@ class Randomizer:
         plan = replace(self.plan, records=whole_number(records, "records", "for_records", least=1))
         plan.refuse_if_broken(" More people must answer.")
         return Randomizer(plan)
+
+
+def _typed(name: str, dtype: pl.DataType, values: list[Any]) -> pl.Series:
+    """Return a column of answers; they come from outside, and may be anything."""
+    try:
+        return pl.Series(name, values, dtype=dtype, strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        raise InputError(f"An answer has a value of '{name}' that is not of its type, {dtype}.") from None
 
 
 def _some_value(name: str, attribute: Attribute) -> Any:

@@ -118,14 +118,18 @@ def _descended(matrix: Floats, share: Floats, e: float) -> Floats:
         matrix,
         lambda one: error(one, share),
         lambda one, width: _best_near(one, slopes(one, share), width, e),
+        float(matrix.max()) / 4,
     )
 
 
 def descended(
-    start: Floats, value: Callable[[Floats], float], best_near: Callable[[Floats, float], Floats | None]
+    start: Floats,
+    value: Callable[[Floats], float],
+    best_near: Callable[[Floats, float], Floats | None],
+    width: float,
 ) -> Floats:
     """Step to the best of the linear program around a point while that lowers the value; else look nearer."""
-    best, least, width = start, value(start), float(start.max()) / 4
+    best, least = start, value(start)
     for _ in range(STEPS):
         if width < SMALLEST_STEP:
             break

@@ -73,7 +73,7 @@ def _parted(law: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, tuple[str
     attributes, large = {}, {}
     for name, own in law["attributes"].items():
         attributes[name] = dict(own)
-        for key in ("retention", "matrix"):
+        for key in ("retention", "matrix", "weights"):
             numbers = own.get(key, [])
             flat = [number for row in numbers for number in row] if key == "matrix" else numbers
             if len(flat) > MAX_IN_JSON:
@@ -128,7 +128,7 @@ def _whole(head: RandomizationPlanForm, folder: Path) -> dict[str, Any]:
         if not isinstance(own, dict) or key in own:
             raise InputError(f"The probabilities of {shown(name)} stand nowhere, or twice.")
         flat = frame.filter(pl.col("law") == name)["probability"].to_list()
-        whole[name] = {**own, key: flat if key == "retention" else _square(flat, name)}
+        whole[name] = {**own, key: _square(flat, name) if key == "matrix" else flat}
     return {**head.law, "attributes": whole}
 
 

@@ -50,6 +50,17 @@ class Histograms(NamedTuple):
         shares[order] += np.clip(1.0 - self.low.sum() - before, 0.0, room)
         return shares
 
+    def flattest(self) -> Floats:
+        """Return the one whose shares are most alike: one level for all of them, cut off at their bounds.
+
+        >>> Histograms(np.array([0.5, 0.0, 0.0]), np.array([0.7, 0.1, 0.9])).flattest().round(3).tolist()
+        [0.5, 0.1, 0.4]
+        """
+        levels = np.unique(np.concatenate([self.low, self.high]))
+        sums = [np.clip(level, self.low, self.high).sum() for level in levels]
+        shares = np.clip(np.interp(1.0, sums, levels), self.low, self.high)
+        return np.asarray(shares / shares.sum())
+
 
 def least_distance(distances: Floats, among: Histograms, e: float) -> Floats:
     """Return the matrix whose expected distance is least, for the worst of some histograms.

@@ -18,7 +18,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
+from sudare.randomization.beyond_stairs import beyond_stairs
 from sudare.randomization.channel import Floats
+from sudare.randomization.reconstructable import FEW, SOME
 from sudare.randomization.staircase import NONE, Histograms, all_alike, filled, least_rows
 
 ROUNDS, ROUNDS_OF_WORST = 500, 60
@@ -29,21 +31,32 @@ TOLERANCE, TOLERANCE_OF_WORST = 1e-12, 1e-9
 def least_distance_under_k(distances: Floats, among: Histograms, x: float) -> Floats:
     """Return a matrix of spread 2 ln x whose expected distance is least, for the worst of some histograms.
 
-    For one histogram and distances that are all alike it is the best of all (`root_weights`). Else it is the best that a
-    search finds from the best matrix of epsilon ln x on: never worse than that one, though maybe not the best.
+    Where distances are all alike it is the best of all: `root_weights` of the flattest histogram among these, u. It is the worst
+    one for its own best matrix. For m_j rises with u_j, and what is kept of value j with m_j; so the values that are kept less
+    than those on the level of u have their highest share, and those that are kept more their lowest.
+
+    Else it is the best that a search finds, from the best matrix of epsilon ln x on and from others: never worse than that one,
+    though maybe not the best. Of few values, matrices without common m_i are looked at, too (`beyond_stairs`).
 
     >>> share = np.array([0.7, 0.3])
     >>> least_distance_under_k(1 - np.eye(2), Histograms(share, share), np.e).round(3).tolist()
     [[0.878, 0.493], [0.122, 0.507]]
     """
-    if among.known and all_alike(distances):
-        return weighted(root_weights(among.low, x), x, distances)
-    start = least_rows(distances, among, x)
-    safe = filled(start, x, distances)
+    roots = root_weights(among.flattest(), x)
+    if all_alike(distances):
+        return weighted(roots, x, distances)
+    rows = least_rows(distances, among, x)
+    safe = filled(rows, x, distances)
     if x == 1.0:
         return safe
-    found = weighted(_searched(start / start.sum(), distances, among, x), x, distances)
-    return min((found, safe), key=lambda matrix: _worst(matrix, distances, among))
+    d = len(rows)
+    starts = (
+        [rows / rows.sum(), roots, np.full(d, 1 / d)] if among.known or d <= SOME else [rows / rows.sum()]
+    )
+    found = [safe, *(weighted(_searched(start, distances, among, x), x, distances) for start in starts)]
+    if d <= FEW:
+        found += [beyond_stairs(matrix, distances, among, x) for matrix in found]
+    return min(found, key=lambda matrix: _worst(matrix, distances, among))
 
 
 def root_weights(share: Floats, x: float) -> Floats:

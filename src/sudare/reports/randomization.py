@@ -23,6 +23,7 @@ from sudare.randomization.laws import Law
 from sudare.randomization.plan import RandomizationPlan
 from sudare.randomization.pram import Pram
 from sudare.randomization.published import PublishedCounts
+from sudare.randomization.weights import WeightsChannel
 from sudare.reports import charts
 from sudare.reports.page import render
 from sudare.reports.randomization_histograms import (
@@ -245,9 +246,9 @@ def _scales(law: Law) -> list[str]:
 
 def _retention(law: Law) -> Retention | None:
     """Say how often each value is kept; of too many, some from the least to the most."""
-    if not isinstance(law.channel, Pram | MatrixChannel):
+    if not isinstance(law.channel, Pram | MatrixChannel | WeightsChannel):
         return None
-    kept = law.channel.retention if isinstance(law.channel, Pram) else np.diag(law.channel.matrix)
+    kept = np.diag(law.channel.matrix) if isinstance(law.channel, MatrixChannel) else law.channel.retention
     lowest, highest = float(kept.min()), float(kept.max())
     if highest - lowest < TOLERANCE:
         return Retention(["every value"], [lowest], len(kept), lowest, highest)
@@ -262,7 +263,7 @@ def _retention(law: Law) -> Retention | None:
 def _made_for(
     law: Law, plan: RandomizationPlan
 ) -> Literal["", "private estimate", "true histogram", "public histogram"]:
-    if law.how != "optimal" or not isinstance(law.channel, Pram):
+    if law.how != "optimal":
         return ""
     if law.name in plan.estimates:
         return "private estimate"

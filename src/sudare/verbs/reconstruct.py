@@ -10,6 +10,7 @@ import polars as pl
 
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import LawForm, TableLaw
+from sudare.plans.law_files import law_in
 from sudare.randomization.estimate import Estimate, Method, estimate
 from sudare.randomization.published import PublishedCounts
 from sudare.release.release import Release
@@ -76,4 +77,4 @@ def _published(
     folder = existing(release)
     if not (folder / LAW).is_file():
         raise InputError(f"{folder}: there is no {LAW}. {NOT_RANDOMIZED}")
-    return data_in(folder), TableLaw.open(folder / LAW)
+    return data_in(folder), law_in(folder)

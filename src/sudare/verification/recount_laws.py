@@ -83,6 +83,8 @@ def _epsilon_and_spread(law: LawForm) -> tuple[float, float]:
         return bits * one, 2 * bits * one
     if law.retention is not None:
         return _retention(np.array(law.retention))
+    if law.weights is not None:
+        return _weights(np.array(law.weights), law.ratio or 1.0)
     return _matrix(np.array(law.matrix))
 
 
@@ -185,6 +187,31 @@ def _retention(keep: np.ndarray[Any, Any]) -> tuple[float, float]:
             logs = np.nan_to_num(logs, nan=0.0, posinf=np.inf, neginf=-np.inf)  # 0/0: neither can come out
             epsilon = max(epsilon, float(np.abs(logs).max()))
             spread = max(spread, float((logs.max(axis=0) - logs.min(axis=0)).max()))
+    return epsilon, spread
+
+
+def _weights(weights: np.ndarray[Any, Any], ratio: float) -> tuple[float, float]:
+    """Compare columns of the matrix that takes an output by its weight, the own one's times a ratio, over their sum.
+
+    Columns of equal weights are compared once, with each other. The output u has the ratio x (c_v / c_u) for the values u and v, v has
+    (c_v / c_u) / x and any other c_v / c_u, as far as they come out.
+    """
+    alike, times = np.unique(weights, return_counts=True)
+    kinds = np.repeat(alike, np.minimum(times, 2))
+    sums, come_out = np.log(weights.sum() + (ratio - 1) * kinds), int((weights > 0).sum())
+    epsilon, spread, x = 0.0, 0.0, math.log(ratio)
+    for start in range(0, len(kinds), PART):
+        u, own = np.arange(start, min(start + PART, len(kinds))), kinds[start : start + PART] > 0
+        between = sums - sums[u, None]
+        outputs = [
+            (between + x, np.broadcast_to(own[:, None], between.shape)),
+            (between - x, np.broadcast_to(kinds > 0, between.shape)),
+            (between, come_out - own[:, None].astype(int) - (kinds > 0) > 0),
+        ]
+        logs = np.stack([np.where(there, one, np.nan) for one, there in outputs])
+        logs[:, np.arange(len(u)), u] = 0.0  # a column and itself
+        epsilon = max(epsilon, float(np.nanmax(np.abs(logs))))
+        spread = max(spread, float((np.nanmax(logs, axis=0) - np.nanmin(logs, axis=0)).max()))
     return epsilon, spread
 
 
