@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.generalization import _anneal, _refine, _reopen
-from sudare.generalization.drafts import can_pair, can_sweep, drafts_of
+from sudare.generalization.drafts import by_value, can_pair, can_sweep, drafts_of
 from sudare.generalization.fractional import MAX_LISTED
 from sudare.generalization.mondrian import cut
 from sudare.generalization.moving import MAX_WORK, moved, placed
@@ -38,7 +38,7 @@ MAX_PASSES = 20  # of improvement; rarely more than a few are needed before noth
 MAX_TRIES = 1_000_000
 MAX_DIVIDED = 12  # rows that are divided in all ways
 NEIGHBOURS = 16  # that a unit may go to while annealing
-HOT, COLD = 0.1, 0.003  # records times cost that a change may lose, at first and at last
+HOT, COLD = 0.1, 0.01  # records times cost that a change may lose, at first and at last
 CUTTING, DIVIDING, OPENING = "cutting", "dividing", "opening"  # kinds of changes
 
 
@@ -73,7 +73,7 @@ class Search:
 SEARCHES: dict[str, Search] = {
     "quick": Search(improves=False, pooled=0, near=0, openings=0, steps=0, all_steps=0, rounds=0),
     "normal": Search(
-        improves=True, pooled=10, near=2, openings=0, steps=8_000, all_steps=50_000_000, rounds=1
+        improves=True, pooled=10, near=4, openings=0, steps=8_000, all_steps=50_000_000, rounds=1
     ),
     "thorough": Search(
         improves=True, pooled=12, near=16, openings=20, steps=20_000, all_steps=500_000_000, rounds=5
@@ -282,6 +282,7 @@ def _annealed(recoding: Recoding, steps: int, spare: int, seed: int) -> Recoding
         HOT,
         COLD,
         seed,
+        by_value(p),
     )
     again = _moved_again(Recoding.of("minimal", p, block_of), spare)
     return min(recoding, again, key=Recoding.distortion)
