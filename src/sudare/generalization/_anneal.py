@@ -124,10 +124,9 @@ def _drawn(
     count = list_members(c, change.other, s)
     at = np.random.randint(count + 1)
     if by_value and np.random.random() < 0.5:
-        for i in range(count):
-            w = change.other[i]
-            if g.units.sensitive[w] == g.units.sensitive[u] and w != v:
-                return w
+        for i in range(count - 1, -1, -1):
+            if g.units.sensitive[change.other[i]] == g.units.sensitive[u]:
+                at = i
     return NOBODY if at == count or change.other[at] == v else change.other[at]
 
 
