@@ -43,7 +43,7 @@ class Search:
 SEARCHES: dict[str, Search] = {
     "quick": Search(improves=False, pooled=0, near=0, openings=0, steps=0, all_steps=0, rounds=0),
     "normal": Search(
-        improves=True, pooled=10, near=4, openings=0, steps=8_000, all_steps=50_000_000, rounds=1
+        improves=True, pooled=10, near=4, openings=0, steps=10_000, all_steps=60_000_000, rounds=1
     ),
     "thorough": Search(
         improves=True, pooled=12, near=16, openings=20, steps=20_000, all_steps=500_000_000, rounds=5

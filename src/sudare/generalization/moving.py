@@ -14,7 +14,7 @@ from sudare.generalization.recoding import Recoding
 Ints = NDArray[np.int64]
 
 MAX_WORK = 400_000_000  # pairs of units and blocks to look at while improving: some seconds
-MAX_ROUNDS = 5  # of moving and cutting in turn
+MAX_ROUNDS = 5  # of moving and cutting, or of moving and dividing, in turn
 MAX_PASSES = 20  # of improvement; rarely more than a few are needed before nothing helps any more
 MOVING, CUTTING = "moving", "cutting"  # kinds of changes, of an account
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sudare.generalization import _anneal, _refine, _reopen
 from sudare.generalization.drafts import by_value, can_pair, can_sweep
 from sudare.generalization.efforts import Search
-from sudare.generalization.moving import MAX_PASSES, improved
+from sudare.generalization.moving import MAX_PASSES, MAX_ROUNDS, improved
 from sudare.generalization.problem import Problem, level_vectors
 from sudare.generalization.recoding import Recoding
 from sudare.privacy.minimum import BlockMinimum
@@ -84,22 +84,27 @@ def _annealed(recoding: Recoding, steps: int, spare: int, seed: int) -> Recoding
 
 
 def _divided(recoding: Recoding, search: Search, spare: int, deals: bool) -> Recoding:
-    """Divide the rows of blocks near each other anew, as long as that saves, then move units again."""
-    p = recoding.problem
-    entries, settled = _refine.refine(
-        p.unit_arrays,
-        p.limits,
-        recoding.block_of,
-        len(recoding.levels),
-        BlockMinimum.of(p.limits).records,
-        MAX_DIVIDED,
-        search.pooled,
-        search.near,
-        MAX_PASSES,
-        deals,
-    )
-    divided = _dealt(recoding, *entries).settling([DIVIDING] if settled else [])
-    return moved_again(divided, spare, recoding)
+    """Divide the rows of blocks near each other anew and move units, in turn, until neither saves."""
+    best = recoding
+    for _ in range(MAX_ROUNDS):
+        p = best.problem
+        entries, settled = _refine.refine(
+            p.unit_arrays,
+            p.limits,
+            best.block_of,
+            len(best.levels),
+            BlockMinimum.of(p.limits).records,
+            MAX_DIVIDED,
+            search.pooled,
+            search.near,
+            MAX_PASSES,
+            deals,
+        )
+        divided = _dealt(best, *entries).settling([DIVIDING] if settled else [])
+        before, best = best.distortion(), moved_again(divided, spare, best)
+        if DIVIDING in best.account.settled or best.distortion() >= before - 1e-12:
+            break
+    return best
 
 
 def divided_by_records(recoding: Recoding, search: Search, spare: int) -> Recoding:
