@@ -20,7 +20,8 @@ import polars as pl
 
 import sudare as sd
 from benchmarks.common import QUASI, SENSITIVE, adult_table, published, show
-from sudare.generalization.minimal import Effort, learn_minimal
+from sudare.generalization.efforts import Effort
+from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.privacy.requirement import BlockRequirement
 from sudare.utility.distortion import distortion

@@ -15,6 +15,7 @@ import pytest
 
 import sudare as sd
 from sudare.generalization import minimal
+from sudare.generalization.efforts import SEARCHES, Effort
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_mondrian
 from sudare.generalization.parts import parts_of
@@ -224,7 +225,7 @@ def many() -> sd.Table:
 
 def test_more_effort_never_costs_more(many: sd.Table) -> None:
     problem = Problem.of(many, [sd.KAnonymity(4)])
-    quick, normal, thorough = (learn_minimal(problem, effort=effort) for effort in minimal.SEARCHES)  # type: ignore[arg-type]
+    quick, normal, thorough = (learn_minimal(problem, effort=effort) for effort in SEARCHES)  # type: ignore[arg-type]
     assert quick.distortion() > normal.distortion() >= thorough.distortion() - 1e-12
     assert learn_minimal(problem, effort=0.01).distortion() <= quick.distortion()
     for recoding in (quick, normal, thorough):
@@ -281,7 +282,7 @@ def towns(clusters: dict[str, int], outliers: dict[str, int]) -> sd.Table:
 
 
 @pytest.mark.parametrize("effort", ["quick", "normal"])
-def test_parts_leave_out_where_it_saves(monkeypatch: pytest.MonkeyPatch, effort: minimal.Effort) -> None:
+def test_parts_leave_out_where_it_saves(monkeypatch: pytest.MonkeyPatch, effort: Effort) -> None:
     """The people who are like nobody live in one town, and are more than its share of those who may be left out."""
     with_limits(monkeypatch, MAX_CHOICES=0, MAX_PAIRS=100, MAX_UNITS=22)
     table = towns({"a": 20, "b": 4}, {"b": 10})
@@ -295,7 +296,7 @@ def test_parts_leave_out_where_it_saves(monkeypatch: pytest.MonkeyPatch, effort:
 
 
 @pytest.mark.parametrize("effort", ["quick", "normal"])
-def test_parts_share_what_may_be_left_out(monkeypatch: pytest.MonkeyPatch, effort: minimal.Effort) -> None:
+def test_parts_share_what_may_be_left_out(monkeypatch: pytest.MonkeyPatch, effort: Effort) -> None:
     with_limits(monkeypatch, MAX_CHOICES=0, MAX_PAIRS=100, MAX_UNITS=22)
     table = towns({"a": 12, "b": 12}, {"a": 4, "b": 8})
     problem, asked = Problem.of(table, [sd.KAnonymity(20)]), [sd.KAnonymity(20)]

@@ -43,10 +43,12 @@ def anneal(
     hot: float,
     cold: float,
     seed: int,
+    by_value: bool,
 ) -> None:
     """Let units join the blocks of their nearest, in place; another unit may come instead.
 
-    A change may lose some distortion, drawn anew each time: about `hot` at first, `cold` at last.
+    A change may lose some distortion, drawn anew each time: about `hot` at first, `cold` at last. `by_value`: the nearest are those
+    with another sensitive value, which blocks need; those with the same would rarely be let in.
     """
     given = Given.of(units)
     state = State.room_for(given, block_of, blocks)
@@ -54,7 +56,7 @@ def anneal(
     nearest = np.zeros((len(block_of), neighbours), dtype=np.int64)
     distance = np.full((len(block_of), neighbours), np.inf, dtype=np.float32)
     counts = np.bincount(block_of[block_of >= 0], minlength=blocks)
-    _anneal(limits, given, state, change, nearest, distance, counts, steps, hot, cold, seed)
+    _anneal(limits, given, state, change, nearest, distance, counts, steps, hot, cold, seed, by_value)
 
 
 @kernel
@@ -70,10 +72,11 @@ def _anneal(
     hot: float,
     cold: float,
     seed: int,
+    by_value: bool,
 ) -> None:  # pragma: no cover
     limits, g, s, change = lent(limits_), lent(given), lent(state), lent(room)
     start(s.size.size, g, s)
-    _find_nearest(nearest, distance, g)
+    _find_nearest(nearest, distance, by_value, g)
     np.random.seed(seed)
     temperature, factor = hot, (cold / hot) ** (1.0 / steps)
     for _ in range(steps):
@@ -83,18 +86,20 @@ def _anneal(
         b, c = s.block_of[u], s.block_of[v]
         if b < 0 or c < 0 or b == c or s.cost[b] == 0.0 or max(count_of[b], count_of[c]) > MAX_MEMBERS:
             continue
-        w = _drawn(c, v, change, s)
+        w = _drawn(c, u, v, by_value, change, g, s)
         if _exchanges(u, b, w, c, temperature, limits, change, g, s):
             count_of[b] += (w != NOBODY) - 1
             count_of[c] += 1 - (w != NOBODY)
 
 
 @step
-def _find_nearest(nearest: Array, distance: Array, g: Given) -> None:  # pragma: no cover
-    """Find the nearest other units of each unit."""
+def _find_nearest(nearest: Array, distance: Array, by_value: bool, g: Given) -> None:  # pragma: no cover
+    """Find the nearest other units of each unit; by value: those with another value."""
     m, count = nearest.shape
     for i in range(m):
         for j in range(i):
+            if by_value and g.units.sensitive[i] == g.units.sensitive[j]:
+                continue
             cost = unlikeness(g.marks[i], g.marks[j], g.gain)
             if cost < distance[i, count - 1]:
                 _insert(nearest[i], distance[i], j, cost)
@@ -112,10 +117,16 @@ def _insert(nearest: Array, distance: Array, j: int, cost: Any) -> None:  # prag
 
 
 @step
-def _drawn(c: int, v: int, change: Change, s: State) -> int:  # pragma: no cover
-    """Draw who leaves a block: any of its units but one, or nobody."""
+def _drawn(
+    c: int, u: int, v: int, by_value: bool, change: Change, g: Given, s: State
+) -> int:  # pragma: no cover
+    """Draw who leaves block c for u: any of its units but v, or nobody; by value, every other time one of u's value."""
     count = list_members(c, change.other, s)
     at = np.random.randint(count + 1)
+    if by_value and np.random.random() < 0.5:
+        for i in range(count - 1, -1, -1):
+            if g.units.sensitive[change.other[i]] == g.units.sensitive[u]:
+                at = i
     return NOBODY if at == count or change.other[at] == v else change.other[at]
 
 

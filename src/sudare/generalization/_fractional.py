@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sudare.kernels import kernel, step
+from sudare.kernels import inlined, kernel, step
 from sudare.lent import lent
 from sudare.privacy._kernels import meets
 
@@ -70,15 +70,11 @@ def _best_block(
     for value in range(units.values):
         room.histogram[value] = 0
     for i in range(count):
-        room.taken[i] = prices[cells.members[first + i]] > cells.cost[g]
-    for i in range(count):
+        u = cells.members[first + i]
+        room.taken[i] = prices[u] > cells.cost[g]
         if room.taken[i]:
-            u = cells.members[first + i]
-            room.units[listed] = u
+            size, worth = _put(u, listed, size, worth, cells.cost[g], prices, units, room)
             listed += 1
-            size += units.weights[u]
-            room.histogram[units.sensitive[u]] += units.weights[u]
-            worth += units.weights[u] * (prices[u] - cells.cost[g])
     while worth > TOLERANCE and not meets(room.histogram, size, limits):
         best = -1
         for i in range(count):
@@ -86,14 +82,22 @@ def _best_block(
                 best = i
         if best < 0:
             return 0.0, 0
-        u = cells.members[first + best]
         room.taken[best] = True
-        room.units[listed] = u
+        u = cells.members[first + best]
+        size, worth = _put(u, listed, size, worth, cells.cost[g], prices, units, room)
         listed += 1
-        size += units.weights[u]
-        room.histogram[units.sensitive[u]] += units.weights[u]
-        worth += units.weights[u] * (prices[u] - cells.cost[g])
     return (worth, listed) if worth > TOLERANCE else (0.0, 0)
+
+
+@inlined
+def _put(
+    u: int, place: int, size: int, worth: float, cost: float, prices: Array, units: Units, room: Room
+) -> tuple[int, float]:  # pragma: no cover
+    """List a unit; return how many records there are then, and by how much they are worth more than they cost."""
+    weight = units.weights[u]
+    room.units[place] = u
+    room.histogram[units.sensitive[u]] += weight
+    return size + weight, worth + weight * (prices[u] - cost)
 
 
 @step

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,12 +16,10 @@ from sudare.generalization._blocks import (
     sort,
     start,
     take,
-    unlikeness,
 )
-from sudare.generalization._kernels import meet
+from sudare.generalization._joining import NEVER, Times, best_block, note
 from sudare.kernels import inlined, kernel, step
 from sudare.lent import lent
-from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Units
@@ -30,23 +28,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 TOLERANCE = 1e-12  # a change must save more than rounding
 LEFT_OUT = -2  # the block of a unit that is left out for good; -1: not placed yet
-ROUNDING = 1e-5  # more than single precision can be wrong by
-NEVER = -1
 MAX_MEMBERS = 64  # larger blocks are not worth dissolving
-
-
-class Times(NamedTuple):
-    """When blocks changed, and were looked at: what was looked at before need be compared with what changed since only."""
-
-    changed: Array
-    seen: Array
-    now: Array
-    """One number: how many changes there were."""
-
-    @classmethod
-    def of(cls, new: Array) -> Times:
-        """Begin with blocks some of which are new, and the others were looked at before."""
-        return cls(new.astype(np.int64), np.where(new, NEVER, 0), np.ones(1, dtype=np.int64))
 
 
 def improve(
@@ -95,7 +77,7 @@ def _improve(
             if out > 0:
                 left_out += out
                 changed += 1
-                _note(b, t)
+                note(b, t)
                 count = list_members(b, members, s)
             since = t.seen[b] if t.changed[b] <= t.seen[b] else NEVER
             t.seen[b] = t.now[0]
@@ -113,13 +95,6 @@ def _improve(
     return False
 
 
-@inlined
-def _note(b: int, t: Times) -> None:  # pragma: no cover
-    """Note that a block changes now."""
-    t.now[0] += 1
-    t.changed[b] = t.now[0]
-
-
 @step
 def _place_the_rest(
     may_leave_out: int, limits: Limits, g: Given, s: State, t: Times
@@ -132,7 +107,7 @@ def _place_the_rest(
             continue
         w = g.units.weights[u]
         price = 1.0 * w if left_out + w <= may_leave_out else np.inf
-        b, _ = _best_block(u, nowhere, price, nowhere, limits, g, s, t)
+        b, _ = best_block(u, nowhere, price, nowhere, limits, g, s, t)
         if b >= 0:
             put(u, b, g, s)
             refit(b, g, s)
@@ -181,7 +156,7 @@ def _may_dissolve(
     if since == NEVER:
         return True
     for i in range(count):
-        if _best_block(members[i], b, s.size[b] * s.cost[b] - TOLERANCE, since, limits, g, s, t)[0] >= 0:
+        if best_block(members[i], b, s.size[b] * s.cost[b] - TOLERANCE, since, limits, g, s, t)[0] >= 0:
             return True
     return False
 
@@ -208,7 +183,7 @@ def _dissolve(
     of_all: Any = np.int64(NEVER)
     while moved < count:
         u = members[moved]
-        target, price = _best_block(u, b, budget - TOLERANCE, of_all, limits, g, s, t)
+        target, price = best_block(u, b, budget - TOLERANCE, of_all, limits, g, s, t)
         if out + g.units.weights[u] <= spare and g.units.weights[u] < price:
             target, price = LEFT_OUT, 1.0 * g.units.weights[u]
         if target == -1 or price >= budget - TOLERANCE:
@@ -227,7 +202,7 @@ def _dissolve(
             if targets[i] == LEFT_OUT:
                 s.block_of[members[i]] = LEFT_OUT
             else:
-                _note(targets[i], t)
+                note(targets[i], t)
         s.cost[b] = 0.0
         return out
     for i in range(moved - 1, -1, -1):
@@ -296,45 +271,11 @@ def _move(
         enough = whole - s.size[b] * s.cost[b] - TOLERANCE
         if t.changed[b] > t.seen[b]:  # another unit has just left it
             since = NEVER
-        target, _ = _best_block(u, b, enough, since, limits, g, s, t)
+        target, _ = best_block(u, b, enough, since, limits, g, s, t)
     to = target if target >= 0 else b
     put(u, to, g, s)
     refit(to, g, s)
     if target >= 0:
-        _note(b, t)
-        _note(target, t)
+        note(b, t)
+        note(target, t)
     return target >= 0
-
-
-@step
-def _best_block(
-    u: int, avoid: int, enough: float, since: int, limits: Limits, g: Given, s: State, t: Times
-) -> tuple[int, float]:  # pragma: no cover
-    """Return the block, of those that changed `since`, that a unit joins most cheaply, and the price.
-
-    It is -1 if none costs less than `enough`.
-
-    A block never gets cheaper by a new unit, so the unit pays at least the block's own cost: blocks are looked
-    at by rising cost, and the search ends when that alone is too much.
-    """
-    leaves, trees, best, w = g.units.leaves, g.units.trees, -1, g.units.weights[u]
-    for i in range(s.by_cost.size):
-        b = s.by_cost[i]
-        if w * s.ranked[i] >= enough:
-            break
-        if t.changed[b] <= since or s.size[b] == 0 or b == avoid or w * s.cost[b] >= enough:
-            continue
-        most = (enough + s.size[b] * s.cost[b]) / (s.size[b] + w)
-        if unlikeness(g.marks[u], s.marks[b], g.gain) >= most + ROUNDING:
-            continue
-        together = s.cost[b]
-        for a in range(leaves.shape[1]):
-            level = s.level[b, a]
-            together += (meet(trees, a, s.rep[b, a], leaves[u, a], level) - level) * trees.step[a]
-        if together < most:
-            s.histogram[b, g.units.sensitive[u]] += w
-            fits = meets(s.histogram[b], s.size[b] + w, limits)
-            s.histogram[b, g.units.sensitive[u]] -= w
-            if fits:
-                best, enough = b, (s.size[b] + w) * together - s.size[b] * s.cost[b]
-    return best, enough

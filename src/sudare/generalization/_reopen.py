@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sudare.generalization._dealt import NONE, TOLERANCE, Dealt, add, deal, lot, refit
+from sudare.generalization._elsewhere import find_elsewhere, price_there
 from sudare.generalization._kernels import tuple_number
 from sudare.kernels import kernel, slot_of, slots_for, step
 from sudare.lent import lent
@@ -107,7 +108,7 @@ def _reopen(
     set_at = np.empty(slots, dtype=np.int64)
     for turn in range(passes):
         opened = 0
-        _find_elsewhere(units, choices, place, radix, sets.elsewhere, d)
+        find_elsewhere(units, choices, place, radix, sets.elsewhere, d)
         for choice in range(choices.shape[0]):
             cost = 0.0
             for a in range(choices.shape[1]):
@@ -242,23 +243,9 @@ def _closing(
             more += d.weight[e] - sets.taken[e]
             saved += (d.weight[e] - sets.taken[e]) * (d.cost[b] - cost)
         else:
-            saved += d.weight[e] * (d.cost[b] - _price_elsewhere(e, units, sets, d))
+            saved += d.weight[e] * (d.cost[b] - price_there(e, sets.elsewhere[e], units, d))
         e = d.after[e]
     return more, saved
-
-
-@step
-def _price_elsewhere(e: int, units: Units, sets: Sets, d: Dealt) -> float:  # pragma: no cover
-    """Return what a record costs in the other block that it could join, if that is still as it was."""
-    b = sets.elsewhere[e]
-    if b == NONE or b == d.block[e] or d.first[b] == NONE:
-        return np.inf
-    leaves, trees = units.leaves, units.trees
-    for a in range(leaves.shape[1]):
-        offset = trees.offset[a, d.level[b, a]]
-        if trees.nodes[offset + leaves[d.unit[e], a]] != trees.nodes[offset + leaves[d.unit[d.first[b]], a]]:
-            return np.inf
-    return float(d.cost[b])
 
 
 @step
@@ -298,49 +285,3 @@ def _leave(e: int, weight: int, b: int, units: Units, d: Dealt) -> None:  # prag
     d.size[d.block[e]] -= weight
     d.histogram[d.block[e], units.sensitive[d.unit[e]]] -= weight
     add(d.unit[e], weight, b, units, d)
-
-
-# -- Where else an entry could be ------------------------------------------------------------------
-
-
-@step
-def _find_elsewhere(
-    units: Units, choices: Array, place: Array, radix: Array, elsewhere: Array, d: Dealt
-) -> None:  # pragma: no cover
-    """Find for every entry the cheapest block, besides its own, whose values are those of the entry as they stand."""
-    room, blocks = d.unit.size, d.size.size
-    choice_of = np.full(blocks, choices.shape[0], dtype=np.int64)
-    for b in range(blocks):
-        if d.size[b] > 0:
-            number = 0
-            for a in range(choices.shape[1]):
-                number += radix[a] * d.level[b, a]
-            choice_of[b] = place[number]
-    slots = slots_for(blocks)
-    turn_at, number_at = np.full(slots, -1, dtype=np.int64), np.empty(slots, dtype=np.uint64)
-    block_at = np.empty(slots, dtype=np.int64)
-    waiting, count = np.empty(room, dtype=np.int64), 0
-    for e in range(room):
-        elsewhere[e] = NONE
-        if d.weight[e] > 0:
-            waiting[count] = e
-            count += 1
-    rising = np.argsort(choice_of)
-    at = 0
-    while at < blocks and choice_of[rising[at]] < choices.shape[0]:
-        choice = choice_of[rising[at]]
-        while at < blocks and choice_of[rising[at]] == choice:
-            number = tuple_number(units, d.unit[d.first[rising[at]]], choices[choice])
-            slot = slot_of(number, choice, turn_at, number_at)
-            turn_at[slot], number_at[slot], block_at[slot] = choice, number, rising[at]
-            at += 1
-        kept = 0
-        for i in range(count):
-            e = waiting[i]
-            slot = slot_of(tuple_number(units, d.unit[e], choices[choice]), choice, turn_at, number_at)
-            if turn_at[slot] == choice and block_at[slot] != d.block[e]:
-                elsewhere[e] = block_at[slot]
-            else:
-                waiting[kept] = e
-                kept += 1
-        count = kept

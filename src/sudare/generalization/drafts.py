@@ -49,7 +49,7 @@ def drafts_of(p: Problem, improves: bool) -> Iterator[Ints]:
     if not can_pair(p):  # and Mondrian cannot cut it
         yield learn_mondrian(p).block_of
         return
-    distances = _kernels.nearest_distances(p.unit_arrays, _by_value(p))
+    distances = _kernels.nearest_distances(p.unit_arrays, by_value(p))
     block_of = _grown(p, np.argsort(distances, kind="stable"))
     yield block_of
     if p.weights[block_of < 0].sum() > MAX_LEFT_OVER * p.weights.sum():
@@ -58,14 +58,14 @@ def drafts_of(p: Problem, improves: bool) -> Iterator[Ints]:
         yield _grown(p, np.lexsort((distances, -frequency)))
 
 
-def _by_value(p: Problem) -> bool:
+def by_value(p: Problem) -> bool:
     """Tell whether blocks must have several sensitive values."""
     return p.limits.distinct > 1 or p.limits.more
 
 
 def _swept(p: Problem) -> Ints:
     choices = level_vectors(p.trees.height, p.trees.step)
-    return np.asarray(_kernels.sweep(p.unit_arrays, p.limits, choices, _by_value(p)))
+    return np.asarray(_kernels.sweep(p.unit_arrays, p.limits, choices, by_value(p)))
 
 
 def _by_program(p: Problem, swept: Ints) -> Ints:
@@ -79,4 +79,4 @@ def _by_program(p: Problem, swept: Ints) -> Ints:
 
 
 def _grown(p: Problem, seeds: Ints) -> Ints:
-    return np.asarray(_kernels.grow(p.unit_arrays, p.limits, seeds, _by_value(p)))
+    return np.asarray(_kernels.grow(p.unit_arrays, p.limits, seeds, by_value(p)))

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from sudare.errors import ParameterError
 from sudare.generalization.blind import learn_blind
 from sudare.generalization.close import learn_in_groups
+from sudare.generalization.efforts import SEARCHES, Effort
 from sudare.generalization.full_domain import MEASURES, Measure, learn_levels
 from sudare.generalization.harmless import learn_with_harmless
-from sudare.generalization.minimal import SEARCHES, Effort, learn_minimal
+from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.generalization.recoding import Recoding

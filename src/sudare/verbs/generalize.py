@@ -13,9 +13,9 @@ import numpy as np
 from sudare.attacks.attack import attack_all
 from sudare.attacks.knowing import known_to_the_holder
 from sudare.errors import InputError
+from sudare.generalization.efforts import Effort
 from sudare.generalization.full_domain import Measure
 from sudare.generalization.methods import Method, method_of, parameters_of
-from sudare.generalization.minimal import Effort
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.several import LEFT_OUT, Listed

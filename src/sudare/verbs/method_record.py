@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sudare.generalization.minimal import CUTTING, DIVIDING, OPENING
 from sudare.generalization.mondrian import learn_mondrian
-from sudare.generalization.moving import MOVING
+from sudare.generalization.moving import CUTTING, MOVING
 from sudare.generalization.problem import Problem
+from sudare.generalization.refining import DIVIDING, OPENING
 from sudare.plans.generalization import GeneralizationPlan, Places
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from sudare.errors import InputError, RequirementError
+from sudare.generalization.efforts import Effort
 from sudare.generalization.methods import Minimal
-from sudare.generalization.minimal import Effort
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.release.release import Release
