@@ -108,7 +108,7 @@ def fill(key: Array, stream: np.uint64, block: np.uint64, out: Array) -> None:  
 # -- One word after the other -----------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True, forceinline=False)
+@kernel
 def tap(key: Array, stream: np.uint64) -> Array:  # pragma: no cover
     """Return a tap at the start of a stream: the words that wait in it, and behind them what it must remember.
 
