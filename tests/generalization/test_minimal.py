@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.errors import ParameterError
-from sudare.generalization import _kernels, drafts, minimal
+from sudare.generalization import _kernels, drafts, moving
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import _cut, learn_mondrian
 from sudare.generalization.problem import Problem, level_vectors
@@ -265,7 +265,7 @@ def final_blocks(case: Case, path: str, *, cut: bool = True) -> tuple[Costs, Par
     problem = Problem.of(case.table, case.requirements)
     with taking(path), pytest.MonkeyPatch.context() as patch:
         if not cut:
-            patch.setattr(minimal, "cut", lambda problem, block_of, levels: block_of)
+            patch.setattr(moving, "cut", lambda problem, block_of, levels: block_of)
         recoding = learn_minimal(problem)
     blocks, left = partition(recoding.block_of)
     assert not left
