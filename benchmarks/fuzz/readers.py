@@ -149,8 +149,17 @@ def _release() -> tuple[Any, bytes]:
     )
 
 
+def _by_weights(law: dict[str, Any]) -> dict[str, Any]:
+    """Return the same with one law in the form that very many values have."""
+    own = {key: value for key, value in law["attributes"]["who"].items() if key != "retention"}
+    size = len(law["attributes"]["who"]["retention"])
+    weighed = own | {"weights": [1 / size] * size, "ratio": 2.0}
+    return law | {"attributes": law["attributes"] | {"who": weighed}}
+
+
 def _make_law(folder: Path, rng: random.Random) -> None:
     law, data = _release()
+    law = _by_weights(law) if rng.random() < 0.3 else law
     harmed = mutate_tree(law, rng) if rng.random() < 0.8 else law
     (folder / "law.json").write_bytes(json_bytes(harmed, rng))
     (folder / "data.parquet").write_bytes(data if harmed is not law else mutate_parquet(data, rng))
