@@ -127,6 +127,14 @@ def test_the_attack_that_it_is_against_gains_nothing() -> None:
     assert mondrian["strongest_after"] > mondrian["strongest_before"]
 
 
+def test_numbers_are_as_far_apart_as_asked() -> None:
+    frame = pl.DataFrame({"town": [*"AAAABBBB"], "income": [10, 11, 12, 13, 10, 20, 30, 40]})
+    table = sd.read(frame, sd.Schema.from_roles(quasi=["town"], sensitive=["income"]))
+    asked = [sd.KAnonymity(4), sd.LDiversity(2, "proximity", within=5)]
+    release = sd.generalize(table, asked, sd.methods.Blind(suppress=0.5))
+    assert release.frame()["town"].to_list() == ["B"] * 4
+
+
 def test_what_cannot_be_is_refused() -> None:
     table = sd.read(people(Random(1), 60), SCHEMA)
     with pytest.raises(sd.ParameterError, match="cuts by k alone"):

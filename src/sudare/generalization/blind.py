@@ -129,7 +129,8 @@ def _failing(table: Table, requirements: Sequence[BlockRequirement], block_of: I
     )  # as the units stand: in rising order
     columns = {"block": block_of[unit], attribute: counts.codes[:, -1]}
     counted = Counts.of(columns, [blocks, counts.sizes[-1]], counts.weights)
-    by_block = Blocks.of(counted, attribute, table[attribute].hierarchy)
+    column = table[attribute]
+    by_block = Blocks.of(counted, attribute, column.hierarchy, column.values)
     for requirement in requirements:
         failing |= requirement.failing(by_block)
     return failing

@@ -20,7 +20,9 @@ class Search:
     pooled: int
     """Rows of several blocks that are divided anew, in all ways."""
     near: int
-    """Blocks that are pooled with each, one after the other."""
+    """Blocks that are pooled with each, one after the other, at most,"""
+    all_near: int
+    """and for all units of a table; two, however many units there are."""
     openings: int
     """Passes of opening blocks."""
     steps: int
@@ -32,8 +34,9 @@ class Search:
     """On the clock: no round begins after it."""
 
     def among(self, units: int) -> Search:
-        """Return a search whose steps suffice for so many units."""
-        return replace(self, steps=min(self.steps, self.all_steps // units))
+        """Return a search whose steps and pools suffice for so many units."""
+        near = min(self.near, max(self.all_near // units, 2))
+        return replace(self, near=near, steps=min(self.steps, self.all_steps // units))
 
     def until(self, end: float) -> Search:
         """Return a search of as many rounds as there is time for."""
@@ -41,12 +44,26 @@ class Search:
 
 
 SEARCHES: dict[str, Search] = {
-    "quick": Search(improves=False, pooled=0, near=0, openings=0, steps=0, all_steps=0, rounds=0),
+    "quick": Search(improves=False, pooled=0, near=0, all_near=0, openings=0, steps=0, all_steps=0, rounds=0),
     "normal": Search(
-        improves=True, pooled=10, near=4, openings=0, steps=10_000, all_steps=60_000_000, rounds=1
+        improves=True,
+        pooled=10,
+        near=4,
+        all_near=30_000,
+        openings=0,
+        steps=10_000,
+        all_steps=60_000_000,
+        rounds=1,
     ),
     "thorough": Search(
-        improves=True, pooled=12, near=16, openings=20, steps=20_000, all_steps=500_000_000, rounds=5
+        improves=True,
+        pooled=12,
+        near=16,
+        all_near=10_000_000,
+        openings=20,
+        steps=20_000,
+        all_steps=500_000_000,
+        rounds=5,
     ),
 }
 
