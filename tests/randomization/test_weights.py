@@ -92,6 +92,7 @@ def test_it_is_what_is_found_for_few_values(of_k: bool) -> None:
         assert np.abs(many.expected(np.eye(d)).T - few.matrix).max() < 1e-7
 
 
+@pytest.mark.usefixtures("reports")
 @pytest.mark.parametrize("asked", [sd.PkAnonymity(5), sd.DifferentialPrivacy(5.0, per="record")], ids=str)
 def test_more_values_than_a_matrix_may_have(asked: Any, tmp_path: Path) -> None:
     d = MAX_VALUES + 88
