@@ -1,10 +1,11 @@
 """`minimal` beside Mondrian on large tables of many attributes, and how far below Mondrian any method could get.
 
-`python -m benchmarks.many_attributes`: IPUMS, and many rows drawn from it with noise on its numbers, so that hardly two are alike.
+`python -m benchmarks.many_attributes [--quick]`: IPUMS, and many rows drawn from it with noise on its numbers, so that hardly two are alike.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 
 import numpy as np
@@ -28,14 +29,16 @@ SAMPLE = 300  # records, of which the least possible cost is looked for
 NUMBERS = ("age", "value", "rent", "ftotinc", "inctot", "incwage", "famsize")
 
 
-def main() -> None:
+def main(quick: bool = False) -> None:
     """Print a line for each table."""
-    frame = sd.datasets.load("ipums")
+    frame, rows = sd.datasets.load("ipums"), ROWS
+    if quick:
+        frame, rows = frame.head(1_000), 2_000
     names = [name for name in frame.columns if frame[name].n_unique() > 1][:ATTRIBUTES]
     tables = {
         "IPUMS": frame.select(names),
-        "drawn, with noise (seed 1)": drawn(frame.select(names), 1),
-        "drawn, with noise (seed 2)": drawn(frame.select(names), 2),
+        "drawn, with noise (seed 1)": drawn(frame.select(names), rows, 1),
+        "drawn, with noise (seed 2)": drawn(frame.select(names), rows, 2),
     }
     show(
         f"Large tables of {ATTRIBUTES} attributes, k = {K}: DIS",
@@ -44,15 +47,15 @@ def main() -> None:
     )
 
 
-def drawn(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Draw rows, and add noise to the numbers among their values."""
+def drawn(frame: pl.DataFrame, size: int, seed: int) -> pl.DataFrame:
+    """Draw so many rows, and add noise to the numbers among their values."""
     rng = np.random.default_rng(seed)
-    rows = frame[rng.integers(0, len(frame), ROWS)]
+    rows = frame[rng.integers(0, len(frame), size)]
     noisy = []
     for name in (name for name in frame.columns if name in NUMBERS):
         values = rows[name].cast(pl.Int64, strict=False).fill_null(0).to_numpy()
         most = max(1, int(NOISE * values.std()))
-        noisy.append(pl.Series(name, np.maximum(values + rng.integers(-most, most + 1, ROWS), 0)))
+        noisy.append(pl.Series(name, np.maximum(values + rng.integers(-most, most + 1, size), 0)))
     return rows.with_columns(noisy)
 
 
@@ -92,4 +95,4 @@ def measured(problem: Problem) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    main(quick="--quick" in sys.argv)

@@ -12,6 +12,7 @@ from benchmarks import (
     attacks,
     audits,
     generalization,
+    many_attributes,
     pairs,
     plans,
     pram,
@@ -47,6 +48,12 @@ def test_plans_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     printed = capsys.readouterr().out
     assert "Plans of Adult, 2,000 rows" in printed
     assert "20,000 rows x 8 columns" in printed
+
+
+@pytest.mark.slow
+def test_many_attributes_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    many_attributes.main(quick=True)
+    assert "drawn, with noise (seed 2)" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.slow
