@@ -478,6 +478,13 @@ def test_gaussian_fits(variance: int) -> None:
     assert_fits(seen, np.bincount(np.arange(len(places)) // width, law / law.sum(), minlength=len(seen)))
 
 
+@pytest.mark.parametrize("variance", [3 * 10**12 + 1, 2**50])
+def test_a_wide_gaussian_is_hardly_discrete(variance: int) -> None:
+    """Numbers that decide about a draw come close to 64 bits there; so many draws would tell a thousandth."""
+    drawn = sample_discrete_gaussian(N, variance, Keystream.unsafe(variance)) / math.sqrt(variance)
+    assert stats.kstest(drawn, "norm").pvalue > 1e-6
+
+
 def test_gaussian_is_like_that_of_opendp(dp: Any) -> None:
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
     theirs = np.array(dp.m.make_gaussian(*space, 20.0)([0] * 50_000))
@@ -488,7 +495,7 @@ def test_gaussian_is_like_that_of_opendp(dp: Any) -> None:
 
 
 def test_gaussian_refuses() -> None:
-    for wrong in (0, -1, 1.5, 10**9, True):
+    for wrong in (0, -1, 1.5, 2**50 + 1, True):
         with pytest.raises(ParameterError, match="'variance' parameter of sample_discrete_gaussian must be"):
             sample_discrete_gaussian(1, wrong, Keystream())  # type: ignore[arg-type]
 

@@ -57,13 +57,18 @@ def test_noise_has_the_deviation_that_is_said(promise: sd.DifferentialPrivacy) -
     assert drawn.std() == pytest.approx(account.deviation(part), rel=0.02)
 
 
-def test_where_a_gaussian_is_too_wide_laplace_noise_has_the_same_rho() -> None:
-    account = Account(sd.DifferentialPrivacy(0.001, 1e-9), Keystream.unsafe(3))
-    part = account.spend("counts", Fraction(1, 100))
-    drawn = account.noise(50_000, part)
-    assert drawn.std() == pytest.approx(account.deviation(part), rel=0.03)
-    epsilon = math.sqrt(2) / account.deviation(part)
-    assert epsilon**2 / 2 <= float(part) * (1 + 1e-6)
+def test_noise_of_sums_is_as_wide_as_a_record_may_change_them() -> None:
+    for promise, change in ((PURE, 3), (GAUSSIAN, 2**20), (sd.DifferentialPrivacy(0.001, 1e-9), 2**10)):
+        account = Account(promise, Keystream.unsafe(3))
+        part = account.spend("counts", Fraction(1, 100))
+        drawn = account.noise(50_000, part, change)
+        assert drawn.std() == pytest.approx(account.deviation(part, change), rel=0.03)
+        if promise.delta:  # the noise that Theorem 14 of Canonne, Kamath and Steinke asks for
+            assert account.deviation(part, change) ** 2 >= float(change / (2 * part))
+        else:
+            assert account.deviation(part, change) == pytest.approx(
+                change * math.sqrt(2) / float(part), rel=0.01
+            )
 
 
 def test_choices_have_the_probabilities_of_the_exponential_mechanism() -> None:

@@ -106,6 +106,31 @@ def laplace_of(source: Array, t: np.uint64, out: Array) -> None:  # pragma: no c
             return
 
 
+@step
+def exp_minus_product(
+    tap: Array, u: np.uint64, t: np.uint64, v: np.uint64, w: np.uint64
+) -> bool:  # pragma: no cover
+    """Return True with probability exp(-(u/t) (v/w)).
+
+    With whole parts taken out, (a + x)(b + y) = a b + a y + b x + x y. The last is below 1, and a chance of x y is two
+    chances, so that no product of the four numbers is ever made.
+    """
+    a, b, x, y = u // t, v // w, u % t, v % w
+    for _ in range(a * b):
+        if not _exp_minus(tap, ONE, ONE):
+            return False
+    for _ in range(a):
+        if not _exp_minus(tap, y, w):
+            return False
+    for _ in range(b):
+        if not _exp_minus(tap, x, t):
+            return False
+    k, run = ONE, _run(tap)
+    while k < run and below(tap, t) < x and below(tap, w) < y:
+        k += ONE
+    return bool(k & ONE)
+
+
 @kernel
 def fill_gaussian(key: Array, stream: np.uint64, variance: np.uint64, out: Array) -> None:  # pragma: no cover
     """Fill with z of probability proportional to exp(-z^2 / (2 variance)) (their Algorithm 3).
@@ -114,7 +139,6 @@ def fill_gaussian(key: Array, stream: np.uint64, variance: np.uint64, out: Array
     """
     source = tap(key, stream)
     t = np.uint64(np.floor(np.sqrt(np.float64(variance)))) + ONE
-    below_this = np.uint64(2) * variance * t * t
     draw = np.empty(1, dtype=np.int64)
     for i in range(out.size):
         while True:
@@ -123,8 +147,7 @@ def fill_gaussian(key: Array, stream: np.uint64, variance: np.uint64, out: Array
             if size > np.uint64(16) * t:  # it would stay with a probability below e^-100
                 continue
             far = size * t - variance if size * t > variance else variance - size * t
-            square = far * far
-            if exp_minus(source, square // below_this, square % below_this, below_this):
+            if exp_minus_product(source, far, t * t, far, np.uint64(2) * variance):
                 out[i] = draw[0]
                 break
 

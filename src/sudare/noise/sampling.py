@@ -29,7 +29,8 @@ MAX_INTEGER = 2**63
 MAX_SCALE = 2**56
 """At this scale, noise beyond the 64 bits of the result has a probability of e^-128."""
 ONE = np.uint64(1)
-MAX_VARIANCE = 2 * 10**8
+MAX_VARIANCE = 2**50
+"""Up to it, no number that decides about a draw exceeds 64 bits."""
 MAX_LOSS = 1e4
 """What is chosen with probability e^-10000 is as good as never chosen; a larger loss counts as this one."""
 
@@ -174,7 +175,7 @@ def sample_discrete_laplace(size: int, scale: Fraction | float, source: Keystrea
 def sample_discrete_gaussian(size: int, variance: int, source: Keystream) -> NDArray[np.int64]:
     """Return so many integers z, each with a probability exactly proportional to exp(-z^2 / (2 variance)).
 
-    The variance is a whole number up to 2 10^8. (Its tails end at 16 deviations, beyond which lies less than e^-100.)
+    The variance is a whole number up to 2^50. (Its tails end at 16 deviations, beyond which lies less than e^-100.)
 
     >>> sample_discrete_gaussian(3, 100, Keystream()).dtype
     dtype('int64')

@@ -3,6 +3,8 @@
 Neighbours differ in one record, added or removed. Pure: epsilons add up; a count that every record can change by 1
 gets discrete Laplace noise of scale 1/epsilon. With a delta: zero-concentrated differential privacy (Bun & Steinke 2016),
 rhos add up; a count gets discrete Gaussian noise of variance 1/(2 rho), and rho turns into epsilon and delta at the end.
+Of sums of counts, a record may change several: noise grows with the sum of its changes, or (Gaussian) of their squares
+(Canonne, Kamath & Steinke 2020, Theorem 14).
 """
 
 from __future__ import annotations
@@ -18,12 +20,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.noise.keystream import Keystream
-from sudare.noise.sampling import (
-    MAX_VARIANCE,
-    choose,
-    sample_discrete_gaussian,
-    sample_discrete_laplace,
-)
+from sudare.noise.sampling import choose, sample_discrete_gaussian, sample_discrete_laplace
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.spending import Kind, Share, Spending, Unit
 
@@ -107,28 +104,29 @@ class Account:
         self.spent.append(share)
         return share.amount
 
-    def noise(self, size: int, part: Fraction) -> NDArray[np.int64]:
-        """Return noise for so many counts of which every record changes one, by 1."""
-        if self._is_laplace(part):
-            return sample_discrete_laplace(size, self._scale(part), self.source)
-        return sample_discrete_gaussian(size, math.ceil(1 / (2 * part)), self.source)
+    def noise(self, size: int, part: Fraction, change: int = 1) -> NDArray[np.int64]:
+        """Return noise for so many sums of counts.
 
-    def deviation(self, part: Fraction) -> float:
-        """Return the standard deviation of that noise; never 0, as others divide by it."""
-        if self._is_laplace(part):
-            a = math.exp(-float(1 / self._scale(part)))
-            return max(math.sqrt(2 * a) / (1 - a), MIN_DEVIATION)
-        return math.sqrt(math.ceil(1 / (2 * part)))
-
-    def _is_laplace(self, part: Fraction) -> bool:
-        """Laplace noise of epsilon e has rho = e^2 / 2: it stands in where a Gaussian would be too wide to draw."""
-        return self.pure or math.ceil(1 / (2 * part)) > MAX_VARIANCE
-
-    def _scale(self, part: Fraction) -> Fraction:
-        """Return the scale of Laplace noise, rounded up: never less noise."""
+        A record changes them by so much: the sum of the absolute changes is meant (pure), or of their squares.
+        """
         if self.pure:
-            return Fraction(math.ceil(FINE / part), FINE)
-        return Fraction(math.ceil(math.sqrt(float(1 / (2 * part))) * (1 + 1e-9)))
+            return sample_discrete_laplace(size, self._scale(part, change), self.source)
+        return sample_discrete_gaussian(size, self._variance(part, change), self.source)
+
+    def deviation(self, part: Fraction, change: int = 1) -> float:
+        """Return the standard deviation of that noise; never 0, as others divide by it."""
+        if self.pure:
+            a = math.exp(-float(1 / self._scale(part, change)))
+            return max(math.sqrt(2 * a) / (1 - a), MIN_DEVIATION)
+        return math.sqrt(self._variance(part, change))
+
+    def _scale(self, part: Fraction, change: int) -> Fraction:
+        """Return the scale of Laplace noise, rounded up: never less noise."""
+        return Fraction(math.ceil(FINE * change / part), FINE)
+
+    def _variance(self, part: Fraction, change: int) -> int:
+        """Return the variance of Gaussian noise, rounded up."""
+        return math.ceil(change / (2 * part))
 
     def strength(self, part: Fraction) -> float:
         """Return the epsilon of a choice that spends this part: a choice of epsilon e has rho = e^2 / 8."""
