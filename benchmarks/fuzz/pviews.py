@@ -44,7 +44,14 @@ FACTS = {
 
 def _cloud(rng: np.random.Generator) -> Model:
     codes = rng.integers(0, SIZES, size=(80, 4)).astype(np.int32)
-    return Cloud(Boxes.of(codes, codes, rng.random(80), SIZES), 40.0, 2.0, np.ones(4), np.full((4, 4), 0.1))
+    return Cloud(
+        Boxes.of(codes, codes, rng.random(80), SIZES),
+        40.0,
+        2.0,
+        [np.ones(s) for s in SIZES],
+        np.full((4, 4), 0.1),
+        0.1,
+    )
 
 
 def _blocks(rng: np.random.Generator) -> Model:

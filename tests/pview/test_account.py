@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -71,13 +72,36 @@ def test_noise_of_sums_is_as_wide_as_a_record_may_change_them() -> None:
             )
 
 
-def test_choices_have_the_probabilities_of_the_exponential_mechanism() -> None:
-    account = Account(PURE, Keystream.unsafe(4))
+def law_of_permute_and_flip(losses: np.ndarray) -> np.ndarray:
+    """Go through all orders: the first that stays is chosen."""
+    law, stays = np.zeros(len(losses)), np.exp(-losses)
+    for order in permutations(range(len(losses))):
+        left = 1.0
+        for i in order:
+            law[i] += left * stays[i] / math.factorial(len(losses))
+            left *= 1 - stays[i]
+    return law
+
+
+@pytest.mark.parametrize("promise", [PURE, GAUSSIAN])
+def test_choices_have_the_probabilities_of_their_mechanism(promise: sd.DifferentialPrivacy) -> None:
+    account = Account(promise, Keystream.unsafe(4))
     part = account.spend("choice", Fraction(1, 1))
-    scores = np.array([0.0, 3.0, 5.0])
-    seen = np.bincount([account.choose(scores, 1.0, part) for _ in range(20_000)], minlength=3)
-    law = np.exp(scores / 2)
+    scores = np.array([0.0, 3.0, 5.0, 4.5])
+    seen = np.bincount([account.choose(scores, 1.0, part) for _ in range(20_000)], minlength=4)
+    losses = (5 - scores) * account.strength(part) / 2
+    law = law_of_permute_and_flip(losses) if account.pure else np.exp(-losses)
     assert stats.chisquare(seen, 20_000 * law / law.sum()).pvalue > 1e-6
+
+
+def test_permute_and_flip_keeps_its_epsilon() -> None:
+    """Scores that all move by the sensitivity, each up or down: no probability changes by more than e^epsilon."""
+    rng, epsilon = np.random.default_rng(0), 0.7
+    for _ in range(100):
+        scores = rng.normal(size=4) * 3
+        moved = scores + rng.choice([-1.0, 1.0], size=4)
+        p, q = (law_of_permute_and_flip((s.max() - s) * epsilon / 2) for s in (scores, moved))
+        assert np.abs(np.log(p / q)).max() <= epsilon + 1e-9
 
 
 def test_a_choice_of_epsilon_e_has_rho_e_squared_over_8() -> None:

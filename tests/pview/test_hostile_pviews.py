@@ -49,7 +49,7 @@ def model(kind: str) -> Model:
     if kind == "cloud":
         codes = rng.integers(0, SIZES, size=(50, 3)).astype(np.int32)
         boxes = Boxes.of(codes, codes, rng.random(50), SIZES)
-        return Cloud(boxes, 25.0, 2.0, np.ones(3), np.full((3, 3), 0.1))
+        return Cloud(boxes, 25.0, 2.0, [np.ones(size) for size in boxes.sizes], np.full((3, 3), 0.1), 0.1)
     if kind == "blocks":
         low = np.array([[0, 0, 0], [3, 0, 0]], dtype=np.int32)
         high = np.array([[2, 1, 1], [6, 1, 1]], dtype=np.int32)
@@ -234,7 +234,11 @@ WRONG: list[tuple[tuple[Any, ...], Any]] = [
     *((("extras",), value) for value in [*BROKEN, {"total": 1.0}]),
     *((("extras", "total"), value) for value in BROKEN if not isinstance(value, float) and value != -1),
     *((("extras", "total_variance"), value) for value in BROKEN if value != 0.5),
-    *((("extras", "variances"), value) for value in [*BROKEN, [1.0], [1.0, 1.0, -1.0], [1.0, 1.0, None]]),
+    *(
+        (("extras", "by_width"), value)
+        for value in [*BROKEN, [[1.0]], [[1.0]] * 3, [[-1.0] * 78, [1.0] * 2, [1.0] * 2], [1.0] * 3]
+    ),
+    *((("extras", "higher"), value) for value in BROKEN if value != 0.5),
     *(
         (("extras", "leftover"), value)
         for value in [*BROKEN, [[1.0] * 3] * 2, [[1.0] * 2] * 3, [[-1.0] * 3] * 3]

@@ -17,12 +17,12 @@ from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview import _pairs
 from sudare.pview.account import Account
-from sudare.pview.allocation import allocate
+from sudare.pview.allocation import FOR_PROBE, allocate, ones_needed, strategies_for, total_share
 from sudare.pview.cloud import Cloud
 from sudare.pview.noisy_counts import project
-from sudare.pview.one_ways import group_values, settle
+from sudare.pview.one_ways import group_values, settle_cells
 from sudare.pview.pairs import learn_pairs
-from sudare.pview.two_ways import MISFIT_SENSITIVITY, all_pairs, believe, fit, misfit, weighed
+from sudare.pview.two_ways import MISFIT_SENSITIVITY, all_pairs, fit, misfit, weighed
 from tests.pview.counted import counted
 
 PURE, GAUSSIAN = DifferentialPrivacy(1.0), DifferentialPrivacy(1.0, 1e-9)
@@ -79,14 +79,17 @@ def test_any_cloud_keeps_to_its_domain_its_total_and_its_budget(
 @pytest.mark.parametrize("delta", [0.0, 1e-9])
 def test_every_choice_and_every_table_is_paid_for_once(delta: float) -> None:
     account = account_of(5.0, delta)
-    learned(random_codes(5000, [8] * 6), [8] * 6, account)
+    codes = np.repeat(random_codes(5000, [8] * 3), 2, axis=1)  # there is something to find
+    learned(codes, [8] * 6, account)
     kinds = [share.kind for share in account.spent]
-    pairs = [share.attributes for share in account.spent if share.kind == "pair"]
-    assert len(set(map(frozenset, pairs))) == len(pairs) == kinds.count("choice") >= 5
+    pairs = [share.attributes for share in account.spent if share.kind in ("pair", "set")]
+    assert len(set(map(frozenset, pairs))) == len(pairs) >= 5
+    assert kinds.count("choice") == sum(len(own) - 1 for own in pairs)
     assert [share.attributes for share in account.spent if share.kind == "table"] == [
         (str(a),) for a in range(6)
     ]
-    assert len(kinds) == 1 + 6 + 2 * len(pairs)
+    assert kinds.count("probe") == (delta == 0)
+    assert len(kinds) == 1 + (delta == 0) + 6 + len(pairs) + kinds.count("choice")
     assert sum((share.amount for share in account.spent), Fraction(0)) == account.whole
 
 
@@ -103,15 +106,35 @@ def test_the_same_seed_gives_the_same_cloud_and_another_another() -> None:
 def test_an_allocation_stays_within_the_budget_and_grows_with_the_records(
     promise: DifferentialPrivacy, attributes: int
 ) -> None:
-    account = Account(promise, Keystream.unsafe(1))
-    plans = [allocate(account, attributes, n) for n in (-5.0, 0.0, 200.0, 1e4, 1e5, 1e6, 1e7)]
-    for plan in plans:
-        spent = Fraction(1, 64) + plan.ones + plan.pairs * (plan.choices + plan.tables)
-        assert spent == 1
+    sizes = [2 + a % 7 for a in range(attributes)]
+    plans = []
+    for n in (-5.0, 0.0, 200.0, 1e4, 1e5, 1e6, 1e7):
+        account = Account(promise, Keystream.unsafe(1))
+        own = strategies_for(sizes, [True] * attributes, account, Fraction(1, 4))
+        total = account.spend("total", total_share(own, account.pure)) / account.whole
+        probe = account.spend("probe", FOR_PROBE) / account.whole if account.pure else Fraction(0)
+        plan = allocate(account, own, n, (n / 10, 1.0) if account.pure else None)
+        assert total + probe + plan.ones + plan.pairs * (plan.choices + plan.tables) == 1
+        assert plan.pairs == 0 or plan.ones + total == Fraction(ones_needed(own, account.pure), 256)
         assert plan.pairs <= attributes * (attributes - 1) // 2
         assert 1 <= plan.bins <= 40
+        plans.append(plan)
     assert [p.pairs for p in plans] == sorted(p.pairs for p in plans)
     assert plans[0].pairs == 0
+    assert (plans[-1].pairs > 0) == (attributes > 1)
+
+
+def test_attributes_that_have_nothing_to_do_with_each_other_are_not_paired() -> None:
+    """Without a delta, a small part of the budget tells that pairs are not worth theirs."""
+    sizes, paired = [10, 6, 20], 0
+    for seed in range(8):
+        account = account_of(0.5, seed=seed)
+        learned(random_codes(20_000, sizes, seed), sizes, account)
+        paired += any(share.kind == "choice" for share in account.spent)
+    assert paired <= 3
+    same = np.repeat(random_codes(20_000, [10]), 3, axis=1)
+    learned(same, [10, 10, 10], account := account_of(0.5))
+    assert [share.kind for share in account.spent].count("choice") >= 2
 
 
 # -- What a record can change -----------------------------------------------------------------------
@@ -149,23 +172,30 @@ class Instead:
         assert ufunc is np.add
         return self.counts
 
+    def reshape(self, shape: Any) -> Instead:
+        return Instead(self.counts.reshape(shape))
+
 
 class Scripted(Account):
     """An account that answers the same whatever the data: noise is such that it comes out so, and so are choices."""
 
-    def noise(self, size: int, part: Fraction) -> Any:
+    def noise(self, size: int, part: Fraction, change: int = 1) -> Any:
         rng = np.random.default_rng(len(self.spent))
-        return Instead(rng.integers(0, 3000, size) if size > 1 else np.array([3000]))
+        return Instead(rng.integers(0, 3000, size) if size > 1 else np.array([30_000]))
 
     def choose(self, scores: Any, sensitivity: float, part: Fraction) -> int:
         assert sensitivity == MISFIT_SENSITIVITY
         return len(scores) // 2
 
 
-def test_what_comes_out_depends_on_what_was_measured_alone() -> None:
-    sizes = [3, 4, 2]
+@pytest.mark.parametrize("promise", [PURE, GAUSSIAN])
+def test_what_comes_out_depends_on_what_was_measured_alone(promise: DifferentialPrivacy) -> None:
+    sizes = [3, 4, 2, 5]
     tables = random_codes(3000, sizes, 1), random_codes(2500, sizes, 2)
-    one, other = (learned(codes, sizes, Scripted(PURE, Keystream.unsafe(3))) for codes in tables)
+    accounts = [Scripted(promise, Keystream.unsafe(3)) for _ in tables]
+    one, other = (learned(codes, sizes, own) for codes, own in zip(tables, accounts, strict=True))
+    assert accounts[0].spent == accounts[1].spent
+    assert any(share.kind in ("pair", "set") for share in accounts[0].spent)
     assert one.total == other.total
     for a, b in ((one.points, other.points), (one.weights, other.weights), (one.leftover, other.leftover)):
         assert np.array_equal(a, b)
@@ -191,7 +221,7 @@ def test_full_cells_do_not_pay_for_empty_ones() -> None:
     for _ in range(50):
         table = rng.laplace(0, 10, 200).astype(np.int64)
         table[:3] += 2000
-        settled = settle(table, 6000.0, 14.0), project(table, 6000.0)
+        settled = settle_cells(table, 6000.0, 14.0), project(table, 6000.0)
         assert settled[0].sum() == pytest.approx(6000)
         misses.append([abs(f[:3].sum() - 6000) for f in settled])
     assert np.mean(misses, axis=0)[0] < np.mean(misses, axis=0)[1] / 1.5
@@ -207,16 +237,9 @@ def test_groups_are_ranges_or_the_frequent_ones_alone() -> None:
     assert group_values(np.zeros(9), 3, ordered=True).max() < 3
 
 
-def test_noise_is_not_believed_and_a_difference_is() -> None:
-    rng = np.random.default_rng(1)
-    assert believe(rng.normal(0, 5, 400), 25.0) < 0.2
-    assert believe(rng.normal(0, 50, 400), 25.0) > 0.95
-    assert believe(np.zeros(4), 25.0) == 0
-
-
 def test_fitted_tables_have_their_margins() -> None:
     rows, columns = np.array([3.0, 7.0]), np.array([1.0, 4.0, 5.0])
-    fitted = fit(np.random.default_rng(1).random((2, 3)) + 0.1, rows, columns)
+    fitted = fit(np.random.default_rng(1).random((2, 3)) + 0.1, [rows, columns])
     assert fitted.sum(axis=1) == pytest.approx(rows, rel=1e-6)
     assert fitted.sum(axis=0) == pytest.approx(columns, rel=1e-6)
 
@@ -231,8 +254,7 @@ def test_kernels_do_as_their_plain_twins() -> None:
         keys = groups[i].astype(int) * bins[j] + groups[j]
         assert counts[p].tolist() == np.bincount(keys, minlength=15).tolist()
         assert sums[p] == pytest.approx(np.bincount(keys, weights, 15))
-    keys = np.empty(200, dtype=np.int32)
-    _pairs.keys_of(groups[1], groups[2], 2, keys)
+    keys = groups[1].astype(np.int32) * 2 + groups[2]
     target = rng.random(10) * 50
     _pairs.rake(weights, keys, target, 1e-9)
     assert np.bincount(keys, weights, 10) == pytest.approx(target, rel=1e-6)

@@ -163,3 +163,16 @@ def choose(source: Array, losses: Array) -> int:  # pragma: no cover
         i = below(source, n)
         if exp_minus(source, losses[i] // one, losses[i] % one, one):
             return int(i)
+
+
+@kernel
+def permute_and_flip(source: Array, losses: Array) -> int:  # pragma: no cover
+    """Go through candidates in random order until one stays, each with probability exp(-losses[i] / 2^32); one loss is 0."""
+    one, left = np.uint64(1) << np.uint64(32), np.arange(losses.size)
+    for n in range(losses.size, 0, -1):
+        k = below(source, np.uint64(n)) if n > 1 else ZERO
+        i = left[k]
+        if exp_minus(source, losses[i] // one, losses[i] % one, one):
+            return int(i)
+        left[k] = left[n - 1]
+    return 0

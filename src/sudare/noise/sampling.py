@@ -6,6 +6,7 @@ What is drawn is decided by comparing integers. Probabilities given as floats be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from sudare.noise._categories import alias_tables, exchange, retain
 from sudare.noise._chacha import fill_below, tap
 from sudare.noise._exponential import choose as _choose
 from sudare.noise._exponential import fill_gaussian, fill_laplace
+from sudare.noise._exponential import permute_and_flip as _permute_and_flip
 from sudare.noise.keystream import Keystream
 from sudare.privacy.requirement import refused, whole_number
 
@@ -198,14 +200,35 @@ def choose(losses: NDArray[np.float64], source: Keystream) -> int:
     >>> choose(np.array([0.0, 900.0]), Keystream())
     0
     """
-    _check_source(source, "choose")
+    return _chosen(losses, source, "choose", _choose)
+
+
+def permute_and_flip(losses: NDArray[np.float64], source: Keystream) -> int:
+    """Go through all candidates in random order, and choose the first that stays: with probability exp(-losses[i]).
+
+    The least loss must be 0, so that one does. With the losses of the exponential mechanism it is as private, and chooses better
+    (McKenna & Sheldon 2020, Theorems 1 and 2); but what holds of the former's rho does not hold of it.
+
+    >>> permute_and_flip(np.array([0.0, 900.0]), Keystream())
+    0
+    """
+    return _chosen(losses, source, "permute_and_flip", _permute_and_flip)
+
+
+def _chosen(
+    losses: NDArray[np.float64],
+    source: Keystream,
+    owner: str,
+    kernel: Callable[[NDArray[np.uint32], NDArray[np.uint64]], int],
+) -> int:
+    _check_source(source, owner)
     if losses.ndim != 1 or not losses.size or not (losses >= 0).all() or losses.min() > 0:
-        raise refused(losses, "losses", "choose", "numbers of 0 or more, the least of them 0")
+        raise refused(losses, "losses", owner, "numbers of 0 or more, the least of them 0")
     rounded = np.rint(np.minimum(losses, MAX_LOSS) * 2.0**32).astype(np.uint64)
     chosen = np.empty(1, dtype=np.int64)
 
     def one(key: NDArray[np.uint32], stream: np.uint64, part: slice) -> None:
-        chosen[0] = _choose(tap(key, stream), rounded)
+        chosen[0] = kernel(tap(key, stream), rounded)
 
     source.draw(1, one)
     return int(chosen[0])

@@ -23,13 +23,6 @@ def weigh_pairs(
 
 
 @kernel
-def keys_of(one: Array, other: Array, width: int, out: Array) -> None:  # pragma: no cover
-    """Give every point its cell of a two-way table."""
-    for r in range(len(one)):
-        out[r] = np.int64(one[r]) * width + other[r]
-
-
-@kernel
 def rake(weights: Array, keys: Array, target: Array, tiny: float) -> None:  # pragma: no cover
     """Scale the weights so that they add up to the target in every cell that holds any."""
     sums = np.zeros(len(target))

@@ -20,7 +20,13 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.noise.keystream import Keystream
-from sudare.noise.sampling import choose, sample_discrete_gaussian, sample_discrete_laplace
+from sudare.noise.sampling import (
+    MAX_VARIANCE,
+    choose,
+    permute_and_flip,
+    sample_discrete_gaussian,
+    sample_discrete_laplace,
+)
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.spending import Kind, Share, Spending, Unit
 
@@ -113,6 +119,10 @@ class Account:
             return sample_discrete_laplace(size, self._scale(part, change), self.source)
         return sample_discrete_gaussian(size, self._variance(part, change), self.source)
 
+    def can_draw(self, part: Fraction, change: int) -> bool:
+        """Say whether there is such noise: of a tiny budget, it may be too wide to be drawn."""
+        return self.pure or self._variance(part, change) <= MAX_VARIANCE
+
     def deviation(self, part: Fraction, change: int = 1) -> float:
         """Return the standard deviation of that noise; never 0, as others divide by it."""
         if self.pure:
@@ -133,10 +143,10 @@ class Account:
         return float(part) if self.pure else math.sqrt(8 * float(part))
 
     def choose(self, scores: NDArray[np.float64], sensitivity: float, part: Fraction) -> int:
-        """Choose a candidate by the exponential mechanism: those with high scores are likelier."""
+        """Choose a candidate, those with high scores likelier: by permute-and-flip, or (rho) the exponential mechanism."""
         strength = max(self.strength(part) - ROUNDING, 0.0)
-        best = scores.max()
-        return choose((best - scores) * strength / (2 * sensitivity), self.source)
+        losses = (scores.max() - scores) * strength / (2 * sensitivity)
+        return (permute_and_flip if self.pure else choose)(losses, self.source)
 
     @property
     def spending(self) -> Spending:

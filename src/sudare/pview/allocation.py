@@ -1,18 +1,37 @@
-"""How the method of pairs divides its budget: what is measured, how finely, and with what share."""
+"""How the method of pairs divides its budget: what is measured, how finely, and with what share.
+
+Everything here follows from sizes, from the noise that a share buys, and from two noisy numbers: how many records there are,
+and how far they are from independence.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sudare.pview.account import Account
+from sudare.pview.strategies import Strategy, strategy
 
-SHARES = 64  # the budget is given out in so many parts
-FOR_TOTAL = Fraction(1, SHARES)
-# So many deviations of a table's noise the records must be, or tables tell too little for their price: of each table of
-# a tree, and of all of them together.
-MIN_DEVIATIONS_EACH, MIN_DEVIATIONS_TOGETHER = 90.0, 1300.0
+SHARES = 256  # the budget is given out in so many parts
+FOR_PROBE = Fraction(4, SHARES)
+FOR_CHOICES, FOR_CHOICES_PURE = Fraction(1, 32), Fraction(1, 12)
+"""Of what pairs get: for choosing them."""
+MIN_ONES, MAX_ONES = 64, 232
+"""How many of the parts the total and one-way tables get at least, and at most where there are pairs."""
+MAX_ERROR, MAX_ERROR_PURE = 0.97, 1.36
+"""Ranges of one attribute may err so much, against plain histograms with all of the budget: a little less than is wanted, as
+sparse tables are not quite as good as theory has them."""
+MIN_CLEAR, MIN_CLEAR_PURE = 40.0, 130.0
+"""So many deviations of a table's noise the records must be, or pairs tell too little for their price."""
+SURE = 0.75
+"""So many deviations of its noise the distance from independence must be above what histograms err: pairs that are measured in vain
+cost less than pairs that are missed."""
 MAX_BINS = 40
 
 
@@ -27,23 +46,113 @@ class Allocation:
     tables: Fraction
 
 
-def allocate(account: Account, attributes: int, total: float) -> Allocation:
-    """Decide from the noise and the noisy total alone: clearer tables are more, and finer.
+def strategies_for(
+    sizes: Sequence[int], ordered: Sequence[bool], account: Account, share: Fraction
+) -> list[Strategy]:
+    """Return how every attribute's values are measured if all one-way tables together get this share."""
+    best = [strategy(n, ordered=o, pure=account.pure) for n, o in zip(sizes, ordered, strict=True)]
+    pairs = zip(best, shares_of(Wish.of(best, account.pure), share), strict=True)
+    if all(account.can_draw(part * account.whole, own.change) for own, part in pairs):
+        return best
+    return [Strategy(own.cells, None, own.pure) for own in best]
 
-    The numbers were chosen on the Adult table, its parts, samples and a million rows like its own, at epsilons from 0.1
-    to 10.
+
+@dataclass(frozen=True)
+class Wish:
+    """How the total and the one-way tables are to share a budget, so that ranges of one attribute err least."""
+
+    variances: tuple[float, ...]
+    """The mean variance of every attribute's ranges, given the total, for a budget of 1."""
+    totals: tuple[float, ...]
+    """The variance of the total that a table itself tells, for a budget of 1."""
+    pure: bool
+
+    @classmethod
+    def of(cls, strategies: Sequence[Strategy], pure: bool) -> Wish:
+        """Look at the strategies' ranges and sums."""
+        power = 2 if pure else 1
+        variances = tuple(max(own.range_variance, 1e-3) for own in strategies)
+        return cls(variances, tuple(own.total_variance * own.change**power for own in strategies), pure)
+
+    @cached_property
+    def parts(self) -> NDArray[np.float64]:
+        """What part of all tables' share each table is to have.
+
+        A variance goes down with the square of epsilon, or with rho: the sum of all is least for shares like these.
+        """
+        roots = np.array(self.variances) ** (1 / 3 if self.pure else 1 / 2)
+        return np.asarray(roots / roots.sum())
+
+    @cached_property
+    def of_total(self) -> Fraction:
+        """The part that the total is to have, of what it has together with the one-way tables."""
+        return min((Fraction(k, SHARES) for k in range(2, SHARES // 3)), key=self.variance)
+
+    def variance(self, of_total: Fraction) -> float:
+        """Return the mean variance of ranges of one attribute for a budget of 1: on average a third of the total's, and their own."""
+        power, alone = 2 if self.pure else 1, float(of_total)
+        shares = (1 - alone) * self.parts
+        known = alone**power + float((shares**power / np.array(self.totals)).sum())
+        return float((np.array(self.variances) / shares**power).mean() + 1 / (3 * known))
+
+
+def shares_of(wish: Wish, share: Fraction) -> list[Fraction]:
+    """Divide a share among the one-way tables."""
+    parts = [max(int(part), 1) for part in wish.parts / wish.parts.min() * 16]
+    return [share * part / sum(parts) for part in parts]
+
+
+def ones_needed(strategies: Sequence[Strategy], pure: bool) -> int:
+    """Return how many parts of the budget make ranges of one attribute as good as plain histograms with all of it would.
+
+    Plain ones have equal shares, and a noisy count for every cell; their sums tell the total.
     """
-    tree, every = attributes - 1, attributes * (attributes - 1) // 2
+    d = len(strategies)
+    plain = sum(Strategy(own.cells, None, pure).range_variance for own in strategies) / d
+    total = 1 / sum(1 / own.cells for own in strategies)
+    wish = Wish.of(strategies, pure)
+    ratio = wish.variance(wish.of_total) / ((plain + total / 3) * (d**2 if pure else d))
+    share = math.sqrt(ratio) / MAX_ERROR_PURE if pure else ratio / MAX_ERROR**2
+    return min(max(math.ceil(share * SHARES), MIN_ONES), MAX_ONES)
+
+
+def noise_of_ones(wish: Wish, account: Account) -> float:
+    """Return the error of a range of one attribute if one-way tables got all of the budget."""
+    whole, variance = float(account.whole), wish.variance(wish.of_total)
+    return math.sqrt(2 * variance) / whole if wish.pure else math.sqrt(variance / (2 * whole))
+
+
+def allocate(
+    account: Account, strategies: Sequence[Strategy], total: float, apart: tuple[float, float] | None
+) -> Allocation:
+    """Decide from the noise, the noisy total and, where it was asked for, how far the records are from independence.
+
+    That comes with the deviation of its noise.
+    """
+    wish, spent = (
+        Wish.of(strategies, account.pure),
+        sum((share.amount for share in account.spent), Fraction(0)),
+    )
+    left = 1 - spent / account.whole
+    tree, every = len(strategies) - 1, len(strategies) * (len(strategies) - 1) // 2
 
     def clear(pairs: int, share: Fraction) -> float:
         """Return how many deviations of the noise all records are, if so many tables get that share."""
         return max(total, 0.0) / account.deviation(share * account.whole / pairs)
 
     seen = clear(tree, Fraction(1, 2)) if tree else 0.0
-    if seen < max(MIN_DEVIATIONS_EACH, MIN_DEVIATIONS_TOGETHER / max(tree, 1)):
-        return Allocation(0, 1, 1 - FOR_TOTAL, Fraction(0), Fraction(0))
-    parts = min(max(int(66 - 10 * math.log10(seen)), 16), 48)
-    ones, rest = Fraction(parts, SHARES), Fraction(SHARES - 1 - parts, SHARES)
-    pairs = min(max(int(tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree), every)
-    bins = int(1.4 * clear(pairs, rest * 7 / 8) ** (1 / 3))
-    return Allocation(pairs, min(max(bins, 2), MAX_BINS), ones, rest / 8 / pairs, rest * 7 / 8 / pairs)
+    unclear = seen < (MIN_CLEAR_PURE if account.pure else MIN_CLEAR)
+    if unclear or (apart is not None and apart[0] < noise_of_ones(wish, account) + SURE * apart[1]):
+        return Allocation(0, 1, left, Fraction(0), Fraction(0))
+    ones = Fraction(ones_needed(strategies, account.pure), SHARES)
+    ones -= total_share(strategies, account.pure)
+    rest = left - ones
+    pairs = min(max(int(1.5 * tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree), every)
+    bins = int(2 * clear(pairs, rest) ** (1 / 3))
+    choices = rest * (FOR_CHOICES_PURE if account.pure else FOR_CHOICES)
+    return Allocation(pairs, min(max(bins, 2), MAX_BINS), ones, choices / pairs, (rest - choices) / pairs)
+
+
+def total_share(strategies: Sequence[Strategy], pure: bool) -> Fraction:
+    """Return the share of the total; it is measured before it is decided what else is."""
+    return Fraction(ones_needed(strategies, pure), SHARES) * Wish.of(strategies, pure).of_total

@@ -19,10 +19,9 @@ from sudare.pview.saved import Form, Layout, Number, Variance, checked
 Codes = NDArray[Any]
 Floats = NDArray[np.float64]
 
-HIGHER = 0.25
-"""What part of the squared correlation left of pairs is taken to be left of three attributes and more."""
-SETTLED = 1.3
-"""By how much the square of a range's error is larger than its noise: tables without negative cells are a little off."""
+RECORDS, MANY_RECORDS = 1.2, 25.0
+"""What single records add to the variance of a box of several attributes, for each that is counted in it, up to so many: of
+larger ones more is known than of single records."""
 TINY_COUNT = 1e-9  # of a record, so that shares are defined where there is none
 
 
@@ -34,10 +33,12 @@ class Cloud:
     boxes: Boxes
     total: float
     total_variance: float
-    variances: Floats
-    """Of the cells of every attribute's one-way table."""
+    by_width: list[Floats]
+    """Of every attribute: the variance of its ranges' noise, given the total, by width from 1 on."""
     leftover: Floats
     """The squared correlations between ranges of two attributes that the points may have missed, attributes x attributes."""
+    higher: float
+    """The same of three attributes and more, whichever."""
 
     @property
     def points(self) -> Codes:
@@ -66,8 +67,8 @@ class Cloud:
     def errors(self, low: Codes, high: Codes) -> Floats:
         """Return a standard error for the count of each box, from noisy things only.
 
-        Four things add up: the noise of the total; that of the one-way tables; what the points may have missed of how
-        the attributes hang together; and, where several do, the chance of drawing points.
+        Four things add up: the noise of the total; that of the one-way tables; what the points may have missed of how the
+        attributes hang together; and, where several do, the chance by which single records fall into the box or beside it.
         """
         counts, total = np.maximum(self.counts(low, high), 0.0), max(self.total, 1.0)
         shares, noise = self._ranges(low, high)
@@ -76,35 +77,34 @@ class Cloud:
         loose = math.sqrt(self.total_variance)
         whole = (counts + most.prod(axis=1) * loose) / (total + loose)
         share = np.minimum(counts / total, 1.0)
-        missed = total**2 * self._missed(most, np.maximum(share, most.prod(axis=1)))
-        drawn = ((noise > 0).sum(axis=1) > 1) * share * (1 - share) * (self.weights**2).sum()
+        several = (high - low + 1 < np.array(self.boxes.sizes)).sum(axis=1) > 1
+        single = several * RECORDS * np.clip(counts, 1.0, MANY_RECORDS)
         in_box = noise * _given(share, shares, slack, most) ** 2
-        return np.asarray(np.sqrt((whole * loose) ** 2 + in_box.sum(axis=1) + missed + drawn))
+        return np.asarray(
+            np.sqrt((whole * loose) ** 2 + in_box.sum(axis=1) + total**2 * self._missed(most) + single)
+        )
 
     def _ranges(self, low: Codes, high: Codes) -> tuple[Floats, Floats]:
         """Return the share of each range (boxes x attributes), and the variance of its noise given the total."""
-        shares = np.empty(low.shape)
+        shares, noise = np.empty(low.shape), np.empty(low.shape)
         for a in range(low.shape[1]):
             upto = np.append(0.0, np.cumsum(self._one_ways[a]))
             shares[:, a] = (upto[high[:, a].astype(np.int64) + 1] - upto[low[:, a]]) / upto[-1]
-        cells = high.astype(np.float64) - low + 1
-        noise = SETTLED * self.variances * cells * (1 - cells / np.array(self.boxes.sizes))
+            noise[:, a] = self.by_width[a][high[:, a] - low[:, a]]
         return np.clip(shares, 0.0, 1.0), noise
 
-    def _missed(self, shares: Floats, share: Floats) -> Floats:
+    def _missed(self, shares: Floats) -> Floats:
         """Return the square of the share of records that correlations between ranges, left out, may move.
 
         A correlation t of two ranges with shares p and q moves t sqrt(p (1-p) q (1-q)), and the other ranges their shares
-        of that. So for more than two; what is left there nobody has measured: a part of what is left of pairs. And
-        if nothing is left, there is the chance by which single records fall into the box or beside it.
+        of that. So for more than two.
         """
         # With s = (1 - p) / p and the product of p^2 in front, sets of ranges are products of their s.
         s, front = (1 - shares) / shares, (shares**2).prod(axis=1)
         pairs = np.einsum("qa,ab,qb->q", s, np.triu(self.leftover, 1), s)
         two = (s.sum(axis=1) ** 2 - (s**2).sum(axis=1)) / 2
         more = np.maximum((1 + s).prod(axis=1) - 1 - s.sum(axis=1) - two, 0.0)
-        chance = share / shares.prod(axis=1) * (two + more) / max(self.total, 1.0)
-        return np.asarray(front * (pairs + HIGHER * self.leftover.min() * more + chance))
+        return np.asarray(front * (pairs + self.higher * more))
 
     @cached_property
     def _one_ways(self) -> list[Floats]:
@@ -121,8 +121,9 @@ class Cloud:
         return {
             "total": self.total,
             "total_variance": self.total_variance,
-            "variances": self.variances.tolist(),
+            "by_width": [own.tolist() for own in self.by_width],
             "leftover": self.leftover.tolist(),
+            "higher": self.higher,
         }
 
     @classmethod
@@ -135,11 +136,13 @@ class Cloud:
         """Take it from columns."""
         form = checked(CloudForm, extras, "What the manifest says of the points")
         axes = len(sizes)
-        if len(form.variances) != axes or [len(row) for row in form.leftover] != [axes] * axes:
-            raise InputError(f"The variances and correlations are not those of {axes} attributes.")
+        if [len(own) for own in form.by_width] != list(sizes) or [len(row) for row in form.leftover] != [
+            axes
+        ] * axes:
+            raise InputError(f"The variances and correlations are not those of these {axes} attributes.")
         boxes = Boxes.from_frame(frame, sizes)
-        variances, leftover = np.array(form.variances), np.array(form.leftover)
-        return cls(boxes, form.total, form.total_variance, variances, leftover)
+        by_width, leftover = [np.array(own) for own in form.by_width], np.array(form.leftover)
+        return cls(boxes, form.total, form.total_variance, by_width, leftover, form.higher)
 
 
 class CloudForm(Form):
@@ -147,8 +150,9 @@ class CloudForm(Form):
 
     total: Number
     total_variance: Variance
-    variances: list[Variance]
+    by_width: list[list[Variance]]
     leftover: list[list[Variance]]
+    higher: Variance
 
 
 def _given(share: Floats, shares: Floats, slack: Floats, most: Floats) -> Floats:

@@ -2,37 +2,43 @@
 
 1. The total and every attribute's one-way table, with noise. What follows knows the data only through noisy things.
 2. Every attribute's values are put into a few groups; two-way tables are counted by groups.
-3. A tree of pairs (Chow & Liu 1968), each chosen by the exponential mechanism where independence is worst, and measured
-   with noise. Points are drawn from it.
-4. More pairs, chosen where the points are worst, and measured; the points' weights are raked to all tables.
+3. A tree of pairs (Chow & Liu 1968), each chosen where independence is worst, and measured with noise. Points are drawn from it.
+4. More pairs, chosen where the points are worst, and measured; the points' weights are raked to all tables, and at last tilted
+   until they agree with the one-way tables.
 
+Without a delta, small attributes join a pair's table, and it is first asked whether pairs are worth their price at all.
 Neighbours differ in one record, added or removed. It changes one cell of every table by 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, reduce
+from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.pview._pairs import draw_given, keys_of, rake
+from sudare.pview._pairs import draw_given, rake
 from sudare.pview.account import Account
-from sudare.pview.allocation import allocate
+from sudare.pview.allocation import MIN_ONES, SHARES, Wish, allocate, shares_of, strategies_for, total_share
 from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
 from sudare.pview.domain import Domain
 from sudare.pview.method import Method
 from sudare.pview.noisy_counts import check_counts
 from sudare.pview.one_ways import TINY, Floats, Groups, measure_ones, measure_total
-from sudare.pview.two_ways import Tables, leftover, weighed
+from sudare.pview.probe import measure_apart
+from sudare.pview.tilting import MAX_VALUES, tilt
+from sudare.pview.two_ways import Measured, Tables, leftover, weighed
 from sudare.tables.counts import Counts
 
 POINTS = 200_000
-SWEEPS, LAST_SWEEPS = 6, 4
+SWEEPS, LAST_SWEEPS = 4, 20
 ROUNDS = 6  # between which the weights are raked
 
 
@@ -54,11 +60,12 @@ def grow_tree(tables: Tables) -> None:
     """Choose and measure pairs that connect the attributes without a circle."""
     model = tables.independent()
     part = np.arange(len(tables.groups))  # the tree that each attribute belongs to
-    for _ in range(len(part) - 1 if tables.allocation.pairs else 0):
-        i, j = tables.pairs.T
-        p = tables.choose(np.flatnonzero(part[i] != part[j]), model)
-        tables.measure(p, model)
-        part[part == part[i[p]]] = part[j[p]]
+    i, j = tables.pairs.T
+    while len(left := np.flatnonzero((part[i] != part[j]) & tables.affordable)):
+        axes = tables.extended(tables.choose(left, model), model)
+        shares = [tables.margins[a] / tables.margins[a].sum() for a in axes]
+        tables.measure(axes, reduce(np.multiply.outer, shares) * tables.ones.total)
+        part[np.isin(part, part[axes])] = part[axes[0]]
 
 
 def draw_points(tables: Tables, points: int) -> NDArray[Any]:
@@ -72,27 +79,30 @@ def draw_points(tables: Tables, points: int) -> NDArray[Any]:
         upto = np.ascontiguousarray(np.cumsum(shares, axis=1))
         draw_given(given, random.permutation(points), upto / upto[:, -1:], random.random(len(upto)), out[a])
 
-    waiting, pairs = list(range(len(sizes))), dict.fromkeys(tables.measured)
+    waiting = list(range(len(sizes)))
     reached: list[int] = []
     while waiting:
-        step = next(((p, i, j) for p in pairs for i, j in _both_ways(tables.pairs[p]) if i in reached), None)
+        step = next(_steps(tables.measured, reached), None)
         if step is None:  # the root, or an attribute by itself
             a = waiting.pop(0)
             draw(a, np.zeros(points, dtype=np.uint8), tables.ones.tables[a][None] + TINY)
         else:
-            p, i, a = step
-            table = tables.measured[p] if tables.pairs[p, 0] == i else tables.measured[p].T
+            i, a, table = step
             within = (tables.ones.tables[a] + TINY) / tables.margins[a][tables.groups[a]]
             draw(a, tables.groups[i][out[i]], table[:, tables.groups[a]] * within)
             waiting.remove(a)
-            del pairs[p]
         reached.append(a)
     return out
 
 
-def _both_ways(pair: NDArray[np.int64]) -> tuple[tuple[int, int], tuple[int, int]]:
-    i, j = int(pair[0]), int(pair[1])
-    return (i, j), (j, i)
+def _steps(measured: Sequence[Measured], reached: Sequence[int]) -> Iterator[tuple[int, int, Floats]]:
+    """Find attributes that have a table with one that was reached: that one, they, and the table."""
+    for own in measured:
+        for i, a in permutations(own.axes, 2):
+            if i in reached and a not in reached:
+                others = tuple(x for x, axis in enumerate(own.axes) if axis not in (i, a))
+                table = own.table.sum(axis=others)
+                yield i, a, table if own.axes.index(i) < own.axes.index(a) else table.T
 
 
 # -- The weights ------------------------------------------------------------------------------------
@@ -117,14 +127,25 @@ class Weights:
         t = self.tables
         return weighed(self.groups, self.weights, t.pairs, t.bins, t.true.shape[1])
 
+    def keys_of(self, axes: Sequence[int]) -> NDArray[np.int32]:
+        """Return the cell of every point in a table of some attributes."""
+        keys = self.groups[axes[0]].astype(np.int32)
+        for a in axes[1:]:
+            keys = keys * np.int32(self.tables.bins[a]) + self.groups[a]
+        return np.asarray(keys)
+
+    def table(self, axes: Sequence[int]) -> Floats:
+        """Return the points' table of some attributes."""
+        shape = tuple(self.tables.bins[list(axes)])
+        return np.bincount(self.keys_of(axes), self.weights, minlength=math.prod(shape)).reshape(shape)
+
     def rake_pairs(self) -> None:
-        """Rake to the measured two-way tables, the latest first."""
-        for p, table in reversed(self.tables.measured.items()):
-            if p not in self.keys:
-                i, j = self.tables.pairs[p]
-                self.keys[p] = np.empty(self.points.shape[1], dtype=np.int32)
-                keys_of(self.groups[i], self.groups[j], self.tables.bins[j], self.keys[p])
-            rake(self.weights, self.keys[p], table.ravel(), TINY)
+        """Rake to the measured tables, the latest first."""
+        for place in reversed(range(len(self.tables.measured))):
+            own = self.tables.measured[place]
+            if place not in self.keys:
+                self.keys[place] = self.keys_of(own.axes)
+            rake(self.weights, self.keys[place], own.table.ravel(), TINY)
 
     def rake_ones(self) -> None:
         """Rake to the one-way tables."""
@@ -134,14 +155,13 @@ class Weights:
 
 def add_pairs(tables: Tables, weights: Weights) -> None:
     """Choose pairs where the points are worst, some at a time, measure them and rake the weights."""
-    extra = tables.allocation.pairs - len(tables.measured)
-    for batch in np.diff(np.arange(ROUNDS + 1) * extra // ROUNDS):
-        if batch == 0:
-            continue
+    batch = max(-(-(tables.allocation.pairs - len(tables.measured)) // ROUNDS), 1)
+    while tables.left().size:
         model = weights.model()
         for _ in range(batch):
-            left = np.setdiff1d(np.arange(len(tables.pairs)), list(tables.measured))
-            tables.measure(tables.choose(left, model), model)
+            if (left := tables.left()).size:
+                axes = tables.extended(tables.choose(left, model), model)
+                tables.measure(axes, weights.table(axes))
         weights.rake_pairs()
         weights.rake_pairs()
 
@@ -159,9 +179,12 @@ def learn_pairs(counts: Counts, ordered: Sequence[bool], account: Account, *, po
     True
     """
     check_counts(counts, "learn_pairs")
-    total = measure_total(counts.total, account)
-    allocation = allocate(account, len(counts.sizes), total[0])
-    ones = measure_ones(counts, account, allocation.ones, total)
+    strategies = strategies_for(counts.sizes, ordered, account, Fraction(MIN_ONES, SHARES))
+    total = measure_total(counts.total, account, total_share(strategies, account.pure))
+    apart = measure_apart(counts, account) if account.pure and len(counts.sizes) > 1 else None
+    allocation = allocate(account, strategies, total[0], apart)
+    shares = shares_of(Wish.of(strategies, account.pure), allocation.ones)
+    ones = measure_ones(counts, strategies, account, shares, total)
     tables = Tables.of(counts, ordered, account, allocation, ones)
     grow_tree(tables)
     drawn = draw_points(tables, points)
@@ -170,8 +193,12 @@ def learn_pairs(counts: Counts, ordered: Sequence[bool], account: Account, *, po
     for _ in range(SWEEPS):
         weights.rake_pairs()
         weights.rake_ones()
-    for _ in range(LAST_SWEEPS):
-        weights.rake_ones()  # where the tables contradict each other, these are the surest
+    # Where the tables contradict each other, those of single attributes are the surest.
+    if sum(counts.sizes) <= MAX_VALUES:
+        weights.weights = tilt(drawn, weights.weights, ones.tables, ones.covariances())
+    else:
+        for _ in range(LAST_SWEEPS):
+            weights.rake_ones()
     scaled = weights.weights * (ones.total / max(float(weights.weights.sum()), TINY))
     cloud = Boxes.of(at := drawn.T, at, scaled, counts.sizes)
-    return Cloud(cloud, ones.total, ones.total_variance, np.array(ones.variances), leftover(tables))
+    return Cloud(cloud, ones.total, ones.total_variance, ones.by_width, *leftover(tables))

@@ -15,9 +15,11 @@ from sudare.errors import InputError
 from sudare.pview.saved import Form, Name, checked
 
 Unit = Literal["epsilon", "rho"]
-Kind = Literal["total", "table", "choice", "pair", "tree", "partition", "cells", "counts"]
-ATTRIBUTES: dict[Kind, int] = {"table": 1, "pair": 2}
-"""Of how many attributes something is; what is not listed is of none."""
+Kind = Literal["total", "probe", "table", "choice", "pair", "set", "tree", "partition", "cells", "counts"]
+MAX_ATTRIBUTES = 12
+"""Of a table of several."""
+ATTRIBUTES: dict[Kind, tuple[int, int]] = {"table": (1, 1), "pair": (2, 2), "set": (3, MAX_ATTRIBUTES)}
+"""Of how many attributes something is, at least and at most; what is not listed is of none."""
 
 MAX_DIGITS = 300
 """Of a share of the budget, and of the common denominator of all."""
@@ -35,7 +37,7 @@ class Share:
     """
 
     kind: Kind
-    """The total, an attribute's table, the choice of a pair or its table; the tree, partition, cells or counts of others."""
+    """The total, how far attributes are from independence, an attribute's table, the choice of a pair or its table; the tree, partition, cells or counts of others."""
     amount: Fraction
     """Of epsilon or rho."""
     attributes: tuple[str, ...] = ()
@@ -102,7 +104,8 @@ class Spending:
         if not Fraction(form.whole) > 0:
             raise InputError("The budget of the p-view: its whole is nothing.")
         for share in shares:
-            if len(share.attributes) != ATTRIBUTES.get(share.kind, 0):
+            least, most = ATTRIBUTES.get(share.kind, (0, 0))
+            if not least <= len(share.attributes) <= most:
                 raise InputError(f"The budget of the p-view: a {share.kind} is of other attributes.")
         return cls(form.unit, Fraction(form.whole), shares)
 
@@ -134,7 +137,7 @@ class ShareForm(Form):
     """A share, as it stands in a file."""
 
     kind: Kind
-    attributes: list[Name] = Field(max_length=2)
+    attributes: list[Name] = Field(max_length=MAX_ATTRIBUTES)
     amount: Amount
 
 

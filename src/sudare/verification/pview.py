@@ -26,7 +26,7 @@ from sudare.verification.findings import Finding, Verification
 from sudare.verification.utility import refuse_unlike_figures
 
 OF_ATTRIBUTES = {"table": 1, "pair": 2} | dict.fromkeys(
-    ("total", "choice", "tree", "partition", "cells", "counts"), 0
+    ("total", "probe", "choice", "tree", "partition", "cells", "counts"), 0
 )
 """What a share of the budget can be spent on, and of how many attributes that is."""
 
