@@ -25,9 +25,10 @@ Floats = NDArray[np.float64]
 
 MAX_VALUES = 2000
 """Of more values in all, the system would be too large."""
-STEPS, FRESH = 10, 2
-"""Of Newton's method, and how many of them have a matrix of their own."""
+STEPS, FASTER = 20, 4
+"""Of Newton's method, at most; and a matrix serves as long as steps with it come so many times nearer."""
 MAX_STEP = 2.0  # by which the logarithm of a weight may change at once
+SMALL = 1e-2  # of the mean weight: lighter points may change as they will
 RIDGE = 1e-9
 GIVE = 0.05
 """Of the noise's covariance: the given weights are not that sure either, so that tables give way where they contradict each other,
@@ -51,20 +52,21 @@ def tilt(
     for start, own in zip(starts, covariances, strict=False):
         noise[start : start + len(own), start : start + len(own)] = GIVE * own
     logs, out, solve = np.zeros(starts[-1]), weights.copy(), None
-    best, nearest = np.inf, weights
+    best, before, nearest = np.inf, 0.0, weights
     for step in range(STEPS + 1):
         miss = target - _margins(points, starts, out) - noise @ logs
         if (off := float(np.abs(miss).max())) < best:
             best, nearest = off, out
         if best < CLOSE or step == STEPS or not np.isfinite(off):
             break
-        if step < FRESH:
+        if not off < before / FASTER:
             solve = _factor(_together(points, starts, out) + noise)
-        change = cho_solve(solve, miss)
+        before, change = off, cho_solve(solve, miss)
         moved = np.empty_like(out)
         tilt_weights(points, starts, change, np.ones_like(out), moved)
         # Factors of values may be large, and cancel each other; those of points may not.
-        largest = float(np.abs(np.log(np.maximum(moved, 1e-300))).max())
+        counting = out > SMALL * out.mean()
+        largest = float(np.abs(np.log(np.maximum(moved[counting], 1e-300))).max(initial=0.0))
         logs = logs + change * min(1.0, MAX_STEP / max(largest, 1e-300))
         out = np.empty_like(out)
         tilt_weights(points, starts, logs, weights, out)
