@@ -15,6 +15,7 @@ from sudare.release.release import Release
 from sudare.suitability.assess import Assessment, assess
 from sudare.suitability.choices import Advice, advise_retry
 from sudare.tables.attribute import Role
+from sudare.tables.given import kind_given
 from sudare.tables.policy import Policy
 from sudare.tables.table import Table, table_given
 from sudare.tables.text import listed
@@ -50,6 +51,7 @@ def publish(
             f"{table.source.name}: the schema has no [publish] section, and no policy was given. "
             "Say what to publish under, such as Policy(l=2)."
         )
+    kind_given(policy, Policy, "policy", "publish", "a Policy, such as Policy(l=2)")
     assessment = assess(
         table,
         policy.l,
