@@ -18,7 +18,6 @@ from sudare.tables.attribute import Role
 from sudare.tables.given import kind_given
 from sudare.tables.policy import Policy
 from sudare.tables.table import Table, table_given
-from sudare.tables.text import listed
 from sudare.verbs.generalize import generalized
 
 Decide = Callable[[Assessment, list[Advice]], Advice]
@@ -118,8 +117,8 @@ def _decided(
             if one in choice.accepted_as and set(choice.accepted_as) <= set(accept):
                 return choice
     if decide is None:
-        possible = [text for choice in offered for text in choice.accepted_as]
-        accept_one = f" Accept one of {listed(possible)} in the policy." if possible else ""
+        possible = [" with ".join(map(repr, choice.accepted_as)) for choice in offered if choice.accepted_as]
+        accept_one = f" Accept one of {', '.join(possible)} in the policy." if possible else ""
         raise RequirementError(
             f"{assessment.source}: nothing was published. {' '.join(choice.text for choice in offered)}{accept_one}"
         )
