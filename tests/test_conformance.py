@@ -86,6 +86,7 @@ DETERMINISTIC: dict[str, Make] = {
     "generalize mondrian, strict": generalizing(sd.methods.Mondrian(strict=True)),
     "generalize full-domain": generalizing("full-domain"),
     "generalize full-domain, some left out": generalizing(sd.methods.FullDomain(suppress=0.1)),
+    "generalize blind": generalizing(sd.methods.Blind(suppress=0.9)),
     "publish": lambda table: sd.publish(table, sd.Policy(l=2, k=3)),
     "generalize_views simultaneous": viewing("simultaneous"),
     "generalize_views sequential": viewing("sequential"),

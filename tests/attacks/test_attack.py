@@ -246,7 +246,10 @@ def test_results_are_told_in_words() -> None:
         ),
         ({"kind": "skewness", "flor": 2}, "The skewness attack has no option 'flor'. Its options: floor"),
         ({"kind": "skewness", "floor": 0}, "'floor' parameter of the skewness attack must be 1 or more"),
-        ({"kind": "background", "known": -1}, "'known' parameter of the background attack must be 0 or more"),
+        (
+            {"kind": "background", "known": -1},
+            "'known' parameter of the background attack must be a whole number of 0 or more",
+        ),
         (
             {"kind": "reidentification", "threshold": 2},
             "'threshold' parameter of the reidentification attack",

@@ -276,6 +276,8 @@ def test_it_is_played_on_a_folder(mixed: pl.DataFrame, tmp_path: Path) -> None:
         assert known.summary()[figure] == pytest.approx(recorded[figure])
     assert "In the output itself" in str(known)
     assert known.here == pytest.approx(_by_hand(release, mixed))
+    elsewhere = sd.attack(out, MIXED, kind="pk_game", known=sd.read(mixed, MIXED, engine="duckdb"))
+    assert elsewhere.summary() == known.summary()
 
 
 def _by_hand(release: sd.Release, people: pl.DataFrame) -> float:

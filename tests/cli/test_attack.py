@@ -179,3 +179,18 @@ def test_blind_releases(run: Run, released: Path) -> None:
     result = run("attack", "out2", "--kind", "minimality", "--known", "all.csv", "--json")
     assert json.loads(result.out)["minimality"]["ruled_out"] == 0
     assert run("verify", "out2").code == 0
+
+
+def test_an_engine_reads_who_is_known(run: Run, views: Path) -> None:
+    plain = run("attack", "out", "--known", "people.csv", "--json")
+    engine = ["--engine", "duckdb", "--memory", "200MB"]
+    assert run("attack", "out", "--known", "people.csv", "--json", *engine).out == plain.out
+
+
+@pytest.mark.parametrize(
+    "arguments", [["T1.csv"], ["T1.csv", "--kind", "background", "--known", "1"]], ids=["nobody", "a number"]
+)
+def test_an_engine_is_for_who_is_known(run: Run, views: Path, arguments: list[str]) -> None:
+    result = run("attack", *arguments, "--engine", "duckdb")
+    assert result.code == 2
+    assert "--engine and --memory are for people that an outsider knows" in result.err

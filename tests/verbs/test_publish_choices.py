@@ -81,6 +81,17 @@ def test_a_harmless_value_is_accepted_by_name(skewed: sd.Table) -> None:
         sd.publish(skewed, sd.Policy(l=3, diversity="entropy", accept=(f"{HARMLESS}: gout",)))
 
 
+def test_several_harmless_values_are_accepted_together() -> None:
+    ills = ["well"] * 80 + ["fine"] * 80 + [f"ill {i % 8}" for i in range(40)]
+    table = survey(age=[20 + i % 40 for i in range(200)], illness=ills)
+    both = f"'{HARMLESS}: fine' with '{HARMLESS}: well'"
+    with pytest.raises(sd.RequirementError, match=f"Accept one of .*{both}"):
+        sd.publish(table, sd.Policy(l=6, diversity="entropy", accept=(f"{HARMLESS}: well",)))
+    accept = (f"{HARMLESS}: well", f"{HARMLESS}: fine")
+    release = sd.publish(table, sd.Policy(l=6, diversity="entropy", accept=accept))
+    assert release.certificate.requirements == ["entropy 6-diversity ('fine', 'well' harmless)"]
+
+
 def test_what_is_harmless_from_the_start(skewed: sd.Table) -> None:
     release = sd.publish(skewed, sd.Policy(l=3, harmless=("well",), accept=("go ahead",)))
     assert release.certificate.requirements == ["distinct 3-diversity ('well' harmless)"]

@@ -16,7 +16,9 @@ from sudare.attacks.published import Output, Published
 from sudare.attacks.randomized import by_law, law_of, refuse_noise_as_truth
 from sudare.errors import InputError, ParameterError
 from sudare.tables.attribute import Role
-from sudare.tables.schema import Schema
+from sudare.tables.given import published_given
+from sudare.tables.schema import Schema, schema_given
+from sudare.tables.table import Table
 
 
 class Kind(NamedTuple):
@@ -80,6 +82,10 @@ def attack(
     >>> attack(frame, schema, kind="background", known=1).posterior
     1.0
     """
+    for one in output.values() if isinstance(output, Mapping) else [output]:
+        published_given(one, "attack", Table)
+    if schema is not None:
+        schema_given(schema, "attack")
     if kind is None:
         kind = "law" if "law" in options or law_of(output) is not None else "homogeneity"
     own = {name: known.attack for name, known in KINDS.items()} | TOGETHER | KNOWING

@@ -10,7 +10,7 @@ import polars as pl
 
 from sudare.attacks.harmless import Harmless, is_harmless
 from sudare.attacks.published import Published, Values, described, divided, in_order, value_text
-from sudare.errors import ParameterError
+from sudare.privacy.requirement import whole_number
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,7 @@ def background(published: Published, *, known: int = 1, harmless: Harmless = ())
     >>> [background(published, known=m).by_attribute["illness"].posterior for m in (0, 1, 2)]
     [0.5, 0.6666666666666666, 1.0]
     """
-    if known < 0:
-        raise ParameterError(
-            f"The 'known' parameter of the background attack must be 0 or more. Got {known} instead."
-        )
+    whole_number(known, "known", "the background attack", least=0)
     published.refuse_without_sensitive("background")
     return Background(
         known,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sudare.attacks.intersection import Intersection, ValuesLeft, Views, intersection
-from sudare.attacks.published import Output
+from sudare.attacks.published import Output, people_of
 from sudare.errors import InputError
 from sudare.tables.schema import Schema
 from sudare.tables.text import listed
@@ -76,8 +76,9 @@ def composition(frames: Views, schema: Schema, *, known: Any) -> Composition:
     outputs: Mapping[str, Output] = frames if isinstance(frames, Mapping) else {}
     if len(outputs) < 2:
         raise InputError("The composition attack takes two releases or more, by name.")
-    alone = {name: intersection({name: one}, schema, known=known) for name, one in outputs.items()}
-    together: Intersection = intersection(outputs, schema, known=known)
+    people = people_of(known, schema)
+    alone = {name: intersection({name: one}, schema, known=people) for name, one in outputs.items()}
+    together: Intersection = intersection(outputs, schema, known=people)
     return Composition(
         together.known,
         {

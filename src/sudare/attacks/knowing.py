@@ -13,7 +13,7 @@ from sudare.attacks.crowds import Crowd, tree_of
 from sudare.attacks.definetti import DeFinetti, definetti
 from sudare.attacks.downcoding import Downcoding, downcoding
 from sudare.attacks.minimality import Minimality, minimality
-from sudare.attacks.published import Output, Published, people_of
+from sudare.attacks.published import Output, Published, counted, people_of
 from sudare.attacks.shapes import Population, Shapes, recoded
 from sudare.errors import InputError, ParameterError
 from sudare.plans.generalization import Located
@@ -91,8 +91,8 @@ def by_downcoding(
 
 
 def _together(one: Table, other: Table, schema: Schema, names: Sequence[str]) -> Table:
-    """Return a table that has the values of both."""
-    frames = [table.frame().select(names) for table in (one, other)]
+    """Return a table that has the values of both, whoever holds their rows."""
+    frames = [counted(table, names).rows for table in (one, other)]
     return people_of(pl.concat(frames, how="vertical_relaxed"), schema)
 
 

@@ -12,12 +12,13 @@ import polars as pl
 from sudare.attacks.chances import Chances, Codes
 from sudare.attacks.matching import MAX_SETS
 from sudare.attacks.pk_game import MAX_PERSONS, PkGame, best_pair, pk_game
-from sudare.attacks.published import Output, people_of, rows_of
+from sudare.attacks.published import Output, counted, people_of, rows_of
 from sudare.attacks.randomized import spread_of, table_law
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import GridForm, LawForm, TableLaw
 from sudare.plans.polytopes import corners
 from sudare.tables.numbers import numbers_of
+from sudare.tables.runs import Runs
 from sudare.tables.schema import Schema
 from sudare.tables.text import listed, shown, text_of
 
@@ -44,7 +45,8 @@ def by_game(
     (0.666667, 0.666667)
     """
     laws = table_law(output, law)
-    published = _codes(_drawn_rows(output, laws), laws, "The output")
+    drawn = rows_of(output).counted(list(laws.columns()))
+    published = _codes(_records(drawn), laws, "The output")
     if known is None:
         people = {name: _within(published[name], form) for name, form in laws.attributes.items()}
     else:
@@ -64,28 +66,24 @@ def _people(known: Any, schema: Schema | None, laws: TableLaw) -> pl.DataFrame:
         raise ParameterError(
             "The pk_game attack needs the schema: it says of what types the original's columns are."
         )
-    people = people_of(known, schema).frame()
+    people = people_of(known, schema)
     if absent := [name for name in laws.columns() if name not in people.columns]:
         raise InputError(
-            f"The original has no column '{absent[0]}', of which a law is published. There are {listed(people.columns)}."
+            f"The original has no column '{absent[0]}', of which a law is published. There are {listed(list(people.columns))}."
         )
-    return _sampled(people.select(laws.columns().keys()), np.ones(people.height, dtype=np.int64))
+    return _records(counted(people, list(laws.columns())))
 
 
-def _drawn_rows(output: Output, laws: TableLaw) -> pl.DataFrame:
-    runs = rows_of(output).counted(list(laws.columns()))
-    return _sampled(runs.rows.select(laws.columns().keys()), runs.lengths.to_numpy())
-
-
-def _sampled(rows: pl.DataFrame, lengths: Codes) -> pl.DataFrame:
-    """Return some of the records, if there are very many, any of them alike."""
+def _records(runs: Runs) -> pl.DataFrame:
+    """Return the records that were counted; if there are very many, some of them, any of them alike."""
+    lengths = runs.lengths.to_numpy()
     total = int(lengths.sum())
     if not total:
         raise InputError("There are no records to play a game with.")
     chosen = np.arange(total)
     if total > MAX_PERSONS:
         chosen = np.sort(np.random.default_rng(0).choice(total, MAX_PERSONS, replace=False))
-    return rows[np.searchsorted(np.cumsum(lengths), chosen, side="right")]
+    return runs.rows[np.searchsorted(np.cumsum(lengths), chosen, side="right")]
 
 
 # -- Codes ----------------------------------------------------------------------------------------------------

@@ -190,17 +190,22 @@ def _source(output: Output, schema: Schema) -> _Source:
 
 def _of_table(table: Table, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> _Source:
     names = [*quasi, *sensitive]
-
-    def decoded(counts: Counts) -> Runs:
-        columns = [table[name].decode(counts.column(name)) for name in counts.names]
-        return Runs(pl.DataFrame(columns), pl.Series(counts.weights))
-
     return _Source(
         quasi,
         sensitive,
-        lambda some: decoded(table.counts(list(some))),
-        lambda: map(decoded, table.rows.pieces(names, quasi)),
+        lambda some: counted(table, some),
+        lambda: (_decoded(table, piece) for piece in table.rows.pieces(names, quasi)),
     )
+
+
+def counted(table: Table, names: Sequence[str]) -> Runs:
+    """Count the rows of a table by some columns, with their values."""
+    return _decoded(table, table.counts(list(names)))
+
+
+def _decoded(table: Table, counts: Counts) -> Runs:
+    columns = [table[name].decode(counts.column(name)) for name in counts.names]
+    return Runs(pl.DataFrame(columns), pl.Series(counts.weights))
 
 
 def described(values: Values) -> str:
@@ -249,13 +254,14 @@ def rows_of(output: Output) -> PublishedRows:
     return as_meant(CsvRows(path))
 
 
-def people_of(known: Any, schema: Schema) -> Table:
+def people_of(known: Any, schema: Schema, *, engine: str | None = None, memory: str | None = None) -> Table:
     """Return known people as a table; of a frame or file of them not every column need be there."""
     if isinstance(known, Table):
         return known
-    columns = read(known, csv=schema.csv).columns
+    columns = read(known, csv=schema.csv, engine=engine, memory=memory).columns
     attributes = {name: attribute for name, attribute in schema.attributes.items() if name in columns}
-    return read(known, schema.model_copy(update={"attributes": attributes}))
+    own = schema.model_copy(update={"attributes": attributes})
+    return read(known, own, engine=engine, memory=memory)
 
 
 def _refuse_views(folder: Path) -> None:

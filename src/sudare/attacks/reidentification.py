@@ -15,7 +15,8 @@ from typing import Any
 import polars as pl
 
 from sudare.attacks.published import Output, Published, described, divided
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError
+from sudare.privacy.requirement import number
 from sudare.tables.schema import Schema
 
 
@@ -81,10 +82,7 @@ def reidentification(
     >>> risks.prosecutor, risks.marketer
     (Risk(largest=0.5, mean=0.2, at_risk=2, share_at_risk=0.2), 0.2)
     """
-    if not 0 <= threshold <= 1:
-        raise ParameterError(
-            f"The 'threshold' parameter of the reidentification attack must be from 0 to 1. Got {threshold} instead."
-        )
+    number(threshold, "threshold", "the reidentification attack", "a number from 0 to 1", low=0, high=1)
     prosecutor = _risk(published.sizes, published.sizes, threshold)
     if population is None:
         journalist, people = prosecutor, None

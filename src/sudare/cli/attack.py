@@ -10,11 +10,21 @@ import typer
 from sudare.attacks.attack import KINDS, NEED_SENSITIVE
 from sudare.attacks.attack import attack as attack_output
 from sudare.attacks.intersection import views_of
+from sudare.attacks.published import people_of
 from sudare.attacks.randomized import law_of
-from sudare.cli.arguments import SCHEMA_FILE, Harmless, SchemaPath, SensitiveAttribute, schema_of
-from sudare.cli.output import Json, print_json, say, working
+from sudare.cli.arguments import (
+    SCHEMA_FILE,
+    Engine,
+    Harmless,
+    Memory,
+    SchemaPath,
+    SensitiveAttribute,
+    schema_of,
+)
+from sudare.cli.output import Json, note, print_json, say, working
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
+from sudare.tables.table import Table
 
 Kind = Literal[
     "homogeneity", "background", "reidentification", "skewness", "proximity", "intersection", "law",
@@ -49,7 +59,7 @@ def attack(
         float | None, typer.Option(help="reidentification: a record is at risk above this.")
     ] = None,
     population: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             help="reidentification: a file of all people, generalized alike. downcoding: a file of people like those of the "
             "release, as they are.",
@@ -57,7 +67,7 @@ def attack(
         ),
     ] = None,
     truth: Annotated[
-        Path | None,
+        str | None,
         typer.Option(help="downcoding: the original, to count how often guesses are right.", metavar="FILE"),
     ] = None,
     method: Annotated[
@@ -87,6 +97,8 @@ def attack(
         ),
     ] = None,
     harmless: Harmless = None,
+    engine: Engine = None,
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Attack a published table as an outsider would, and say what that reaches."""
@@ -109,6 +121,7 @@ def attack(
     if kind == "background" and known is not None:
         options["known"] = _number(known)
     with working(f"Attacking {', '.join(map(str, output))}"):
+        options |= _people(options, kind, schema, engine, memory)
         outcomes = _outcomes(output, schema, kind, options)
     if json:
         print_json({name: outcome.summary() for name, outcome in outcomes.items()})
@@ -123,6 +136,25 @@ def _number(known: str) -> int:
             f"--known of the background attack is how many values an outsider can rule out. Got '{known}' instead."
         )
     return int(known)
+
+
+def _people(
+    options: dict[str, Any], kind: Kind | None, schema: Path, engine: str | None, memory: str | None
+) -> dict[str, Table]:
+    """Read the people that an outsider knows, where they are a table of their own."""
+    own = () if kind in ("background", "reidentification") else ("known", "population", "truth")
+    given = [name for name in own if name in options]
+    if not given and (engine or memory):
+        raise InputError(
+            "--engine and --memory are for people that an outsider knows, who are read from a table of their own. Give "
+            "--known, or --population and --truth. What was published is read some rows at a time."
+        )
+    people = {
+        name: people_of(options[name], schema_of(schema), engine=engine, memory=memory) for name in given
+    }
+    for text in dict.fromkeys(text for table in people.values() for text in table.source.notes):
+        note(text)
+    return people
 
 
 def _outcomes(output: list[Path], schema: Path, kind: Kind | None, options: dict[str, Any]) -> dict[str, Any]:

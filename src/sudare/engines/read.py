@@ -22,8 +22,9 @@ from sudare.engines.spark_sessions import CONNECT, connected_session, is_spark, 
 from sudare.errors import ParameterError
 from sudare.tables.column import Column
 from sudare.tables.csv_files import CsvFile, open_csv
+from sudare.tables.given import kind_given
 from sudare.tables.parsing import encode_text, typed_column
-from sudare.tables.schema import CsvFormat, Schema
+from sudare.tables.schema import CsvFormat, Schema, schema_given
 from sudare.tables.table import Source, Table
 from sudare.tables.text import listed
 
@@ -59,6 +60,12 @@ def read(
     """
     if isinstance(schema, str | Path):
         schema = Schema.from_toml(schema)
+    if schema is not None:
+        schema_given(schema, "read")
+    if memory is not None:
+        kind_given(memory, str, "memory", "read", "a size such as '2GB'")
+    if csv is not None:
+        kind_given(csv, CsvFormat, "csv", "read", "a CsvFormat")
     notes: tuple[str, ...] = ()
     if engine is None and is_spark(source, "DataFrame"):
         engine = "spark"

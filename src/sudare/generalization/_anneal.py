@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 MAX_MEMBERS = 48  # units of larger blocks stay where they are
 NOBODY = -1
+ROUNDING = 1 - 1e-5  # of sums in single precision, in any order
 
 
 class Change(NamedTuple):
@@ -140,6 +141,12 @@ def _exchanges(
     if s.size[b] - more < limits.k or s.size[c] + more < limits.k:
         return False
     enough = s.size[b] * s.cost[b] + s.size[c] * s.cost[c] - temperature * np.log(np.random.random())
+    # Most changes are for the worse by far, which one unit of each block shows already.
+    least = (s.size[c] + more) * _apart(u, c, w, g, s)
+    if w != NOBODY and least < enough:
+        least += (s.size[b] - more) * _apart(w, b, u, g, s)
+    if least * ROUNDING >= enough:
+        return False
     count = _with(b, u, w, change.one, s)
     cost_b = _cost(change.one, count, change.differ, g) if count else np.inf
     if (s.size[b] - more) * cost_b >= enough:
@@ -156,6 +163,15 @@ def _exchanges(
             return False
     s.cost[b], s.cost[c] = cost_b, cost_c
     return True
+
+
+@step
+def _apart(u: int, b: int, leaves: int, g: Given, s: State) -> float:  # pragma: no cover
+    """Return what a record of a block costs at least if u comes: as much as u differs from a unit that stays there."""
+    v = s.first[b]
+    if v == leaves:
+        v = s.after[v]
+    return float(unlikeness(g.marks[u], g.marks[v], g.gain)) if v >= 0 else 0.0
 
 
 @step

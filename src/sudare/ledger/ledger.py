@@ -7,7 +7,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from sudare.errors import InputError
+from sudare.errors import InputError, ParameterError
 from sudare.ledger.budgets import Budget, budgets_of, refuse_overspending, refuse_small_budget, strictest
 from sudare.ledger.chain import Chain, Entry
 from sudare.ledger.combination import refuse_broken_promises
@@ -159,3 +159,16 @@ def _refuse(entries: Sequence[Entry], body: Mapping[str, Any], table: Table) -> 
     history = History.of_table(entries, table)
     refuse_overspending(history, new)
     refuse_broken_promises(history, new, table)
+
+
+def ledger_given(ledger: object) -> None:
+    """Refuse what is neither a ledger nor None, such as the path of one.
+
+    >>> ledger_given("releases.db")
+    Traceback (most recent call last):
+    sudare.errors.ParameterError: 'ledger' must be a ledger, such as sd.Ledger('releases.db'). Got 'releases.db' instead.
+    """
+    if not isinstance(ledger, Ledger | None):
+        raise ParameterError(
+            f"'ledger' must be a ledger, such as sd.Ledger('releases.db'). Got {ledger!r} instead."
+        )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sudare.errors import LedgerError
+from sudare.tables.given import path_given
 
 APPLICATION_ID = int.from_bytes(b"Suda")  # in the file's header; `file` and SQLite's tools show it
 BUSY_SECONDS = 60
@@ -54,6 +55,7 @@ class LedgerFile:
     """
 
     def __init__(self, path: Path | str, create: bool = True) -> None:
+        path_given(path, "path", "Ledger")
         self.path = Path(path).resolve()
         if self.path.is_dir():
             raise LedgerError(f"{self.path} is a folder, not a ledger. Name a file.")

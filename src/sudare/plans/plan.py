@@ -25,6 +25,7 @@ import polars as pl
 from sudare.errors import InputError, ParameterError
 from sudare.tables.atomic import write_folder
 from sudare.tables.folders import KEEP, PLAN
+from sudare.tables.given import path_given
 from sudare.tables.parquet_files import Outline, read_parquet
 from sudare.tables.text import listed, shown
 from sudare.tables.text_files import read_json
@@ -60,6 +61,7 @@ class Plan(ABC):
 
     def save(self, folder: str | Path, *, force: bool = False) -> Path:
         """Write the plan into a new folder, whole or not at all; only the owner can read it."""
+        path_given(folder, "folder", "save")
         folder = Path(folder)
         files = {name: partial(_private, write) for name, write in self.files().items()}
         write_folder(folder, files, force=force, mark=PLAN)

@@ -80,7 +80,7 @@ class MatrixChannel:
     """
 
     def __init__(self, matrix: ArrayLike) -> None:
-        given = np.array(matrix, dtype=np.float64)
+        given = as_numbers(matrix)
         if given.ndim != 2 or not given.size or not np.isfinite(given).all() or (given < 0).any():
             raise ParameterError(
                 "The 'matrix' parameter of MatrixChannel must be a table of probabilities, one column per input."
@@ -144,3 +144,15 @@ class MatrixChannel:
         if np.linalg.matrix_rank(self.matrix) < self.inputs:
             raise ParameterError(NO_INVERSE)
         return np.asarray(np.linalg.pinv(self.matrix))
+
+
+def as_numbers(given: ArrayLike) -> Floats:
+    """Return numbers as an array; of what are none it is empty, which whoever asked for them refuses.
+
+    >>> as_numbers([[0.5, 1]]).shape, as_numbers("x").shape
+    ((1, 2), (0,))
+    """
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)

@@ -33,6 +33,7 @@ from sudare.randomization.methods import (
 from sudare.randomization.plan import RandomizationPlan, plan_schema
 from sudare.randomization.refusals import refuse_bounded
 from sudare.randomization.respondents import Respondents
+from sudare.tables.given import kind_given
 from sudare.tables.table import Table
 from sudare.tables.undeclared import refuse_undeclared
 
@@ -59,6 +60,9 @@ def learn_plan(
     Of the table it needs how many records there are and, for an optimal PRAM without a public histogram, the counts of that
     attribute; nothing else.
     """
+    by_name = {"how": how, "priors": priors, "matrices": matrices, "joint": joint}
+    for parameter, given in by_name.items():
+        kind_given(given or {}, Mapping, parameter, "randomize", "a dict by attribute or group")
     one_of(split, "split", "randomize", SPLITS)
     one_of(after, "after", "randomize", ("clip", "reflect"))
     one_of(histogram, "histogram", "randomize", ("private-estimate", "true-histogram"))

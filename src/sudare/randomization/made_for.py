@@ -12,7 +12,7 @@ from sudare.errors import ParameterError
 from sudare.noise.keystream import Keystream
 from sudare.noise.sampling import sample_discrete_laplace
 from sudare.randomization.best import Family, best_within
-from sudare.randomization.channel import Channel, Floats
+from sudare.randomization.channel import Channel, Floats, as_numbers
 from sudare.randomization.choices import LawChoice
 from sudare.randomization.domains import domain_counts
 from sudare.randomization.methods import Optimal
@@ -78,7 +78,7 @@ def _best(method: Optimal, v: Floats, epsilon: float, of_k: bool, within: ArrayL
 
 def _public(choice: LawChoice, prior: ArrayLike) -> Floats:
     """Return a histogram that was given as public."""
-    histogram, size, shape = np.asarray(prior, dtype=np.float64), len(choice.domain), choice.domain.shape
+    histogram, size, shape = as_numbers(prior), len(choice.domain), choice.domain.shape
     if histogram.shape not in ((size,), shape):
         form = "one per value" if shape == (size,) else f"one per combination, in the shape {shape} or flat"
         raise ParameterError(

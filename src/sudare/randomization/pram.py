@@ -12,7 +12,7 @@ from sudare.errors import ParameterError
 from sudare.privacy.pk_anonymity import k_of, spread_for
 from sudare.privacy.requirement import number, whole_number
 from sudare.randomization import _optimal
-from sudare.randomization.channel import NO_INVERSE, Floats, counted
+from sudare.randomization.channel import NO_INVERSE, Floats, as_numbers, counted
 from sudare.randomization.explicit import Ends, exact_ends
 
 CELLS_TRIED = 6  # as the one whose probability to be kept may be the least
@@ -254,7 +254,7 @@ def _without_bias(v: NDArray[np.float64], e: float) -> Floats | None:
 
 def histogram_given(histogram: ArrayLike, owner: str) -> Floats:
     """Return a histogram as one list of counts, or refuse what is none."""
-    given = np.asarray(histogram, dtype=np.float64)
+    given = as_numbers(histogram)
     v = given.ravel()
     if not given.ndim or not v.size or not np.isfinite(v).all() or (v < 0).any() or not v.any():
         raise ParameterError(f"The 'histogram' parameter of {owner} must be numbers of 0 or more, not all 0.")

@@ -39,7 +39,8 @@ from sudare.randomization.plan import RandomizationPlan
 from sudare.randomization.published import PublishedCounts
 from sudare.randomization.respondents import Respondents
 from sudare.tables.attribute import Attribute
-from sudare.tables.schema import Schema
+from sudare.tables.given import kind_given
+from sudare.tables.schema import Schema, schema_given
 from sudare.tables.text import listed
 
 KEY_BYTES = 32
@@ -73,6 +74,7 @@ class Randomizer:
 
         k of Pk-anonymity depends on how many people will have answered: `records`, of which there must then be as many.
         """
+        schema_given(schema, "Randomizer.from_schema")
         if isinstance(requirement, PkAnonymity) and records is None:
             raise ParameterError(
                 "k depends on how many people answer. Say how many there will be at least, records=..., or ask for an epsilon."
@@ -122,6 +124,7 @@ class Randomizer:
                 "answer",
                 f"{KEY_BYTES} secret bytes, as Randomizer.new_key() makes them",
             )
+        kind_given(record, Mapping, "record", "answer", "a dict of values by attribute")
         if absent := [name for name in self.plan.attributes if name not in record]:
             raise InputError(
                 f"The record has no '{absent[0]}'. An answer has {listed(self.plan.attributes)}; a missing value is None."

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sudare.errors import ParameterError
 from sudare.ledger import history
-from sudare.ledger.ledger import Ledger
+from sudare.ledger.ledger import Ledger, ledger_given
 from sudare.privacy.certificate import Certificate
 from sudare.pview.design import NEIGHBOURS, PViewDesign
 from sudare.pview.errors import measure_errors, points_of
@@ -54,10 +53,7 @@ class KeptOfPView:
         self, pview: PView, folder: Path, *, force: bool, ledger: Ledger | None, receiver: str | None
     ) -> None:
         """Write both folders, whole or not at all; a ledger is told before they appear, and may refuse."""
-        if not isinstance(ledger, Ledger | None):
-            raise ParameterError(
-                f"'ledger' must be a ledger, such as sd.Ledger('releases.db'). Got {ledger!r} instead."
-            )
+        ledger_given(ledger)
         getter = self.receiver if receiver is None else receiver
         if ledger is not None:  # before the work, not only after it
             ledger.refuse(self.ledger_entry(str(folder), getter), self.table)

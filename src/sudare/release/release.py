@@ -14,7 +14,7 @@ import polars as pl
 from sudare.errors import InputError
 from sudare.ledger import history
 from sudare.ledger.blocks import RecordedBlocks
-from sudare.ledger.ledger import Ledger
+from sudare.ledger.ledger import Ledger, ledger_given
 from sudare.plans.plan import Plan
 from sudare.privacy.certificate import Certificate, InputHash, new_salt
 from sudare.privacy.promises import Promise
@@ -24,6 +24,7 @@ from sudare.release.warehouses import Staging, Target
 from sudare.release.writing import sha256_of, write_json, write_text
 from sudare.tables import folders
 from sudare.tables.atomic import write_folder
+from sudare.tables.given import path_given
 from sudare.tables.outputs import write_csv, write_parquet
 from sudare.tables.parts import in_parts, part_names
 from sudare.tables.runs import Runs
@@ -148,6 +149,8 @@ class Release:
         "postgresql://user@host/database?table=people_k5", or "spark://?schema=clinic&table=people_k5" of a running session; each
         of several views gets one of its own, people_k5_VIEW. It is recounted there, and appears right after the folder, whole or not at all.
         """
+        path_given(folder, "folder", "write")
+        ledger_given(ledger)
         target = Target.parse(to) if to is not None else None
         if target is not None:  # before the work, not only after it
             target.refuse_taken(self.handed_over.frames, force=force)

@@ -69,7 +69,7 @@ class Target:
         >>> Target.parse("postgresql://ann:geheim@host/clinic?table=beds").url.name
         'postgresql://host/clinic?table=beds'
         """
-        if not is_url(to):
+        if not isinstance(to, str) or not is_url(to):
             raise InputError(
                 f"--to must be a URL such as duckdb:///people.duckdb?table=people. Got '{to}' instead."
             )

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from sudare.errors import InputError
 from sudare.tables.attribute import Attribute, Bound, Outside, Role, Scalar, SchemaPart, Type, attribute_lines
+from sudare.tables.given import kind_given
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.policy import Policy
 from sudare.tables.recipes import RECIPE_KEYS, Recipe
@@ -238,3 +239,13 @@ def _line_of(text: str, attribute: str) -> str:
     header = rf"\s*\[\s*attributes\s*\.\s*({name}|\"{name}\"|'{name}')\s*\]"
     lines = [i for i, line in enumerate(text.splitlines(), 1) if re.match(header, line)]
     return f", line {lines[0]}" if len(lines) == 1 else ""
+
+
+def schema_given(schema: object, verb: str) -> None:
+    """Refuse what is no schema.
+
+    >>> schema_given("sudare.toml", "attack")
+    Traceback (most recent call last):
+    sudare.errors.ParameterError: The 'schema' parameter of attack must be a Schema, such as Schema.from_toml('sudare.toml'). Got str instead.
+    """
+    kind_given(schema, Schema, "schema", verb, "a Schema, such as Schema.from_toml('sudare.toml')")

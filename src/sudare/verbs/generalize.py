@@ -35,6 +35,7 @@ from sudare.suitability.bounds import within_reach
 from sudare.suitability.costs import Costs
 from sudare.suitability.implied import bound_of_limits
 from sudare.tables.attribute import Role
+from sudare.tables.given import kind_given
 from sudare.tables.table import Table, table_given
 from sudare.utility.cells import cells_of
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
@@ -143,6 +144,7 @@ def _refuse_what_cannot_be(
         )
     refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
     if predict is not None:
+        kind_given(predict, str, "predict", "generalize", "the name of an attribute")
         refuse_unpredictable(table, predict, "'predict' parameter of generalize")
     whole = Blocks.of_table(table, [], sensitive_attribute(requirements, table))
     for requirement in requirements:

@@ -15,7 +15,7 @@ from sudare.generalization.views import Earlier, Method, Score, ViewsProblem, le
 from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.combination import Told, named, standing
 from sudare.ledger.history import Recorded
-from sudare.ledger.ledger import Ledger
+from sudare.ledger.ledger import Ledger, ledger_given
 from sudare.ledger.several import LEFT_OUT, Listed
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.views import LocatedViews, ViewsPlan
@@ -79,6 +79,7 @@ def generalize_views(
     chosen = checked_views(table, views)
     refuse_columns(list(dict.fromkeys(name for names in chosen.values() for name in names)), table.schema)
     refuse_parameters(chosen, requirement, method, order, weights, score, candidates, alpha)
+    ledger_given(ledger)
     sensitive = attribute_of(requirement, table)
     strictest, earlier = requirement, list[list[Recorded]]()
     if ledger is not None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sudare.errors import ParameterError
-from sudare.ledger.ledger import Ledger
+from sudare.ledger.ledger import Ledger, ledger_given
 from sudare.noise.keystream import Keystream
 from sudare.privacy.certificate import InputHash
 from sudare.privacy.differential_privacy import DifferentialPrivacy
@@ -84,10 +83,7 @@ def materialize_design(
     >>> pview.design.to_json() == design.to_json()
     True
     """
-    if not isinstance(ledger, Ledger | None):
-        raise ParameterError(
-            f"'ledger' must be a ledger, such as sd.Ledger('releases.db'). Got {ledger!r} instead."
-        )
+    ledger_given(ledger)
     design.refuse_other(table)
     source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
     account = Account(design.requirement, source)

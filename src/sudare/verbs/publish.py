@@ -15,9 +15,9 @@ from sudare.release.release import Release
 from sudare.suitability.assess import Assessment, assess
 from sudare.suitability.choices import Advice, advise_retry
 from sudare.tables.attribute import Role
+from sudare.tables.given import kind_given
 from sudare.tables.policy import Policy
 from sudare.tables.table import Table, table_given
-from sudare.tables.text import listed
 from sudare.verbs.generalize import generalized
 
 Decide = Callable[[Assessment, list[Advice]], Advice]
@@ -50,6 +50,7 @@ def publish(
             f"{table.source.name}: the schema has no [publish] section, and no policy was given. "
             "Say what to publish under, such as Policy(l=2)."
         )
+    kind_given(policy, Policy, "policy", "publish", "a Policy, such as Policy(l=2)")
     assessment = assess(
         table,
         policy.l,
@@ -116,8 +117,8 @@ def _decided(
             if one in choice.accepted_as and set(choice.accepted_as) <= set(accept):
                 return choice
     if decide is None:
-        possible = [text for choice in offered for text in choice.accepted_as]
-        accept_one = f" Accept one of {listed(possible)} in the policy." if possible else ""
+        possible = [" with ".join(map(repr, choice.accepted_as)) for choice in offered if choice.accepted_as]
+        accept_one = f" Accept one of {', '.join(possible)} in the policy." if possible else ""
         raise RequirementError(
             f"{assessment.source}: nothing was published. {' '.join(choice.text for choice in offered)}{accept_one}"
         )

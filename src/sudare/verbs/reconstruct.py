@@ -16,6 +16,7 @@ from sudare.randomization.published import PublishedCounts
 from sudare.release.release import Release
 from sudare.tables.file_rows import data_in
 from sudare.tables.folders import LAW, existing
+from sudare.tables.given import kind_given, published_given
 from sudare.tables.runs import PublishedRows
 from sudare.tables.text import listed
 
@@ -44,6 +45,7 @@ def reconstruct(
     >>> answer.low < 300 < answer.high
     True
     """
+    kind_given(attributes, (str, Sequence), "attributes", "reconstruct", "a name, or several")
     data, table = _published(release, law)
     laws, columns = table.attributes, table.columns()
     asked = [attributes] if isinstance(attributes, str) else list(attributes)
@@ -64,6 +66,7 @@ def _columns(name: str, laws: dict[str, LawForm]) -> list[str]:
 def _published(
     release: Release | pl.DataFrame | str | Path, law: Mapping[str, Any] | None
 ) -> tuple[pl.DataFrame | PublishedRows, TableLaw]:
+    published_given(release, "reconstruct", Release)
     if isinstance(release, pl.DataFrame):
         if law is None:
             raise ParameterError("A frame has no law beside it. Give law=..., as it was published.")

@@ -16,6 +16,7 @@ from sudare.plans.views import NAME, RESERVED
 from sudare.privacy.multi_view import MultiViewDiversity, RemainingValues, refuse_other_requirements
 from sudare.privacy.requirement import number, one_of, whole_number
 from sudare.tables.attribute import Role
+from sudare.tables.given import kind_given
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
@@ -61,6 +62,7 @@ def refuse_parameters(
         raise ParameterError(
             "The 'order' parameter of generalize_views must name every view once, for 'sequential'."
         )
+    kind_given(weights or {}, Mapping, "weights", "generalize_views", "a dict of numbers by view")
     for name, weight in (weights or {}).items():
         if name not in views:
             raise ParameterError(f"There is no view '{name}' to weigh. There are {listed(list(views))}.")

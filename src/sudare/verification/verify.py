@@ -23,8 +23,9 @@ from sudare.privacy.promises import Promise
 from sudare.tables.attribute import Role
 from sudare.tables.csv_rows import as_meant
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
+from sudare.tables.given import published_given
 from sudare.tables.runs import PublishedRows
-from sudare.tables.schema import Schema
+from sudare.tables.schema import Schema, schema_given
 from sudare.tables.text import listed
 from sudare.verification import recount_laws
 from sudare.verification.claims import (
@@ -88,6 +89,9 @@ def verify(
     >>> verify(output, [sd.LDiversity(2), sd.TCloseness(0.3)], schema).measured
     {'l_distinct': 2, 't': 0.2}
     """
+    published_given(output, "verify")
+    if schema is not None:
+        schema_given(schema, "verify")
     promised = _listed(requirements)
     if not isinstance(output, pl.DataFrame | PublishedRows) and not Path(output).exists():
         raise InputError(f"{output}: there is no such file or folder, and the output cannot be read.")
