@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sudare.engines.read import read
     from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
     from sudare.ledger.ledger import Ledger
+    from sudare.ledger.schedule import Schedule
     from sudare.privacy.certificate import Certificate
     from sudare.privacy.differential_privacy import DifferentialPrivacy
     from sudare.privacy.k_anonymity import KAnonymity
@@ -79,6 +80,7 @@ __all__ = [
     "Release",
     "RequirementError",
     "Role",
+    "Schedule",
     "Schema",
     "SudareError",
     "TCloseness",
@@ -109,6 +111,7 @@ _MODULES = {
     "sudare.attacks.attack": "attack",
     "sudare.errors": "InputError LedgerError ParameterError RequirementError SudareError",
     "sudare.ledger.ledger": "Ledger",
+    "sudare.ledger.schedule": "Schedule",
     "sudare.privacy.differential_privacy": "DifferentialPrivacy",
     "sudare.privacy.k_anonymity": "KAnonymity",
     "sudare.privacy.l_diversity": "LDiversity",
