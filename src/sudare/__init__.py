@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from sudare.tables.schema import CsvFormat, Schema
     from sudare.tables.table import Table
     from sudare.verbs.apply import Plan, apply
+    from sudare.verbs.combine import combine
     from sudare.verbs.generalize import generalize
     from sudare.verbs.generalize_views import generalize_views
     from sudare.verbs.materialize import materialize, materialize_design
@@ -89,6 +90,7 @@ __all__ = [
     "assess",
     "attack",
     "bounds",
+    "combine",
     "datasets",
     "generalize",
     "generalize_views",
@@ -136,6 +138,7 @@ _MODULES = {
     "sudare.tables.schema": "CsvFormat Schema",
     "sudare.tables.table": "Table",
     "sudare.verbs.apply": "Plan apply",
+    "sudare.verbs.combine": "combine",
     "sudare.verbs.generalize": "generalize",
     "sudare.verbs.generalize_views": "generalize_views",
     "sudare.verbs.materialize": "materialize materialize_design",

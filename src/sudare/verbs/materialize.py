@@ -104,7 +104,7 @@ def materialize_design(
     model = design.method.learn(counts, design.domain, account)
     budget = account.spending.to_json()
     refuse_overspent(budget, design.requirement)
-    certificate = certificate.model_copy(update={"utility": _size(model, design.domain)})
+    certificate = certificate.model_copy(update={"utility": size_of(model, design.domain)})
     facts = {"certificate": certificate.model_dump(mode="json"), "budget": budget}
     return PView(design.domain, model, facts, replace(kept, certificate=certificate))
 
@@ -124,7 +124,7 @@ def _undeclared(schema: Schema) -> list[str]:
     return [name for name, one in counted.items() if one.domain is None and one.bounds is None]
 
 
-def _size(model: Model, domain: Domain) -> dict[str, Any]:
+def size_of(model: Model, domain: Domain) -> dict[str, Any]:
     """Say how large the p-view is against the tensor of all counts."""
     rows, columns = model.frame().shape
     return {
