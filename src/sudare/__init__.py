@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sudare.privacy.t_closeness import TCloseness
     from sudare.progress_shown import show_progress
     from sudare.pview.design import PViewDesign
+    from sudare.pview.interest import Interest
     from sudare.pview.pview import PView
     from sudare.pview.servers import publish_pview
     from sudare.pview.servers import publish_view as publish_view
@@ -66,6 +67,7 @@ __all__ = [
     "DifferentialPrivacy",
     "Hierarchy",
     "InputError",
+    "Interest",
     "KAnonymity",
     "LDiversity",
     "Ledger",
@@ -122,6 +124,7 @@ _MODULES = {
     "sudare.privacy.t_closeness": "TCloseness",
     "sudare.progress_shown": "show_progress",
     "sudare.pview.design": "PViewDesign",
+    "sudare.pview.interest": "Interest",
     "sudare.pview.pview": "PView",
     "sudare.pview.servers": "publish_pview publish_view",
     "sudare.randomization.invariant": "invariant_pram",

@@ -13,6 +13,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.account import Account
 from sudare.pview.design import PViewDesign
 from sudare.pview.domain import Domain
+from sudare.pview.interest import GivenWorkload
 from sudare.pview.method import Method
 from sudare.pview.methods import METHODS, method_of
 from sudare.pview.pview import Model, PView
@@ -40,6 +41,7 @@ def materialize(
     *,
     ledger: Ledger | None = None,
     receiver: str | None = None,
+    workload: GivenWorkload | None = None,
     unsafe_seed: int | None = None,
     **parameters: Any,
 ) -> PView:
@@ -49,7 +51,8 @@ def materialize(
     added or removed; with a delta, noise is Gaussian. `method` is an object of `sudare.methods`, or its short name:
     "pairs" (a cloud of points that agrees with noisy tables of single attributes and of the pairs that matter most),
     "dp-mondrian" (the paper's, with its parameters theta, tree_share, beta and gamma), or a baseline: "independent",
-    "identity" or "dawa". A ledger is charged before anything is measured, and refuses what would overspend; what is
+    "identity" or "dawa". A `workload` says what will be asked, if that is known, to a method whose budget can follow it:
+    queries in SQL, or a mapping of "queries", "marginals", "ranges" and "prefixes" to lists of these. A ledger is charged before anything is measured, and refuses what would overspend; what is
     refused for another reason costs nothing.
 
     >>> import polars as pl, sudare as sd
@@ -62,7 +65,7 @@ def materialize(
     table_given(table, "materialize")
     method = method_of(method, parameters)
     refuse_undeclared(table, _undeclared(table.schema))
-    design = PViewDesign(Domain.of(table.schema), requirement, method)
+    design = PViewDesign.of(table.schema, requirement, method, workload)
     return materialize_design(design, table, ledger=ledger, receiver=receiver, unsafe_seed=unsafe_seed)
 
 
@@ -101,7 +104,7 @@ def materialize_design(
         ledger.refuse(entry, table)  # at once, before anything is measured
         # The entry stands when the first share is spent, and does so even if something fails then.
         account.opening = lambda: ledger.record(entry, table)
-    model = design.method.learn(counts, design.domain, account)
+    model = design.learn(counts, account)
     budget = account.spending.to_json()
     refuse_overspent(budget, design.requirement)
     certificate = certificate.model_copy(update={"utility": size_of(model, design.domain)})
