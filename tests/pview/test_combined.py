@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -127,12 +128,21 @@ def test_intervals_of_noise_alone_cover_and_errors_shrink_with_the_root(seeds: i
     ],
 )
 def test_intervals_of_pairs_cover_as_those_of_the_parts_do(delta: float, rows: list[int], seeds: int) -> None:
-    """What a method misses is missed by all: as if errors had nothing to do with each other, 60% to 80% would hold the truth."""
+    """What a method misses, all of its p-views miss."""
     tables = [people(n, seed=n) for n in rows]
     one, before, both, covered = measured("pairs", [0.5] * 3, delta, tables, seeds)
     assert 0.93 <= covered.mean() <= 0.995
     assert (covered.mean(axis=(0, 1)) >= before.mean(axis=(0, 1)) - 0.02).all()
     assert (both.mean(axis=(0, 1)) < one.mean(axis=(0, 1))).all()
+
+
+def test_errors_that_are_taken_for_independent_would_not_cover() -> None:
+    table = people(5_000, seed=5_000)
+    combined = sd.combine(made(table, "pairs", [0.5] * 3))
+    assert isinstance(combined.model, Combined)
+    naive = replace(combined.model, spread=np.ones_like(combined.model.spread))
+    honest, wrong = (Measured(replace(combined, model=own), table).covered for own in (combined.model, naive))
+    assert max(wrong[1:3]) < 0.8 < min(honest[1:3])
 
 
 def test_what_all_get_wrong_alike_is_not_averaged_away() -> None:

@@ -7,9 +7,9 @@ let q be what it is, over many questions, next to that. If q < 1, a part 1 - q o
 are smaller than the p-views claim, which nobody can tell from outside: so the interval stays wide enough for both. If q > 1,
 the p-views err more than they claim, and the interval grows by sqrt(q) (Birge 1932).
 
-Weights are the same for all questions, so that counts of parts add up to counts of wholes. To weigh every answer by its
-own claimed error brought nothing on five tables, and harm where claims are wide: what an error is claimed to be depends on
-the answer's noise, and an answer that happens to be low claims a small one.
+Weights are the same for all questions, so that counts of parts add up to counts of wholes. Each answer could be weighed by
+its own claimed error instead; tried on five tables, that brought nothing, and harm where claims are wide: a claim depends on
+the answer's own noise, and what happens to be low claims a small error.
 """
 
 from __future__ import annotations
