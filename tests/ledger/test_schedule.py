@@ -109,6 +109,12 @@ class TestInALedger:
             second.write(tmp_path / "to x", ledger=ledger, receiver="x")
         made(ledger, 2, receiver="x")
 
+    def test_the_last_period_is_told_as_one(self, ledger: sd.Ledger) -> None:
+        ledger.set_budget("people", 2, neighbours="add or remove", schedule=sd.Schedule(periods=2))
+        made(ledger, 1)
+        ledger.begin_period("people")
+        assert ledger.budget("people").period == 2  # type: ignore[union-attr]
+
     def test_a_budget_without_periods_has_none_to_begin(self, ledger: sd.Ledger) -> None:
         for _ in range(2):
             with pytest.raises(sd.LedgerError, match="not dealt out over periods"):

@@ -278,6 +278,35 @@ def test_what_cannot_be_combined() -> None:
         sd.combine([one]).write("nowhere")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"promises": []},
+        {"promises": [{"requirement": "KAnonymity", "k": 3}], "requirements": ["3-anonymity"]},
+        {"promises": [{"requirement": "DifferentialPrivacy", "epsilon": "x", "delta": 0, "per": "table"}]},
+        {"measured": {"delta": "x"}, "requirements": []},
+        {"attributes": 3},
+        {"input": None},
+    ],
+)
+def test_certificates_that_somebody_forged_are_refused_in_words(change: dict[str, Any]) -> None:
+    (pview,) = made(people(300), "identity", [0.5], delta=1e-6)
+    forged = sd.PView(
+        pview.domain, pview.model, pview.facts | {"certificate": pview.facts["certificate"] | change}
+    )
+    with pytest.raises(sd.SudareError):
+        sd.combine([forged])
+
+
+def test_rhos_without_a_delta_are_refused() -> None:
+    (pview,) = made(people(300), "identity", [0.5], delta=1e-6)
+    promise = {"requirement": "DifferentialPrivacy", "epsilon": 1.0, "delta": 0.0, "per": "table"}
+    words = {"promises": [promise], "requirements": ["differential privacy with epsilon = 1"]}
+    forged = replace(pview, facts=pview.facts | {"certificate": pview.facts["certificate"] | words})
+    with pytest.raises(sd.InputError, match="promise no delta"):
+        sd.combine([forged])
+
+
 FORGED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a smaller promise": (
         lambda about: (

@@ -150,11 +150,11 @@ def budgets_of(history: History, receiver: str | None, seq: int | None = None) -
 
 
 def strictest(budgets: Sequence[Budget]) -> Budget | None:
-    """Return the budget that leaves the least: of two relations, as if both counted records replaced."""
+    """Return the budget that leaves the least: of two relations, as if both counted records replaced; or a period's."""
 
-    def left(budget: Budget) -> tuple[Fraction, Fraction]:
+    def left(budget: Budget) -> tuple[Fraction, Fraction, bool]:
         factor = 2 if budget.neighbours == "add or remove" else 1
-        return factor * budget.remaining, budget.remaining_delta
+        return factor * budget.remaining, budget.remaining_delta, budget.period is None
 
     return min(budgets, key=left, default=None)
 

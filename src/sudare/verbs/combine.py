@@ -19,6 +19,7 @@ from sudare.pview.pview import PView
 from sudare.pview.spending import Spending
 from sudare.release.certify import certify_combined
 from sudare.verbs.materialize import ADDED_OR_REMOVED, size_of
+from sudare.verification.claims import promised_by
 from sudare.verification.recount_budget import epsilon_spent, refuse_overspent
 
 COUNTED: dict[Of, str] = {
@@ -64,7 +65,7 @@ def combine(pviews: Sequence[PView], of: Of = "same rows") -> PView:
         sum((one.whole for one in spendings), Fraction(0)),
         tuple(share for one in spendings for share in one.shares),
     )
-    promise = _promised(spending, [one.measured.get("delta", 0.0) for one in certificates])
+    promise = _promised(spending, max(_delta_of(one) for one in certificates))
     model = Combined.mean_of([one.model for one in parts], weights_of(spendings, of), of, first.sizes)
     caveats = [ADDED_OR_REMOVED, COUNTED[of].format(len(parts))]
     certificate = certify_combined(certificates, promise, caveats, size_of(model, first))
@@ -99,7 +100,11 @@ def _parts_of(pviews: object, of: Of) -> list[PView]:
             parts.append(one)
             continue
         facts = one.facts.get("parts", ())
-        if one.model.of != of or len(facts) != len(one.model.parts):
+        if len(facts) != len(one.model.parts):
+            raise InputError(
+                "A combined p-view does not say what each of its parts promises. Combine it anew."
+            )
+        if one.model.of != of:
             raise InputError(
                 f"A p-view was combined of='{one.model.of}', and is to be combined again of='{of}'. Say the same again, or "
                 "combine the p-views that it was made of."
@@ -141,14 +146,25 @@ def _refuse_unlike(
         )
 
 
-def _promised(spending: Spending, deltas: Sequence[float]) -> DifferentialPrivacy:
-    """Return what a sum of budgets promises: its epsilon, or that of its rho at the largest delta of all."""
+def _delta_of(certificate: Certificate) -> float:
+    """Return the delta that a p-view promises; what promises anything else is refused."""
+    (promise, *more) = promised_by(certificate)
+    if more or not isinstance(promise, DifferentialPrivacy) or promise.per != "table":
+        raise InputError(
+            f"A p-view promises {promise}, and not differential privacy alone. Ask for it again, and verify it."
+        )
+    return promise.delta
+
+
+def _promised(spending: Spending, delta: float) -> DifferentialPrivacy:
+    """Return what a sum of budgets promises: its epsilon, or that of its rho at a delta."""
     if spending.unit == "epsilon":
         epsilon = float(spending.whole)
         # A float is promised as it is written, and that may be a little less than the sum.
         return DifferentialPrivacy(
             epsilon if Fraction(str(epsilon)) >= spending.whole else math.nextafter(epsilon, math.inf)
         )
-    whole = {"unit": spending.unit, "shares": [{"amount": spending.whole}]}
-    epsilon = epsilon_spent(whole, max(deltas))
-    return DifferentialPrivacy(math.ceil(epsilon * FINE) / FINE, max(deltas))
+    if not delta > 0:
+        raise InputError("The p-views spent rhos and promise no delta: something is wrong. Verify them.")
+    epsilon = epsilon_spent({"unit": spending.unit, "shares": [{"amount": spending.whole}]}, delta)
+    return DifferentialPrivacy(math.ceil(epsilon * FINE) / FINE, delta)
