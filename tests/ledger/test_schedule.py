@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -21,7 +22,9 @@ from sudare.ledger import budgets
 from sudare.ledger.entries import MAX_PERIODS, BudgetBody, fault_of
 from sudare.ledger.history import History
 from sudare.ledger.measurements import measurements_of
+from tests.ledger import test_ledger
 from tests.ledger.test_handed_on import release
+from tests.release.killing import forker
 
 SCHEMA = sd.Schema.from_roles(sensitive=["ill"], domains={"ill": ["yes", "no"]}, source="people")
 TABLE = sd.read(pl.DataFrame({"ill": ["yes"] * 30 + ["no"] * 70}), SCHEMA)
@@ -172,6 +175,20 @@ class TestInALedger:
         body = {"source": "a", "epsilon": "1", "delta": "0", "neighbours": "replace"}
         assert fault_of("budget", body) is None
         assert "not a valid 'budget' entry" in str(fault_of("budget", body | more))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_processes_that_spend_at_once_do_not_overspend_a_period(tmp_path: Path) -> None:
+    ledger = sd.Ledger(tmp_path / "releases.db")
+    source = sd.read(test_ledger.people(), test_ledger.SCHEMA).source.name
+    ledger.set_budget(source, 8, schedule=sd.Schedule(periods=2))
+    ledger.begin_period(source)
+    with forker(test_ledger.__name__, str(ledger.path)):
+        pass
+    budget = ledger.budget(source)
+    assert budget is not None
+    assert budget.period == 2
+    assert float(budget.spent) == pytest.approx(4)
 
 
 # -- Against brute force --------------------------------------------------------------------------------
