@@ -127,15 +127,14 @@ class Interest:
         if len({(one.attributes, one.ways) for one in interest.asked}) < len(forms):
             raise InputError("What a p-view will be asked: the same stands there twice.")
         for one in interest.asked:
-            if _kind({domain.place(name): "cells" for name in one.attributes}, domain)[0] != one.attributes:
-                raise InputError("What a p-view will be asked: its attributes are in another order.")
-            ordered = [domain.axes[domain.place(name)].ordered for name in one.attributes]
-            if len(one.ways) != len(ordered) or any(
-                way != "cells" and not sorted_ for way, sorted_ in zip(one.ways, ordered, strict=True)
+            places = [domain.place(name) for name in one.attributes]
+            if sorted(set(places)) != places:
+                raise InputError("What a p-view will be asked: attributes are in another order than its own.")
+            axes = [domain.axes[place] for place in places]
+            if len(one.ways) != len(axes) or any(
+                way != "cells" and not axis.ordered for way, axis in zip(one.ways, axes, strict=True)
             ):
-                raise InputError(
-                    "What a p-view will be asked: its attributes cannot be asked for in these ways."
-                )
+                raise InputError("What a p-view will be asked: attributes cannot be asked for in these ways.")
         interest._refuse_large()
         return interest
 
