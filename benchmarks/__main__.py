@@ -8,6 +8,7 @@ from benchmarks import (
     arx,
     attacks,
     audits,
+    combining,
     generalization,
     many_attributes,
     pairs,
@@ -32,6 +33,7 @@ BENCHMARKS = (
     pram,
     views,
     pviews,
+    combining,
     attacks,
     audits,
 )

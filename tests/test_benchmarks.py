@@ -11,6 +11,7 @@ from benchmarks import (
     arx,
     attacks,
     audits,
+    combining,
     generalization,
     many_attributes,
     pairs,
@@ -126,6 +127,14 @@ def test_pviews_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "sd.materialize, epsilon = 1" in printed
     assert "2,000 rows, 10^10 cells" in printed
     assert "RMSE on Adult's numbers and income (500 rows)" in printed
+
+
+@pytest.mark.slow
+def test_combining_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    combining.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "sd.combine of p-views with epsilon = 0.5 each" in printed
+    assert "2-way marginals" in printed
 
 
 @pytest.mark.slow

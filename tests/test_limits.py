@@ -48,6 +48,7 @@ def test_the_page_of_limits_names_them_all() -> None:
         f"{law.MAX_STEPS:,}",
         f"{plan.MAX_ROWS:,}",
         f"{entries.MAX_HARMLESS:,}",
+        f"{entries.MAX_PERIODS:,}",
         f"{several.MAX_WAYS:,}",
         f"{facts.MAX_LEFT_OUT:,}",
     ]

@@ -16,6 +16,7 @@ import polars as pl
 
 from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
+from sudare.pview.combined import Combined
 from sudare.pview.domain import Axis, Domain
 from sudare.pview.models import BlocksModel, CellsModel, ProductModel
 from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct
@@ -73,12 +74,17 @@ def _product(rng: np.random.Generator) -> Model:
     return ProductModel(NoisyProduct(tuple(np.full(size, 84.0 / size) for size in SIZES), 1.0))
 
 
+def _combined(rng: np.random.Generator) -> Model:
+    return Combined.mean_of([_cloud(rng), _cloud(rng)], np.array([0.25, 0.75]), "same rows", SIZES)
+
+
 PVIEWS: dict[str, Callable[[np.random.Generator], Model]] = {
     "cloud": _cloud,
     "blocks": _blocks,
     "cells": _cells,
     "buckets": _buckets,
     "product": _product,
+    "combined": _combined,
 }
 
 

@@ -451,6 +451,8 @@ def _entries() -> list[tuple[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         ledger = sd.Ledger(Path(folder) / "ledger.db")
         ledger.declare_apart(["us", "them"])
+        ledger.set_budget(table.name, 6, schedule=sd.Schedule(periods=3))
+        ledger.begin_period(table.name)
         sd.materialize(table, sd.DifferentialPrivacy(0.5), "independent", ledger=ledger, receiver="us")
         sd.generalize(table, sd.KAnonymity(2)).write(Path(folder) / "out", ledger=ledger, receiver="them")
         return [(entry.kind, json.loads(json.dumps(entry.body))) for entry in ledger.entries()]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sudare.engines.read import read
     from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
     from sudare.ledger.ledger import Ledger
+    from sudare.ledger.schedule import Schedule
     from sudare.privacy.certificate import Certificate
     from sudare.privacy.differential_privacy import DifferentialPrivacy
     from sudare.privacy.k_anonymity import KAnonymity
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from sudare.privacy.t_closeness import TCloseness
     from sudare.progress_shown import show_progress
     from sudare.pview.design import PViewDesign
+    from sudare.pview.interest import Interest
     from sudare.pview.pview import PView
     from sudare.pview.servers import publish_pview
     from sudare.pview.servers import publish_view as publish_view
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from sudare.tables.schema import CsvFormat, Schema
     from sudare.tables.table import Table
     from sudare.verbs.apply import Plan, apply
+    from sudare.verbs.combine import combine
     from sudare.verbs.generalize import generalize
     from sudare.verbs.generalize_views import generalize_views
     from sudare.verbs.materialize import materialize, materialize_design
@@ -64,6 +67,7 @@ __all__ = [
     "DifferentialPrivacy",
     "Hierarchy",
     "InputError",
+    "Interest",
     "KAnonymity",
     "LDiversity",
     "Ledger",
@@ -79,6 +83,7 @@ __all__ = [
     "Release",
     "RequirementError",
     "Role",
+    "Schedule",
     "Schema",
     "SudareError",
     "TCloseness",
@@ -87,6 +92,7 @@ __all__ = [
     "assess",
     "attack",
     "bounds",
+    "combine",
     "datasets",
     "generalize",
     "generalize_views",
@@ -109,6 +115,7 @@ _MODULES = {
     "sudare.attacks.attack": "attack",
     "sudare.errors": "InputError LedgerError ParameterError RequirementError SudareError",
     "sudare.ledger.ledger": "Ledger",
+    "sudare.ledger.schedule": "Schedule",
     "sudare.privacy.differential_privacy": "DifferentialPrivacy",
     "sudare.privacy.k_anonymity": "KAnonymity",
     "sudare.privacy.l_diversity": "LDiversity",
@@ -117,6 +124,7 @@ _MODULES = {
     "sudare.privacy.t_closeness": "TCloseness",
     "sudare.progress_shown": "show_progress",
     "sudare.pview.design": "PViewDesign",
+    "sudare.pview.interest": "Interest",
     "sudare.pview.pview": "PView",
     "sudare.pview.servers": "publish_pview publish_view",
     "sudare.randomization.invariant": "invariant_pram",
@@ -133,6 +141,7 @@ _MODULES = {
     "sudare.tables.schema": "CsvFormat Schema",
     "sudare.tables.table": "Table",
     "sudare.verbs.apply": "Plan apply",
+    "sudare.verbs.combine": "combine",
     "sudare.verbs.generalize": "generalize",
     "sudare.verbs.generalize_views": "generalize_views",
     "sudare.verbs.materialize": "materialize materialize_design",

@@ -37,6 +37,19 @@ def test_a_budget_has_an_epsilon_a_delta_and_a_relation(run: Run) -> None:
     assert "epsilon 2" in listed  # a narrow terminal breaks the line after it
 
 
+def test_a_budget_is_dealt_out_over_periods(run: Run) -> None:
+    done = run("ledger", "budget", "l.db", "people", "--epsilon", 12, "--periods", 12)
+    assert done.code == 0, done.err
+    assert "people, period 1: epsilon 1 in all" in done.out
+    assert "people, period 2: epsilon 1 in all" in run("ledger", "period", "l.db", "people").out
+    assert run("ledger", "budget", "l.db", "people", "--epsilon", 12, "--decay", "1/3").code == 0
+    begun = json.loads(run("ledger", "period", "l.db", "people", "--json").out)
+    assert (begun["period"], begun["epsilon"]) == (3, 12 * 2 / 27)
+    listed = " ".join(run("ledger", "show", "l.db").out.split())
+    assert "next period" in listed
+    assert run("ledger", "period", "l.db", "others").code == 2
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -44,6 +57,9 @@ def test_a_budget_has_an_epsilon_a_delta_and_a_relation(run: Run) -> None:
         (("--epsilon", "0"), "must be above 0"),
         (("--delta", "1e-9"), "Give --epsilon too."),
         (("--neighbours", "replace"), "Give --epsilon too."),
+        (("--periods", "3"), "Give --epsilon too."),
+        (("--epsilon", "3", "--periods", "3", "--decay", "1/2"), "either so many periods"),
+        (("--epsilon", "3", "--decay", "2"), "between 0 and 1"),
         ((), "There is no ledger"),
     ],
 )

@@ -103,3 +103,16 @@ def test_a_release_is_replaced_only_by_force(materialize: Run) -> None:
     assert Path("out/hand-over/certificate.json").read_text() == before
     assert materialize("--force").code == 0
     assert Path("out/hand-over/certificate.json").read_text() != before
+
+
+def test_what_will_be_asked_is_read_from_options_and_a_file(materialize: Run) -> None:
+    asked = "SELECT COUNT(*) FROM view WHERE age < 30"
+    done = materialize("--ask", asked)
+    assert done.code == 2
+    assert "The method 'independent' spends its budget alike, whatever will be asked" in done.err
+    Path("queries.sql").write_text(f"{asked};\nSELECT COUNT(*) FROM view WHERE height < 30;")
+    done = materialize("--ask", asked, "--ask-file", "queries.sql")
+    assert done.code == 2
+    assert "The p-view has no attribute 'height'" in done.err
+    assert "the file of queries cannot be opened" in materialize("--ask-file", "nowhere.sql").err
+    assert not Path("out").exists()

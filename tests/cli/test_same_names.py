@@ -43,6 +43,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         by_downcoding,
         by_definetti,
     ],
+    "combine": [sd.combine, sd.PView.save],
     "generalize": [sd.generalize, *BLOCKS, sd.Release.write],
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
     "materialize": [sd.materialize, sd.DifferentialPrivacy, sd.methods.DPMondrian, sd.PView.write],
@@ -66,7 +67,13 @@ OTHERS: dict[str, list[Callable[..., Any]]] = {
     "demo": [sd.datasets.health_survey],
     "warm-up": [warm_up.walk_all],
     "init": [draft],
-    "ledger": [sd.Ledger.entries, sd.Ledger.budget, sd.Ledger.declare_apart, sd.Ledger.verify],
+    "ledger": [
+        sd.Ledger.entries,
+        sd.Ledger.budget,
+        sd.Ledger.begin_period,
+        sd.Ledger.declare_apart,
+        sd.Ledger.verify,
+    ],
     "query": [sd.PView.sql],
 }
 
@@ -80,13 +87,14 @@ COMMAND_LINE_ONLY = {
     "plots": "Python: reports.assessment.write_pictures",
     "where": "Python: Estimate.count",
     "matrix_rows": "how a file of a matrix is to be read",
+    "ask_file": "more of what --ask gives",
 }
 
 # Parameters that the command line has no option for.
 PYTHON_ONLY = {
     "self": "", "published": "opened from OUTPUT", "path": "an argument", "output": "an argument", "folder": "an argument", "release": "an argument",
     "attributes": "an argument", "frames": "an argument", "parameters": "each has an option", "options": "each has an option",
-    "table": "read from SOURCE", "pview": "opened from SOURCE", "schema": "read from --schema",
+    "table": "read from SOURCE", "pview": "opened from SOURCE", "pviews": "an argument", "schema": "read from --schema",
     "requirement": "made of options", "requirements": "made of options", "policy": "made of options",
     "plan": "law.json beside the output", "law": "law.json beside the output",
     "delta": "of a p-view; a record's law has none", "decide": "a person at the terminal", "per": "which of the two is meant, the command says",
@@ -96,6 +104,7 @@ PYTHON_ONLY = {
 # requirements must be told apart.
 RENAMED = {
     "view": "views",
+    "ask": "workload",
     "weight": "weights",
     "prior": "priors",
     "matrix": "matrices",
@@ -156,7 +165,7 @@ def test_every_verb_is_a_command_and_every_command_has_its_place() -> None:
         "materialize-design",
         "show-progress",  # commands always show it
     }
-    assert set(imported("ledger").commands) == {"show", "budget", "apart", "verify"}
+    assert set(imported("ledger").commands) == {"show", "budget", "period", "apart", "verify"}
 
 
 def test_help_lists_what_each_command_says_of_itself() -> None:

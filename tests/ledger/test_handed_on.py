@@ -14,6 +14,7 @@ import pytest
 
 import sudare as sd
 from sudare.ledger import budgets
+from sudare.ledger.entries import BudgetBody
 from sudare.ledger.history import History
 from sudare.ledger.measurements import measurements_of
 
@@ -48,8 +49,8 @@ def histories(count: int) -> Iterator[tuple[History, Random]]:
         r = Random(seed)
         names = list("ABCDEF")[: r.randint(2, 6)]
         apart = [r.sample(names, 2) for _ in range(r.randint(0, 4))]
-        budget = SimpleNamespace(source="s", epsilon=str(BUDGET), delta="0", neighbours="add or remove")
-        yield History(frozenset(), [], {"s": budget}, apart), r  # type: ignore[dict-item,arg-type]
+        budget = BudgetBody(source="s", epsilon=str(BUDGET), delta="0", neighbours="add or remove")
+        yield History(frozenset(), [], {"s": budget}, apart), r
 
 
 @pytest.mark.parametrize("tried", [100, pytest.param(500, marks=pytest.mark.slow)])
@@ -68,7 +69,7 @@ def test_what_is_accepted_is_within_the_budget_and_what_is_spent_is_the_truth(tr
                 refused += 1
                 continue
             accepted += 1
-            history.releases.append(new)  # type: ignore[attr-defined]
+            history.releases.append(new)
             assert most_combined(history, receiver) <= BUDGET
     assert min(accepted, refused) > 0.6 * tried
 

@@ -39,13 +39,14 @@ def honest(table: sd.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger with entries of all kinds."""
     folder = tmp_path_factory.mktemp("honest")
     ledger = sd.Ledger(folder / "releases.db")
-    ledger.set_budget(table.name, 9, "1e-6")
+    ledger.set_budget(table.name, 12, "1e-6", schedule=sd.Schedule(decay="1/4"))
     ledger.declare_apart(["x", "y", "z"])
     views = sd.generalize_views(table, {"a": ["age"], "b": ["town"]}, sd.MultiViewDiversity(2, "entropy"))
     views.write(folder / "views", ledger=ledger, receiver="x")
     sd.generalize(table, sd.LDiversity(2)).write(folder / "table", ledger=ledger, receiver="y")
     sd.randomize(table, sd.DifferentialPrivacy(1, per="record")).write(folder / "noise", ledger=ledger)
     sd.materialize(table, sd.DifferentialPrivacy(1, 1e-8), "independent", ledger=ledger, receiver="z")
+    ledger.begin_period(table.name)
     return ledger.path
 
 
@@ -96,6 +97,7 @@ def use(path: Path, table: sd.Table, later: dict[str, Any]) -> list[str]:
         lambda: ledger.releases(table.name),
         lambda: ledger.refuse(later, table),
         lambda: sd.generalize_views(table, {"c": ["height"]}, need, ledger=ledger, receiver="x"),
+        lambda: ledger.begin_period(table.name),
         lambda: ledger.set_budget(table.name, "1e20", "0.5"),
         lambda: show(path, json=True),
         lambda: show(path),
@@ -148,7 +150,7 @@ def mutated(bodies: Bodies, rng: random.Random) -> Bodies:
             text[rng.randrange(len(text))] = rng.choice("=A0/\x00é")
             target[last] = "".join(text)
         elif how == 4:
-            changed[i] = (rng.choice(["release", "budget", "apart", "loan", "\x1b"]), body)
+            changed[i] = (rng.choice(["release", "budget", "period", "apart", "loan", "\x1b"]), body)
         else:
             target[last] = copy.deepcopy(rng.choice(HOSTILE))
         if not places(body):

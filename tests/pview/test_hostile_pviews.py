@@ -17,6 +17,7 @@ from sudare.errors import InputError
 from sudare.pview import files, saved
 from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
+from sudare.pview.combined import Combined
 from sudare.pview.domain import Axis, Domain
 from sudare.pview.models import BlocksModel, CellsModel, ProductModel
 from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct
@@ -41,11 +42,14 @@ FACTS = {
         "remaining": "0",
     },
 }
-KINDS = ("cloud", "blocks", "cells", "buckets", "product")
+KINDS = ("cloud", "blocks", "cells", "buckets", "product", "combined")
 
 
-def model(kind: str) -> Model:
-    rng = np.random.default_rng(1)
+def model(kind: str, seed: int = 1) -> Model:
+    rng = np.random.default_rng(seed)
+    if kind == "combined":
+        both = [model("cloud"), model("cloud", 2)]
+        return Combined.mean_of(both, np.array([0.25, 0.75]), "same rows", SIZES)
     if kind == "cloud":
         codes = rng.integers(0, SIZES, size=(50, 3)).astype(np.int32)
         boxes = Boxes.of(codes, codes, rng.random(50), SIZES)
@@ -280,6 +284,35 @@ WRONG: list[tuple[tuple[Any, ...], Any]] = [
 def test_a_forged_manifest_is_refused_in_words(place: tuple[Any, ...], value: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"p-view|manifest"):
         PView.open(forge(save("cloud", tmp_path), set_at(*place, value=value)))
+
+
+WRONG_PARTS: list[tuple[tuple[Any, ...], Any]] = [
+    *((("extras", key), value) for key in ("kind", "of", "weights", "spread", "parts") for value in BROKEN),
+    *((("extras", "kind"), value) for value in ["blocks", "combined"]),
+    *((("extras", "weights"), value) for value in [[1.0], [0.5, 0.6], [2.0, -1.0], [0.0, 1.0], [0.5, None]]),
+    *((("extras", "spread"), value) for value in [[1.0], [1.0] * 4, [1.0, -1.0, 1.0]]),
+    *((("extras", "parts", 1), value) for value in [*BROKEN, {"total": 1.0}]),
+    (("extras", "more"), 1),
+    *((("facts", "parts"), value) for value in BROKEN if value != []),
+    *((("facts", "parts"), [{"budget": value}]) for value in BROKEN),
+    *((("facts", "parts"), [{"certificate": value}]) for value in BROKEN if not isinstance(value, dict)),
+]
+
+
+@pytest.mark.parametrize(("place", "value"), WRONG_PARTS, ids=lambda given: repr(given)[:40])
+def test_a_forged_manifest_of_parts_is_refused_in_words(
+    place: tuple[Any, ...], value: Any, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=r"p-view|manifest"):
+        PView.open(forge(save("combined", tmp_path), set_at(*place, value=value)))
+
+
+@pytest.mark.parametrize("change", [pl.lit(2, pl.UInt8), pl.col("part").reverse()])
+def test_parts_that_do_not_stand_one_after_the_other(change: pl.Expr, tmp_path: Path) -> None:
+    folder = save("combined", tmp_path)
+    frame = pl.read_parquet(folder / "pview.parquet")
+    with pytest.raises(InputError, match="do not stand one after the other"):
+        PView.open(forge(folder, data=frame.with_columns(change.alias("part"))))
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "9" * 301, "1" * 5000])

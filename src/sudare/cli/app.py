@@ -27,6 +27,7 @@ COMMANDS = {
     "apply": "Apply a plan that was learned before to other rows of the same schema, verify, and write the release.",
     "publish": "Say whether the table suits l-diversity, decide what to do about it, and publish.",
     "materialize": "Make a p-view of a table: a differentially private stand-in that answers any range count.",
+    "combine": "Combine p-views of one table, or of its states over time, into one that answers with all of them.",
     "query": "Count with a p-view, with 95% intervals. It costs no budget, however often you ask.",
     "verify": "Verify a published table; ends with 1 if a requirement does not hold.",
     "attack": "Attack a published table as an outsider would, and say what that reaches.",

@@ -10,10 +10,11 @@ import typer
 
 from sudare.cli.output import Json, print_json, print_table, say
 from sudare.errors import InputError
-from sudare.ledger.budgets import KINDS
+from sudare.ledger.budgets import KINDS, Budget, schedule_of
 from sudare.ledger.chain import Entry
-from sudare.ledger.entries import Neighbours
+from sudare.ledger.entries import BudgetBody, Neighbours
 from sudare.ledger.ledger import Ledger
+from sudare.ledger.schedule import Schedule
 
 app = typer.Typer(
     help="Show and verify the ledger of releases, and what it allows.",
@@ -21,6 +22,9 @@ app = typer.Typer(
     add_completion=False,
 )
 LedgerPath = Annotated[Path, typer.Argument(help="The ledger file.", show_default=False)]
+BudgetSource = Annotated[
+    str, typer.Argument(help="The table: the schema's source, or else its file.", show_default=False)
+]
 
 
 @app.command()
@@ -45,7 +49,11 @@ def _description(entry: Entry) -> list[str]:
         return ["not combined", " and ".join(body["receivers"]), ""]
     if entry.kind == "budget":
         whole = f"epsilon {body['epsilon']}, delta {body['delta']}, {KINDS[body['neighbours']]}"
+        if schedule := schedule_of(BudgetBody.model_validate(body)):
+            whole += f", in {schedule}"
         return [f"budget of {body['source']}", "", whole]
+    if entry.kind == "period":
+        return [f"next period of {body['source']}", "", ""]
     return [
         body["folder"],
         body["receiver"] or "anybody",
@@ -56,9 +64,7 @@ def _description(entry: Entry) -> list[str]:
 @app.command()
 def budget(
     ledger: LedgerPath,
-    source: Annotated[
-        str, typer.Argument(help="The table: the schema's source, or else its file.", show_default=False)
-    ],
+    source: BudgetSource,
     epsilon: Annotated[
         str | None, typer.Option(help="Set the budget: the epsilon of all noisy releases together.")
     ] = None,
@@ -69,22 +75,48 @@ def budget(
             help="What is counted: one record replaced, or one added or removed.", show_default="replace"
         ),
     ] = None,
+    periods: Annotated[
+        int | None, typer.Option(help="Deal it out evenly over so many periods.", metavar="N")
+    ] = None,
+    decay: Annotated[
+        str | None,
+        typer.Option(
+            help="Deal it out over periods without end, each with this part of the share before, such as 1/2."
+        ),
+    ] = None,
     receiver: Annotated[str | None, typer.Option(help="For whom; without one, for anybody.")] = None,
     json: Json = False,
 ) -> None:
     """Show what a table may still spend, or set how much it has in all."""
-    if epsilon is None and (delta is not None or neighbours is not None):
-        raise InputError("--delta and --neighbours are parts of a budget. Give --epsilon too.")
+    if epsilon is None and any(part is not None for part in (delta, neighbours, periods, decay)):
+        raise InputError(
+            "--delta, --neighbours, --periods and --decay are parts of a budget. Give --epsilon too."
+        )
+    schedule = None if periods is None and decay is None else Schedule(periods, decay)
     book = Ledger(ledger, create=epsilon is not None)
     if epsilon is not None:
-        book.set_budget(source, epsilon, delta or "0", neighbours or "replace")
+        book.set_budget(source, epsilon, delta or "0", neighbours or "replace", schedule=schedule)
     left = book.budget(source, receiver)
     if left is None:
         raise InputError(f"{ledger}: no budget was set for '{source}'. Set one with --epsilon.")
+    _show_budget(left, json=json)
+
+
+@app.command()
+def period(ledger: LedgerPath, source: BudgetSource, json: Json = False) -> None:
+    """Begin the next period of a table's budget; what the one before left unspent lapses."""
+    book = Ledger(ledger, create=False)
+    book.begin_period(source)
+    left = book.budget(source)
+    assert left is not None  # or no period could have begun
+    _show_budget(left, json=json)
+
+
+def _show_budget(left: Budget, *, json: bool) -> None:
     if json:
         names = ("epsilon", "spent", "remaining", "delta", "spent_delta", "remaining_delta")
         numbers = {name: float(getattr(left, name)) for name in names}
-        print_json({"source": left.source, "neighbours": left.neighbours, **numbers})
+        print_json({"source": left.source, "neighbours": left.neighbours, "period": left.period, **numbers})
         return
     say("{}", left)
 

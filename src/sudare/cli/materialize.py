@@ -27,6 +27,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.files import PAGE
 from sudare.pview.pview import PView
 from sudare.tables.folders import HAND_OVER, KEEP, REPORT
+from sudare.tables.text_files import read_text
 from sudare.verbs.materialize import materialize as materialize_table
 
 MAX_SHARES_SHOWN = 16  # one by one; more are shown by kind
@@ -55,6 +56,16 @@ def materialize(
     gamma: Annotated[
         float | None, typer.Option(help="dp-mondrian: the share of its tests in what finds the blocks.")
     ] = None,
+    ask: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A query that will be asked, so that the budget goes there; give several one by one.",
+            metavar="SQL",
+        ),
+    ] = None,
+    ask_file: Annotated[
+        Path | None, typer.Option(help="A file of such queries, with semicolons between.", metavar="FILE")
+    ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     engine: Engine = None,
     memory: Memory = None,
@@ -67,6 +78,7 @@ def materialize(
     """Make a p-view of a table: a differentially private stand-in that answers any range count."""
     parameters = {"theta": theta, "tree_share": tree_share, "beta": beta, "gamma": gamma}
     declared = schema_of(schema)
+    workload = _queries(ask, ask_file)
     book = ready_to_write(output, ledger, receiver, force=force)
     table = read_table(source, declared, engine, memory)
     with working("Counting with noise"):
@@ -76,10 +88,20 @@ def materialize(
             method,
             ledger=book,
             receiver=receiver,
+            workload=workload,
             unsafe_seed=unsafe_seed,
             **{name: value for name, value in parameters.items() if value is not None},
         )
     write_pview(pview, output, book, receiver, force=force, json=json)
+
+
+def _queries(ask: list[str] | None, file: Path | None) -> list[str] | None:
+    """Return the queries that will be asked; None if none is named."""
+    if file is None:
+        return ask
+    from sudare.pview.sql import statements_of  # sqlglot takes long to load
+
+    return [*(ask or ()), *statements_of(read_text(file, "the file of queries"))]
 
 
 def write_pview(

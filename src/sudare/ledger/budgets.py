@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
@@ -12,9 +12,10 @@ from operator import or_
 
 from sudare.errors import LedgerError
 from sudare.ledger.entries import BudgetBody, Neighbours, exact
-from sudare.ledger.history import History, Recorded
+from sudare.ledger.history import History, Recorded, same_name
 from sudare.ledger.measurements import measurements_of
 from sudare.ledger.receivers import Group, sets_of
+from sudare.ledger.schedule import Schedule
 
 _PRECISE = Context(prec=50, rounding=ROUND_CEILING)
 _MAX_POWER = 1000  # e to this power is beyond 1 over every delta that can be written
@@ -94,7 +95,7 @@ def cost_of(release: Recorded, neighbours: Neighbours) -> Cost:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a source has, and what was spent on all that one receiver may put together."""
+    """What a source has, in all or for one period, and what was spent on all that one receiver may put together."""
 
     source: str
     epsilon: Fraction
@@ -102,6 +103,8 @@ class Budget:
     neighbours: Neighbours
     spent: Fraction
     spent_delta: Fraction
+    period: int | None = None
+    """Whose share it is, counted from 1, and what was measured in it; None for the whole."""
 
     @property
     def remaining(self) -> Fraction:
@@ -117,7 +120,14 @@ class Budget:
         words = f"epsilon {_shown(self.epsilon)} in all, {_shown(self.spent)} spent, {_shown(self.remaining)} remain"
         if self.delta or self.spent_delta:
             words += f"; delta {_shown(self.delta)} in all, {_shown(self.spent_delta)} spent, {_shown(self.remaining_delta)} remain"
-        return f"{self.source}: {words}; {KINDS[self.neighbours]}"
+        period = "" if self.period is None else f", period {self.period}"
+        return f"{self.source}{period}: {words}; {KINDS[self.neighbours]}"
+
+    @property
+    def words(self) -> str:
+        """What it is, in an error."""
+        period = "" if self.period is None else f" for period {self.period}"
+        return f"The budget of '{self.source}'{period} ({KINDS[self.neighbours]})"
 
 
 KINDS = {"replace": "one record replaced", "add or remove": "one record added or removed"}
@@ -127,25 +137,71 @@ def _shown(number: Fraction) -> str:
     return f"{float(number):g}"
 
 
-def budgets_of(history: History, receiver: str | None) -> list[Budget]:
-    """Return the budgets that were set for any name of a source; all of them bind."""
-    return [_state(history, budget, receiver) for budget in history.budgets.values()]
+def budgets_of(history: History, receiver: str | None, seq: int | None = None) -> list[Budget]:
+    """Return the budgets that were set for any name of a source, with the shares of a period; all of them bind.
+
+    It is the period in which entry `seq` was written; without one, the current.
+    """
+    return [
+        state
+        for name, budget in history.budgets.items()
+        for state in _states(history, name, budget, receiver, seq)
+    ]
 
 
 def strictest(budgets: Sequence[Budget]) -> Budget | None:
-    """Return the budget that leaves the least: of two relations, as if both counted records replaced."""
+    """Return the budget that leaves the least: of two relations, as if both counted records replaced; or a period's."""
 
-    def left(budget: Budget) -> tuple[Fraction, Fraction]:
+    def left(budget: Budget) -> tuple[Fraction, Fraction, bool]:
         factor = 2 if budget.neighbours == "add or remove" else 1
-        return factor * budget.remaining, budget.remaining_delta
+        return factor * budget.remaining, budget.remaining_delta, budget.period is None
 
     return min(budgets, key=left, default=None)
 
 
-def _state(history: History, budget: BudgetBody, receiver: str | None) -> Budget:
+def _states(
+    history: History, name: str, budget: BudgetBody, receiver: str | None, seq: int | None = None
+) -> Iterator[Budget]:
+    """Yield the state of a whole budget, and that of a period's share, if it is dealt out over periods."""
+    whole = Cost(exact(budget.epsilon), exact(budget.delta))
     spent = _spent(history, budget.neighbours, receiver)
-    epsilon, delta = exact(budget.epsilon), exact(budget.delta)
-    return Budget(budget.source, epsilon, delta, budget.neighbours, spent.epsilon, spent.delta)
+    state = Budget(budget.source, whole.epsilon, whole.delta, budget.neighbours, spent.epsilon, spent.delta)
+    yield state
+    if (schedule := schedule_of(budget)) is not None:
+        period = _period(history, name, seq)
+        spent = _spent(_measured_in(history, name, period), budget.neighbours, receiver)
+        share = schedule.share(period)
+        yield replace(
+            state,
+            epsilon=share * whole.epsilon,
+            delta=share * whole.delta,
+            spent=spent.epsilon,
+            spent_delta=spent.delta,
+            period=period,
+        )
+
+
+def schedule_of(budget: BudgetBody) -> Schedule | None:
+    """Return how a budget is dealt out; None if all of it can be spent at any time."""
+    if budget.periods is None and budget.decay is None:
+        return None
+    return Schedule(budget.periods, budget.decay)
+
+
+def _period(history: History, name: str, seq: int | None) -> int:
+    """Return in which period of a name's budget an entry was written, or that of now."""
+    return 1 + sum(seq is None or began < seq for began in history.periods.get(name, ()))
+
+
+def _measured_in(history: History, name: str, period: int) -> History:
+    """Return the history of what was measured in a period, whenever it went out, and to whomever."""
+    releases = [
+        release
+        for measurement in measurements_of(history.releases)
+        if _period(history, name, measurement.releases[0].seq) == period
+        for release in measurement.releases
+    ]
+    return replace(history, releases=releases)
 
 
 def _spent(history: History, neighbours: Neighbours, receiver: str | None) -> Cost:
@@ -197,30 +253,47 @@ def refuse_overspending(history: History, new: Recorded) -> None:
     (own,) = (one for one in measurements_of(after.releases) if one.releases[-1] is new)
     if any(one.receiver in (new.receiver, None) and one.body.noise == noise for one in own.releases[:-1]):
         return
-    for budget, then in zip(budgets_of(history, new.receiver), budgets_of(after, new.receiver), strict=True):
+    states = (budgets_of(one, new.receiver, own.releases[0].seq) for one in (history, after))
+    for budget, then in zip(*states, strict=True):
         for name, asked, left, whole in (
             ("epsilon", then.spent - budget.spent, budget.remaining, budget.epsilon),
             ("delta", then.spent_delta - budget.spent_delta, budget.remaining_delta, budget.delta),
         ):
             # Sums may be bounds, and their difference less than what is asked for; but what is spent then never is.
             if asked > left:
+                later = "" if budget.period is None else "wait for the next period, "
                 raise LedgerError(
-                    f"The budget of '{budget.source}' ({KINDS[budget.neighbours]}) would be overspent: {name} {_shown(asked)} "
-                    f"requested, {_shown(left)} of {_shown(whole)} remaining: {_shown(asked - left)} over budget. "
-                    f"Ask for a smaller {name}, or decide on a larger budget."
+                    f"{budget.words} would be overspent: {name} {_shown(asked)} requested, {_shown(left)} of {_shown(whole)} "
+                    f"remaining: {_shown(asked - left)} over budget. Ask for a smaller {name}, {later}or decide on a larger "
+                    "budget."
                 )
 
 
 def refuse_small_budget(history: History, budget: BudgetBody) -> None:
-    """Raise an error if a budget is below what is spent, or cannot be compared with it."""
-    state = _state(history, budget, None)
-    for name, whole, spent in (
-        ("epsilon", state.epsilon, state.spent),
-        ("delta", state.delta, state.spent_delta),
-    ):
-        if whole < spent:
-            raise LedgerError(
-                f"The budget of '{budget.source}' ({KINDS[budget.neighbours]}) cannot be {name} {_shown(whole)}: "
-                f"{_shown(spent)} is spent already, {_shown(spent - whole)} more. What went out stays out: decide on a larger "
-                "budget."
-            )
+    """Raise an error if a budget, or its share for this period, is below what is spent, or cannot be compared with it."""
+    for state in _states(history, same_name(budget.source), budget, None):
+        for name, whole, spent in (
+            ("epsilon", state.epsilon, state.spent),
+            ("delta", state.delta, state.spent_delta),
+        ):
+            if whole < spent:
+                raise LedgerError(
+                    f"{state.words} cannot be {name} {_shown(whole)}: {_shown(spent)} is spent already, "
+                    f"{_shown(spent - whole)} more. What went out stays out: decide on a larger budget."
+                )
+
+
+def refuse_no_period(history: History, source: str) -> None:
+    """Raise an error if a source has no budget whose next period could begin."""
+    name = same_name(source)
+    budget = history.budgets.get(name)
+    schedule = None if budget is None else schedule_of(budget)
+    if schedule is None:
+        raise LedgerError(
+            f"The budget of '{source}' is not dealt out over periods. Set one that is: "
+            "sudare ledger budget LEDGER SOURCE --epsilon 12 --periods 12"
+        )
+    if not schedule.share(_period(history, name, None) + 1):
+        raise LedgerError(
+            f"The budget of '{source}' has {schedule}, and the last of them has begun. Decide on another budget."
+        )

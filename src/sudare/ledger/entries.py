@@ -26,6 +26,7 @@ MAX_CHARACTERS = 4_000  # of a name, a path or a promise's words
 MAX_RECEIVERS = 1_000  # that one entry declares apart
 MAX_L = 10**9  # of a promise of l-diversity
 MAX_HARMLESS = 10_000  # values of a promise
+MAX_PERIODS = 1_000  # that a budget is dealt out to
 MAX_DIGITS = 30  # of an epsilon or delta
 # The least float above 0 is 5e-324: every epsilon and delta that can be promised can also be written down.
 MIN_EXPONENT, MAX_EXPONENT = -330, 30
@@ -183,6 +184,22 @@ class BudgetBody(_Body):
     epsilon: Number
     delta: Number
     neighbours: Neighbours
+    periods: Annotated[int, Field(ge=1, le=MAX_PERIODS)] | None = None
+    """Over how many periods it is dealt out evenly."""
+    decay: Number | None = None
+    """Which part of a period's share the next one has, without end."""
+
+    @model_validator(mode="after")
+    def _coherent(self) -> Self:
+        if self.decay is not None and (self.periods is not None or not 0 < exact(self.decay) < 1):
+            raise ValueError("a decay lies between 0 and 1, and stands without a number of periods")
+        return self
+
+
+class PeriodBody(_Body):
+    """That the next period of a budget begins: what is measured from here on is paid from that period's share."""
+
+    source: Name
 
 
 class ApartBody(_Body):
@@ -191,7 +208,12 @@ class ApartBody(_Body):
     receivers: list[Name] = Field(min_length=2, max_length=MAX_RECEIVERS)
 
 
-BODIES: Mapping[str, type[_Body]] = {"release": ReleaseBody, "budget": BudgetBody, "apart": ApartBody}
+BODIES: Mapping[str, type[_Body]] = {
+    "release": ReleaseBody,
+    "budget": BudgetBody,
+    "period": PeriodBody,
+    "apart": ApartBody,
+}
 
 
 def fault_of(kind: str, body: Mapping[str, Any]) -> str | None:

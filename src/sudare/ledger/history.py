@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sudare.errors import InputError, LedgerError
@@ -20,6 +20,7 @@ from sudare.ledger.entries import (
     ApartBody,
     BudgetBody,
     Neighbours,
+    PeriodBody,
     ReleaseBody,
     exact,
 )
@@ -202,6 +203,8 @@ class History:
     budgets: dict[str, BudgetBody]
     """The last word on each name's budget."""
     declared: list[list[str]]
+    periods: dict[str, list[int]] = field(default_factory=dict)
+    """At which entries the second, third, ... period of each name's budget began."""
 
     @classmethod
     def of(cls, entries: Sequence[Entry], name: str, digests: Collection[str] = ()) -> History:
@@ -209,11 +212,17 @@ class History:
         releases = _releases(entries)
         names, digests = _linked(releases, name, digests)
         budgets = [BudgetBody.model_validate(entry.body) for entry in entries if entry.kind == "budget"]
+        periods: dict[str, list[int]] = {}
+        for entry in entries:
+            if entry.kind == "period":
+                key = same_name(PeriodBody.model_validate(entry.body).source)
+                periods.setdefault(key, []).append(entry.seq)
         return cls(
             names,
             [one for one in releases if same_name(one.source) in names or one.body.digests & digests],
             {key: budget for budget in budgets if (key := same_name(budget.source)) in names},
             [ApartBody.model_validate(entry.body).receivers for entry in entries if entry.kind == "apart"],
+            {key: began for key, began in periods.items() if key in names},
         )
 
     @classmethod

@@ -8,7 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from sudare.errors import InputError, ParameterError
-from sudare.ledger.budgets import Budget, budgets_of, refuse_overspending, refuse_small_budget, strictest
+from sudare.ledger.budgets import (
+    Budget,
+    budgets_of,
+    refuse_no_period,
+    refuse_overspending,
+    refuse_small_budget,
+    strictest,
+)
 from sudare.ledger.chain import Chain, Entry
 from sudare.ledger.combination import refuse_broken_promises
 from sudare.ledger.entries import (
@@ -24,7 +31,8 @@ from sudare.ledger.entries import (
 )
 from sudare.ledger.history import History, Recorded, check_receiver
 from sudare.ledger.receivers import sets_of
-from sudare.privacy.requirement import one_of
+from sudare.ledger.schedule import Schedule
+from sudare.privacy.requirement import one_of, refused
 from sudare.tables.lookalikes import lookalikes
 from sudare.tables.table import Table
 from sudare.tables.text import listed
@@ -51,6 +59,8 @@ class Ledger(Chain):
         epsilon: float | str | Fraction,
         delta: float | str | Fraction = 0,
         neighbours: Neighbours = "replace",
+        *,
+        schedule: Schedule | None = None,
     ) -> Entry:
         """Record how much all noisy releases of a source may spend together; the last word counts.
 
@@ -58,29 +68,59 @@ class Ledger(Chain):
         against the second, costs twice its epsilon against the first; a randomized table can only be counted by the
         first. What is spent already stays spent: a smaller budget is refused.
 
+        With a schedule, no period may spend more than its share; see `begin_period`.
+
         >>> import tempfile
         >>> ledger = Ledger(f"{tempfile.mkdtemp()}/releases.db")
         >>> ledger.set_budget("patients", "5/2", neighbours="add or remove").body["epsilon"]
         '5/2'
         """
-        if not (isinstance(source, str) and source and len(source) <= MAX_CHARACTERS):
-            raise InputError("Name the source whose budget it is, as the schema or its file does.")
+        _check_source(source)
         one_of(neighbours, "neighbours", "set_budget", NEIGHBOURS)
         if exact(epsilon) <= 0:
             raise InputError(f"A budget's epsilon must be above 0. Got {epsilon} instead.")
         if exact(delta) >= 1:
             raise InputError(f"A budget's delta must be below 1. Got {delta} instead.")
-        budget = BudgetBody(source=source, epsilon=str(epsilon), delta=str(delta), neighbours=neighbours)
+        if not isinstance(schedule, Schedule | None):
+            raise refused(schedule, "schedule", "set_budget", "a schedule, such as sd.Schedule(periods=12)")
+        budget = BudgetBody(
+            source=source,
+            epsilon=str(epsilon),
+            delta=str(delta),
+            neighbours=neighbours,
+            periods=None if schedule is None else schedule.periods,
+            decay=None if schedule is None or schedule.decay is None else str(schedule.decay),
+        )
 
         def check(entries: Sequence[Entry]) -> None:
             refuse_small_budget(History.of(entries, source), budget)
 
-        return self.append("budget", budget.model_dump(), check=check)
+        return self.append("budget", budget.model_dump(exclude_none=True), check=check)
+
+    def begin_period(self, source: str) -> Entry:
+        """Record that the next period of a source's budget begins; the first began with the ledger.
+
+        What is measured in a period is paid from its share, to whomever it goes and whenever. What it left unspent lapses.
+
+        >>> import tempfile
+        >>> ledger = Ledger(f"{tempfile.mkdtemp()}/releases.db")
+        >>> entry = ledger.set_budget("patients", 2, schedule=Schedule(decay="1/2"))
+        >>> entry = ledger.begin_period("patients")
+        >>> print(ledger.budget("patients"))
+        patients, period 2: epsilon 0.5 in all, 0 spent, 0.5 remain; one record replaced
+        """
+        _check_source(source)
+        return self.append(
+            "period",
+            {"source": source},
+            check=lambda entries: refuse_no_period(History.of(entries, source), source),
+        )
 
     def budget(self, source: str, receiver: str | None = None) -> Budget | None:
         """Return the budget of a source, with what was spent on all that a receiver may put together.
 
-        If the source has budgets under several names, all bind; the one that leaves least is returned.
+        If the source has budgets under several names, or a share for this period, all bind; the one that leaves least is
+        returned.
 
         >>> import tempfile
         >>> ledger = Ledger(f"{tempfile.mkdtemp()}/releases.db")
@@ -149,6 +189,11 @@ class Ledger(Chain):
         if fault := fault_of(entry.kind, entry.body):
             raise self._bad(place, fault)
         return entry
+
+
+def _check_source(source: object) -> None:
+    if not (isinstance(source, str) and source and len(source) <= MAX_CHARACTERS):
+        raise InputError("Name the source whose budget it is, as the schema or its file does.")
 
 
 def _refuse(entries: Sequence[Entry], body: Mapping[str, Any], table: Table) -> None:

@@ -13,14 +13,19 @@ from pydantic import Field
 from sudare.errors import InputError, ParameterError
 from sudare.plans.plan import VERSION, Plan
 from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.pview.account import Account
 from sudare.pview.domain import Domain
-from sudare.pview.method import Method
-from sudare.pview.methods import method_from_json, method_of
+from sudare.pview.interest import GivenWorkload, Interest
+from sudare.pview.method import Method, WorkloadMethod
+from sudare.pview.methods import METHODS, method_from_json, method_of
+from sudare.pview.pview import Model
 from sudare.pview.saved import MAX_AXES, Form, checked
 from sudare.tables.attribute import Role
+from sudare.tables.counts import Counts
 from sudare.tables.folders import PLAN
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
+from sudare.tables.text import listed
 
 NEIGHBOURS: Literal["add or remove"] = "add or remove"
 """What the promise is about: tables that differ in one record, added or removed."""
@@ -45,12 +50,21 @@ class PViewDesign(Plan):
     """The whole budget, and with a delta in which unit it is counted: epsilon or rho."""
     method: Method
     """How it is learned, and which shares of the budget its parts get."""
+    interest: Interest | None = None
+    """What will be asked, if that is known: the budget follows it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.requirement, DifferentialPrivacy) or self.requirement.per != "table":
             raise ParameterError(
                 "A p-view needs differential privacy of the whole table, such as DifferentialPrivacy(1.0). Got "
                 f"{self.requirement} instead."
+            )
+        if self.interest is not None and not isinstance(self.method, WorkloadMethod):
+            others = [name for name, one in METHODS.items() if issubclass(one, WorkloadMethod)]
+            instead = f", or use {listed(others)}" if others else ""
+            raise ParameterError(
+                f"The method '{self.method.name}' spends its budget alike, whatever will be asked. Leave the workload "
+                f"out{instead}."
             )
 
     @classmethod
@@ -59,10 +73,19 @@ class PViewDesign(Plan):
         schema: Schema,
         requirement: DifferentialPrivacy,
         method: str | Method = "pairs",
+        workload: GivenWorkload | None = None,
         **parameters: Any,
     ) -> PViewDesign:
         """Take the domain from the schema, and the method as an object or by its short name."""
-        return cls(Domain.of(schema), requirement, method_of(method, parameters))
+        domain = Domain.of(schema)
+        interest = None if workload is None else Interest.of(workload, domain)
+        return cls(domain, requirement, method_of(method, parameters), interest)
+
+    def learn(self, counts: Counts, account: Account) -> Model:
+        """Learn from counts over the domain's cells, within an account's budget."""
+        if self.interest is not None and isinstance(self.method, WorkloadMethod):
+            return self.method.learn_for(self.interest, counts, self.domain, account)
+        return self.method.learn(counts, self.domain, account)
 
     def refuse_other(self, table: Table) -> None:
         """Refuse a table that does not have the design's attributes, or calls one of them an identifier."""
@@ -87,17 +110,19 @@ class PViewDesign(Plan):
             "delta": self.requirement.delta,
             "method": self.method.to_json(),
             "domain": self.domain.to_json(),
+            **({} if self.interest is None else {"interest": self.interest.to_json()}),
         }
 
     @classmethod
     def from_json(cls, data: object) -> PViewDesign:
         """Read what `to_json` wrote, and refuse everything else."""
         form = checked(DesignForm, data, "The design of a p-view")
+        domain, method = Domain.from_json(form.domain), method_from_json(form.method)
+        interest = None if form.interest is None else Interest.from_json(form.interest, domain)
         try:
-            requirement = DifferentialPrivacy(form.epsilon, form.delta)
+            return cls(domain, DifferentialPrivacy(form.epsilon, form.delta), method, interest)
         except ParameterError as error:
             raise InputError(f"The design of a p-view cannot be what it says. {error}") from None
-        return cls(Domain.from_json(form.domain), requirement, method_from_json(form.method))
 
     def files(self) -> Mapping[str, Callable[[Path], object]]:
         """Return what writes its one file."""
@@ -120,3 +145,4 @@ class DesignForm(Form):
     delta: float
     method: dict[str, Any]
     domain: list[dict[str, Any]] = Field(min_length=1, max_length=MAX_AXES)
+    interest: list[dict[str, Any]] | None = None

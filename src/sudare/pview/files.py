@@ -15,10 +15,9 @@ from typing import Any
 import polars as pl
 
 from sudare.errors import InputError
-from sudare.pview.cloud import Cloud
+from sudare.pview.combined import PLAIN, Combined
 from sudare.pview.domain import Domain
 from sudare.pview.kept_folder import KeptFolder
-from sudare.pview.models import BlocksModel, CellsModel, ProductModel
 from sudare.pview.pview import PView
 from sudare.pview.saved import (
     MAX_BYTES,
@@ -42,7 +41,7 @@ FORMAT, VERSION = "sudare p-view", 2
 FIRST_FORMAT = "sudare view"  # of version 1
 MAX_FACTS_LENGTH = 8 * 2**20
 """Characters of what is said about how the p-view was made."""
-KINDS: dict[str, Any] = {"cloud": Cloud, "blocks": BlocksModel, "cells": CellsModel, "product": ProductModel}
+KINDS: dict[str, Any] = {**PLAIN, Combined.kind: Combined}
 
 
 def save(pview: PView, folder: str | Path, *, force: bool = False) -> Path:
@@ -90,12 +89,16 @@ def _check_facts(facts: Mapping[str, Any], domain: Domain) -> None:
         raise InputError(
             f"The facts of the p-view are too long. They may have {MAX_FACTS_LENGTH:,} characters."
         )
-    if not isinstance(facts.get("certificate", {}), dict):
-        raise InputError("The certificate of the p-view is of no known form.")
-    if "budget" in facts:
-        for share in Spending.from_json(facts["budget"]).shares:
-            for name in share.attributes:
-                domain.place(name)
+    parts = facts.get("parts", [])
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise InputError("What is said of the parts of the p-view is of no known form.")
+    for own in (facts, *parts):
+        if not isinstance(own.get("certificate", {}), dict):
+            raise InputError("The certificate of the p-view is of no known form.")
+        if "budget" in own:
+            for share in Spending.from_json(own["budget"]).shares:
+                for name in share.attributes:
+                    domain.place(name)
 
 
 def open_pview(folder: str | Path) -> PView:

@@ -12,6 +12,7 @@ from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import refused
 from sudare.pview.account import Account
 from sudare.pview.domain import Domain
+from sudare.pview.interest import Interest
 from sudare.pview.pview import Model
 from sudare.pview.spending import FRACTION
 from sudare.tables.counts import Counts
@@ -49,6 +50,14 @@ class Method(ABC):
             return cls(**{name: _read(value) for name, value in data.items()})
         except ParameterError as error:
             raise InputError(f"The method '{cls.name}' cannot be what it says. {error}") from None
+
+
+class WorkloadMethod(Method):
+    """A method that can let its budget follow what will be asked."""
+
+    @abstractmethod
+    def learn_for(self, interest: Interest, counts: Counts, domain: Domain, account: Account) -> Model:
+        """Learn as `learn` does, and best what will be asked. What is promised is the same."""
 
 
 def _read(value: object) -> object:

@@ -108,7 +108,8 @@ class PView:
     domain: Domain
     model: Model = field(repr=False)
     facts: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What it promises (`certificate`), and on what the budget was spent (`budget`), as plain data."""
+    """What it promises (`certificate`), and on what the budget was spent (`budget`), as plain data; of one that was
+    combined, also those of its `parts`."""
     kept: HeldBack | None = field(default=None, repr=False)
     """What stays with its holder; one that was opened has it only from the holder's own folder."""
 
@@ -163,8 +164,8 @@ class PView:
     def _kept(self) -> HeldBack:
         if self.kept is None:
             raise InputError(
-                "This p-view has only what is handed over, since it was copied, or opened without its `keep` folder. Its "
-                "holder's record and design are there, and with the p-view that was materialized."
+                "This p-view has only what is handed over, since it was copied, combined, or opened without its `keep` folder. "
+                "The holder's record and the design are there, and with the p-view that was materialized."
             )
         return self.kept
 

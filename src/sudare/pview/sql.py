@@ -46,6 +46,25 @@ def answer(pview: PView, query: str) -> pl.DataFrame:
     return ask(pview, question_of(query, pview.domain))
 
 
+def statements_of(text: str) -> list[str]:
+    """Take a text apart into its statements, which end with semicolons.
+
+    >>> statements_of("SELECT COUNT(*) FROM view; -- all; really\\nSELECT COUNT(*) FROM view WHERE a = ';';")
+    ['SELECT COUNT(*) FROM view', "SELECT COUNT(*) FROM view WHERE a = ';'"]
+    """
+    try:
+        tokens = sqlglot.tokenize(text, dialect=DIALECT)
+    except SqlglotError as error:
+        raise InputError(f"This is not SQL: {str(error).splitlines()[0].rstrip('.')}. {SUPPORTED}") from None
+    statements: list[list[Any]] = [[]]
+    for token in tokens:
+        if token.token_type.name == "SEMICOLON":
+            statements.append([])
+        else:
+            statements[-1].append(token)
+    return [text[own[0].start : own[-1].end + 1] for own in statements if own]
+
+
 def question_of(query: str, domain: Domain) -> Question:
     """Read a query on a domain."""
     return _Reader(domain).question(query)

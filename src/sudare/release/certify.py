@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.tables.text import text_of
+from sudare.verification.claims import MAX_TEXT_LENGTH
 from sudare.verification.files import open_table
 from sudare.verification.finders import find_in_views
 from sudare.verification.findings import Verification
@@ -91,6 +93,37 @@ def certify_pview(declared: Declared, commitment: InputHash) -> Certificate:
         records={},
         randomness=declared.randomness,
         input=commitment,
+    )
+
+
+def certify_combined(
+    parts: Sequence[Certificate],
+    promise: DifferentialPrivacy,
+    caveats: Sequence[str],
+    utility: dict[str, Any],
+) -> Certificate:
+    """Say what p-views promise together; it is tied to the inputs of all of them.
+
+    The holder, who has the salts of all, can open it: it is the SHA-256 of their commitments, one after the other.
+    """
+    together = "".join(one.input.sha256_salted for one in parts)
+    sources = list(dict.fromkeys(one.input.source for one in parts))
+    # One that says how the noise can be undone comes first, where pages look for it.
+    randomness = sorted({one.randomness for one in parts}, key=lambda own: not own.startswith("UNSAFE"))
+    return Certificate(
+        requirements=[str(promise)],
+        promises=[promise_to_json(promise)],
+        attributes=parts[0].attributes,
+        measured={key: value for key, value in _budget(promise).items() if value},
+        method="combine",
+        utility=utility,
+        caveats=list(caveats),
+        records={},
+        randomness="; ".join(randomness)[:MAX_TEXT_LENGTH],
+        input=InputHash(
+            source=sources[0] if len(sources) == 1 else f"{len(sources)} tables",
+            sha256_salted=hashlib.sha256(together.encode()).hexdigest(),
+        ),
     )
 
 

@@ -89,6 +89,11 @@ def read_toml(path: Path, what: str) -> tuple[dict[str, Any], str]:
     return parse_toml(content, str(path)), content.decode("utf-8-sig")
 
 
+def read_text(path: Path, what: str) -> str:
+    """Read a small text file."""
+    return _decoded(read_bytes(path, what, TOML_BYTES), path, what)
+
+
 def read_csv_rows(path: Path, what: str, delimiter: str, most: int) -> Iterator[tuple[int, list[str]]]:
     """Read a small CSV file row by row, with the line on which each ends; no row may have more than so many fields."""
     text = _decoded(read_bytes(path, what, CSV_BYTES), path, what)

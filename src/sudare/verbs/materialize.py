@@ -12,6 +12,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.account import Account
 from sudare.pview.design import PViewDesign
 from sudare.pview.domain import Domain
+from sudare.pview.interest import GivenWorkload
 from sudare.pview.method import Method
 from sudare.pview.methods import METHODS, method_of
 from sudare.pview.pview import Model, PView
@@ -39,6 +40,7 @@ def materialize(
     *,
     ledger: Ledger | None = None,
     receiver: str | None = None,
+    workload: GivenWorkload | None = None,
     unsafe_seed: int | None = None,
     **parameters: Any,
 ) -> PView:
@@ -48,7 +50,8 @@ def materialize(
     added or removed; with a delta, noise is Gaussian. `method` is an object of `sudare.methods`, or its short name:
     "pairs" (a cloud of points that agrees with noisy tables of single attributes and of the pairs that matter most),
     "dp-mondrian" (the paper's, with its parameters theta, tree_share, beta and gamma), or a baseline: "independent",
-    "identity" or "dawa". A ledger is charged before anything is measured, and refuses what would overspend; what is
+    "identity" or "dawa". A `workload` says what will be asked, if that is known, to a method whose budget can follow it:
+    queries in SQL, or a mapping of "queries", "marginals", "ranges" and "prefixes" to lists of these. A ledger is charged before anything is measured, and refuses what would overspend; what is
     refused for another reason costs nothing.
 
     >>> import polars as pl, sudare as sd
@@ -61,7 +64,7 @@ def materialize(
     table_given(table, "materialize")
     method = method_of(method, parameters)
     refuse_undeclared(table, _undeclared(table.schema))
-    design = PViewDesign(Domain.of(table.schema), requirement, method)
+    design = PViewDesign.of(table.schema, requirement, method, workload)
     return materialize_design(design, table, ledger=ledger, receiver=receiver, unsafe_seed=unsafe_seed)
 
 
@@ -97,10 +100,10 @@ def materialize_design(
         ledger.refuse(entry, table)  # at once, before anything is measured
         # The entry stands when the first share is spent, and does so even if something fails then.
         account.opening = lambda: ledger.record(entry, table)
-    model = design.method.learn(counts, design.domain, account)
+    model = design.learn(counts, account)
     budget = account.spending.to_json()
     refuse_overspent(budget, design.requirement)
-    certificate = certificate.model_copy(update={"utility": _size(model, design.domain)})
+    certificate = certificate.model_copy(update={"utility": size_of(model, design.domain)})
     facts = {"certificate": certificate.model_dump(mode="json"), "budget": budget}
     return PView(design.domain, model, facts, replace(kept, certificate=certificate))
 
@@ -120,7 +123,7 @@ def _undeclared(schema: Schema) -> list[str]:
     return [name for name, one in counted.items() if one.domain is None and one.bounds is None]
 
 
-def _size(model: Model, domain: Domain) -> dict[str, Any]:
+def size_of(model: Model, domain: Domain) -> dict[str, Any]:
     """Say how large the p-view is against the tensor of all counts."""
     rows, columns = model.frame().shape
     return {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -14,6 +16,7 @@ from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.privacy.certificate import Certificate
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.promises import Promise
+from sudare.pview.combined import Combined
 from sudare.pview.files import DATA, MANIFEST, PAGE, open_pview
 from sudare.pview.pview import PView
 from sudare.tables.folders import CERTIFICATE, handed_over
@@ -46,11 +49,25 @@ def find_in_pview(folder: Path, promised: Sequence[Promise] | None) -> Verificat
         if name not in (DATA, MANIFEST, CERTIFICATE, PAGE) or path.is_symlink():
             raise RequirementError(f"{path} is no part of a p-view. Take it out.")
     pview = open_pview(folder)
-    budget = _budget(pview.facts, pview.domain.names, folder)
     certificate = _certificate(pview.facts, folder)
     notes = _refuse_other_certificate(files, certificate)
-    if more := set(pview.facts) - {"certificate", "budget"}:
+    claimed, budget = _claimed(pview.facts, pview, folder)
+    parts = pview.facts["parts"] if isinstance(pview.model, Combined) and "parts" in pview.facts else None
+    if more := set(pview.facts) - {"certificate", "budget", *([] if parts is None else ["parts"])}:
         raise RequirementError(f"{folder}: the facts of the p-view have {shown(min(more))}. Take it out.")
+    if isinstance(pview.model, Combined):
+        _refuse_other_sum(pview.model, parts, pview, folder)
+    note = refuse_other_bytes(folder / DATA, Runs.of(pview.model.frame()), certificate.versions.get("polars"))
+    refuse_other_json(folder / MANIFEST)
+    roles = {name: column.role for name, column in certificate.attributes.items()}
+    findings = claimed if promised is None else _findings(promised, budget, folder)
+    return replace(findings, roles=roles, notes=(*notes, *([note] if note else [])))
+
+
+def _claimed(facts: Mapping[str, Any], pview: PView, folder: Path) -> tuple[Verification, Mapping[str, Any]]:
+    """Hold what is certified of a p-view against its budget and its size; return what was found, and the budget."""
+    budget = _budget(facts, pview.domain.names, folder)
+    certificate = _certificate(facts, folder)
     own = promised_by(certificate)
     claimed = _findings(own, budget, folder)
     delta = max(promise.delta for promise in own if isinstance(promise, DifferentialPrivacy))
@@ -58,11 +75,36 @@ def find_in_pview(folder: Path, promised: Sequence[Promise] | None) -> Verificat
     refuse_texts(certificate)
     _refuse_other_claims(certificate, pview, own)
     _refuse_other_whole(budget, own, folder)
-    note = refuse_other_bytes(folder / DATA, Runs.of(pview.model.frame()), certificate.versions.get("polars"))
-    refuse_other_json(folder / MANIFEST)
-    roles = {name: column.role for name, column in certificate.attributes.items()}
-    findings = claimed if promised is None else _findings(promised, budget, folder)
-    return replace(findings, roles=roles, notes=(*notes, *([note] if note else [])))
+    return claimed, budget
+
+
+def _refuse_other_sum(model: Combined, parts: object, pview: PView, folder: Path) -> None:
+    """Refuse a combined p-view that is not the sum of its parts: each holds, and together they spent what it says."""
+    if not isinstance(parts, list) or len(parts) != len(model.parts):
+        raise RequirementError(f"{folder}: the p-view does not say what each of its parts promises.")
+    inputs, shares, wholes = [], [], []
+    budget = pview.facts["budget"]
+    for facts, own in zip(parts, model.parts, strict=True):
+        if set(facts) != {"certificate", "budget"}:
+            raise RequirementError(
+                f"{folder}: a part of the p-view says more, or less, than it promises and spent."
+            )
+        claimed, spent = _claimed(facts, replace(pview, model=own), folder)
+        claimed.refuse_if_broken()
+        if spent["unit"] != budget["unit"]:
+            raise RequirementError(f"{folder}: the parts of the p-view are counted in epsilon and in rho.")
+        inputs.append(facts["certificate"]["input"]["sha256_salted"])
+        shares += spent["shares"]
+        wholes.append(Fraction(spent["whole"]))
+    together = hashlib.sha256("".join(inputs).encode()).hexdigest()
+    if shares != budget["shares"] or sum(wholes) != Fraction(budget["whole"]):
+        raise RequirementError(f"{folder}: the budget of the p-view is not the sum of what its parts spent.")
+    if pview.facts["certificate"]["input"]["sha256_salted"] != together:
+        raise RequirementError(f"{folder}: the p-view is tied to other inputs than its parts are.")
+    power = 0 if model.of == "mean" else 2 if budget["unit"] == "epsilon" else 1
+    expected = [float(one**power / sum(other**power for other in wholes)) for one in wholes]
+    if not all(math.isclose(*pair, abs_tol=1e-12) for pair in zip(model.weights, expected, strict=True)):
+        raise RequirementError(f"{folder}: the parts of the p-view do not weigh what they spent.")
 
 
 def _refuse_other_certificate(files: Mapping[str, Path], certificate: Certificate) -> list[str]:
