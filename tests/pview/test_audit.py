@@ -172,7 +172,7 @@ def mondrian_pair(table, target, promise, **change):
     [
         {},
         pytest.param({"theta": 2.0, "gamma": 0.99}, marks=pytest.mark.slow),
-        pytest.param({"gamma": 0.1}, marks=pytest.mark.slow),
+        *(pytest.param({"gamma": gamma}, marks=pytest.mark.slow) for gamma in (0, 0.1, 1)),
     ],
 )
 @pytest.mark.parametrize(

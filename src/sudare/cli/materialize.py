@@ -53,7 +53,12 @@ def materialize(
     ] = None,
     beta: Annotated[float | None, typer.Option(help="dp-mondrian: how deep blocks are cut.")] = None,
     gamma: Annotated[
-        float | None, typer.Option(help="dp-mondrian: the share of its tests in what finds the blocks.")
+        float | None,
+        typer.Option(help="dp-mondrian: the share of its tests in what finds the blocks, 0 to 1."),
+    ] = None,
+    projection: Annotated[
+        bool | None,
+        typer.Option("--projection", help="dp-mondrian: no block has less than nobody; the sum stays."),
     ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     engine: Engine = None,
@@ -65,7 +70,13 @@ def materialize(
     json: Json = False,
 ) -> None:
     """Make a p-view of a table: a differentially private stand-in that answers any range count."""
-    parameters = {"theta": theta, "tree_share": tree_share, "beta": beta, "gamma": gamma}
+    parameters = {
+        "theta": theta,
+        "tree_share": tree_share,
+        "beta": beta,
+        "gamma": gamma,
+        "projection": projection,
+    }
     declared = schema_of(schema)
     book = ready_to_write(output, ledger, receiver, force=force)
     table = read_table(source, declared, engine, memory)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,8 +16,8 @@ from pydantic import Field
 from sudare.errors import InputError
 from sudare.pview import _boxes, noisy_counts
 from sudare.pview.boxes import MAX_CELLS, Boxes, answer, neighbours
-from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct
-from sudare.pview.saved import Form, Layout, Number, checked, refuse_large, refuse_unfit
+from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct, project
+from sudare.pview.saved import MAX_COUNT, Form, Layout, Number, checked, refuse_large, refuse_unfit
 from sudare.utility.intervals import REACH
 
 Codes = NDArray[Any]
@@ -44,17 +45,23 @@ class BlocksModel:
         return self.boxes.counts(low, high)
 
     def errors(self, low: Codes, high: Codes) -> Floats:
-        """Return the standard errors of these counts."""
+        """Return the standard errors of these counts; where noise left less than nobody, nobody crowds."""
         boxes = self.boxes
-        return answer(_boxes.errors, (boxes.low.T, boxes.high.T, boxes.weights, self.squares), low, high)
+        crowding = np.maximum(boxes.weights, 0.0)
+        return answer(_boxes.errors, (boxes.low.T, boxes.high.T, crowding, self.squares), low, high)
 
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
         """Count by all cells of some axes, where cells weigh as much as is given."""
         return self.boxes.table(axes, weights)
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
-        """Draw the cells of so many records."""
-        return self.boxes.sample(n, rng)
+        """Draw the cells of so many records, from the nearest counts of the same total without any below 0."""
+        return self._drawn.sample(n, rng)
+
+    @cached_property
+    def _drawn(self) -> Boxes:
+        weights = self.boxes.weights
+        return replace(self.boxes, weights=project(weights, float(weights.sum())))
 
     def frame(self) -> pl.DataFrame:
         """Return it as columns."""
@@ -77,7 +84,7 @@ class BlocksModel:
         refuse_unfit(frame, cls.layouts(sizes))
         squares = frame["variance"].to_numpy(writable=True)
         refuse_large(squares, "The variance of a block", least=0.0)
-        return cls(Boxes.from_frame(frame.drop("variance"), sizes), squares)
+        return cls(Boxes.from_frame(frame.drop("variance"), sizes, least=-MAX_COUNT), squares)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ class NoisyBlocks:
     high: Codes
     """The last one, which belongs to it."""
     counts: Floats
-    """Noisy, and not below 0."""
+    """Noisy; one that is below 0 counts as it is."""
     deviations: Floats
     """The standard deviation of each count's noise."""
 
