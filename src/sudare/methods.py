@@ -10,6 +10,7 @@ from sudare.pview.baselines import Identity, Independent
 from sudare.pview.dawa import Dawa
 from sudare.pview.mondrian import DPMondrian
 from sudare.pview.pairs import Pairs
+from sudare.pview.privbayes import PrivBayes
 from sudare.randomization.methods import Area, Bins, Bits, Factor, Matrix, Noise, Optimal, Retain
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "Noise",
     "Optimal",
     "Pairs",
+    "PrivBayes",
     "Retain",
 ]

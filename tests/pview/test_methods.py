@@ -19,6 +19,7 @@ ALL = [
     methods.Identity(),
     methods.Independent(),
     methods.Dawa(),
+    methods.PrivBayes(),
 ]
 
 

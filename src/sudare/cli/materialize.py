@@ -42,16 +42,24 @@ def materialize(
         float, typer.Option(help="A small delta, such as 1e-9, allows Gaussian noise.", min=0)
     ] = 0.0,
     method: Annotated[
-        Literal["pairs", "dp-mondrian", "independent", "identity", "dawa"],
+        Literal["pairs", "dp-mondrian", "independent", "identity", "dawa", "privbayes"],
         typer.Option(help="How it is made; the others are there to compare."),
     ] = "pairs",
     theta: Annotated[
-        float | None, typer.Option(help="dp-mondrian: at which error a block is even enough.")
+        float | None,
+        typer.Option(
+            help="dp-mondrian: at which error a block is even enough; privbayes: how clear a table must be."
+        ),
     ] = None,
     tree_share: Annotated[
         float | None, typer.Option(help="dp-mondrian: the share of the budget that finds the blocks.")
     ] = None,
-    beta: Annotated[float | None, typer.Option(help="dp-mondrian: how deep blocks are cut.")] = None,
+    beta: Annotated[
+        float | None,
+        typer.Option(
+            help="dp-mondrian: how deep blocks are cut; privbayes: the share of the budget that chooses the network."
+        ),
+    ] = None,
     gamma: Annotated[
         float | None,
         typer.Option(help="dp-mondrian: the share of its tests in what finds the blocks, 0 to 1."),

@@ -13,10 +13,11 @@ from sudare.pview.dawa import Dawa
 from sudare.pview.method import Method
 from sudare.pview.mondrian import DPMondrian
 from sudare.pview.pairs import Pairs
+from sudare.pview.privbayes import PrivBayes
 from sudare.tables.text import listed, shown
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (Pairs, DPMondrian, Identity, Independent, Dawa)
+    method.name: method for method in (Pairs, DPMondrian, Identity, Independent, Dawa, PrivBayes)
 }
 
 
