@@ -101,6 +101,7 @@ PVIEWS: dict[str, Make] = {
     "materialize identity": materializing("identity"),
     "materialize dawa": materializing("dawa"),
     "materialize privbayes": materializing("privbayes"),
+    "materialize hdmm": materializing("hdmm"),
 }
 EVERY = DETERMINISTIC | RANDOM | PVIEWS
 

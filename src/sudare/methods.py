@@ -8,6 +8,7 @@
 from sudare.generalization.methods import Blind, FullDomain, Minimal, Mondrian
 from sudare.pview.baselines import Identity, Independent
 from sudare.pview.dawa import Dawa
+from sudare.pview.hdmm import Hdmm
 from sudare.pview.mondrian import DPMondrian
 from sudare.pview.pairs import Pairs
 from sudare.pview.privbayes import PrivBayes
@@ -22,6 +23,7 @@ __all__ = [
     "Dawa",
     "Factor",
     "FullDomain",
+    "Hdmm",
     "Identity",
     "Independent",
     "Matrix",

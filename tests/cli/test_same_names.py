@@ -50,6 +50,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         sd.DifferentialPrivacy,
         sd.methods.DPMondrian,
         sd.methods.PrivBayes,
+        sd.methods.Hdmm,
         sd.PView.write,
     ],
     "publish": [sd.publish, sd.Policy, sd.publish_pview, sd.Release.write],

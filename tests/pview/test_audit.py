@@ -1,5 +1,6 @@
 """Whether the methods keep their epsilon, by what their outputs tell; and whether such a test would notice if not."""
 
+import math
 from fractions import Fraction
 from functools import partial
 
@@ -16,6 +17,7 @@ from sudare.pview.account import Account
 from sudare.pview.allocation import Allocation
 from sudare.pview.baselines import learn_identity, noisy_histograms
 from sudare.pview.dawa import deviations, noise_of_costs
+from sudare.pview.hdmm import along_all, strategies_for
 from sudare.pview.mondrian import DPMondrian, perturb, spend, strengths
 from sudare.pview.privbayes import R_SENSITIVITY, dependence
 from sudare.pview.two_ways import MISFIT_SENSITIVITY, misfit
@@ -413,6 +415,42 @@ def test_a_dependence_thought_half_as_sensitive_is_caught(sensitivity, kept):
     promise = DifferentialPrivacy(1.0)
     spent = share_spent(promise, *privbayes_pair(promise, share=Fraction(49, 50), sensitivity=sensitivity))
     assert spent <= 1 if kept else spent > 1.2
+
+
+# -- HDMM -----------------------------------------------------------------------------------------------
+
+
+def hdmm_runs(table, promise, seed, *, change=None, times=1):
+    """Measure as `learn_hdmm` does, many times at once, what the record at (0, 0) changes; `change` may be too small."""
+    budget = account(promise, seed, times)
+    strategies = strategies_for(table.shape, ("prefixes", "prefixes"), 2, pure=budget.pure)
+    rows = [own.rows for own in strategies]
+    one = np.zeros_like(table)
+    one[0, 0] = 1
+    moved = along_all(one, rows)
+    seen = moved > 0
+    assert seen.sum() == 4  # the cell, and both attributes' sums that it is in
+    true = math.prod(own.change(pure=budget.pure) for own in strategies)
+    part = budget.spend("cells", Fraction(1))
+    noisy = along_all(table, rows)[seen] + budget.noise(RUNS * 4, part, change or true).reshape(RUNS, 4)
+    sides = (noisy > 0) + (noisy >= moved[seen])
+    along = noisy @ moved[seen] / (np.linalg.norm(moved) * budget.deviation(part, true))
+    return [joined(*sides.T), np.rint(4 * np.clip(along, -4, 4))]
+
+
+def hdmm_pair(promise, **change):
+    table = np.zeros((12, 10), dtype=np.int64)
+    return [hdmm_runs(x, promise, s, **change) for s, x in with_one_more(table, (0, 0))]
+
+
+@pure_and_gaussian(1.0, slow=[pytest.mark.slow])
+def test_hdmm_keeps_its_promise(promise):
+    assert 0.5 < share_spent(promise, *hdmm_pair(promise)) <= 1
+
+
+def test_noise_for_one_attribute_s_change_alone_is_caught():
+    promise = DifferentialPrivacy(1.0)
+    assert share_spent(promise, *hdmm_pair(promise, change=64)) > 2
 
 
 # -- Gaussian noise by itself, and what would be caught -------------------------------------------------------

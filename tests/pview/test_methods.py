@@ -20,6 +20,7 @@ ALL = [
     methods.Independent(),
     methods.Dawa(),
     methods.PrivBayes(),
+    methods.Hdmm(),
 ]
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import sudare as sd
 
-METHODS = ["pairs", "dp-mondrian", "projected", "identity", "independent"]
+METHODS = ["pairs", "dp-mondrian", "projected", "identity", "independent", "privbayes", "hdmm"]
 MADE = {"projected": sd.methods.DPMondrian(projection=True)}
 PURE, GAUSSIAN = sd.DifferentialPrivacy(1.0), sd.DifferentialPrivacy(1.0, 1e-6)
 REACH = 1.959964

@@ -42,7 +42,7 @@ def materialize(
         float, typer.Option(help="A small delta, such as 1e-9, allows Gaussian noise.", min=0)
     ] = 0.0,
     method: Annotated[
-        Literal["pairs", "dp-mondrian", "independent", "identity", "dawa", "privbayes"],
+        Literal["pairs", "dp-mondrian", "independent", "identity", "dawa", "privbayes", "hdmm"],
         typer.Option(help="How it is made; the others are there to compare."),
     ] = "pairs",
     theta: Annotated[
@@ -68,6 +68,12 @@ def materialize(
         bool | None,
         typer.Option("--projection", help="dp-mondrian: no block has less than nobody; the sum stays."),
     ] = None,
+    workload: Annotated[
+        Literal["ranges", "prefixes", "marginals"] | None, typer.Option(help="hdmm: what will be asked.")
+    ] = None,
+    ways: Annotated[
+        int | None, typer.Option(help="hdmm: of how many attributes at once that will be asked.", min=1)
+    ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     engine: Engine = None,
     memory: Memory = None,
@@ -84,6 +90,8 @@ def materialize(
         "beta": beta,
         "gamma": gamma,
         "projection": projection,
+        "workload": workload,
+        "ways": ways,
     }
     declared = schema_of(schema)
     book = ready_to_write(output, ledger, receiver, force=force)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -14,11 +14,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sudare.errors import InputError
-from sudare.pview import _boxes, noisy_counts
+from sudare.pview import _boxes, noisy_counts, p_identity
 from sudare.pview.boxes import MAX_CELLS, Boxes, answer, neighbours
 from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct, project
+from sudare.pview.p_identity import PIdentity
 from sudare.pview.saved import MAX_COUNT, Form, Layout, Number, checked, refuse_large, refuse_unfit
 from sudare.utility.intervals import REACH
+
+MAX_WEIGHT = 2**20
+"""Of a cell in a strategy."""
 
 Codes = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -124,7 +128,10 @@ class CellsModel:
 
     def extras(self) -> dict[str, Any]:
         """Return what is not in the columns."""
-        return {"deviation": self.cells.deviation}
+        told: dict[str, Any] = {"deviation": self.cells.deviation}
+        if self.cells.strategies is not None:
+            told["strategies"] = [own.to_json() for own in self.cells.strategies]
+        return told
 
     @classmethod
     def layouts(cls, sizes: tuple[int, ...]) -> list[Layout]:
@@ -138,14 +145,18 @@ class CellsModel:
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
         """Take it from columns."""
-        form = checked(DeviationForm, extras, "What the manifest says of the cells")
+        form = checked(CellsForm, extras, "What the manifest says of the cells")
         refuse_unfit(frame, cls.layouts(sizes))
         bucket = frame["bucket"].to_numpy().reshape(sizes) if "bucket" in frame.columns else None
         if bucket is not None and not (
             bucket.min() == 0 and bucket.max() < frame.height and np.bincount(bucket.ravel()).all()
         ):
             raise InputError("The buckets are not numbered from 0 on, each with a cell of its own.")
-        return cls(NoisyCells(frame["count"].to_numpy().reshape(sizes), form.deviation, bucket))
+        if form.strategies is not None and bucket is not None:
+            raise InputError("The cells have buckets and strategies, and can have one of them only.")
+        strategies = None if form.strategies is None else _strategies(form.strategies, sizes)
+        table = frame["count"].to_numpy().reshape(sizes)
+        return cls(NoisyCells(table, form.deviation, bucket, strategies))
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,3 +242,32 @@ class DeviationForm(Form):
     """What is not in the columns: the standard deviation of every count's noise."""
 
     deviation: Number = Field(ge=0)
+
+
+Weights = Annotated[list[Annotated[int, Field(ge=0, le=MAX_WEIGHT)]], Field(max_length=p_identity.MAX_CELLS)]
+
+
+class StrategyForm(Form):
+    """What was measured of an attribute."""
+
+    own: Weights
+    sums: list[Weights] = Field(max_length=p_identity.MAX_CELLS)
+
+
+class CellsForm(DeviationForm):
+    """What is not in the columns of cells; strategies only if more than the cells was measured."""
+
+    strategies: list[StrategyForm] | None = None
+
+
+def _strategies(forms: Sequence[StrategyForm], sizes: Sequence[int]) -> tuple[PIdentity, ...]:
+    """Take strategies for attributes of these sizes, and refuse others."""
+    if len(forms) != len(sizes):
+        raise InputError(f"The strategies are not those of {len(sizes)} attributes.")
+    for form, size in zip(forms, sizes, strict=True):
+        if {len(form.own), *map(len, form.sums)} != {size} or min(form.own) < 1:
+            raise InputError(f"A strategy does not weigh each of {size:,} cells.")
+    return tuple(
+        PIdentity(np.array(form.own), np.array(form.sums, dtype=np.int64).reshape(-1, size))
+        for form, size in zip(forms, sizes, strict=True)
+    )

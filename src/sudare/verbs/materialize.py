@@ -49,7 +49,7 @@ def materialize(
     added or removed; with a delta, noise is Gaussian. `method` is an object of `sudare.methods`, or its short name:
     "pairs" (a cloud of points that agrees with noisy tables of single attributes and of the pairs that matter most),
     "dp-mondrian" (the paper's, with its parameters theta, tree_share, beta and gamma), or a baseline: "independent",
-    "identity" or "dawa". A ledger is charged before anything is measured, and refuses what would overspend; what is
+    "identity", "dawa", "privbayes" or "hdmm". A ledger is charged before anything is measured, and refuses what would overspend; what is
     refused for another reason costs nothing.
 
     >>> import polars as pl, sudare as sd
