@@ -47,7 +47,7 @@ def test_a_table_without_a_checksum_is_read_as_it_is_given(
 ) -> None:
     monkeypatch.setenv("SUDARE_DATA", str(tmp_path))
     with pytest.raises(
-        InputError, match="Set SUDARE_DATA to a folder that has it as 'bitcoin/BitcoinHeistData.csv'"
+        InputError, match=r"Set SUDARE_DATA to a folder that has it as 'bitcoin/BitcoinHeistData\.csv'"
     ):
         datasets.load("bitcoin-heist")
     (tmp_path / "bitcoin").mkdir()

@@ -12,7 +12,7 @@ import pytest
 
 import sudare as sd
 from papers.dp_mondrian.__main__ import QUICK, SPARSE, Reproduction, main, positives
-from papers.dp_mondrian.data import BITCOIN, DATA, PHONEME, SMALL, bitcoin, present, uniform
+from papers.dp_mondrian.data import BITCOIN, DATA, PHONEME, SMALL, _schema, bitcoin, present, uniform
 from papers.dp_mondrian.differences import aggregation_error, differences
 from papers.dp_mondrian.expected import Asking, rmse, workloads
 from papers.dp_mondrian.measure import Row, estimates, methods, pview_of, sweep, tasks
@@ -191,14 +191,16 @@ def test_bitcoin_is_read_where_its_file_is(tmp_path: Path, monkeypatch: pytest.M
     lines += [f"1x{i},{2011 + i % 8},{i % 365 + 1},{i % 144},{i / 7},{i % 9},0,{i % 3},{i * 1000000.0},{'white' if i % 9 else 'princetonCerber'}" for i in range(90)]  # fmt: skip
     (tmp_path / "bitcoin/BitcoinHeistData.csv").write_text("\n".join(lines) + "\n")
     assert present() == (*DATA, BITCOIN)
-    bitcoin.cache_clear()
+    for kept in (bitcoin, _schema):
+        kept.cache_clear()
     try:
         assert bitcoin().columns == lines[0].split(",")[1:]
         assert len(BITCOIN.table()) == 90
         assert positives(BITCOIN) == pytest.approx(80 / 90)
         assert len(BITCOIN.table().columns) == TABLE_3["Bitcoin"].columns
     finally:
-        bitcoin.cache_clear()
+        for kept in (bitcoin, _schema):
+            kept.cache_clear()
 
 
 def test_synthetic_rows_are_drawn_from_the_cells_that_they_should() -> None:
