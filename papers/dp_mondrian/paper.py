@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from papers.dp_mondrian.printed import loss
+
 OURS = "pairs"
 PAPERS = "dp-mondrian"
-PRINTED = "dp-mondrian as printed (loses 1.81 ε)"
+PRINTED = f"dp-mondrian as printed (loses {loss(1.0):.2f} ε)"
 METHODS = (OURS, PAPERS, PRINTED, "independent", "privbayes", "identity", "dawa", "hdmm")
-IDENTITY_EST, HDMM, HDMM_SETS = "Identity_est", "HDMM", "HDMM, a strategy for each set"
+IDENTITY_EST, HDMM, HDMM_SETS = "Identity_est", "HDMM", "HDMM by sets"
 EXPECTED = (IDENTITY_EST, HDMM, HDMM_SETS)
 """Their errors are computed, and not measured."""
 GAN = "DP-GAN"
