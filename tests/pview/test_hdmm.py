@@ -97,7 +97,7 @@ def test_sums_beat_the_cells_alone_on_long_attributes(kind, pure):
 
 @BOTH
 def test_rounded_strategies_are_never_worse_than_cells_and_change_as_they_say(pure):
-    for n, most in ((2, 64), (10, 4), (40, 16), (100, 64)):
+    for n, most in ((2, 64), (10, 4), (40, 16)):
         wanted = gram("ranges", n)
         found = in_whole_numbers(best_sums(wanted, pure=pure), wanted, most, pure=pure)
         assert found.own.min() >= 1

@@ -400,6 +400,9 @@ def covered(
             ("independent", False, 4, GAUSSIAN),
             ("dawa", True, 2, PURE),
             ("pairs", True, 2, GAUSSIAN),
+            ("hdmm", True, 4, PURE),
+            ("privbayes", True, 4, None),
+            ("dawa", False, 4, None),
         )
         for promise in (PURE, GAUSSIAN)
     ],

@@ -447,11 +447,12 @@ BIG = {name: {"bounds": (0, 999)} for name in ("x", "y", "z")}
         pytest.param({"theta": 3}, 0.5, id="no such parameter"),
         pytest.param({"unsafe_seed": -1}, 0.5, id="no seed"),
         pytest.param({}, 0.0, id="no epsilon"),
-        pytest.param({"method": "dawa"}, 0.5, id="dawa with three attributes"),
-        pytest.param({"method": "identity"}, 0.5, id="too many cells"),
+        *(pytest.param({"method": m}, 0.5, id=f"too many cells: {m}") for m in ("identity", "dawa", "hdmm")),
         pytest.param({"method": "dp-mondrian", "theta": -1}, 0.5, id="theta"),
         pytest.param({"method": "dp-mondrian", "beta": 0}, 0.5, id="beta"),
-        pytest.param({"method": "dp-mondrian", "gamma": 1}, 0.5, id="gamma"),
+        pytest.param({"method": "dp-mondrian", "gamma": 2}, 0.5, id="gamma"),
+        pytest.param({"method": "dp-mondrian", "gamma": 0}, 0.5, id="a tree without end"),
+        pytest.param({"method": "privbayes", "beta": 1}, 0.5, id="privbayes' beta"),
         pytest.param({"method": "dp-mondrian", "tree_share": 2}, 0.5, id="tree_share"),
         pytest.param({}, 1e-12, id="noise too wide to draw"),
         pytest.param({"method": "dp-mondrian"}, 1e-12, id="nothing left for a tree"),
@@ -533,7 +534,7 @@ def test_a_theta_beyond_all_keeps_everybody_in_one_block(table: sd.Table) -> Non
     )
 
 
-@pytest.mark.parametrize("method", ["identity", "dawa"])
+@pytest.mark.parametrize("method", ["identity", "dawa", "hdmm"])
 def test_methods_of_all_cells_refuse_a_large_domain(method: str) -> None:
     table = read(pl.DataFrame({name: [1, 2, 3] for name in BIG}), **BIG)
     with pytest.raises(sd.ParameterError, match=r"1,000,000,000. Use fewer attributes or wider bins"):
