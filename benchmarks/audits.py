@@ -19,7 +19,7 @@ import polars as pl
 import sudare as sd
 from benchmarks.common import show
 from sudare.noise.keystream import Keystream
-from sudare.pview import pairs
+from sudare.pview import pairs, privbayes
 from sudare.pview.account import Account
 from sudare.pview.domain import Domain
 from sudare.pview.methods import METHODS
@@ -30,9 +30,8 @@ from sudare.verbs.materialize import materialize
 from tests.pview.audit import Labels, audit, joined
 
 RUNS = 100_000  # on each of two tables
-POINTS = (
-    100  # of the default method: they are drawn from noisy tables only, and more of them would take longer
-)
+POINTS = 100
+"""Of methods that draw points: from noisy tables only, so that more of them would tell no more, and take longer."""
 BINS = 64  # of scores
 PURE, GAUSSIAN = sd.DifferentialPrivacy(3.0), sd.DifferentialPrivacy(3.0, 1e-2)
 
@@ -63,13 +62,16 @@ class Small(NamedTuple):
 
 
 FEW = Small((2, 3), {(0, 0): 3, (1, 1): 1})
+LONG = Small((24,), {(0,): 3, (9,): 1})  # so long that HDMM measures sums, too
 # So many that the default method nearly always measures pairs, but not far more; and all pairs alike, for any order.
 MANY = Small((2, 2, 2), {(0, 0, 0): 600, (1, 1, 0): 240, (1, 0, 1): 240, (0, 1, 1): 240})
+
+TABLES = {"pairs": MANY, "privbayes": MANY, "hdmm": LONG}
 
 
 def main(quick: bool = False) -> None:
     lines = [
-        Line.of(method, promise, MANY if method == "pairs" else FEW, 300 if quick else RUNS)
+        Line.of(method, promise, TABLES.get(method, FEW), 300 if quick else RUNS)
         for method in METHODS
         for promise in (PURE, GAUSSIAN)
     ]
@@ -121,7 +123,7 @@ def _seen(method: str, promise: sd.DifferentialPrivacy, small: Small, seed: int,
     domain = Domain.of(table.schema)
     counts, account = domain.counts(table), Account(promise, Keystream.unsafe(seed))
     low, high = np.moveaxis(np.array(small.boxes()), 2, 0)
-    mine = _made(method, counts, domain, account, pairs.POINTS).counts(low, high)
+    mine = _made(method, counts, domain, account, None).counts(low, high)
     users = materialize(table, promise, method, unsafe_seed=seed).counts(low, high)
     assert np.array_equal(mine, users), f"what is audited is not what users of {method} get"
     paired = any(share.kind == "pair" for share in account.spent)
@@ -135,12 +137,15 @@ def _seen(method: str, promise: sd.DifferentialPrivacy, small: Small, seed: int,
     return Seen(answers, forms)
 
 
-def _made(method: str, counts: Counts, domain: Domain, account: Account, points: int) -> PView:
+def _made(method: str, counts: Counts, domain: Domain, account: Account, points: int | None) -> PView:
     """Make a p-view as `sd.materialize` does, but without a certificate, which would take most of the time."""
-    if method != "pairs":
-        return PView(domain, METHODS[method]().learn(counts, domain, account))
-    ordered = [axis.ordered for axis in domain.axes]
-    return PView(domain, pairs.learn_pairs(counts, ordered, account, points=points))
+    if method == "pairs" and points:
+        ordered = [axis.ordered for axis in domain.axes]
+        return PView(domain, pairs.learn_pairs(counts, ordered, account, points=points))
+    if method == "privbayes" and points:
+        chosen = privbayes.PrivBayes()
+        return PView(domain, privbayes.learn_privbayes(counts, account, chosen, points=points))
+    return PView(domain, METHODS[method]().learn(counts, domain, account))
 
 
 def _form(model: Model) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,13 +60,6 @@ def materializing(method: Any, delta: float = 0.0) -> Make:
     return lambda table: sd.materialize(table, sd.DifferentialPrivacy(2.0, delta), method, unsafe_seed=1)
 
 
-def of_two_attributes(table: sd.Table) -> sd.Table:
-    """The table without what DAWA could not line up beside two attributes."""
-    dropped = {name: sd.Attribute(role="identifier") for name in ("age", "note")}
-    attributes = table.schema.attributes | dropped
-    return replace(table, schema=table.schema.model_copy(update={"attributes": attributes}))
-
-
 def applying(make: Make) -> Make:
     """Learn from the table, and apply what was learned to it."""
 
@@ -108,7 +100,9 @@ PVIEWS: dict[str, Make] = {
     "materialize dp-mondrian": materializing(sd.methods.DPMondrian()),
     "materialize independent": materializing("independent"),
     "materialize identity": materializing("identity"),
-    "materialize dawa": lambda table: materializing("dawa")(of_two_attributes(table)),
+    "materialize dawa": materializing("dawa"),
+    "materialize privbayes": materializing("privbayes"),
+    "materialize hdmm": materializing("hdmm"),
 }
 EVERY = DETERMINISTIC | RANDOM | PVIEWS
 

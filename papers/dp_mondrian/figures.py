@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from papers.dp_mondrian.measure import Row, Timed
-from papers.dp_mondrian.paper import METHODS, OURS, PAPERS
+from papers.dp_mondrian.paper import EXPECTED, METHODS, OURS, PAPERS
 from sudare.reports.charts import AFTER, AMBER, BEFORE, LIGHT, Line, horizontal_bars, lines, standalone
 
-COLOURS = {OURS: AFTER, PAPERS: AMBER, "independent": BEFORE, "identity": LIGHT, "dawa": LIGHT}
+COLOURS = dict.fromkeys((*METHODS, *EXPECTED), LIGHT) | {OURS: AFTER, PAPERS: AMBER, "independent": BEFORE}
 AT = "random 3D"
 
 

@@ -8,8 +8,10 @@
 from sudare.generalization.methods import Blind, FullDomain, Minimal, Mondrian
 from sudare.pview.baselines import Identity, Independent
 from sudare.pview.dawa import Dawa
+from sudare.pview.hdmm import Hdmm
 from sudare.pview.mondrian import DPMondrian
 from sudare.pview.pairs import Pairs
+from sudare.pview.privbayes import PrivBayes
 from sudare.randomization.methods import Area, Bins, Bits, Factor, Matrix, Noise, Optimal, Retain
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "Dawa",
     "Factor",
     "FullDomain",
+    "Hdmm",
     "Identity",
     "Independent",
     "Matrix",
@@ -29,5 +32,6 @@ __all__ = [
     "Noise",
     "Optimal",
     "Pairs",
+    "PrivBayes",
     "Retain",
 ]

@@ -72,6 +72,9 @@ def test_parameters_of_a_method(materialize: Run) -> None:
     assert "The method 'independent' has no parameter 'theta'" in done.err
     assert materialize("--method", "dp-mondrian", "--theta", "2").code == 0
     assert json.loads(Path("out/keep/plan.json").read_text())["method"]["theta"] == 2
+    assert materialize("--method", "dp-mondrian", "--gamma", "0", "--projection", "--force").code == 0
+    told = json.loads(Path("out/keep/plan.json").read_text())["method"]
+    assert (told["gamma"], told["projection"]) == ("0", True)
 
 
 def test_the_ledger_is_charged_once_and_knows_the_folder(materialize: Run) -> None:

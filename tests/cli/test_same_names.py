@@ -46,7 +46,14 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "combine": [sd.combine, sd.PView.save],
     "generalize": [sd.generalize, *BLOCKS, sd.Release.write],
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
-    "materialize": [sd.materialize, sd.DifferentialPrivacy, sd.methods.DPMondrian, sd.PView.write],
+    "materialize": [
+        sd.materialize,
+        sd.DifferentialPrivacy,
+        sd.methods.DPMondrian,
+        sd.methods.PrivBayes,
+        sd.methods.Hdmm,
+        sd.PView.write,
+    ],
     "publish": [sd.publish, sd.Policy, sd.publish_pview, sd.Release.write],
     "randomize": [
         sd.randomize,

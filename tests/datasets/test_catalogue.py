@@ -11,7 +11,7 @@ import pytest
 
 from sudare import datasets
 from sudare.datasets.files import FILES
-from sudare.errors import ParameterError
+from sudare.errors import InputError, ParameterError
 
 TEXT, INTEGER, REAL = pl.String, pl.Int64, pl.Float64
 
@@ -39,7 +39,22 @@ METRO, COIL = "metro_traffic/Metro_Interstate_Traffic_Volume.csv", "coil2000/tic
 
 
 def test_names_are_the_tables_of_the_collection() -> None:
-    assert datasets.names() == list(SHAPES)
+    assert datasets.names() == [*SHAPES, "bitcoin-heist"]
+
+
+def test_a_table_without_a_checksum_is_read_as_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUDARE_DATA", str(tmp_path))
+    with pytest.raises(
+        InputError, match=r"Set SUDARE_DATA to a folder that has it as 'bitcoin/BitcoinHeistData\.csv'"
+    ):
+        datasets.load("bitcoin-heist")
+    (tmp_path / "bitcoin").mkdir()
+    (tmp_path / "bitcoin/BitcoinHeistData.csv").write_text(
+        "address,income,label\n1a,2.5e8,white\n1b,7,montrealAPT\n"
+    )
+    assert datasets.load("bitcoin-heist").rows() == [("1a", 2.5e8, "white"), ("1b", 7.0, "montrealAPT")]
 
 
 @pytest.mark.parametrize("name", SHAPES)

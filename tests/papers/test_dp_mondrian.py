@@ -7,14 +7,32 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 import pytest
 
+import sudare as sd
 from papers.dp_mondrian.__main__ import QUICK, SPARSE, Reproduction, main, positives
-from papers.dp_mondrian.data import DATA, PHONEME, SMALL, uniform
+from papers.dp_mondrian.data import BITCOIN, DATA, PHONEME, SMALL, _schema, bitcoin, present, uniform
 from papers.dp_mondrian.differences import aggregation_error, differences
-from papers.dp_mondrian.measure import Row, flat_dawa, methods, pview_of, sweep, tasks
-from papers.dp_mondrian.paper import METHODS, ORIGINAL, OURS, PAPERS, TABLE_3, in_bytes
-from papers.dp_mondrian.report import answers, arr, in_words
+from papers.dp_mondrian.expected import Asking, rmse, workloads
+from papers.dp_mondrian.measure import Row, estimates, methods, pview_of, sweep, tasks
+from papers.dp_mondrian.paper import (
+    EXPECTED,
+    HDMM,
+    HDMM_SETS,
+    IDENTITY_EST,
+    METHODS,
+    OURS,
+    PAPERS,
+    PRINTED,
+    TABLE_2,
+    TABLE_3,
+    in_bytes,
+)
+from papers.dp_mondrian.printed import Block, cut_errors, loss, overspending_blocks
+from papers.dp_mondrian.report import arr, beaten, in_words
+from papers.dp_mondrian.teach import sources
+from papers.dp_mondrian.words import answers
 from sudare.pview.domain import Domain
 from tests.pview.counted import rows_of
 
@@ -27,6 +45,7 @@ def reproduction(data_folder: Path, scikit_learn: None) -> Reproduction:
 @pytest.mark.slow
 def test_every_method_has_every_workload(reproduction: Reproduction) -> None:
     assert [row.method for row in reproduction.rows] == list(METHODS)
+    assert [row.method for row in reproduction.estimates] == list(EXPECTED)
     for row in reproduction.rows:
         assert len(row.errors) == 8
         for errors in row.errors.values():
@@ -51,6 +70,12 @@ def _histograms_are_better(rows: list[Row]) -> None:
     assert relative[PAPERS] == 1
     assert relative[OURS] < 1
     assert relative["independent"] < 1 < relative["identity"]
+
+
+def test_expected_errors_stand_beside_measured_ones() -> None:
+    rows = estimates((4, 3, 3, 2), "x")
+    assert [row.method for row in rows] == list(EXPECTED)
+    assert all(len(row.errors) == 8 and min(min(e) for e in row.errors.values()) > 0 for row in rows)
 
 
 def test_tables_are_the_papers(data_folder: Path) -> None:
@@ -90,15 +115,92 @@ def test_workloads_find_no_error_in_the_truth(data_folder: Path) -> None:
         assert measure(wrong) > 0, name  # type: ignore[arg-type]
 
 
-def test_cells_in_one_row_keep_their_places(data_folder: Path) -> None:
-    table = PHONEME.table()
-    domain = Domain.of(table.schema)
-    pview = flat_dawa(table, 1, 1_000.0)
-    counts = np.zeros(domain.sizes)
-    np.add.at(counts, tuple(rows_of(domain, table).T), 1)
-    assert np.abs(pview.model.table([0, 1], {}) - counts.sum(axis=(2, 3, 4, 5))).max() < 20
-    assert methods(domain.cells) == list(METHODS)
-    assert methods(10**7) == SPARSE
+def test_methods_of_all_cells_are_left_out_of_large_domains() -> None:
+    assert methods(10**6) == list(METHODS)
+    assert methods(10**7) == [*SPARSE[:2], PRINTED, *SPARSE[2:]]
+
+
+# -- Expected errors ------------------------------------------------------------------------------------
+
+
+def test_expected_errors_of_identity_are_those_of_many_runs() -> None:
+    names, sizes = ["a", "b", "c", "d"], (6, 3, 4, 2)
+    bounds = {name: (0, size - 1) for name, size in zip(names, sizes, strict=True)}
+    schema = sd.Schema.from_roles(quasi=names, bounds=bounds, missing="refuse")
+    table = sd.read(pl.DataFrame({name: [0, 1, 0, 1] for name in names}), schema)
+    (row,) = sweep(table, "", ["identity"], 200, 300)
+    for workload, errors in row.errors.items():
+        expected = rmse(sizes, workloads(4)[workload], IDENTITY_EST, 1.0)
+        # Discrete noise of ε = 1 has a variance of 1.84, and not 2.
+        assert np.sqrt(np.mean(np.square(errors)) * 2 / 1.84) == pytest.approx(expected, rel=0.12), workload
+
+
+def test_expected_errors_of_a_workload_follow_the_budget_and_the_sets() -> None:
+    sizes, asking = (16, 5, 3), Asking("prefixes", ((0, 1), (1, 2)))
+    alone, product, apart = (rmse(sizes, asking, method, 1.0) for method in (IDENTITY_EST, HDMM, HDMM_SETS))
+    assert product < alone
+    assert rmse(sizes, asking, HDMM, 2.0) == pytest.approx(product / 2)
+    one = Asking("cells", ((0,),))
+    assert rmse(sizes, one, HDMM_SETS, 1.0) == pytest.approx(
+        np.sqrt(2)
+    )  # one histogram, and all of the budget
+    assert apart > 0
+
+
+# -- Algorithm 2 as printed -----------------------------------------------------------------------------
+
+
+def test_blocks_as_printed_cover_the_domain_and_have_no_certificate() -> None:
+    table = uniform(2_000, 2, 50)
+    pview = pview_of(table, PRINTED, 1)
+    assert pview.facts == {}
+    assert pview.total == pytest.approx(2_000, rel=0.15)
+    counts = Domain.of(table.schema).counts(table)
+    blocks = overspending_blocks(counts, 20.0, np.random.default_rng(1))
+    cells = np.zeros(counts.sizes, dtype=int)
+    for low, high in zip(blocks.low, blocks.high, strict=True):
+        cells[low[0] : high[0] + 1, low[1] : high[1] + 1] += 1
+    assert (cells == 1).all()
+    assert loss(1.0) == pytest.approx(1.81)
+
+
+def test_cuts_as_printed_have_the_errors_of_their_definition() -> None:
+    table = uniform(300, 2, 30)
+    counts = Domain.of(table.schema).counts(table)
+    low, high = np.array([10, 20]), np.array([59, 90])
+    rows = np.flatnonzero(((counts.codes >= low) & (counts.codes <= high)).all(axis=1))
+    whole = np.zeros(counts.sizes, dtype=int)
+    np.add.at(whole, tuple(counts.codes.T), counts.weights)
+    inside = whole[10:60, 20:91]
+    halves = [
+        sum(float(np.abs(half - half.mean()).sum()) for half in np.split(inside, [at], axis=axis))
+        for axis in (0, 1)
+        for at in range(1, inside.shape[axis])
+    ]
+    assert np.allclose(cut_errors(counts, Block(rows, low, high, 1)), halves)
+
+
+# -- Bitcoin --------------------------------------------------------------------------------------------
+
+
+def test_bitcoin_is_read_where_its_file_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUDARE_DATA", str(tmp_path))
+    assert present() == DATA
+    (tmp_path / "bitcoin").mkdir()
+    lines = ["address,year,day,length,weight,count,looped,neighbors,income,label"]
+    lines += [f"1x{i},{2011 + i % 8},{i % 365 + 1},{i % 144},{i / 7},{i % 9},0,{i % 3},{i * 1000000.0},{'white' if i % 9 else 'princetonCerber'}" for i in range(90)]  # fmt: skip
+    (tmp_path / "bitcoin/BitcoinHeistData.csv").write_text("\n".join(lines) + "\n")
+    assert present() == (*DATA, BITCOIN)
+    for kept in (bitcoin, _schema):
+        kept.cache_clear()
+    try:
+        assert bitcoin().columns == lines[0].split(",")[1:]
+        assert len(BITCOIN.table()) == 90
+        assert positives(BITCOIN) == pytest.approx(80 / 90)
+        assert len(BITCOIN.table().columns) == TABLE_3["Bitcoin"].columns
+    finally:
+        for kept in (bitcoin, _schema):
+            kept.cache_clear()
 
 
 def test_synthetic_rows_are_drawn_from_the_cells_that_they_should() -> None:
@@ -126,11 +228,14 @@ def test_sizes_in_words() -> None:
 
 @pytest.mark.slow
 def test_report_and_figures(reproduction: Reproduction) -> None:
-    assert len(reproduction.shown) == 10
+    assert len(reproduction.shown) == 11
     for grid in reproduction.shown:
         assert all(len(line) == len(grid.headers) for line in grid.lines)
-    assert {one.method for one in reproduction.scores} == {*SPARSE, ORIGINAL}
-    assert len(answers(reproduction.rows, reproduction.scores, reproduction.domains)) == 5
+    assert [one.method for one in reproduction.scores] == sources(SPARSE)
+    both = [*reproduction.rows, *reproduction.estimates]
+    assert all(beaten(both, method) != "" for method in TABLE_2)
+    of = reproduction
+    assert len(answers(of.rows, of.estimates, of.sure, of.scores, of.domains)) == 7
     assert list(reproduction.pictures) == ["figure-3.svg", "figure-4.svg", "figure-5.svg", "figure-5-filled.svg", "figure-6.svg"]  # fmt: skip
     for picture in reproduction.pictures.values():
         ElementTree.fromstring(picture)

@@ -1,5 +1,6 @@
 """Whether the methods keep their epsilon, by what their outputs tell; and whether such a test would notice if not."""
 
+import math
 from fractions import Fraction
 from functools import partial
 
@@ -16,7 +17,9 @@ from sudare.pview.account import Account
 from sudare.pview.allocation import Allocation
 from sudare.pview.baselines import learn_identity, noisy_histograms
 from sudare.pview.dawa import deviations, noise_of_costs
+from sudare.pview.hdmm import along_all, strategies_for
 from sudare.pview.mondrian import DPMondrian, perturb, spend, strengths
+from sudare.pview.privbayes import R_SENSITIVITY, dependence
 from sudare.pview.two_ways import MISFIT_SENSITIVITY, misfit
 from tests.pview.audit import audit, joined, labels_of
 from tests.pview.counted import counted
@@ -172,7 +175,7 @@ def mondrian_pair(table, target, promise, **change):
     [
         {},
         pytest.param({"theta": 2.0, "gamma": 0.99}, marks=pytest.mark.slow),
-        pytest.param({"gamma": 0.1}, marks=pytest.mark.slow),
+        *(pytest.param({"gamma": gamma}, marks=pytest.mark.slow) for gamma in (0, 0.1, 1)),
     ],
 )
 @pytest.mark.parametrize(
@@ -367,6 +370,87 @@ def test_a_misfit_thought_too_little_sensitive_would_be_caught():
             [np.array([account.choose(scores, MISFIT_SENSITIVITY / 8, part) for _ in range(RUNS // 2)])]
         )
     assert audit(*runs) > 1.0
+
+
+# -- PrivBayes ------------------------------------------------------------------------------------------
+
+
+def privbayes_runs(more, promise, seed, *, share=Fraction(1, 3), sensitivity=R_SENSITIVITY, times=1):
+    """Play what PrivBayes does with its budget: the total, the choice of a child of the first attribute, and its table.
+
+    One record more raises the dependence of one child by 2 and lowers that of the other by 2: the most there can be.
+    """
+    budget, runs = account(promise, seed, times), RUNS // 4
+    children = np.array([[[2, 8], [18, 972]], [[0, 10], [100, 890]]])
+    children[:, 0, 0] += more
+    scores = np.array([dependence(table) for table in children], dtype=np.float64)
+    assert scores.tolist() == ([5, 0] if more else [3, 2])
+    total = children[0].sum() + budget.noise(runs, budget.spend("total", (1 - share) / 2)) - 1000
+    part = budget.spend("choice", share)
+    chosen = np.array([budget.choose(scores, sensitivity, part) for _ in range(runs)])
+    cell = children[chosen, 0, 0] + budget.noise(runs, budget.spend("counts", (1 - share) / 2))
+    assert budget.remaining == 0
+    return [
+        chosen,
+        bins(total),
+        joined(chosen, bins(cell)),
+        joined(chosen, bins(cell) // 2, bins(total) // 2),
+    ]
+
+
+def privbayes_pair(promise, **change):
+    return [privbayes_runs(more, promise, more, **change) for more in (0, 1)]
+
+
+@pure_and_gaussian(1.0, slow=[pytest.mark.slow])
+def test_privbayes_keeps_its_promise(promise):
+    assert 0.3 < share_spent(promise, *privbayes_pair(promise)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "kept"),
+    [pytest.param(R_SENSITIVITY, True, marks=pytest.mark.slow), (R_SENSITIVITY / 2, False)],
+)
+def test_a_dependence_thought_half_as_sensitive_is_caught(sensitivity, kept):
+    promise = DifferentialPrivacy(1.0)
+    spent = share_spent(promise, *privbayes_pair(promise, share=Fraction(49, 50), sensitivity=sensitivity))
+    assert spent <= 1 if kept else spent > 1.2
+
+
+# -- HDMM -----------------------------------------------------------------------------------------------
+
+
+def hdmm_runs(table, promise, seed, *, change=None, times=1):
+    """Measure as `learn_hdmm` does, many times at once, what the record at (0, 0) changes; `change` may be too small."""
+    budget = account(promise, seed, times)
+    strategies = strategies_for(table.shape, ("prefixes", "prefixes"), 2, pure=budget.pure)
+    rows = [own.rows for own in strategies]
+    one = np.zeros_like(table)
+    one[0, 0] = 1
+    moved = along_all(one, rows)
+    seen = moved > 0
+    assert seen.sum() == 4  # the cell, and both attributes' sums that it is in
+    true = math.prod(own.change(pure=budget.pure) for own in strategies)
+    part = budget.spend("cells", Fraction(1))
+    noisy = along_all(table, rows)[seen] + budget.noise(RUNS * 4, part, change or true).reshape(RUNS, 4)
+    sides = (noisy > 0) + (noisy >= moved[seen])
+    along = noisy @ moved[seen] / (np.linalg.norm(moved) * budget.deviation(part, true))
+    return [joined(*sides.T), np.rint(4 * np.clip(along, -4, 4))]
+
+
+def hdmm_pair(promise, **change):
+    table = np.zeros((12, 10), dtype=np.int64)
+    return [hdmm_runs(x, promise, s, **change) for s, x in with_one_more(table, (0, 0))]
+
+
+@pure_and_gaussian(1.0, slow=[pytest.mark.slow])
+def test_hdmm_keeps_its_promise(promise):
+    assert 0.5 < share_spent(promise, *hdmm_pair(promise)) <= 1
+
+
+def test_noise_for_one_attribute_s_change_alone_is_caught():
+    promise = DifferentialPrivacy(1.0)
+    assert share_spent(promise, *hdmm_pair(promise, change=64)) > 2
 
 
 # -- Gaussian noise by itself, and what would be caught -------------------------------------------------------

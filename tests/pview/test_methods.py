@@ -15,10 +15,12 @@ from sudare.pview.methods import METHODS, method_from_json, method_of
 ALL = [
     methods.Pairs(),
     methods.DPMondrian(),
-    methods.DPMondrian(theta=3, tree_share=Fraction(1, 3), beta=2, gamma=0.7),
+    methods.DPMondrian(theta=3, tree_share=Fraction(1, 3), beta=2, gamma=1, projection=True),
     methods.Identity(),
     methods.Independent(),
     methods.Dawa(),
+    methods.PrivBayes(),
+    methods.Hdmm(),
 ]
 
 
@@ -55,7 +57,7 @@ def test_shares_are_taken_as_they_are_written() -> None:
                 {"theta": "1/2/3"},
                 {"theta": True},
                 {"beta": 101},
-                {"gamma": "1"},
+                {"gamma": "3/2"},
                 {"gamma": "2/3x"},
                 {"tree_share": None},
                 {"more": 1},

@@ -10,6 +10,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview import _mondrian
 from sudare.pview._aggregation import STEPS, aggregation_error, sensitivity, steps
 from sudare.pview.account import Account
+from sudare.pview.models import BlocksModel
 from sudare.pview.mondrian import DPMondrian, learn_mondrian, spend
 from sudare.pview.spending import Share
 from sudare.tables.counts import Counts
@@ -134,11 +135,57 @@ def test_blocks_cover_every_cell_once_and_spend_everything(sizes, delta):
     budget = account(4.0, delta=delta)
     blocks = learn_mondrian(counted(codes, sizes), budget, DPMondrian())
     assert (cover(blocks, sizes) == 1).all()
-    assert (blocks.counts >= 0).all()
     assert (blocks.deviations > 0).all()
     assert len(blocks.low) == len(blocks.high) == len(blocks)
     assert budget.remaining == 0
     assert abs(blocks.counts.sum() - 2000) < 20 * len(blocks)
+
+
+def test_counts_are_raw_unless_a_projection_is_asked_for():
+    counts = counted(np.random.default_rng(1).integers(0, 40, (300, 2), dtype=np.int32), (40, 40))
+    raw, projected = (
+        learn_mondrian(counts, account(0.5), DPMondrian(projection=asked)) for asked in (False, True)
+    )
+    assert (raw.counts == np.rint(raw.counts)).all()
+    assert raw.counts.min() < 0 <= projected.counts.min()
+    assert projected.counts.sum() == pytest.approx(raw.counts.sum())
+    model = BlocksModel.of(raw, counts.sizes)
+    assert model.counts(np.array([[0, 0]]), np.array([[39, 39]]))[0] == pytest.approx(raw.counts.sum())
+    drawn = model.sample(20_000, np.random.default_rng(2))
+    cells = np.bincount(drawn[:, 0], minlength=40) / 20_000
+    shares = BlocksModel.of(projected, counts.sizes).table([0], {}) / projected.counts.sum()
+    assert np.allclose(cells, shares, atol=0.02)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_without_a_budget_for_tests_every_block_is_cut_to_the_end(delta):
+    counts = counted(np.random.default_rng(1).integers(0, 8, (500, 2), dtype=np.int32), (8, 8))
+    budget = account(4.0, delta=delta)
+    blocks = learn_mondrian(counts, budget, DPMondrian(gamma=0, beta=3))
+    assert len(blocks) > 55  # nearly all single cells: 18 depths are enough for most
+    assert budget.remaining == 0
+    shallow = learn_mondrian(counts, account(4.0), DPMondrian(gamma=0, beta=0.5, theta=1e9))
+    assert len(shallow) == 2 ** (3 - 1)  # kappa = 3
+
+
+def test_without_a_budget_for_cuts_these_do_not_look():
+    """All cuts are alike, so where the records lie must not matter; one root cut of 7, drawn often."""
+    first = np.array([[0]] * 5000, dtype=np.int32)
+    tables = [counted(first, (8,)), counted(first + 5, (8,))]
+    for counts in tables:
+        cut = DPMondrian(gamma=1, beta=0.6)  # kappa = 2: one cut
+        ends = [learn_mondrian(counts, account(9.0, s), cut).high[:, 0].min() for s in range(700)]
+        assert np.bincount(ends, minlength=7).min() > 60
+
+
+def test_gamma_0_on_a_large_domain_is_refused_before_anything_is_spent():
+    budget = account()
+    with pytest.raises(
+        ParameterError, match=r"would cut 1e\+08 blocks; 4,194,304 are the most\. Use a smaller beta"
+    ):
+        learn_mondrian(counted([], (100,) * 4), budget, DPMondrian(gamma=0))
+    assert not budget.spent
+    assert len(learn_mondrian(counted([], (100,) * 4), budget, DPMondrian(gamma=0, beta=0.1))) == 4
 
 
 def test_nothing_is_bisected_as_well():
@@ -187,7 +234,15 @@ def test_every_path_spends_the_whole():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"theta": -1}, {"tree_share": Fraction(1)}, {"gamma": 0.0}, {"beta": 0.0}, {"beta": math.inf}],
+    [
+        {"theta": -1},
+        {"tree_share": Fraction(1)},
+        {"gamma": 1.1},
+        {"gamma": -0.1},
+        {"beta": 0.0},
+        {"beta": math.inf},
+        {"projection": 1},
+    ],
 )
 def test_wrong_parameters_are_refused(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):

@@ -43,18 +43,37 @@ def materialize(
         float, typer.Option(help="A small delta, such as 1e-9, allows Gaussian noise.", min=0)
     ] = 0.0,
     method: Annotated[
-        Literal["pairs", "dp-mondrian", "independent", "identity", "dawa"],
+        Literal["pairs", "dp-mondrian", "independent", "identity", "dawa", "privbayes", "hdmm"],
         typer.Option(help="How it is made; the others are there to compare."),
     ] = "pairs",
     theta: Annotated[
-        float | None, typer.Option(help="dp-mondrian: at which error a block is even enough.")
+        float | None,
+        typer.Option(
+            help="dp-mondrian: at which error a block is even enough; privbayes: how clear a table must be."
+        ),
     ] = None,
     tree_share: Annotated[
         float | None, typer.Option(help="dp-mondrian: the share of the budget that finds the blocks.")
     ] = None,
-    beta: Annotated[float | None, typer.Option(help="dp-mondrian: how deep blocks are cut.")] = None,
+    beta: Annotated[
+        float | None,
+        typer.Option(
+            help="dp-mondrian: how deep blocks are cut; privbayes: the share of the budget that chooses the network."
+        ),
+    ] = None,
     gamma: Annotated[
-        float | None, typer.Option(help="dp-mondrian: the share of its tests in what finds the blocks.")
+        float | None,
+        typer.Option(help="dp-mondrian: the share of its tests in what finds the blocks, 0 to 1."),
+    ] = None,
+    projection: Annotated[
+        bool | None,
+        typer.Option("--projection", help="dp-mondrian: no block has less than nobody; the sum stays."),
+    ] = None,
+    asked: Annotated[
+        Literal["ranges", "prefixes", "marginals"] | None, typer.Option(help="hdmm: what will be asked.")
+    ] = None,
+    ways: Annotated[
+        int | None, typer.Option(help="hdmm: of how many attributes at once that will be asked.", min=1)
     ] = None,
     ask: Annotated[
         list[str] | None,
@@ -76,7 +95,15 @@ def materialize(
     json: Json = False,
 ) -> None:
     """Make a p-view of a table: a differentially private stand-in that answers any range count."""
-    parameters = {"theta": theta, "tree_share": tree_share, "beta": beta, "gamma": gamma}
+    parameters = {
+        "theta": theta,
+        "tree_share": tree_share,
+        "beta": beta,
+        "gamma": gamma,
+        "projection": projection,
+        "asked": asked,
+        "ways": ways,
+    }
     declared = schema_of(schema)
     workload = _queries(ask, ask_file)
     book = ready_to_write(output, ledger, receiver, force=force)

@@ -147,6 +147,16 @@ _DATASETS = {
             10_885,
             22,
         ),
+        _dataset(
+            "bitcoin-heist",
+            "BitcoinHeist, addresses that received ransom and others; its file must be in the data folder",
+            ("bitcoin/BitcoinHeistData.csv",),
+            _CC_BY,
+            "Akcora, C. G., Li, Y., Gel, Y. R. and Kantarcioglu, M. (2019). BitcoinHeist: Topological Data Analysis for"
+            " Ransomware Detection on the Bitcoin Blockchain. arXiv:1906.07852",
+            2_916_697,
+            10,
+        ),
     )
 }
 
@@ -265,4 +275,5 @@ _READERS: dict[str, Callable[[], pl.DataFrame]] = {
     "electricity": lambda: _typed("electricity/electricity.csv"),
     "phoneme": lambda: _typed("phoneme/phoneme.csv"),
     "jm1": lambda: _typed("jm1/jm1.csv"),
+    "bitcoin-heist": lambda: _typed("bitcoin/BitcoinHeistData.csv"),
 }

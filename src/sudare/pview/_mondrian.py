@@ -202,7 +202,8 @@ def grow(
 
     A row has the block's low codes, its high codes, its sum, its depth, and whether a test stopped it. The rows of
     `cells`, `counts` and `ranks` are permuted. theta is in steps, `converge` is epsilon_conv in fine parts, `cut` is
-    epsilon_cut. A block stops untested at depth kappa, or if it is one cell.
+    epsilon_cut. A block stops untested at depth kappa, or if it is one cell. An epsilon of 0 is none at all: no block is
+    tested, or cuts are drawn alike.
     """
     d, values = sizes.size, 0
     # Blocks that wait: the right halves on the way to the current one, at most one per depth.
@@ -227,8 +228,9 @@ def grow(
             widest = max(widest, width)
             cuts += width - 1
         mine = counts[start:stop]
-        tested = depth < kappa and volume > 1
-        if not tested or random_converge(source, mine, volume, theta, converge, draw):
+        ended = depth == kappa or volume == 1
+        tested = not ended and converge > 0
+        if ended or (tested and random_converge(source, mine, volume, theta, converge, draw)):
             if blocks == len(out):
                 out = _longer(out)
             for a in range(d):
@@ -239,10 +241,10 @@ def grow(
             waiting -= 1
             continue
         rows, marks = cells[start:stop], ranks[start:stop]
-        if stop > start:
+        if stop > start and cut > 0:
             cut_errors(rows, mine, marks, levels, lows[now], highs[now], sums, tallies, left, right)
             chosen = random_cut(source, left[:cuts], right[:cuts], volume / widest * (widest - 1), cut)
-        else:  # all cuts of nothing are alike
+        else:  # all cuts of nothing are alike, and so are all to those who do not look
             chosen = np.int64(below(source, np.uint64(cuts)))
         attribute = 0
         while chosen >= highs[now, attribute] - lows[now, attribute]:

@@ -68,10 +68,13 @@ class Wish:
     pure: bool
 
     @classmethod
-    def of(cls, strategies: Sequence[Strategy], pure: bool) -> Wish:
-        """Look at the strategies' ranges and sums."""
+    def of(cls, strategies: Sequence[Strategy], pure: bool, matters: Sequence[float] | None = None) -> Wish:
+        """Look at the strategies' ranges and sums, each as much as it matters."""
         power = 2 if pure else 1
-        variances = tuple(max(own.range_variance, 1e-3) for own in strategies)
+        weights = [1.0] * len(strategies) if matters is None else matters
+        variances = tuple(
+            max(w * own.range_variance, 1e-3) for w, own in zip(weights, strategies, strict=True)
+        )
         return cls(variances, tuple(own.total_variance * own.change**power for own in strategies), pure)
 
     @cached_property
@@ -123,11 +126,16 @@ def noise_of_ones(wish: Wish, account: Account) -> float:
 
 
 def allocate(
-    account: Account, strategies: Sequence[Strategy], total: float, apart: tuple[float, float] | None
+    account: Account,
+    strategies: Sequence[Strategy],
+    total: float,
+    apart: tuple[float, float] | None,
+    alone: float = 1.0,
 ) -> Allocation:
     """Decide from the noise, the noisy total and, where it was asked for, how far the records are from independence.
 
-    That comes with the deviation of its noise.
+    That comes with the deviation of its noise. `alone` is the part of all questions that are about one attribute: where there are
+    fewer, one-way tables get less.
     """
     wish, spent = (
         Wish.of(strategies, account.pure),
@@ -144,8 +152,9 @@ def allocate(
     unclear = seen < (MIN_CLEAR_PURE if account.pure else MIN_CLEAR)
     if unclear or (apart is not None and apart[0] < noise_of_ones(wish, account) + SURE * apart[1]):
         return Allocation(0, 1, left, Fraction(0), Fraction(0))
-    ones = Fraction(ones_needed(strategies, account.pure), SHARES)
-    ones -= total_share(strategies, account.pure)
+    needed = ones_needed(strategies, account.pure)
+    ones = Fraction(round(MIN_ONES + alone * (needed - MIN_ONES)), SHARES)
+    ones -= min(total_share(strategies, account.pure), ones / 2)
     rest = left - ones
     pairs = min(max(int(1.5 * tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree), every)
     bins = int(2 * clear(pairs, rest) ** (1 / 3))

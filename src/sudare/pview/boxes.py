@@ -70,8 +70,8 @@ class Boxes:
         return Layout(codes_of(sizes, ends) | {"weight": pl.Float64()}, 0, MAX_ROWS)
 
     @classmethod
-    def from_frame(cls, frame: pl.DataFrame, sizes: Sequence[int]) -> Boxes:
-        """Read what `frame` returned."""
+    def from_frame(cls, frame: pl.DataFrame, sizes: Sequence[int], *, least: float = 0.0) -> Boxes:
+        """Read what `frame` returned; no weight may be below the least."""
         refuse_unfit(frame, [cls.layout(sizes, points=points) for points in (True, False)])
         axes = range(len(sizes))
         ends = ("",) if "0" in frame.columns else ("low_", "high_")
@@ -79,7 +79,7 @@ class Boxes:
         if (high >= np.array(sizes)).any() or (low > high).any():  # codes are unsigned
             raise InputError("A box reaches beyond the domain.")
         weights = frame["weight"].to_numpy(writable=True)
-        refuse_large(weights, "The weight of a box", least=0.0)
+        refuse_large(weights, "The weight of a box", least=least)
         return cls.in_order(low, low if len(ends) == 1 else high, weights, sizes)
 
     @property

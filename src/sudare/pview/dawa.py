@@ -4,7 +4,8 @@ Stage 1: every interval whose length is a power of two costs its deviation, the 
 count costs; both with Laplace noise, drawn once per interval. The partition into intervals with the least noisy cost is
 found by dynamic programming. Stage 2: a noisy count for every bucket, spread evenly over its cells. (The paper's
 second stage also fits the counts to a workload; a p-view has none.) Cells of two attributes are lined up along a
-Hilbert curve, as there.
+Hilbert curve, as there; those of more one after the other, the last attribute's values first, as Kato and others do.
+Counts are as the noise left them.
 
 Why stage 1 is private: a record added to the cell j changes the cost of intervals that hold j only, each by at most
 Delta_b = 2 (1 - 1/|b|), and every partition has one such interval. Let a partition P with that interval b be the cheapest.
@@ -39,7 +40,7 @@ from sudare.pview.baselines import dense
 from sudare.pview.domain import Domain
 from sudare.pview.method import Method
 from sudare.pview.models import CellsModel
-from sudare.pview.noisy_counts import NoisyCells, check_counts, project
+from sudare.pview.noisy_counts import NoisyCells, check_counts
 from sudare.tables.counts import Counts
 
 MAX_CELLS = 2**20
@@ -47,7 +48,7 @@ MAX_CELLS = 2**20
 
 @dataclass(frozen=True)
 class Dawa(Method):
-    """Noisy counts of buckets of about even cells, for one or two attributes."""
+    """Noisy counts of buckets of about even cells, for small domains."""
 
     name: ClassVar[str] = "dawa"
 
@@ -57,7 +58,7 @@ class Dawa(Method):
 
 
 def learn_dawa(counts: Counts, account: Account, *, partition_share: Fraction = Fraction(1, 4)) -> NoisyCells:
-    """Return the cells of one or two attributes in about even buckets, each with a noisy count.
+    """Return all cells in about even buckets, each with a noisy count.
 
     partition_share is the part of the budget for the partition, the paper's epsilon_1.
 
@@ -71,11 +72,6 @@ def learn_dawa(counts: Counts, account: Account, *, partition_share: Fraction = 
     """
     check_counts(counts, "learn_dawa")
     sizes = counts.sizes
-    if len(sizes) > 2:
-        raise ParameterError(
-            f"DAWA lines up the cells of one or two attributes, and there are {len(sizes)}. Choose two of them, or "
-            "another method."
-        )
     if not 0 < partition_share < 1:
         raise refused(
             partition_share, "partition_share", "learn_dawa", "a number between 0 and 1, neither included"
@@ -91,7 +87,7 @@ def learn_dawa(counts: Counts, account: Account, *, partition_share: Fraction = 
     sums = np.add.reduceat(row, begins)
     lengths = np.diff(np.append(begins, row.size))
     noisy = sums + account.noise(sums.size, second)
-    even = project(noisy.astype(np.float64), float(noisy.sum())) / lengths
+    even = noisy / lengths
     table, bucket = np.empty(row.size), np.empty(row.size, dtype=np.int32)
     table[order] = np.repeat(even, lengths)
     bucket[order] = np.repeat(np.arange(sums.size), lengths)
@@ -138,9 +134,16 @@ def noise_of_costs(
 
 
 def along_curve(sizes: Sequence[int]) -> NDArray[np.int64]:
-    """Return the cells, as places in the flat table, in the order of a Hilbert curve; one attribute has its own order."""
+    """Return the cells, as places in the flat table, in the order of a Hilbert curve, if there are two attributes.
+
+    One attribute has its own order, and several that of the flat table: in every plane of one more attribute a curve
+    would turn anew.
+
+    >>> along_curve((2, 2)).tolist(), along_curve((2, 1, 2)).tolist()
+    ([0, 1, 3, 2], [0, 1, 2, 3])
+    """
     cells = np.arange(math.prod(sizes))
-    if len(sizes) == 1:
+    if len(sizes) != 2:
         return cells
     x, y = cells // sizes[1], cells % sizes[1]
     along = np.zeros_like(cells)

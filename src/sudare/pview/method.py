@@ -65,9 +65,10 @@ def _read(value: object) -> object:
     return Fraction(value) if isinstance(value, str) and FRACTION.fullmatch(value) else value
 
 
-def exact_share(value: object, name: str, owner: str) -> Fraction:
-    """Return a share between 0 and 1 exactly as it is written: 0.9 is nine tenths."""
+def exact_share(value: object, name: str, owner: str, *, ends: bool = False) -> Fraction:
+    """Return a share between 0 and 1 exactly as it is written: 0.9 is nine tenths. With `ends`, 0 and 1 are shares, too."""
     fits = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
-    if not fits or not 0 < value < 1:  # type: ignore[operator]
-        raise refused(value, name, owner, "a number between 0 and 1, neither included")
+    if not fits or not (0 <= value <= 1 if ends else 0 < value < 1):  # type: ignore[operator]
+        included = "both included" if ends else "neither included"
+        raise refused(value, name, owner, f"a number between 0 and 1, {included}")
     return Fraction(str(value))

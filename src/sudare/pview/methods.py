@@ -10,13 +10,15 @@ from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import one_of
 from sudare.pview.baselines import Identity, Independent
 from sudare.pview.dawa import Dawa
+from sudare.pview.hdmm import Hdmm
 from sudare.pview.method import Method
 from sudare.pview.mondrian import DPMondrian
 from sudare.pview.pairs import Pairs
+from sudare.pview.privbayes import PrivBayes
 from sudare.tables.text import listed, shown
 
 METHODS: dict[str, type[Method]] = {
-    method.name: method for method in (Pairs, DPMondrian, Identity, Independent, Dawa)
+    method.name: method for method in (Pairs, DPMondrian, Identity, Independent, Dawa, PrivBayes, Hdmm)
 }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -13,11 +14,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sudare.errors import InputError
-from sudare.pview import _boxes, noisy_counts
+from sudare.pview import _boxes, noisy_counts, p_identity
 from sudare.pview.boxes import MAX_CELLS, Boxes, answer, neighbours
-from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct
-from sudare.pview.saved import Form, Layout, Number, checked, refuse_large, refuse_unfit
+from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct, project
+from sudare.pview.p_identity import PIdentity
+from sudare.pview.saved import MAX_COUNT, Form, Layout, Number, checked, refuse_large, refuse_unfit
 from sudare.utility.intervals import REACH
+
+MAX_WEIGHT = 2**20
+"""Of a cell in a strategy."""
 
 Codes = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -44,17 +49,23 @@ class BlocksModel:
         return self.boxes.counts(low, high)
 
     def errors(self, low: Codes, high: Codes) -> Floats:
-        """Return the standard errors of these counts."""
+        """Return the standard errors of these counts; where noise left less than nobody, nobody crowds."""
         boxes = self.boxes
-        return answer(_boxes.errors, (boxes.low.T, boxes.high.T, boxes.weights, self.squares), low, high)
+        crowding = np.maximum(boxes.weights, 0.0)
+        return answer(_boxes.errors, (boxes.low.T, boxes.high.T, crowding, self.squares), low, high)
 
     def table(self, axes: Sequence[int], weights: Mapping[int, Floats]) -> Floats:
         """Count by all cells of some axes, where cells weigh as much as is given."""
         return self.boxes.table(axes, weights)
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
-        """Draw the cells of so many records."""
-        return self.boxes.sample(n, rng)
+        """Draw the cells of so many records, from the nearest counts of the same total without any below 0."""
+        return self._drawn.sample(n, rng)
+
+    @cached_property
+    def _drawn(self) -> Boxes:
+        weights = self.boxes.weights
+        return replace(self.boxes, weights=project(weights, float(weights.sum())))
 
     def frame(self) -> pl.DataFrame:
         """Return it as columns."""
@@ -77,7 +88,7 @@ class BlocksModel:
         refuse_unfit(frame, cls.layouts(sizes))
         squares = frame["variance"].to_numpy(writable=True)
         refuse_large(squares, "The variance of a block", least=0.0)
-        return cls(Boxes.from_frame(frame.drop("variance"), sizes), squares)
+        return cls(Boxes.from_frame(frame.drop("variance"), sizes, least=-MAX_COUNT), squares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +128,10 @@ class CellsModel:
 
     def extras(self) -> dict[str, Any]:
         """Return what is not in the columns."""
-        return {"deviation": self.cells.deviation}
+        told: dict[str, Any] = {"deviation": self.cells.deviation}
+        if self.cells.strategies is not None:
+            told["strategies"] = [own.to_json() for own in self.cells.strategies]
+        return told
 
     @classmethod
     def layouts(cls, sizes: tuple[int, ...]) -> list[Layout]:
@@ -131,14 +145,18 @@ class CellsModel:
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, sizes: tuple[int, ...], extras: Mapping[str, Any]) -> Self:
         """Take it from columns."""
-        form = checked(DeviationForm, extras, "What the manifest says of the cells")
+        form = checked(CellsForm, extras, "What the manifest says of the cells")
         refuse_unfit(frame, cls.layouts(sizes))
         bucket = frame["bucket"].to_numpy().reshape(sizes) if "bucket" in frame.columns else None
         if bucket is not None and not (
             bucket.min() == 0 and bucket.max() < frame.height and np.bincount(bucket.ravel()).all()
         ):
             raise InputError("The buckets are not numbered from 0 on, each with a cell of its own.")
-        return cls(NoisyCells(frame["count"].to_numpy().reshape(sizes), form.deviation, bucket))
+        if form.strategies is not None and bucket is not None:
+            raise InputError("The cells have buckets and strategies, and can have one of them only.")
+        strategies = None if form.strategies is None else _strategies(form.strategies, sizes)
+        table = frame["count"].to_numpy().reshape(sizes)
+        return cls(NoisyCells(table, form.deviation, bucket, strategies))
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,3 +242,32 @@ class DeviationForm(Form):
     """What is not in the columns: the standard deviation of every count's noise."""
 
     deviation: Number = Field(ge=0)
+
+
+Weights = Annotated[list[Annotated[int, Field(ge=0, le=MAX_WEIGHT)]], Field(max_length=p_identity.MAX_CELLS)]
+
+
+class StrategyForm(Form):
+    """What was measured of an attribute."""
+
+    own: Weights
+    sums: list[Weights] = Field(max_length=p_identity.MAX_CELLS)
+
+
+class CellsForm(DeviationForm):
+    """What is not in the columns of cells; strategies only if more than the cells was measured."""
+
+    strategies: list[StrategyForm] | None = None
+
+
+def _strategies(forms: Sequence[StrategyForm], sizes: Sequence[int]) -> tuple[PIdentity, ...]:
+    """Take strategies for attributes of these sizes, and refuse others."""
+    if len(forms) != len(sizes):
+        raise InputError(f"The strategies are not those of {len(sizes)} attributes.")
+    for form, size in zip(forms, sizes, strict=True):
+        if {len(form.own), *map(len, form.sums)} != {size} or min(form.own) < 1:
+            raise InputError(f"A strategy does not weigh each of {size:,} cells.")
+    return tuple(
+        PIdentity(np.array(form.own), np.array(form.sums, dtype=np.int64).reshape(-1, size))
+        for form, size in zip(forms, sizes, strict=True)
+    )

@@ -8,6 +8,11 @@ The symbols are the paper's. Where it slips, what is done here:
 - The score of a cut changes by less than 2, not 4, since one record is in one child only.
 - A block that a test stopped at depth k made k tests and k - 1 cuts. What it did not spend goes to its count, with
   that one cut's share, which equation 12 forgets. One that stopped untested has one test's more.
+- gamma = 0 leaves no budget for tests, so there are none: every block is cut as deep as beta allows. gamma = 1 leaves none for
+  cuts: each is drawn alike from all of them, which is what the exponential mechanism does with an epsilon of 0.
+
+Counts are as the noise left them, below 0 where that was so, as in the paper. `projection` makes them the nearest ones
+that are not below 0 and have the same sum, of which the noisy counts know all there is to know: it costs nothing.
 
 Why it is private, though a block's budget depends on where it stopped (the paper's Theorem 4): the probability of a
 tree with noisy counts is a product over its nodes. One record changes the factors on one path from the root only,
@@ -31,7 +36,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.noise._chacha import tap
-from sudare.privacy.requirement import number
+from sudare.privacy.requirement import number, refused
 from sudare.pview import _mondrian
 from sudare.pview._aggregation import STEPS
 from sudare.pview.account import FINE, ROUNDING, Account
@@ -39,6 +44,7 @@ from sudare.pview.domain import Domain
 from sudare.pview.method import Method, exact_share
 from sudare.pview.models import BlocksModel
 from sudare.pview.noisy_counts import Codes, Floats, NoisyBlocks, check_counts, project
+from sudare.pview.saved import MAX_ROWS
 from sudare.tables.counts import Counts
 
 Facts = NDArray[np.int64]
@@ -50,7 +56,7 @@ class DPMondrian(Method):
     """Blocks within which the records are spread about evenly, each with a noisy count.
 
     >>> DPMondrian(theta=10, gamma=0.5).to_json()
-    {'name': 'dp-mondrian', 'theta': 10.0, 'tree_share': '9/10', 'beta': 1.2, 'gamma': '1/2'}
+    {'name': 'dp-mondrian', 'theta': 10.0, 'tree_share': '9/10', 'beta': 1.2, 'gamma': '1/2', 'projection': False}
     """
 
     name: ClassVar[str] = "dp-mondrian"
@@ -61,7 +67,9 @@ class DPMondrian(Method):
     beta: float = 1.2
     """The largest depth of the tree, by the logarithm of the domain's size to base 2; above 0, and 100 at most."""
     gamma: float | Fraction = Fraction(9, 10)
-    """Which part of the tree's budget is for the tests, not the cuts; between 0 and 1."""
+    """Which part of the tree's budget is for the tests, not the cuts: from 0, no tests, to 1, cuts that do not look."""
+    projection: bool = False
+    """Whether counts are made consistent: none below 0, and the same sum. The paper's are as the noise left them."""
 
     def __post_init__(self) -> None:
         number(self.theta, "theta", "dp-mondrian", "a number of 0 or more", low=0)
@@ -70,8 +78,10 @@ class DPMondrian(Method):
         )
         for name in ("theta", "beta"):
             object.__setattr__(self, name, float(getattr(self, name)))
-        for name in ("tree_share", "gamma"):
-            object.__setattr__(self, name, exact_share(getattr(self, name), name, "dp-mondrian"))
+        object.__setattr__(self, "tree_share", exact_share(self.tree_share, "tree_share", "dp-mondrian"))
+        object.__setattr__(self, "gamma", exact_share(self.gamma, "gamma", "dp-mondrian", ends=True))
+        if not isinstance(self.projection, bool):
+            raise refused(self.projection, "projection", "dp-mondrian", "True or False")
 
     def learn(self, counts: Counts, domain: Domain, account: Account) -> BlocksModel:
         """Bisect the domain until its blocks are even, and count each with noise."""
@@ -112,8 +122,7 @@ def learn_mondrian(counts: Counts, account: Account, method: DPMondrian) -> Nois
     shares = spend(counts.sizes, account, method)
     low, high, facts = _bisect(counts, account, method.theta, shares)
     noisy, deviations = perturb(facts, shares, account)
-    # Nonnegative such that the noisy sum stays as it is, which costs nothing.
-    return NoisyBlocks(low, high, project(noisy, noisy.sum()), deviations)
+    return NoisyBlocks(low, high, project(noisy, noisy.sum()) if method.projection else noisy, deviations)
 
 
 def spend(sizes: Sequence[int], account: Account, method: DPMondrian) -> Shares:
@@ -123,21 +132,32 @@ def spend(sizes: Sequence[int], account: Account, method: DPMondrian) -> Shares:
     tree = for_tree * account.whole
     shares = Shares(test * tree / kappa, (1 - test) * tree / kappa, account.whole, kappa)
     strengths(shares, account)  # what would leave nothing is refused before it is spent
+    _refuse_too_many(sizes, shares)
     account.spend("tree", for_tree)
     account.spend("counts", 1 - for_tree)
     return shares
 
 
 def strengths(shares: Shares, account: Account) -> tuple[np.uint64, float]:
-    """Return the epsilon of a test in fine parts, rounded down, and that of a choice, less its rounding."""
+    """Return the epsilon of a test in fine parts, rounded down, and that of a choice, less its rounding; 0 if there is none."""
     test = shares.converge * FINE if account.pure else math.isqrt(int(2 * shares.converge * FINE**2))
-    choice = account.strength(shares.cut) - ROUNDING
-    if test < 1 or choice <= 0:
+    choice = account.strength(shares.cut) - ROUNDING if shares.cut else 0.0
+    if (shares.converge and test < 1) or (shares.cut and choice <= 0):
         raise ParameterError(
             f"DP-Mondrian would divide {account.unit} = {float(account.whole):g} among {shares.kappa} depths, which leaves "
             "nothing for each. Use a larger epsilon or fewer attributes."
         )
     return np.uint64(int(test)), choice
+
+
+def _refuse_too_many(sizes: Sequence[int], shares: Shares) -> None:
+    """Refuse a tree that no test stops before it has more blocks than a p-view may have."""
+    blocks = min(math.prod(sizes), 2 ** (shares.kappa - 1))
+    if not shares.converge and blocks > MAX_ROWS:
+        raise ParameterError(
+            f"With gamma = 0 no test stops DP-Mondrian, which would cut {float(min(blocks, 10**300)):.3g} blocks; {MAX_ROWS:,} are the "
+            f"most. Use a smaller beta, or a gamma above 0."
+        )
 
 
 def _bisect(counts: Counts, account: Account, theta: float, shares: Shares) -> tuple[Codes, Codes, Facts]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.privacy.requirement import refused
+from sudare.pview.p_identity import PIdentity
 from sudare.tables.counts import Counts
 
 Codes = NDArray[Any]
@@ -33,7 +34,7 @@ class NoisyBlocks:
     high: Codes
     """The last one, which belongs to it."""
     counts: Floats
-    """Noisy, and not below 0."""
+    """Noisy; one that is below 0 counts as it is."""
     deviations: Floats
     """The standard deviation of each count's noise."""
 
@@ -58,6 +59,8 @@ class NoisyCells:
     """The standard deviation of the noise of each bucket's count."""
     bucket: NDArray[np.int32] | None = None
     """The bucket of every cell, in the shape of the table."""
+    strategies: tuple[PIdentity, ...] | None = None
+    """What was measured of each attribute, if it was not the cells alone: then the noise of cells is correlated."""
 
     def counts(self, low: Codes, high: Codes) -> Floats:
         """Return how many records lie in each of some boxes, both ends included."""
@@ -65,6 +68,9 @@ class NoisyCells:
 
     def errors(self, low: Codes, high: Codes) -> Floats:
         """Return the standard deviations of these counts' noise. What even spreading gets wrong is not in it."""
+        if self.strategies is not None:
+            each = [own.variances(low[:, a], high[:, a]) for a, own in enumerate(self.strategies)]
+            return np.asarray(self.deviation * np.sqrt(np.prod(each, axis=0)))
         return np.array([self.deviation * np.sqrt(self._squares(box)) for box in _slices(low, high)])
 
     def spread(self, low: Codes, high: Codes) -> Floats:

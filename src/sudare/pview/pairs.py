@@ -29,7 +29,9 @@ from sudare.pview.allocation import MIN_ONES, SHARES, Wish, allocate, shares_of,
 from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
 from sudare.pview.domain import Domain
-from sudare.pview.method import Method
+from sudare.pview.emphasis import Emphasis
+from sudare.pview.interest import Interest
+from sudare.pview.method import WorkloadMethod
 from sudare.pview.noisy_counts import check_counts
 from sudare.pview.one_ways import TINY, Floats, Groups, measure_ones, measure_total
 from sudare.pview.probe import measure_apart
@@ -43,7 +45,7 @@ ROUNDS = 6  # between which the weights are raked
 
 
 @dataclass(frozen=True)
-class Pairs(Method):
+class Pairs(WorkloadMethod):
     """A cloud of points that agrees with noisy tables of single attributes and of the pairs that matter most."""
 
     name: ClassVar[str] = "pairs"
@@ -51,6 +53,11 @@ class Pairs(Method):
     def learn(self, counts: Counts, domain: Domain, account: Account) -> Cloud:
         """Measure tables of one and of two attributes with noise, and fit points to them."""
         return learn_pairs(counts, [axis.ordered for axis in domain.axes], account)
+
+    def learn_for(self, interest: Interest, counts: Counts, domain: Domain, account: Account) -> Cloud:
+        """Learn with most of the budget where questions will be."""
+        ordered = [axis.ordered for axis in domain.axes]
+        return learn_pairs(counts, ordered, account, emphasis=Emphasis.of(interest, domain))
 
 
 # -- The tree, and the points -----------------------------------------------------------------------
@@ -166,7 +173,14 @@ def add_pairs(tables: Tables, weights: Weights) -> None:
         weights.rake_pairs()
 
 
-def learn_pairs(counts: Counts, ordered: Sequence[bool], account: Account, *, points: int = POINTS) -> Cloud:
+def learn_pairs(
+    counts: Counts,
+    ordered: Sequence[bool],
+    account: Account,
+    *,
+    emphasis: Emphasis | None = None,
+    points: int = POINTS,
+) -> Cloud:
     """Learn weighted points that stand for the records, with all that the account holds.
 
     >>> from sudare.noise.keystream import Keystream
@@ -179,13 +193,14 @@ def learn_pairs(counts: Counts, ordered: Sequence[bool], account: Account, *, po
     True
     """
     check_counts(counts, "learn_pairs")
-    strategies = strategies_for(counts.sizes, ordered, account, Fraction(MIN_ONES, SHARES))
+    emphasis = emphasis or Emphasis.even(ordered)
+    strategies = strategies_for(counts.sizes, emphasis.ranged, account, Fraction(MIN_ONES, SHARES))
     total = measure_total(counts.total, account, total_share(strategies, account.pure))
     apart = measure_apart(counts, account) if account.pure and len(counts.sizes) > 1 else None
-    allocation = allocate(account, strategies, total[0], apart)
-    shares = shares_of(Wish.of(strategies, account.pure), allocation.ones)
+    allocation = allocate(account, strategies, total[0], apart, emphasis.alone)
+    shares = shares_of(Wish.of(strategies, account.pure, emphasis.attributes.tolist()), allocation.ones)
     ones = measure_ones(counts, strategies, account, shares, total)
-    tables = Tables.of(counts, ordered, account, allocation, ones)
+    tables = Tables.of(counts, ordered, account, emphasis, allocation, ones)
     grow_tree(tables)
     drawn = draw_points(tables, points)
     weights = Weights(tables, drawn, np.full(points, ones.total / points))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sudare.pview._pairs import weigh_pairs
 from sudare.pview.account import Account
 from sudare.pview.allocation import Allocation
+from sudare.pview.emphasis import Emphasis
 from sudare.pview.noisy_counts import project
 from sudare.pview.one_ways import TINY, Floats, Groups, OneWays, group_values
 from sudare.pview.sides import Belief, Side, change_of, measured, plain_side, side
@@ -64,6 +65,7 @@ class Tables:
     """The two-way tables by groups: the true ones (for scores and measurements only), and those measured."""
 
     account: Account
+    emphasis: Emphasis
     names: tuple[str, ...]
     allocation: Allocation
     ones: OneWays
@@ -83,13 +85,16 @@ class Tables:
         counts: Counts,
         ordered: Sequence[bool],
         account: Account,
+        emphasis: Emphasis,
         allocation: Allocation,
         ones: OneWays,
     ) -> Tables:
         """Group the values and count the pairs."""
         groups = [group_values(t, allocation.bins, o) for t, o in zip(ones.tables, ordered, strict=True)]
         bins = np.array([int(g.max()) + 1 for g in groups])
-        sides = [side(int(b), ordered=o, pure=account.pure) for b, o in zip(bins, ordered, strict=True)]
+        sides = [
+            side(int(b), ordered=o, pure=account.pure) for b, o in zip(bins, emphasis.ranged, strict=True)
+        ]
         largest = max(own.strategy.change for own in sides) ** 2
         if allocation.pairs and not account.can_draw(allocation.tables / UNITS * account.whole, largest):
             sides = [
@@ -102,7 +107,18 @@ class Tables:
         records = counts.weights.astype(np.float64)
         covered = np.zeros(len(pairs), dtype=np.bool_)
         return cls(
-            account, counts.names, allocation, ones, groups, sides, pairs, true, grouped, records, covered
+            account,
+            emphasis,
+            counts.names,
+            allocation,
+            ones,
+            groups,
+            sides,
+            pairs,
+            true,
+            grouped,
+            records,
+            covered,
         )
 
     @cached_property
@@ -185,8 +201,9 @@ class Tables:
         """Choose a pair of which the model is worst, beyond the noise that measuring it would bring."""
         part = self.account.spend("choice", self.allocation.choices)
         noise = np.rint(PENALTY * self.deviations[candidates] * self.cells[candidates])
-        scores = misfit(self.true[candidates], model[candidates]) - noise
-        # Sensitivity: that of misfit, since the noise to come is the same whatever the data.
+        i, j = self.pairs[candidates].T
+        scores = self.emphasis.pairs[i, j] * (misfit(self.true[candidates], model[candidates]) - noise)
+        # Sensitivity: that of misfit, since the noise to come is the same whatever the data, and no pair counts more than once.
         return int(candidates[self.account.choose(scores, MISFIT_SENSITIVITY, part)])
 
     def extended(self, p: int, model: Floats) -> list[int]:

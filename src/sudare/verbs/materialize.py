@@ -50,9 +50,9 @@ def materialize(
     added or removed; with a delta, noise is Gaussian. `method` is an object of `sudare.methods`, or its short name:
     "pairs" (a cloud of points that agrees with noisy tables of single attributes and of the pairs that matter most),
     "dp-mondrian" (the paper's, with its parameters theta, tree_share, beta and gamma), or a baseline: "independent",
-    "identity" or "dawa". A `workload` says what will be asked, if that is known, to a method whose budget can follow it:
-    queries in SQL, or a mapping of "queries", "marginals", "ranges" and "prefixes" to lists of these. A ledger is charged before anything is measured, and refuses what would overspend; what is
-    refused for another reason costs nothing.
+    "identity", "dawa", "privbayes" or "hdmm". A `workload` says what will be asked, if that is known, to a method whose budget can follow it:
+    queries in SQL, or a mapping of "queries", "marginals", "ranges" and "prefixes" to lists of these. A ledger is charged before
+    anything is measured, and refuses what would overspend; what is refused for another reason costs nothing.
 
     >>> import polars as pl, sudare as sd
     >>> table = sd.read(pl.DataFrame({"ill": ["yes"] * 300 + ["no"] * 700}), sd.Schema.from_roles(

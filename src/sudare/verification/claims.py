@@ -31,7 +31,7 @@ METHODS = (
         "sequential",
         "randomize",
     ),
-    *("pairs", "dp-mondrian", "independent", "identity", "dawa", "combine"),
+    *("pairs", "dp-mondrian", "independent", "identity", "dawa", "privbayes", "hdmm", "combine"),
 )
 MAX_CAVEATS = 20
 MAX_TEXT_LENGTH = 1_000
