@@ -15,6 +15,7 @@ from benchmarks import (
     pram,
     pviews,
     sampling,
+    scoreboard,
     startup,
     tables,
     views,
@@ -32,6 +33,7 @@ BENCHMARKS = (
     pram,
     views,
     pviews,
+    scoreboard,
     attacks,
     audits,
 )
