@@ -125,6 +125,7 @@ def run_pycanon(folder: str) -> dict:
 
 PACKAGES = {"mbi": "'opendp[mbi]' pandas", "privbayes": "DataSynthesizer", "snsynth": "smartnoise-synth"}
 """What to install, where the name of the function does not say it."""
+ABSENT = "not installed"
 
 
 def in_peer(
@@ -138,7 +139,7 @@ def in_peer(
     source = f"{inspect.getsource(work)}\nimport json, sys\nprint(json.dumps({work.__name__}(*sys.argv[1:])))"
     for python in (os.environ.get("SUDARE_PEERS") or sys.executable).split(os.pathsep):
         outcome = _outcome([python, "-c", source, str(folder), *more], name, limit)
-        if not outcome.get("why", "").startswith("not installed"):
+        if not outcome.get("why", "").startswith(ABSENT):
             break
     return outcome
 
@@ -154,7 +155,7 @@ def _outcome(command: list[str], name: str, limit: float | None) -> dict[str, An
         return json.loads(done.stdout.splitlines()[-1])
     reason = (done.stderr.splitlines() or [f"exit status {done.returncode}"])[-1]
     if reason.startswith("ModuleNotFoundError"):
-        return {"why": f"not installed: pip install {PACKAGES.get(name, name)}"}
+        return {"why": f"{ABSENT}: pip install {PACKAGES.get(name, name)}"}
     return {"why": f"cannot run here ({reason}); install it elsewhere and name that python in SUDARE_PEERS"}
 
 

@@ -1,9 +1,10 @@
 """The scoreboard: p-views beside peers on NIST's public excerpts, by NIST's own score and by our workloads, in one run.
 
-`python -m benchmarks.scoreboard [--quick] [--rows FOLDER]` prints it and rewrites docs/scoreboard.md (the quick form does
-not). Peers (MST and AIM of OpenDP with mbi, the synthesizers of smartnoise-synth) and SDNist are not dependencies of the
-project: SUDARE_PEERS names interpreters that have them, and the row of one that is not there says so. Peers take long:
-the rows that they made are kept in FOLDER, and those that are there already are measured again and not made again.
+`python -m benchmarks.scoreboard [--quick] [--rows FOLDER] [--limit SECONDS]` prints it, and rewrites docs/scoreboard.md if
+everybody was there. Peers (MST and AIM of OpenDP with mbi, the synthesizers of smartnoise-synth) and SDNist are not
+dependencies of the project: SUDARE_PEERS names interpreters that have them, and the row of one that is not there says
+so. Peers take long: the rows that they made are kept in FOLDER, and those that are there already are measured again
+and not made again.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import polars as pl
 import sudare as sd
 from benchmarks.common import show
 from benchmarks.k_marginal import AGE, FEATURES, k_marginal
-from benchmarks.peers import in_peer
+from benchmarks.peers import ABSENT, in_peer
 from benchmarks.pviews import DELTA, PURE, QUERIES, RHO, run_mbi
 from papers.page import Grid, rewrite
 from sudare.pview.domain import Domain
@@ -34,21 +35,41 @@ from sudare.verbs.materialize import materialize
 EXCERPTS = {"national2019": "20 places of the United States", "ma2019": "five places of Massachusetts"}
 SEEDS = 5
 WAYS = (1, 2, 3, 4)
-LIMIT = 1_800  # seconds that a peer may take on a table
+LIMIT = 1_800.0  # seconds that a peer may take on a table
 PAGE = Path(__file__).parents[1] / "docs" / "scoreboard.md"
 PUBLISHED = {"national2019": {"smartnoise-synth's AIM, as NIST published it": 976, "smartnoise-synth's MST, as NIST published it": 958}}  # fmt: skip
 """From the sample reports that come with SDNist 2.5, which cut what is behind the point."""
+OURS = "by our own function"
 
 
-def main(quick: bool = False, kept: Path | None = None) -> None:
+class Effort(NamedTuple):
+    """How much is done for it."""
+
+    rows: int | None = None  # or all
+    queries: int = QUERIES
+    seeds: int = SEEDS
+    peers: bool = True
+    limit: float = LIMIT
+
+
+QUICK = Effort(rows=500, queries=100, seeds=1, peers=False)
+
+
+def main(quick: bool = False, kept: Path | None = None, limit: float = LIMIT) -> None:
+    effort = QUICK if quick else Effort(limit=limit)
     with tempfile.TemporaryDirectory() as aside:
-        boards = [
-            _board(name, words, Path(kept or aside, name), quick=quick) for name, words in EXCERPTS.items()
-        ]
+        boards = [_board(name, words, Path(kept or aside, name), effort) for name, words in EXCERPTS.items()]
     for board in boards:
         show(*board)
-    if not quick:
+    if _complete(boards, effort):
         rewrite(PAGE, [board.markdown() for board in boards])
+
+
+def _complete(boards: Sequence[Grid], effort: Effort) -> bool:
+    """Tell whether the page may show this: it is not to lose what others measured, for want of an installation."""
+    return effort.peers and not any(
+        OURS in board.title or ABSENT in line[0] for board in boards for line in board.lines
+    )
 
 
 class Line(NamedTuple):
@@ -91,26 +112,28 @@ class Errors:
         return [*ranges, tables_rmse(self.true, table, self.pairs)]
 
 
-def _board(name: str, words: str, folder: Path, *, quick: bool) -> Grid:
+def _board(name: str, words: str, folder: Path, effort: Effort) -> Grid:
     """Measure ours and the peers on an excerpt."""
-    table = excerpt(name, 500 if quick else None)
+    table = excerpt(name, effort.rows)
     (folder / "synthetic").mkdir(parents=True, exist_ok=True)
     domain = Domain.of(table.schema)
     counts = domain.counts(table)
     codes = np.repeat(counts.codes, counts.weights, axis=0)
-    errors = Errors(codes, domain.sizes, 100 if quick else QUERIES)
+    errors = Errors(codes, domain.sizes, effort.queries)
     _write_exchange(table, codes, domain.sizes, folder)
     lines: list[Line | str] = [
-        _ours(words, table, requirement, errors, folder, 1 if quick else SEEDS)
-        for words, requirement in (("sudare, ε = 1", PURE), ("sudare, ε = 1, δ = 1e-9", DELTA))
+        _ours(method, table, requirement, errors, folder, effort.seeds)
+        for method, requirement in (("sudare, ε = 1", PURE), ("sudare, ε = 1, δ = 1e-9", DELTA))
     ]
-    lines += [_theirs(peer, domain, errors, folder) for peer in ([] if quick else PEERS)]
+    if effort.peers:
+        lines += [_theirs(peer, domain, errors, folder, effort.limit) for peer in PEERS]
     scores, by = _scores(table, folder)
+    shown = [[line, *["-"] * 8] if isinstance(line, str) else _shown(line, scores) for line in lines]
+    published = PUBLISHED.get(name, {}) if effort.peers else {}
+    shown += [[who, "-", "-", str(score), *["-"] * 5] for who, score in published.items()]
     title = f"{name}: {words}, {len(table):,} rows, {len(FEATURES)} attributes (NIST's score: {by}; {os.cpu_count()} cores)"
     headers = ["method", "runs", "seconds", "NIST's\nscore", *(f"random\n{k}D" for k in WAYS), "2-way\nmarginals"]  # fmt: skip
-    shown = [[line, *["-"] * 8] if isinstance(line, str) else _shown(line, scores) for line in lines]
-    published = [] if quick else [[who, "-", "-", str(score), *["-"] * 5] for who, score in PUBLISHED.get(name, {}).items()]  # fmt: skip
-    return Grid(title, headers, shown + published)
+    return Grid(title, headers, shown)
 
 
 def _write_exchange(table: sd.Table, codes: Any, sizes: Sequence[int], folder: Path) -> None:
@@ -217,12 +240,12 @@ PEERS: list[Peer] = [
 ]
 
 
-def _theirs(peer: Peer, domain: Domain, errors: Errors, folder: Path) -> Line | str:
+def _theirs(peer: Peer, domain: Domain, errors: Errors, folder: Path, limit: float) -> Line | str:
     """Let a peer make rows, if it has not yet, and measure these; or say why there are none."""
     words, work, arguments = peer
     codes, told = (folder / f"{words}.{kind}" for kind in ("csv", "json"))
     if not codes.exists():
-        outcome = in_peer(work, folder, *arguments, limit=LIMIT)
+        outcome = in_peer(work, folder, *arguments, limit=limit)
         if "why" in outcome:
             return f"{words}: {outcome['why']}"
         told.write_text(json.dumps(outcome))
@@ -242,12 +265,13 @@ def _scores(table: sd.Table, folder: Path) -> tuple[dict[str, float], str]:
         return outcome["scores"], f"by SDNist {outcome['version']}"
     target = table.frame().select(FEATURES)
     rows = {file.stem: pl.read_csv(file, infer_schema=False) for file in (folder / "synthetic").glob("*.csv")}
-    return {name: k_marginal(target, own) for name, own in rows.items()}, "by our own function"
+    return {name: k_marginal(target, own) for name, own in rows.items()}, OURS
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="P-views beside peers on NIST's public excerpts.")
     parser.add_argument("--quick", action="store_true", help="a few rows, no peers, and no page")
     parser.add_argument("--rows", type=Path, help="where the rows that peers made are kept, and found again")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds that a peer may take on a table")
     given = parser.parse_args()
-    main(given.quick, given.rows)
+    main(given.quick, given.rows, given.limit)

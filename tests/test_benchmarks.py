@@ -26,6 +26,7 @@ from benchmarks import (
 )
 from benchmarks.k_marginal import FEATURES, k_marginal
 from benchmarks.peers import in_peer
+from papers.page import Grid
 from sudare import datasets
 from sudare.randomization.pram import Pram, optimal_pram
 from sudare.verbs.materialize import METHODS
@@ -149,7 +150,7 @@ def test_a_peer_is_named_by_what_brings_it_and_runs_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scoreboard, "in_peer", lambda *_, **__: {"why": "not installed: pip install it"})
-    assert scoreboard._theirs(scoreboard.PEERS[0], None, None, tmp_path) == (
+    assert scoreboard._theirs(scoreboard.PEERS[0], None, None, tmp_path, 1.0) == (
         "OpenDP's MST: not installed: pip install it"
     )
     lacks, has = tmp_path / "lacks", tmp_path / "has"
@@ -163,6 +164,17 @@ def test_a_peer_is_named_by_what_brings_it_and_runs_where_it_is(
     assert in_peer(scoreboard.run_snsynth, tmp_path) == {"seconds": 2}
     has.write_text("#!/bin/sh\nexec sleep 60\n")
     assert in_peer(scoreboard.run_snsynth, tmp_path, limit=0.2) == {"why": "stopped after 0 s"}
+
+
+def test_the_page_keeps_what_was_measured_where_everybody_was() -> None:
+    full, title = scoreboard.Effort(), "ma2019 (NIST's score: by SDNist 2.4)"
+    lines = [["sudare", "975.0"], ["AIM: stopped after 1,800 s", "-"]]
+    assert scoreboard._complete([Grid(title, [], lines)], full)
+    assert not scoreboard._complete([Grid(title, [], lines)], scoreboard.QUICK)
+    assert not scoreboard._complete(
+        [Grid(title, [], [*lines, ["MST: not installed: pip install it", "-"]])], full
+    )
+    assert not scoreboard._complete([Grid(f"ma2019 ({scoreboard.OURS})", [], lines)], full)
 
 
 def _excerpts() -> dict[str, tuple[pl.DataFrame, pl.DataFrame]]:
