@@ -125,7 +125,7 @@ def run_pycanon(folder: str) -> dict:
 
 PACKAGES = {"mbi": "'opendp[mbi]' pandas", "privbayes": "DataSynthesizer", "snsynth": "smartnoise-synth"}
 """What to install, where the name of the function does not say it."""
-ABSENT = "not installed"
+ABSENT, STOPPED = "not installed", "stopped after"
 
 
 def in_peer(
@@ -148,7 +148,7 @@ def _outcome(command: list[str], name: str, limit: float | None) -> dict[str, An
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
     except subprocess.TimeoutExpired:
-        return {"why": f"stopped after {limit:,.0f} s"}
+        return {"why": f"{STOPPED} {limit:,.0f} s"}
     except OSError as error:
         return {"why": f"SUDARE_PEERS names no interpreter that can be started: {error.strerror}"}
     if done.returncode == 0:

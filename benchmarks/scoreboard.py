@@ -4,7 +4,7 @@
 everybody was there. Peers (MST and AIM of OpenDP with mbi, the synthesizers of smartnoise-synth) and SDNist are not
 dependencies of the project: SUDARE_PEERS names interpreters that have them, and the row of one that is not there says
 so. Peers take long: the rows that they made are kept in FOLDER, and those that are there already are measured again
-and not made again.
+and not made again; nor is a peer tried again that was stopped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import polars as pl
 import sudare as sd
 from benchmarks.common import show
 from benchmarks.k_marginal import AGE, FEATURES, k_marginal
-from benchmarks.peers import ABSENT, in_peer
+from benchmarks.peers import ABSENT, STOPPED, in_peer
 from benchmarks.pviews import DELTA, PURE, QUERIES, RHO, run_mbi
 from papers.page import Grid, rewrite
 from sudare.pview.domain import Domain
@@ -244,13 +244,15 @@ def _theirs(peer: Peer, domain: Domain, errors: Errors, folder: Path, limit: flo
     """Let a peer make rows, if it has not yet, and measure these; or say why there are none."""
     words, work, arguments = peer
     codes, told = (folder / f"{words}.{kind}" for kind in ("csv", "json"))
-    if not codes.exists():
-        outcome = in_peer(work, folder, *arguments, limit=limit)
-        if "why" in outcome:
-            return f"{words}: {outcome['why']}"
-        told.write_text(json.dumps(outcome))
+    outcome = (
+        json.loads(told.read_text()) if told.exists() else in_peer(work, folder, *arguments, limit=limit)
+    )
+    if "why" not in outcome and not codes.exists():
         (folder / "rows.csv").replace(codes)
-    outcome = json.loads(told.read_text())
+    if "why" not in outcome or outcome["why"].startswith(STOPPED):
+        told.write_text(json.dumps(outcome))
+    if "why" in outcome:
+        return f"{words}: {outcome['why']}"
     rows = pl.read_csv(codes).to_numpy().astype(np.int32)
     measured = errors.of(lambda low, high: truth(rows, low, high), table_of(rows, domain.sizes))
     domain.decode(rows, np.random.default_rng(0)).write_csv(folder / "synthetic" / f"{words}.csv")
