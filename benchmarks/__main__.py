@@ -16,6 +16,7 @@ from benchmarks import (
     pram,
     pviews,
     sampling,
+    scoreboard,
     startup,
     tables,
     views,
@@ -34,6 +35,7 @@ BENCHMARKS = (
     views,
     pviews,
     combining,
+    scoreboard,
     attacks,
     audits,
 )

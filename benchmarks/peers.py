@@ -2,7 +2,8 @@
 
 Peers are not dependencies of the project: one that is not installed is named in its row. If they cannot live
 beside our numpy and pandas, install them elsewhere and name that interpreter in the environment variable
-SUDARE_PEERS; it needs the peers and nothing of ours. `python -m benchmarks.generalization` runs them.
+SUDARE_PEERS; it needs the peers and nothing of ours. Peers that cannot live beside each other may have one each: as in
+PATH, several are named with colons between. `python -m benchmarks.generalization` runs the peers of this file.
 """
 
 from __future__ import annotations
@@ -122,20 +123,39 @@ def run_pycanon(folder: str) -> dict:
     return {"measured": measured, "seconds": min(taken)}
 
 
-def in_peer(work: Callable[..., dict], folder: Path, *more: str) -> dict[str, Any]:
-    """Run a function in the peers' interpreter, on a folder and what more it takes; the key 'why' says why there is no result."""
-    name = work.__name__.removeprefix("run_")
+PACKAGES = {"mbi": "'opendp[mbi]' pandas", "privbayes": "DataSynthesizer", "snsynth": "smartnoise-synth"}
+"""What to install, where the name of the function does not say it."""
+ABSENT, STOPPED = "not installed", "stopped after"
+
+
+def in_peer(
+    work: Callable[..., dict], folder: Path, *more: str, limit: float | None = None
+) -> dict[str, Any]:
+    """Run a function in the first interpreter that has what it needs, on a folder and what more it takes, for some seconds at most.
+
+    The key 'why' says why there is no result.
+    """
+    name, outcome = work.__name__.removeprefix("run_"), {}
     source = f"{inspect.getsource(work)}\nimport json, sys\nprint(json.dumps({work.__name__}(*sys.argv[1:])))"
-    command = [os.environ.get("SUDARE_PEERS") or sys.executable, "-c", source, str(folder), *more]
+    for python in (os.environ.get("SUDARE_PEERS") or sys.executable).split(os.pathsep):
+        outcome = _outcome([python, "-c", source, str(folder), *more], name, limit)
+        if not outcome.get("why", "").startswith(ABSENT):
+            break
+    return outcome
+
+
+def _outcome(command: list[str], name: str, limit: float | None) -> dict[str, Any]:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return {"why": f"{STOPPED} {limit:,.0f} s"}
     except OSError as error:
         return {"why": f"SUDARE_PEERS names no interpreter that can be started: {error.strerror}"}
     if done.returncode == 0:
         return json.loads(done.stdout.splitlines()[-1])
     reason = (done.stderr.splitlines() or [f"exit status {done.returncode}"])[-1]
-    if reason == f"ModuleNotFoundError: No module named '{name}'":
-        return {"why": f"not installed: pip install {name}"}
+    if reason.startswith("ModuleNotFoundError"):
+        return {"why": f"{ABSENT}: pip install {PACKAGES.get(name, name)}"}
     return {"why": f"cannot run here ({reason}); install it elsewhere and name that python in SUDARE_PEERS"}
 
 

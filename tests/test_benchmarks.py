@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from benchmarks import (
@@ -19,10 +20,15 @@ from benchmarks import (
     pram,
     pviews,
     sampling,
+    scoreboard,
     startup,
     tables,
     views,
 )
+from benchmarks.k_marginal import FEATURES, k_marginal
+from benchmarks.peers import in_peer
+from papers.page import Grid
+from sudare import datasets
 from sudare.randomization.pram import Pram, optimal_pram
 from sudare.verbs.materialize import METHODS
 
@@ -127,6 +133,89 @@ def test_pviews_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "sd.materialize, epsilon = 1" in printed
     assert "2,000 rows, 10^10 cells" in printed
     assert "RMSE on Adult's numbers and income (500 rows)" in printed
+
+
+def test_scoreboard_quick(
+    data_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoreboard, "in_peer", lambda *_, **__: {"why": "not installed"})
+    monkeypatch.setattr(scoreboard, "PAGE", None)  # the quick form writes none
+    scoreboard.main(quick=True)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "national2019: 20 places of the United States, 500 rows" in printed
+    assert "by our own function" in printed
+    assert printed.count("δ = 1e-9") == 2
+
+
+def test_a_peer_is_named_by_what_brings_it_and_runs_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scoreboard, "in_peer", lambda *_, **__: {"why": "not installed: pip install it"})
+    assert scoreboard._theirs(scoreboard.PEERS[0], None, None, tmp_path, 1.0) == (
+        "OpenDP's MST: not installed: pip install it"
+    )
+    lacks, has = tmp_path / "lacks", tmp_path / "has"
+    lacks.write_text("#!/bin/sh\necho \"ModuleNotFoundError: No module named 'snsynth'\" >&2; exit 1\n")
+    has.write_text("#!/bin/sh\necho '{\"seconds\": 2}'\n")
+    for python in (lacks, has):
+        python.chmod(0o755)
+    monkeypatch.setenv("SUDARE_PEERS", str(lacks))
+    assert in_peer(scoreboard.run_snsynth, tmp_path) == {"why": "not installed: pip install smartnoise-synth"}
+    monkeypatch.setenv("SUDARE_PEERS", f"{lacks}:{has}")
+    assert in_peer(scoreboard.run_snsynth, tmp_path) == {"seconds": 2}
+    has.write_text("#!/bin/sh\nexec sleep 60\n")
+    assert in_peer(scoreboard.run_snsynth, tmp_path, limit=0.2) == {"why": "stopped after 0 s"}
+
+
+def test_the_page_keeps_what_was_measured_where_everybody_was() -> None:
+    full, title = scoreboard.Effort(), "ma2019 (NIST's score: by SDNist 2.4)"
+    lines = [["sudare", "975.0"], ["AIM: stopped after 1,800 s", "-"]]
+    assert scoreboard._complete([Grid(title, [], lines)], full)
+    assert not scoreboard._complete([Grid(title, [], lines)], scoreboard.QUICK)
+    assert not scoreboard._complete(
+        [Grid(title, [], [*lines, ["MST: not installed: pip install it", "-"]])], full
+    )
+    assert not scoreboard._complete([Grid(f"ma2019 ({scoreboard.OURS})", [], lines)], full)
+
+
+def _excerpts() -> dict[str, tuple[pl.DataFrame, pl.DataFrame]]:
+    """Make rows that are unlike an excerpt's in one way each."""
+    nation, state = (datasets.load(f"nist-{name}").select(FEATURES) for name in ("national2019", "ma2019"))
+    return {
+        "a third": (nation, nation.gather_every(3)),
+        "ages of others": (nation, nation.with_columns(pl.col("AGEP").reverse())),
+        "half, with ages and education of others": (
+            state,
+            state.with_columns(pl.col("AGEP", "EDU").reverse()).gather_every(2),
+        ),
+        "another excerpt": (state, nation),
+    }
+
+
+SDNIST = {
+    "a third": 986.8981786631815,
+    "ages of others": 965.2376700628269,
+    "half, with ages and education of others": 935.9153494600181,
+    "another excerpt": 851.4973180370988,
+}
+"""What SDNist 2.4 gives for them."""
+
+
+def test_our_k_marginal_is_sdnists(data_folder: Path) -> None:
+    assert {name: k_marginal(*both) for name, both in _excerpts().items()} == SDNIST
+
+
+def test_our_k_marginal_is_sdnists_where_it_is_installed(data_folder: Path, tmp_path: Path) -> None:
+    for name, (target, rows) in _excerpts().items():
+        (tmp_path / "synthetic").mkdir(exist_ok=True)
+        target.write_csv(tmp_path / "target.csv")
+        rows.write_csv(tmp_path / "synthetic" / "rows.csv")
+        schema = datasets.path("nist_excerpts/national2019.json")  # its values are the others', and more
+        (tmp_path / "schema.json").write_bytes(schema.read_bytes())
+        outcome = in_peer(scoreboard.run_sdnist, tmp_path)
+        if "why" in outcome:
+            pytest.skip(f"SDNist: {outcome['why']}")
+        assert outcome["scores"]["rows"] == SDNIST[name]
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,6 +28,8 @@ SHAPES = {
     "electricity": (45_312, 9),
     "phoneme": (5_404, 6),
     "jm1": (10_885, 22),
+    "nist-national2019": (27_253, 24),
+    "nist-ma2019": (7_634, 24),
 }
 
 NULLS = {
@@ -36,6 +39,7 @@ NULLS = {
 }
 
 METRO, COIL = "metro_traffic/Metro_Interstate_Traffic_Volume.csv", "coil2000/ticdata2000.txt"
+NIST = "nist_excerpts/ma2019.csv"
 
 
 def test_names_are_the_tables_of_the_collection() -> None:
@@ -127,11 +131,23 @@ def test_types_of_the_openml_tables(data: Path) -> None:
     assert jm1.filter(pl.col("uniq_Op").is_null()).height == 5
 
 
+def test_nist_excerpts_keep_to_their_schemas(data: Path) -> None:
+    for excerpt in ("national2019", "ma2019"):
+        schema = json.loads(datasets.path(f"nist_excerpts/{excerpt}.json").read_text())["schema"]
+        table = datasets.load(f"nist-{excerpt}")
+        assert table.columns == list(schema)
+        assert all(
+            set(table[name]) == set(map(str, told["values"]))
+            for name, told in schema.items()
+            if "values" in told
+        )
+
+
 def test_the_origins_own_form_gives_the_same_tables(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours = {name: datasets.load(name) for name in ("coil2000", "metro-traffic")}
-    for name in (COIL, METRO):
+    ours = {name: datasets.load(name) for name in ("coil2000", "metro-traffic", "nist-ma2019")}
+    for name in (COIL, METRO, NIST):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes((data / name).read_bytes().replace(b"\n", b"\r\n"))
     tail = (tmp_path / METRO).read_bytes().replace(b",272.114,", b",272.11400000000003,")
@@ -141,6 +157,7 @@ def test_the_origins_own_form_gives_the_same_tables(
     monkeypatch.setenv("SUDARE_DATA", str(tmp_path))
     assert datasets.load("coil2000").equals(ours["coil2000"])
     assert datasets.load("metro-traffic").equals(ours["metro-traffic"])
+    assert datasets.load("nist-ma2019").equals(ours["nist-ma2019"])
 
 
 def test_description_is_readable() -> None:

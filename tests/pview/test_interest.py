@@ -8,6 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given

@@ -40,6 +40,11 @@ _PDDL = "PDDL, by the packager"
 _ADULT_CITATION = (
     "Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository. doi:10.24432/C5XW20"
 )
+_NIST_LICENCE = "work of the US government, not subject to copyright in the United States"
+_NIST_CITATION = (
+    "Task, C., Bhagat, K. and Howarth, G. (2023). SDNist v2: Deidentified Data Report Tool. National Institute of"
+    " Standards and Technology. doi:10.18434/mds2-2943"
+)
 
 
 def _dataset(
@@ -157,6 +162,24 @@ _DATASETS = {
             2_916_697,
             10,
         ),
+        _dataset(
+            "nist-national2019",
+            "NIST's Diverse Communities Data Excerpts 2019, 20 places of the United States",
+            ("nist_excerpts/national2019.csv", "nist_excerpts/national2019.json"),
+            _NIST_LICENCE,
+            _NIST_CITATION,
+            27_253,
+            24,
+        ),
+        _dataset(
+            "nist-ma2019",
+            "NIST's Diverse Communities Data Excerpts 2019, five places of Massachusetts",
+            ("nist_excerpts/ma2019.csv", "nist_excerpts/ma2019.json"),
+            _NIST_LICENCE,
+            _NIST_CITATION,
+            7_634,
+            24,
+        ),
     )
 }
 
@@ -259,6 +282,11 @@ def _metro_traffic() -> pl.DataFrame:
     )
 
 
+def _nist(excerpt: str) -> pl.DataFrame:
+    """Read all as text: N, for not applicable, is a value among numbers."""
+    return pl.read_csv(path(f"nist_excerpts/{excerpt}.csv"), infer_schema=False)
+
+
 def _typed(file: str, separator: str = ",") -> pl.DataFrame:
     """Read a file with a header, whose types polars infers from all of it."""
     return pl.read_csv(path(file), separator=separator, infer_schema_length=None)
@@ -276,4 +304,6 @@ _READERS: dict[str, Callable[[], pl.DataFrame]] = {
     "phoneme": lambda: _typed("phoneme/phoneme.csv"),
     "jm1": lambda: _typed("jm1/jm1.csv"),
     "bitcoin-heist": lambda: _typed("bitcoin/BitcoinHeistData.csv"),
+    "nist-national2019": lambda: _nist("national2019"),
+    "nist-ma2019": lambda: _nist("ma2019"),
 }

@@ -34,11 +34,13 @@ _PGM = (
 _OPENML = (
     "https://raw.githubusercontent.com/datasets/openml-datasets/33fdb1a80bb44d92180fba7af46ef0622d54e52b/data"
 )
+_NIST = "usnistgov/SDNist/f048b1c2ca3815239982ac181ec8cd01840fc351/BenchmarkData/ACSDataExcerpts"
 
 _ADULT_PAGE = f"{_UCI}/dataset/2/adult"
 _COIL_PAGE = f"{_UCI}/dataset/125/insurance+company+benchmark+coil+2000"
 _IPUMS_PAGE = f"{_UCI}/dataset/127/ipums+census+database"
 _ARX_PAGE = "https://github.com/arx-deidentifier/arx"
+_NIST_PAGE = "https://github.com/usnistgov/SDNist"
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,18 @@ def _arx_file(name: str, sha256: str) -> File:
 def _openml_file(name: str, number: int, sha256: str) -> File:
     page = f"https://www.openml.org/d/{number}"
     return File(f"{name}/{name}.csv", (sha256,), page, f"{_OPENML}/{name}/{name}.csv")
+
+
+def _nist_rows(excerpt: str, folder: str, *sha256: str) -> File:
+    url = (
+        f"https://media.githubusercontent.com/media/{_NIST}/{folder}/{excerpt}.csv"  # it is kept with Git LFS
+    )
+    return File(f"nist_excerpts/{excerpt}.csv", sha256, _NIST_PAGE, url)
+
+
+def _nist_schema(excerpt: str, folder: str, sha256: str) -> File:
+    url = f"https://raw.githubusercontent.com/{_NIST}/{folder}/{excerpt}.json"
+    return File(f"nist_excerpts/{excerpt}.json", (sha256,), _NIST_PAGE, url)
 
 
 _HIERARCHIES = {
@@ -140,6 +154,28 @@ FILES = {
         _openml_file("phoneme", 1489, "d78411a6cb2ce7769c222befa4a454e6f055a935fa56abcf93af60b226d9e219"),
         File("bitcoin/BitcoinHeistData.csv", (), f"{_UCI}/dataset/526/bitcoinheistransomwareaddressdataset"),
         _openml_file("jm1", 1053, "c25f790d6b59b0c719f241ef0b65f24c576d17eed0c158778f061b609ae18a93"),
+        _nist_rows(
+            "national2019",
+            "national",
+            "9e039c8e47c9e998d60f66fd50ec620fc2d0703decdc21f3069c9844fbef979b",
+            "b49ba83e18472b6b76438bb511a01668bdbe2c1ace54521614a32edcc748f79a",
+        ),
+        _nist_schema(
+            "national2019",
+            "national",
+            "67a173f0cf4dd702a1e73a480a0446372dd5f3711fc2ee32947fd862c44dafad",
+        ),
+        _nist_rows(
+            "ma2019",
+            "massachusetts",
+            "5489f7d45bccad8ae591dfe9011638def521b3f8641edf169bb45fea2c62fb44",
+            "4f1e49c938674f6f623a86f6abef75c6c466012cc9296df21c3d678fb08ad0b0",
+        ),
+        _nist_schema(
+            "ma2019",
+            "massachusetts",
+            "5ae7498b794e7216e33e7ddd42f024f24c069b806ced2ab8c443fb963ddcac4c",
+        ),
     )
 }
 

@@ -1,0 +1,279 @@
+"""The scoreboard: p-views beside peers on NIST's public excerpts, by NIST's own score and by our workloads, in one run.
+
+`python -m benchmarks.scoreboard [--quick] [--rows FOLDER] [--limit SECONDS]` prints it, and rewrites docs/scoreboard.md if
+everybody was there. Peers (MST and AIM of OpenDP with mbi, the synthesizers of smartnoise-synth) and SDNist are not
+dependencies of the project: SUDARE_PEERS names interpreters that have them, and the row of one that is not there says
+so. Peers take long: the rows that they made are kept in FOLDER, and those that are there already are measured again
+and not made again; nor is a peer tried again that was stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+import sudare as sd
+from benchmarks.common import show
+from benchmarks.k_marginal import AGE, FEATURES, k_marginal
+from benchmarks.peers import ABSENT, STOPPED, in_peer
+from benchmarks.pviews import DELTA, PURE, QUERIES, RHO, run_mbi
+from papers.page import Grid, rewrite
+from sudare.pview.domain import Domain
+from sudare.utility.workloads import random_ranges, rmse, table_of, tables_rmse, truth
+from sudare.verbs.materialize import materialize
+
+EXCERPTS = {"national2019": "20 places of the United States", "ma2019": "five places of Massachusetts"}
+SEEDS = 5
+WAYS = (1, 2, 3, 4)
+LIMIT = 1_800.0  # seconds that a peer may take on a table
+PAGE = Path(__file__).parents[1] / "docs" / "scoreboard.md"
+PUBLISHED = {"national2019": {"smartnoise-synth's AIM, as NIST published it": 976, "smartnoise-synth's MST, as NIST published it": 958}}  # fmt: skip
+"""From the sample reports that come with SDNist 2.5, which cut what is behind the point."""
+OURS = "by our own function"
+
+
+class Effort(NamedTuple):
+    """How much is done for it."""
+
+    rows: int | None = None  # or all
+    queries: int = QUERIES
+    seeds: int = SEEDS
+    peers: bool = True
+    limit: float = LIMIT
+
+
+QUICK = Effort(rows=500, queries=100, seeds=1, peers=False)
+
+
+def main(quick: bool = False, kept: Path | None = None, limit: float = LIMIT) -> None:
+    effort = QUICK if quick else Effort(limit=limit)
+    with tempfile.TemporaryDirectory() as aside:
+        boards = [_board(name, words, Path(kept or aside, name), effort) for name, words in EXCERPTS.items()]
+    for board in boards:
+        show(*board)
+    if _complete(boards, effort):
+        rewrite(PAGE, [board.markdown() for board in boards])
+
+
+def _complete(boards: Sequence[Grid], effort: Effort) -> bool:
+    """Tell whether the page may show this: it is not to lose what others measured, for want of an installation."""
+    return effort.peers and not any(
+        OURS in board.title or ABSENT in line[0] for board in boards for line in board.lines
+    )
+
+
+class Line(NamedTuple):
+    """What a method reached on a table: on average over its runs, of which each left synthetic rows."""
+
+    words: str
+    seconds: float
+    errors: list[float]
+    rows: list[str]
+    """The names of the files."""
+
+
+# -- a table, and what is asked of it --------------------------------------------------------------------
+
+
+def excerpt(name: str, rows: int | None = None) -> sd.Table:
+    """Return ten attributes of an excerpt, over the domains that NIST declares for it."""
+    declared = json.loads(sd.datasets.path(f"nist_excerpts/{name}.json").read_text())["schema"]
+    schema = sd.Schema.from_roles(
+        quasi=FEATURES,
+        bounds={AGE: (0, declared[AGE]["max"])},
+        domains={name: list(map(str, declared[name]["values"])) for name in FEATURES if name != AGE},
+        missing="refuse",
+    )
+    frame = sd.datasets.load(f"nist-{name}").select(FEATURES).with_columns(pl.col(AGE).cast(pl.Int64))
+    return sd.read(frame.head(rows or len(frame)), schema)
+
+
+class Errors:
+    """How far answers are from the truth: the RMSE of random ranges of 1 to 4 attributes, and of all 2-way marginals."""
+
+    def __init__(self, codes: Any, sizes: Sequence[int], queries: int) -> None:
+        self.true, self.pairs = table_of(codes, sizes), list(combinations(range(len(sizes)), 2))
+        self.workloads = [random_ranges(sizes, k, queries, seed=k) for k in WAYS]
+        self.exact = [truth(codes, asked.low, asked.high) for asked in self.workloads]
+
+    def of(self, counts: Callable[..., Any], table: Callable[..., Any]) -> list[float]:
+        """Return the errors of what answers boxes and tables."""
+        ranges = [rmse(e, counts(w.low, w.high)) for e, w in zip(self.exact, self.workloads, strict=True)]
+        return [*ranges, tables_rmse(self.true, table, self.pairs)]
+
+
+def _board(name: str, words: str, folder: Path, effort: Effort) -> Grid:
+    """Measure ours and the peers on an excerpt."""
+    table = excerpt(name, effort.rows)
+    (folder / "synthetic").mkdir(parents=True, exist_ok=True)
+    domain = Domain.of(table.schema)
+    counts = domain.counts(table)
+    codes = np.repeat(counts.codes, counts.weights, axis=0)
+    errors = Errors(codes, domain.sizes, effort.queries)
+    _write_exchange(table, codes, domain.sizes, folder)
+    lines: list[Line | str] = [
+        _ours(method, table, requirement, errors, folder, effort.seeds)
+        for method, requirement in (("sudare, ε = 1", PURE), ("sudare, ε = 1, δ = 1e-9", DELTA))
+    ]
+    if effort.peers:
+        lines += [_theirs(peer, domain, errors, folder, effort.limit) for peer in PEERS]
+    scores, by = _scores(table, folder)
+    shown = [[line, *["-"] * 8] if isinstance(line, str) else _shown(line, scores) for line in lines]
+    published = PUBLISHED.get(name, {}) if effort.peers else {}
+    shown += [[who, "-", "-", str(score), *["-"] * 5] for who, score in published.items()]
+    title = f"{name}: {words}, {len(table):,} rows, {len(FEATURES)} attributes (NIST's score: {by}; {os.cpu_count()} cores)"
+    headers = ["method", "runs", "seconds", "NIST's\nscore", *(f"random\n{k}D" for k in WAYS), "2-way\nmarginals"]  # fmt: skip
+    return Grid(title, headers, shown)
+
+
+def _write_exchange(table: sd.Table, codes: Any, sizes: Sequence[int], folder: Path) -> None:
+    names = [f"a{i}" for i in range(len(sizes))]
+    pl.DataFrame(dict(zip(names, codes.T, strict=True))).write_csv(folder / "codes.csv")
+    told = {"sizes": sizes, "epsilon": DELTA.epsilon, "delta": DELTA.delta, "rho": RHO}
+    (folder / "told.json").write_text(json.dumps(told, default=float))
+    table.frame().select(FEATURES).write_csv(folder / "target.csv")
+
+
+def _shown(line: Line, scores: dict[str, float]) -> list[str]:
+    score = np.mean([scores[name] for name in line.rows])
+    return [line.words, str(len(line.rows)), f"{line.seconds:,.1f}", f"{score:.1f}", *(f"{error:,.1f}" for error in line.errors)]  # fmt: skip
+
+
+# -- ours ------------------------------------------------------------------------------------------------
+
+
+def _ours(
+    words: str, table: sd.Table, requirement: sd.DifferentialPrivacy, errors: Errors, folder: Path, seeds: int
+) -> Line:
+    """Make p-views and draw rows of them; ranges and tables are asked of the p-views themselves."""
+    materialize(table, requirement, unsafe_seed=0)  # what is compiled, is compiled now
+    taken, measured, names = [], [], []
+    for seed in range(1, seeds + 1):
+        start = time.perf_counter()
+        pview = materialize(table, requirement, unsafe_seed=seed)
+        rows = pview.sample(round(pview.total), seed=seed)
+        taken.append(time.perf_counter() - start)
+        measured.append(errors.of(pview.counts, lambda axes, pview=pview: pview.model.table(axes, {})))
+        names.append(f"{words} ({seed})")
+        rows.write_csv(folder / "synthetic" / f"{names[-1]}.csv")
+    return Line(words, float(np.mean(taken)), np.mean(measured, axis=0).tolist(), names)
+
+
+# -- peers -----------------------------------------------------------------------------------------------
+
+# The functions run_* run by their source alone in another interpreter (see benchmarks.peers).
+
+
+def run_snsynth(folder: str, algorithm: str, *options: str) -> dict:
+    import contextlib
+    import json
+    import sys
+    import time
+    from importlib.metadata import version
+
+    import pandas as pd
+    import snsynth
+
+    told = json.load(open(f"{folder}/told.json"))  # noqa: SIM115, PTH123
+    frame = pd.read_csv(f"{folder}/codes.csv")
+    given = {name: int(number) for name, number in (option.split("=") for option in options)}
+    if algorithm != "mwem":  # which is pure
+        given["delta"] = told["delta"]
+    start = time.perf_counter()
+    with contextlib.redirect_stdout(sys.stderr):
+        synthesizer = snsynth.Synthesizer.create(algorithm, epsilon=told["epsilon"], **given)
+        synthesizer.fit(frame, categorical_columns=list(frame.columns), preprocessor_eps=0.0)
+        rows = synthesizer.sample(len(frame))
+    taken = time.perf_counter() - start
+    # What it leaves empty gets the first value.
+    rows[frame.columns].fillna(0).astype(int).to_csv(f"{folder}/rows.csv", index=False)
+    return {"seconds": taken, "version": version("smartnoise-synth")}
+
+
+def run_sdnist(folder: str) -> dict:
+    import json
+    from importlib.metadata import version
+    from pathlib import Path
+
+    import pandas as pd
+    import sdnist.report  # noqa: F401  # first: it and the module of the score import each other
+    from sdnist.metrics.kmarginal import KMarginal
+    from sdnist.report.dataset import binning
+    from sdnist.report.dataset.transform import transform
+
+    schema = json.load(open(f"{folder}/schema.json"))["schema"]  # noqa: SIM115, PTH123
+    target = pd.read_csv(f"{folder}/target.csv")
+    numbers, others = ["AGEP"], [name for name in target.columns if name != "AGEP"]
+
+    def coded(rows: pd.DataFrame, binned: pd.DataFrame) -> pd.DataFrame:
+        binned[others] = transform(rows, schema)[others]
+        return binned
+
+    bins = binning.percentile_rank_target(target, numbers)
+    known = coded(target, bins.copy())
+    scores = {}
+    for file in Path(folder, "synthetic").glob("*.csv"):
+        rows = pd.read_csv(file)
+        own = coded(rows, binning.percentile_rank_synthetic(rows, target, bins, numbers))
+        scores[file.stem] = float(KMarginal(known, own).compute_score())
+    return {"scores": scores, "version": version("sdnist")}
+
+
+Peer = tuple[str, Callable[..., dict], list[str]]
+PEERS: list[Peer] = [
+    ("OpenDP's MST", run_mbi, ["MST"]),
+    ("OpenDP's AIM", run_mbi, ["AIM"]),
+    ("smartnoise-synth's MST", run_snsynth, ["mst"]),
+    ("smartnoise-synth's AIM", run_snsynth, ["aim"]),
+    ("smartnoise-synth's MWEM, three attributes at once", run_snsynth, ["mwem", "split_factor=3"]),
+    ("smartnoise-synth's PAC-Synth", run_snsynth, ["pacsynth"]),
+]
+
+
+def _theirs(peer: Peer, domain: Domain, errors: Errors, folder: Path, limit: float) -> Line | str:
+    """Let a peer make rows, if it has not yet, and measure these; or say why there are none."""
+    words, work, arguments = peer
+    codes, told = (folder / f"{words}.{kind}" for kind in ("csv", "json"))
+    outcome = (
+        json.loads(told.read_text()) if told.exists() else in_peer(work, folder, *arguments, limit=limit)
+    )
+    if "why" not in outcome and not codes.exists():
+        (folder / "rows.csv").replace(codes)
+    if "why" not in outcome or outcome["why"].startswith(STOPPED):
+        told.write_text(json.dumps(outcome))
+    if "why" in outcome:
+        return f"{words}: {outcome['why']}"
+    rows = pl.read_csv(codes).to_numpy().astype(np.int32)
+    measured = errors.of(lambda low, high: truth(rows, low, high), table_of(rows, domain.sizes))
+    domain.decode(rows, np.random.default_rng(0)).write_csv(folder / "synthetic" / f"{words}.csv")
+    return Line(f"{words} {outcome['version']}", outcome["seconds"], measured, [words])
+
+
+def _scores(table: sd.Table, folder: Path) -> tuple[dict[str, float], str]:
+    """Score all synthetic rows by SDNist where it is installed, else by our own function; return the scores, and by what."""
+    (folder / "schema.json").write_bytes(sd.datasets.path(f"nist_excerpts/{folder.name}.json").read_bytes())
+    outcome = in_peer(run_sdnist, folder)
+    if "scores" in outcome:
+        return outcome["scores"], f"by SDNist {outcome['version']}"
+    target = table.frame().select(FEATURES)
+    rows = {file.stem: pl.read_csv(file, infer_schema=False) for file in (folder / "synthetic").glob("*.csv")}
+    return {name: k_marginal(target, own) for name, own in rows.items()}, OURS
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="P-views beside peers on NIST's public excerpts.")
+    parser.add_argument("--quick", action="store_true", help="a few rows, no peers, and no page")
+    parser.add_argument("--rows", type=Path, help="where the rows that peers made are kept, and found again")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds that a peer may take on a table")
+    given = parser.parse_args()
+    main(given.quick, given.rows, given.limit)
