@@ -19,6 +19,7 @@ from sudare.pview import _pairs
 from sudare.pview.account import Account
 from sudare.pview.allocation import FOR_PROBE, allocate, ones_needed, strategies_for, total_share
 from sudare.pview.cloud import Cloud
+from sudare.pview.emphasis import Emphasis
 from sudare.pview.noisy_counts import project
 from sudare.pview.one_ways import group_values, settle_cells
 from sudare.pview.pairs import learn_pairs
@@ -113,7 +114,9 @@ def test_an_allocation_stays_within_the_budget_and_grows_with_the_records(
         own = strategies_for(sizes, [True] * attributes, account, Fraction(1, 4))
         total = account.spend("total", total_share(own, account.pure)) / account.whole
         probe = account.spend("probe", FOR_PROBE) / account.whole if account.pure else Fraction(0)
-        plan = allocate(account, own, n, (n / 10, 1.0) if account.pure else None)
+        plan = allocate(
+            account, own, n, (n / 10, 1.0) if account.pure else None, Emphasis.even([True] * attributes)
+        )
         assert total + probe + plan.ones + plan.pairs * (plan.choices + plan.tables) == 1
         assert plan.pairs == 0 or plan.ones + total == Fraction(ones_needed(own, account.pure), 256)
         assert plan.pairs <= attributes * (attributes - 1) // 2

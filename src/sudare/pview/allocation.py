@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.pview.account import Account
+from sudare.pview.emphasis import Emphasis
 from sudare.pview.strategies import Strategy, strategy
 
 SHARES = 256  # the budget is given out in so many parts
@@ -130,19 +131,19 @@ def allocate(
     strategies: Sequence[Strategy],
     total: float,
     apart: tuple[float, float] | None,
-    alone: float = 1.0,
+    emphasis: Emphasis,
 ) -> Allocation:
     """Decide from the noise, the noisy total and, where it was asked for, how far the records are from independence.
 
-    That comes with the deviation of its noise. `alone` is the part of all questions that are about one attribute: where there are
-    fewer, one-way tables get less.
+    That comes with the deviation of its noise. Where few questions are about one attribute alone, one-way tables get less; and
+    pairs that nobody asks for, nothing.
     """
     wish, spent = (
         Wish.of(strategies, account.pure),
         sum((share.amount for share in account.spent), Fraction(0)),
     )
     left = 1 - spent / account.whole
-    tree, every = len(strategies) - 1, len(strategies) * (len(strategies) - 1) // 2
+    tree = len(strategies) - 1
 
     def clear(pairs: int, share: Fraction) -> float:
         """Return how many deviations of the noise all records are, if so many tables get that share."""
@@ -153,10 +154,12 @@ def allocate(
     if unclear or (apart is not None and apart[0] < noise_of_ones(wish, account) + SURE * apart[1]):
         return Allocation(0, 1, left, Fraction(0), Fraction(0))
     needed = ones_needed(strategies, account.pure)
-    ones = Fraction(round(MIN_ONES + alone * (needed - MIN_ONES)), SHARES)
+    ones = Fraction(round(MIN_ONES + emphasis.alone * (needed - MIN_ONES)), SHARES)
     ones -= min(total_share(strategies, account.pure), ones / 2)
     rest = left - ones
-    pairs = min(max(int(1.5 * tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree), every)
+    wanted = int(np.triu(emphasis.asked, 1).sum())
+    pairs = max(int(1.5 * tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree)
+    pairs = min(pairs, wanted)
     bins = int(2 * clear(pairs, rest) ** (1 / 3))
     choices = rest * (FOR_CHOICES_PURE if account.pure else FOR_CHOICES)
     return Allocation(pairs, min(max(bins, 2), MAX_BINS), ones, choices / pairs, (rest - choices) / pairs)

@@ -31,6 +31,11 @@ class Emphasis:
     alone: float
     """How many of the questions ask for one attribute alone: for them, one-way tables are kept as good as they can be."""
 
+    @property
+    def asked(self) -> NDArray[np.bool_]:
+        """Which pairs come first: those that are asked for, or all of them."""
+        return np.asarray(self.pairs > LEAST)
+
     @classmethod
     def even(cls, ordered: Sequence[bool]) -> Emphasis:
         """Any question may be asked."""

@@ -68,7 +68,7 @@ def grow_tree(tables: Tables) -> None:
     model = tables.independent()
     part = np.arange(len(tables.groups))  # the tree that each attribute belongs to
     i, j = tables.pairs.T
-    while len(left := np.flatnonzero((part[i] != part[j]) & tables.affordable)):
+    while len(left := tables.first(np.flatnonzero((part[i] != part[j]) & tables.affordable))):
         axes = tables.extended(tables.choose(left, model), model)
         shares = [tables.margins[a] / tables.margins[a].sum() for a in axes]
         tables.measure(axes, reduce(np.multiply.outer, shares) * tables.ones.total)
@@ -197,7 +197,7 @@ def learn_pairs(
     strategies = strategies_for(counts.sizes, emphasis.ranged, account, Fraction(MIN_ONES, SHARES))
     total = measure_total(counts.total, account, total_share(strategies, account.pure))
     apart = measure_apart(counts, account) if account.pure and len(counts.sizes) > 1 else None
-    allocation = allocate(account, strategies, total[0], apart, emphasis.alone)
+    allocation = allocate(account, strategies, total[0], apart, emphasis)
     shares = shares_of(Wish.of(strategies, account.pure, emphasis.attributes.tolist()), allocation.ones)
     ones = measure_ones(counts, strategies, account, shares, total)
     tables = Tables.of(counts, ordered, account, emphasis, allocation, ones)

@@ -151,7 +151,8 @@ class Tables:
     def _last_share(self, axes: Sequence[int]) -> Fraction:
         """Return the same, or all that is left if nothing else could be measured after it."""
         share = self.share(axes)
-        others = self.cells[~self.covered & (np.isin(self.pairs, axes).sum(axis=1) < 2)]
+        asked = self.emphasis.asked[tuple(self.pairs.T)]
+        others = self.cells[asked & ~self.covered & (np.isin(self.pairs, axes).sum(axis=1) < 2)]
         left = self.account.remaining / self.account.whole
         least = (
             self.allocation.choices
@@ -188,7 +189,14 @@ class Tables:
 
     def left(self) -> NDArray[np.int64]:
         """Return the pairs that were not measured, and that there is budget left for."""
-        return np.flatnonzero(self.affordable & ~self.covered)
+        return self.first(np.flatnonzero(self.affordable & ~self.covered))
+
+    def first(self, candidates: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return those of some pairs that are asked for, as long as any such pair is left."""
+        asked = self.emphasis.asked[tuple(self.pairs.T)]
+        return (
+            candidates[asked[candidates]] if (asked & ~self.covered & self.affordable).any() else candidates
+        )
 
     def independent(self) -> Floats:
         """Return every two-way table as if the attributes had nothing to do with each other."""
