@@ -28,8 +28,11 @@ MIN_ONES, MAX_ONES = 64, 232
 MAX_ERROR, MAX_ERROR_PURE = 0.97, 1.36
 """Ranges of one attribute may err so much, against plain histograms with all of the budget: a little less than is wanted, as
 sparse tables are not quite as good as theory has them."""
-MIN_CLEAR, MIN_CLEAR_PURE = 40.0, 130.0
+MIN_CLEAR, MIN_CLEAR_PURE = 60.0, 130.0
 """So many deviations of a table's noise the records must be, or pairs tell too little for their price."""
+MANY_CELLS = 48
+"""Of pairs with fewer cells than that, on average, more are measured (with rho): each is cheap. Without a delta they share
+tables instead."""
 SURE = 0.75
 """So many deviations of its noise the distance from independence must be above what histograms err: pairs that are measured in vain
 cost less than pairs that are missed."""
@@ -158,7 +161,11 @@ def allocate(
     ones -= min(total_share(strategies, account.pure), ones / 2)
     rest = left - ones
     wanted = int(np.triu(emphasis.asked, 1).sum())
-    pairs = max(int(1.5 * tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree)
+    small = math.sqrt(MANY_CELLS / min(np.mean([min(own.cells, 16) for own in strategies]) ** 2, MANY_CELLS))
+    pairs = max(
+        int(1.5 * (1.0 if account.pure else small) * tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)),
+        tree,
+    )
     pairs = min(pairs, wanted)
     bins = int(2 * clear(pairs, rest) ** (1 / 3))
     choices = rest * (FOR_CHOICES_PURE if account.pure else FOR_CHOICES)

@@ -28,10 +28,10 @@ from sudare.verification.files import refuse_changed, refuse_other_bytes, refuse
 from sudare.verification.findings import Finding, Verification
 from sudare.verification.utility import refuse_unlike_figures
 
-OF_ATTRIBUTES = {"table": 1, "pair": 2} | dict.fromkeys(
-    ("total", "probe", "choice", "tree", "partition", "cells", "counts"), 0
+OF_ATTRIBUTES = {"table": range(1, 2), "pair": range(2, 3), "set": range(3, 13)} | dict.fromkeys(
+    ("total", "probe", "choice", "tree", "partition", "cells", "counts"), range(1)
 )
-"""What a share of the budget can be spent on, and of how many attributes that is."""
+"""What a share of the budget can be spent on, and of how many attributes that can be."""
 
 
 def is_pview(output: object) -> TypeGuard[str | Path]:
@@ -186,7 +186,10 @@ def _is_share(share: object, names: Sequence[str]) -> bool:
                 fits = Fraction(amount) >= 0
             except (ValueError, ZeroDivisionError):
                 return False
-            return fits and len(attributes) == OF_ATTRIBUTES.get(kind) and all(a in names for a in attributes)
+            several = len(attributes) in OF_ATTRIBUTES.get(kind, ()) and len(set(attributes)) == len(
+                attributes
+            )
+            return fits and several and all(a in names for a in attributes)
     return False
 
 
