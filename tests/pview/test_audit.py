@@ -11,7 +11,7 @@ from numba import njit
 from sudare.noise._chacha import tap
 from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
-from sudare.pview import _dawa, _mondrian
+from sudare.pview import _dawa, _mondrian, probe
 from sudare.pview._aggregation import STEPS
 from sudare.pview.account import Account
 from sudare.pview.allocation import Allocation
@@ -20,6 +20,9 @@ from sudare.pview.dawa import deviations, noise_of_costs
 from sudare.pview.hdmm import along_all, strategies_for
 from sudare.pview.mondrian import DPMondrian, perturb, spend, strengths
 from sudare.pview.privbayes import R_SENSITIVITY, dependence
+from sudare.pview.probe import apart
+from sudare.pview.sides import change_of, measured, side
+from sudare.pview.strategies import strategy
 from sudare.pview.two_ways import MISFIT_SENSITIVITY, misfit
 from tests.pview.audit import audit, joined, labels_of
 from tests.pview.counted import counted
@@ -350,6 +353,70 @@ def measured_by_pairs(rows, promise, seed, times=1):
 def pairs_pair(promise, times=1):
     rows = [(0, 0), (1, 1), (0, 1), (0, 0)]
     return [measured_by_pairs(x, promise, s, times) for s, x in enumerate((rows[:3], rows))]
+
+
+# -- What the default method measures: sums of cells, products of them, how far from independence, and choices ----
+
+
+def sums_pair(promise, change=None):
+    """Sums of five cells by their strategy, and of a table by the product of two; the broken one has less noise."""
+    out = []
+    for seed, more in enumerate((0, 1)):
+        budget, runs = account(promise, seed), RUNS // 4
+        own = strategy(5, ordered=True, pure=budget.pure)
+        part = budget.spend("one-way table", Fraction(1, 2))
+        noise = budget.noise(own.sums * runs, part, change or own.change).reshape(own.sums, runs)
+        sums = own.measure(np.array([2 + more, 0, 1, 0, 3]))[:, None] + noise
+        sides = [side(3, ordered=True, pure=budget.pure), side(2, ordered=False, pure=budget.pure)]
+        table = measured(sides, np.array([[1 + more, 0], [0, 2], [1, 1]]))
+        part = budget.spend("two-way table", Fraction(1, 2))
+        noise = budget.noise(table.size * runs, part, change or change_of(sides)).reshape(table.size, runs)
+        noisy = table.ravel()[:, None] + noise
+        # What tells most: the sums along the change that one record makes.
+        along = own.measure(np.array([1, 0, 0, 0, 0])) / own.change
+        across = measured(sides, np.array([[1, 0], [0, 0], [0, 0]])).ravel() / change_of(sides)
+        scores = along @ sums, across @ noisy
+        out.append([bins(4 * scores[0]), bins(4 * (scores[0] + scores[1]))])
+    return out
+
+
+@pure_and_gaussian(3.0, 1e-3)
+def test_sums_of_cells_keep_their_promise_and_less_noise_is_caught(promise):
+    assert 0.3 < share_spent(promise, *sums_pair(promise)) <= 1
+    if promise.delta:  # as if one record changed one sum by 1
+        assert share_spent(promise, *sums_pair(promise, change=2)) > 1
+
+
+def probe_pair(promise, scale=1):
+    out = []
+    for seed, rows in enumerate(([[0, 0]] * 40, [[0, 0]] * 40 + [[1, 1]])):
+        budget = account(promise, seed)
+        part = budget.spend("probe", Fraction(1))
+        value = int(apart(counted(np.array(rows, dtype=np.int32), [2, 2])) * probe.FINE)
+        noise = budget.noise(RUNS // 4, part, probe.FINE + 1) // scale
+        out.append([bins((value + noise) / 4)])
+    return out
+
+
+def test_the_probe_keeps_its_promise_and_half_of_its_noise_is_caught():
+    promise = DifferentialPrivacy(2.0)
+    assert 0.5 < share_spent(promise, *probe_pair(promise)) <= 1
+    assert share_spent(promise, *probe_pair(promise, scale=2)) > 1
+
+
+def choice_pair(promise, sensitivity):
+    out = []
+    for seed, scores in enumerate((np.array([1.0, 0, 0, 0]), np.array([0.0, 1, 1, 1]))):
+        budget = account(promise, seed)
+        part = budget.spend("choice", Fraction(1))
+        out.append([np.array([budget.choose(scores, sensitivity, part) for _ in range(RUNS // 10)])])
+    return out
+
+
+def test_permute_and_flip_keeps_its_promise_and_half_of_the_sensitivity_is_caught():
+    promise = DifferentialPrivacy(1.0)
+    assert 0.5 < share_spent(promise, *choice_pair(promise, 1.0)) <= 1
+    assert share_spent(promise, *choice_pair(promise, 0.5)) > 1
 
 
 @pure_and_gaussian(3.0, 1e-3, slow=[pytest.mark.slow])

@@ -161,11 +161,9 @@ def allocate(
     ones -= min(total_share(strategies, account.pure), ones / 2)
     rest = left - ones
     wanted = int(np.triu(emphasis.asked, 1).sum())
-    small = math.sqrt(MANY_CELLS / min(np.mean([min(own.cells, 16) for own in strategies]) ** 2, MANY_CELLS))
-    pairs = max(
-        int(1.5 * (1.0 if account.pure else small) * tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)),
-        tree,
-    )
+    cells = float(np.mean([min(own.cells, 16) for own in strategies])) ** 2
+    small = 1.0 if account.pure else max(math.sqrt(MANY_CELLS / cells), 1.0)
+    pairs = max(int(1.5 * small * tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree)
     pairs = min(pairs, wanted)
     bins = int(2 * clear(pairs, rest) ** (1 / 3))
     choices = rest * (FOR_CHOICES_PURE if account.pure else FOR_CHOICES)
