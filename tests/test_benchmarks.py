@@ -14,6 +14,7 @@ from benchmarks import (
     audits,
     combining,
     generalization,
+    intervals,
     many_attributes,
     pairs,
     plans,
@@ -242,3 +243,10 @@ def test_all_pairs_and_the_search_agree() -> None:
     assert peers.epsilon <= 2.0 + 1e-4
     assert ours.epsilon <= 2.0 + 1e-9
     assert ours.bias(v) == pytest.approx(peers.bias(v), rel=1e-4)
+
+
+def test_intervals_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    intervals.main(quick=True)
+    printed = capsys.readouterr().out
+    assert "95% intervals of p-views" in printed
+    assert "Survey" in printed

@@ -427,9 +427,9 @@ def test_intervals_of_pairs_cover_where_attributes_do_not_depend_on_each_other()
 
 def test_intervals_of_pairs_cover_nobody_who_is_missing() -> None:
     table = coded_table(coded(4000, dependent=True), missing="own value")
-    pviews = [sd.materialize(table, sd.DifferentialPrivacy(5.0), unsafe_seed=seed) for seed in range(5)]
+    pviews = [sd.materialize(table, sd.DifferentialPrivacy(5.0), unsafe_seed=seed) for seed in range(20)]
     lows = [pview.count(**{name: None}).low for pview in pviews for name in ("x0", "x2")]
-    assert np.mean(np.array(lows) == 0) >= 0.85, lows
+    assert np.mean(np.array(lows) == 0) >= 0.88, lows
 
 
 @pytest.mark.parametrize("method", ["pairs", "identity", "independent", "dawa", "dp-mondrian"])

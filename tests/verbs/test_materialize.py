@@ -288,9 +288,9 @@ def test_shares_add_up_exactly(table: sd.Table, method: str, promise: sd.Differe
 
 
 def test_many_attributes_and_pairs_add_up_exactly() -> None:
-    codes = np.random.default_rng(0).integers(0, 4, (20_000, 6))
+    codes = np.repeat(np.random.default_rng(0).integers(0, 9, (20_000, 3)), 2, axis=1)
     names = [f"x{a}" for a in range(6)]
-    table = read(pl.DataFrame(codes, schema=names), **{name: {"bounds": (0, 3)} for name in names})
+    table = read(pl.DataFrame(codes, schema=names), **{name: {"bounds": (0, 8)} for name in names})
     pview = sd.materialize(table, sd.DifferentialPrivacy(3.3), unsafe_seed=1)
     assert sum(share.kind == "pair" for share in pview.spending.shares) >= 5
     assert_adds_up(pview)

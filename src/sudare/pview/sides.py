@@ -22,6 +22,9 @@ from sudare.pview.strategies import ROUGH, Strategy, strategy
 
 Floats = NDArray[np.float64]
 
+HIDDEN = 0.5
+"""So much of the noise's variance something may have that is not believed, because noise hides it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Side:
@@ -136,4 +139,4 @@ class Belief:
         boxes = rows @ (self.turned[at] * math.sqrt(times)) @ columns.T
         reach = np.outer((rows**2).sum(axis=0), (columns**2).sum(axis=0))
         seen = float((boxes**2).sum() - variance * reach.sum())
-        return max(seen, 0.0), float(variance * (self.trust[at] * reach).sum())
+        return max(seen, 0.0), float(variance * (np.maximum(self.trust[at], HIDDEN) * reach).sum())
