@@ -41,7 +41,7 @@ from sudare.tables.counts import Counts
 
 POINTS = 200_000
 SWEEPS, LAST_SWEEPS = 4, 20
-ROUNDS = 6  # between which the weights are raked
+ROUNDS = 8  # between which the weights are raked
 
 
 @dataclass(frozen=True)
