@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -34,9 +35,24 @@ def test_shares_name_what_was_counted() -> None:
     assert all(len({*pair} & {*names}) == len(pair) for pair in pairs)
 
 
+def test_many_attributes_of_one_value_make_no_table_that_cannot_be_read_again(tmp_path: Path) -> None:
+    names = [f"x{a}" for a in range(20)]
+    codes = np.zeros((5000, 20), dtype=np.int64)
+    codes[:, :4] = np.random.default_rng(0).integers(0, 2, 5000)[:, None]
+    bounds = {name: (0, int(a < 4)) for a, name in enumerate(names)}
+    table = sd.read(
+        pl.DataFrame(codes, schema=names), sd.Schema.from_roles(quasi=names, bounds=bounds, missing="refuse")
+    )
+    pview = sd.materialize(table, sd.DifferentialPrivacy(20.0), unsafe_seed=1)
+    assert any(share.kind == "set" for share in pview.spending.shares)
+    assert sd.verify(pview.save(tmp_path / "pview")).holds
+
+
 @pytest.mark.parametrize(
     "share",
     [
+        {"kind": "set", "attributes": ["age", "sex"], "amount": "1"},
+        {"kind": "set", "attributes": [f"x{a}" for a in range(13)], "amount": "1"},
         {"kind": "table", "attributes": [], "amount": "1"},
         {"kind": "total", "attributes": ["age"], "amount": "1"},
         {"kind": "Alice", "attributes": [], "amount": "1"},

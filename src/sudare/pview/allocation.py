@@ -141,11 +141,7 @@ def allocate(
     That comes with the deviation of its noise. Where few questions are about one attribute alone, one-way tables get less; and
     pairs that nobody asks for, nothing.
     """
-    wish, spent = (
-        Wish.of(strategies, account.pure),
-        sum((share.amount for share in account.spent), Fraction(0)),
-    )
-    left = 1 - spent / account.whole
+    wish, left = Wish.of(strategies, account.pure), account.remaining / account.whole
     tree = len(strategies) - 1
 
     def clear(pairs: int, share: Fraction) -> float:

@@ -19,6 +19,7 @@ from sudare.pview.emphasis import Emphasis
 from sudare.pview.noisy_counts import project
 from sudare.pview.one_ways import TINY, Floats, Groups, OneWays, group_values
 from sudare.pview.sides import Belief, Side, change_of, measured, plain_side, side
+from sudare.pview.spending import MAX_ATTRIBUTES
 from sudare.tables.counts import Counts
 from sudare.threads import CORES, MIN_SHARED, in_threads, pieces
 
@@ -217,11 +218,11 @@ class Tables:
     def extended(self, p: int, model: Floats) -> list[int]:
         """Return the attributes of a pair, and others that go into the same table as long as it stays small.
 
-        Each is chosen for a pair with one of those that are there. The budget of a table is the same however many cells it has,
-        so that a table of three attributes tells of three pairs for the price of one.
+        Each is chosen for a pair with one of those that are there. A table of three small attributes tells of three pairs, and costs
+        less than three tables: without a delta, every table adds to the noise of all.
         """
         axes = [int(a) for a in self.pairs[p]]
-        while self.account.pure:
+        while self.account.pure and len(axes) < MAX_ATTRIBUTES:
             inside = np.isin(self.pairs, axes)
             cells = int(self.bins[axes].prod()) * np.where(inside, 1, self.bins[self.pairs]).prod(axis=1)
             fits = (inside.sum(axis=1) == 1) & (cells <= MAX_CELLS) & self._affordable(cells)
