@@ -4,6 +4,7 @@ import itertools
 from collections import Counter, defaultdict
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 import sudare as sd
+from sudare.attacks import minimality
 from sudare.attacks.attack import attack
 from sudare.attacks.crowds import Crowd
 from sudare.attacks.minimality import Minimality, _Rules
@@ -207,3 +209,17 @@ def test_without_sensitive_values_labels_are_tried_alone() -> None:
         sd.read(BAD, sd.Schema.from_roles(quasi=["q", "ill"])), sd.KAnonymity(2), "mondrian"
     )
     assert list(release.holder["attacks"]["knowing"]) == ["downcoding"]
+
+
+def test_where_every_way_that_was_drawn_is_ruled_out_nothing_is_believed() -> None:
+    """Of very many ways to deal values out only some are drawn, and it may be that none of these is left."""
+    crowd = SimpleNamespace(
+        histograms=np.array([[9, 9, 9]]),
+        weights=np.full(27, 1),
+        tuples=np.zeros((27, 1), dtype=np.int32),
+        children=lambda tuples: [np.arange(len(tuples)) % 2],
+    )
+    rules = SimpleNamespace(cut=lambda worlds, child, codes: np.ones(len(worlds), dtype=bool))
+    narrower = SimpleNamespace(histograms=lambda own, width: iter(crowd.histograms))
+    believed = minimality._believed(crowd, 0, np.arange(27), rules, narrower, np.random.default_rng(0))  # type: ignore[arg-type]
+    assert believed is None

@@ -214,7 +214,7 @@ def _believed(
     left = np.ones(len(worlds), dtype=bool)
     for child in cuts:
         left[left] = ~rules.cut(worlds[left], child, codes)
-    if narrower is not None:
+    if narrower is not None and left.any():
         stay = ~_moved(crowd, b, rows, person, worlds[left], codes, rules, narrower)
         if (
             stay.any()
