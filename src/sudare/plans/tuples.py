@@ -24,7 +24,7 @@ from sudare.plans.generalization import (
 from sudare.plans.trees import matched
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.attribute import Role
-from sudare.tables.counts import Counts, places_of
+from sudare.tables.counts import Counts, count, places_of
 from sudare.tables.table import Table
 
 MAX_RECORDS = 2**31
@@ -167,7 +167,9 @@ class TuplePlan(WholePlan):
         """Raise a ValueError if the entries of a tuple do not stand together, or do not say how its records are dealt."""
         begins = self._begins()
         alone = begins & np.append(begins[1:], True)
-        if ((self.records == 0) != alone).any() or len(np.unique(self.tuples[begins], axis=0)) < begins.sum():
+        columns = {str(a): own for a, own in enumerate(self.tuples[begins].T)}
+        sizes = [int(own.max(initial=0)) + 1 for own in columns.values()]
+        if ((self.records == 0) != alone).any() or len(count(columns, sizes)) < begins.sum():
             raise ValueError("the records of one of its tuples are not dealt as a plan deals them")
 
     def _refuse_unlike(self) -> None:
