@@ -181,6 +181,8 @@ def run_snsynth(folder: str, algorithm: str, *options: str) -> dict:
     import time
     from importlib.metadata import version
 
+    import mbi
+    import numpy as np
     import pandas as pd
     import snsynth
 
@@ -189,14 +191,20 @@ def run_snsynth(folder: str, algorithm: str, *options: str) -> dict:
     given = {name: int(number) for name, number in (option.split("=") for option in options)}
     if algorithm != "mwem":  # which is pure
         given["delta"] = told["delta"]
+    # mbi 1.1's default, "round", ties attributes with a common neighbour to each other, which would cost MST and AIM dear.
+    drawn = mbi.MarkovRandomField.synthetic_data
+    mbi.MarkovRandomField.synthetic_data = lambda self, rows=None: drawn(self, rows, method="sample")
     start = time.perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
         synthesizer = snsynth.Synthesizer.create(algorithm, epsilon=told["epsilon"], **given)
         synthesizer.fit(frame, categorical_columns=list(frame.columns), preprocessor_eps=0.0)
         rows = synthesizer.sample(len(frame))
     taken = time.perf_counter() - start
-    # What it leaves empty gets the first value.
-    rows[frame.columns].fillna(0).astype(int).to_csv(f"{folder}/rows.csv", index=False)
+    rng = np.random.default_rng(1)
+    for name, size in zip(frame.columns, told["sizes"], strict=True):
+        empty = rows[name].isna()  # PAC-Synth leaves values empty: they are drawn from the attribute's others
+        rows.loc[empty, name] = rng.choice(size if empty.all() else rows.loc[~empty, name], empty.sum())
+    rows[frame.columns].astype(int).to_csv(f"{folder}/rows.csv", index=False)
     return {"seconds": taken, "version": version("smartnoise-synth")}
 
 
