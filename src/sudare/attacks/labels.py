@@ -119,10 +119,10 @@ class LabelReader:
 
 def _named(values: list[Any], hierarchy: Hierarchy | None) -> dict[str, list[Codes]]:
     """Return what every text covers that is a value's own, or names a node of the hierarchy at any level."""
-    named = defaultdict(list)
+    named, every = defaultdict(list), np.arange(len(values))
     for code, value in enumerate(values):
         for text in spellings(value):
-            named[text].append(np.array([code]))
+            named[text].append(every[code : code + 1])
     for label, codes in _nodes(hierarchy) if hierarchy else ():
         named[label].append(codes)
     return dict(named)

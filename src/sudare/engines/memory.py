@@ -14,7 +14,7 @@ from sudare.engines.engine import Change
 from sudare.engines.rewriting import ALL, AnyRewriting, Labels
 from sudare.tables.column import Codes, Column, smallest
 from sudare.tables.content import Content
-from sudare.tables.counts import Counts, count, count_index, places_of
+from sudare.tables.counts import Counts, count, count_index, is_first, places_of
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.published import in_order, order_of, ranks, unlisted
 from sudare.tables.runs import Runs
@@ -127,14 +127,13 @@ class Memory:
         """Return what is published instead of the rows, in the order of what is published."""
         rewriting = rewriting.joined()
         counts, tuple_of = self._indexed(rewriting.keys)
-        place, kept = tuple_of, None
-        if not np.array_equal(rewriting.tuples, counts.codes):
+        first = np.flatnonzero(is_first(rewriting.tuples))  # of a tuple that is listed several times
+        if np.array_equal(rewriting.tuples[first], counts.codes):
+            place, kept = first[tuple_of], None
+        else:
+            places = places_of(rewriting.tuples[first], counts)
             listed = np.full(len(counts), -1, dtype=np.int64)
-            places = places_of(rewriting.tuples, counts)
-            found = np.flatnonzero(places >= 0)[
-                ::-1
-            ]  # of a tuple that is listed several times, the first place stays
-            listed[places[found]] = found
+            listed[places[places >= 0]] = first[places >= 0]
             place = listed[tuple_of]
             kept = place >= 0
             place = place[kept]

@@ -21,7 +21,7 @@ from sudare.plans.trees import extended, trees_from_table, trees_to_table
 from sudare.privacy.promises import Promise, promise_from_json, promise_to_json
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.attribute import Role
-from sudare.tables.counts import Counts, places_of
+from sudare.tables.counts import Counts, is_first, places_of
 from sudare.tables.dealing import side_by_side
 from sudare.tables.excerpt import without
 from sudare.tables.hierarchy import Hierarchy
@@ -91,7 +91,7 @@ class Located(Places):
     @cached_property
     def dealt(self) -> bool:
         """Whether the records of some tuple are dealt to several blocks."""
-        return not _is_first(self.counts.codes).all()
+        return not is_first(self.counts.codes).all()
 
     @cached_property
     def climbing(self) -> NDArray[np.bool_]:
@@ -145,7 +145,7 @@ class Located(Places):
     def by_rows(self, names: Sequence[str]) -> Located:
         """Count by the first of the columns that are passed on, in whose order engines deal the rows of a tuple."""
         counts = self.table.counts([*self.counts.names, *names])
-        of_tuple = np.cumsum(_is_first(counts.codes[:, : len(self.counts.names)]))
+        of_tuple = np.cumsum(is_first(counts.codes[:, : len(self.counts.names)]))
         ranked = [_ranks(self.table, name)[counts.column(name)] for name in names]
         counts = counts.at(np.lexsort((*reversed(ranked), of_tuple)))
         # Both are in the order of their tuples: what is dealt to blocks, and what has different values.
@@ -155,7 +155,7 @@ class Located(Places):
 
     def only(self, tuples: Counts, block_of: Ints) -> Located:
         """Return some of the tuples, in other blocks, and a table of their rows alone."""
-        others = places_of(self.counts.codes, tuples.at(np.flatnonzero(_is_first(tuples.codes)))) < 0
+        others = places_of(self.counts.codes, tuples.at(np.flatnonzero(is_first(tuples.codes)))) < 0
         rows = self.table.rows.without(self.counts.names, self.counts.codes[others])
         return replace(self, table=replace(self.table, rows=rows), counts=tuples, block_of=block_of)
 
@@ -164,11 +164,6 @@ class Located(Places):
         inside = self.covered
         sizes = np.bincount(self.block_of[inside], self.counts.weights[inside]).astype(np.int64)
         return sizes[sizes > 0]
-
-
-def _is_first(codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Tell of each tuple, in rising order, whether it is another than the one before."""
-    return np.append(True, (codes[1:] != codes[:-1]).any(axis=1))[: len(codes)]
 
 
 def _without(counts: Counts, names: Sequence[str]) -> Counts:
@@ -190,7 +185,7 @@ def _ranks(table: Table, name: str) -> Ints:
 
 def _untils(tuples: NDArray[np.int32], weights: Ints) -> Ints:
     """Return up to which of a tuple's records each of its places gets some; the last gets all that are left."""
-    first, ends = _is_first(tuples), np.cumsum(weights)
+    first, ends = is_first(tuples), np.cumsum(weights)
     before = (ends - weights)[np.flatnonzero(first)]
     until: Ints = ends - before[np.cumsum(first) - 1]
     until[np.append(first[1:], True)] = ALL

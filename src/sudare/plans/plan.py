@@ -143,7 +143,9 @@ def files_of(kind: str, data: Mapping[str, Any], tables: Mapping[str, pl.DataFra
     """Return what writes the head of a plan, and its tables beside it."""
     head = {"kind": kind, "version": VERSION, "tables": list(tables), **data}
     text = json.dumps(head, ensure_ascii=False) + "\n"
-    writers: dict[str, WriteFile] = {f"{name}.parquet": frame.write_parquet for name, frame in tables.items()}
+    writers: dict[str, WriteFile] = {
+        f"{name}.parquet": partial(frame.write_parquet, statistics=False) for name, frame in tables.items()
+    }
     return writers | {PLAN: lambda path: path.write_text(text, encoding="utf-8")}
 
 

@@ -163,7 +163,10 @@ def extended(tree: Hierarchy, table: Table, name: str) -> Hierarchy:
     [('21', '[20, 30)', '*'), ('25', '[20, 30)', '*')]
     """
     dictionary, attribute = table[name], table.schema[name]
-    leaves = matched(tree.leaves, table, name)[: len(dictionary.values)]
+    leaves = matched(tree.leaves, table, name)
+    if (leaves >= 0).all():
+        return Hierarchy(tree.labels, tree.codes[:, leaves])
+    leaves = leaves[: len(dictionary.values)]
     strangers = np.flatnonzero(leaves < 0)
     places = _by_recipe(tree, dictionary.values.gather(strangers), attribute)
     if places is None:

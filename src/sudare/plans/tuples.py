@@ -17,14 +17,13 @@ from sudare.plans.generalization import (
     Trees,
     WholePlan,
     read_parts,
-    refuse_repeated,
     smallest_types,
     whole_numbers,
 )
 from sudare.plans.trees import matched
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.attribute import Role
-from sudare.tables.counts import Counts, count, places_of
+from sudare.tables.counts import Counts, count, is_first, places_of
 from sudare.tables.table import Table
 
 MAX_RECORDS = 2**31
@@ -76,7 +75,7 @@ class TuplePlan(WholePlan):
             leaves[:, at] = self._leaves(table, name)[counts.codes[:, at]]
         order = [list(self.trees).index(name) for name in quasi]
         own = self.tuples[:, [*order, len(self.trees)]] if self.sensitive else self.tuples[:, order]
-        first = np.flatnonzero(self._begins())
+        first = np.flatnonzero(is_first(self.tuples))
         ones = np.ones(len(first), dtype=np.int64)
         listed = Counts(counts.names, np.ascontiguousarray(own[first]), ones, counts.sizes)
         places = places_of(leaves, listed)
@@ -86,10 +85,6 @@ class TuplePlan(WholePlan):
         dealt, entry = self._dealt(counts, places, first)
         block_of = np.where(entry >= 0, self.block_of[entry], -1)
         return Located(table, dealt, block_of, self.levels[:, order])
-
-    def _begins(self) -> NDArray[np.bool_]:
-        """Tell of each entry whether it is the first of its tuple."""
-        return np.append(True, (self.tuples[1:] != self.tuples[:-1]).any(axis=1))
 
     def _dealt(self, counts: Counts, places: Ints, first: Ints) -> tuple[Counts, Ints]:
         """Deal the records of each tuple to its entries, which begin at `first`; also return the entries, -1 for none."""
@@ -154,7 +149,6 @@ class TuplePlan(WholePlan):
         )
         names = [*map(str, range(len(sizes))), "block", "records"]
         numbers = whole_numbers(tables["tuples"], names, [*sizes, len(levels), MAX_RECORDS])
-        refuse_repeated(tables["tuples"], names[:-1])
         plan = cls(
             method, requirements, trees, sensitive, tuple(values), numbers[:, :-2].astype(np.int32), numbers[:, -2],
             levels.astype(np.int16), numbers[:, -1],
@@ -165,12 +159,15 @@ class TuplePlan(WholePlan):
 
     def _refuse_wrongly_dealt(self) -> None:
         """Raise a ValueError if the entries of a tuple do not stand together, or do not say how its records are dealt."""
-        begins = self._begins()
+        begins = is_first(self.tuples)
         alone = begins & np.append(begins[1:], True)
         columns = {str(a): own for a, own in enumerate(self.tuples[begins].T)}
         sizes = [int(own.max(initial=0)) + 1 for own in columns.values()]
         if ((self.records == 0) != alone).any() or len(count(columns, sizes)) < begins.sum():
             raise ValueError("the records of one of its tuples are not dealt as a plan deals them")
+        dealt = np.stack([np.cumsum(begins)[~alone], self.block_of[~alone]])
+        if np.unique(dealt, axis=1).shape[1] < dealt.shape[1] or not len(begins):
+            raise ValueError("its tuples must be different from each other, and there must be some")
 
     def _refuse_unlike(self) -> None:
         """Raise a ValueError if the tuples of a block differ on the level that it climbs to: it has no one label."""

@@ -176,8 +176,35 @@ def places_of(tuples: NDArray[np.int32], counts: Counts) -> NDArray[np.int64]:
     >>> places_of(np.array([[1, 1], [0, 1]]), counts).tolist()
     [2, -1]
     """
-    names = [str(a) for a in range(len(counts.names))]
-    known = pl.DataFrame(np.ascontiguousarray(counts.codes), schema=names).with_row_index("place")
-    asked = pl.DataFrame(np.ascontiguousarray(tuples, dtype=np.int32), schema=names)
-    places = asked.join(known, on=names, how="left", maintain_order="left")["place"]
-    return places.cast(pl.Int64).fill_null(-1).to_numpy()
+    known, asked = _keys(counts.codes, np.asarray(tuples, dtype=np.int32))
+    if known.width == 1 and known["key"].is_sorted() and asked["key"].is_sorted():
+        own, others = known["key"].to_numpy(), asked["key"].to_numpy()
+        at = np.searchsorted(own, others)
+        return np.where(np.append(own, np.uint64(0))[at] == others, at, -1)
+    places = asked.join(known.with_row_index("place"), on=known.columns, how="left", maintain_order="left")
+    return places["place"].cast(pl.Int64).fill_null(-1).to_numpy()
+
+
+def _keys(known: NDArray[np.int32], asked: NDArray[np.int32]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return two sets of tuples by what they can be compared by: one number each, if that holds them."""
+    spans = [int(most) + 1 for most in known.max(axis=0, initial=-1)]
+    if math.prod(spans) >= KEYS:
+        names = [str(a) for a in range(len(spans))]
+        return pl.DataFrame(known, schema=names), pl.DataFrame(asked, schema=names)
+    inside = ((asked >= 0) & (asked < spans)).all(axis=1)
+    own, others = (np.concatenate(list(_packed(list(tuples.T), spans))) for tuples in (known, asked))
+    others[~inside] = KEYS - 1  # which is nobody's: there are fewer
+    return pl.DataFrame({"key": own}), pl.DataFrame({"key": others})
+
+
+def is_first(tuples: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Tell of each tuple whether it is another than the one before.
+
+    >>> is_first(np.array([[0, 1], [0, 1], [1, 1]])).tolist()
+    [True, False, True]
+    """
+    first = np.zeros(len(tuples), dtype=bool)
+    first[:1] = True
+    for column in tuples.T:
+        first[1:] |= column[1:] != column[:-1]
+    return first

@@ -269,6 +269,9 @@ class _Thrift:
 
     def _unsigned(self) -> int:
         value = shift = 0
+        if self.at < self._stop and (byte := self._content[self.at]) < 0x80:  # as most are
+            self.at += 1
+            return byte
         while (byte := self._byte()) >= 0x80:
             value |= (byte & 0x7F) << shift
             shift += 7

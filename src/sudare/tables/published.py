@@ -48,7 +48,11 @@ def ranks(values: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     >>> [array.tolist() for array in ranks(pl.Series("town", ["b", None, "a"]))]
     [[2, 0, 1], [1, 2, 0]]
     """
-    order = order_of(pl.DataFrame([unlisted(values).alias("value")])).astype(np.int64)
+    values = unlisted(values)
+    if values.dtype.is_float():
+        order = order_of(values.to_frame()).astype(np.int64)
+    else:
+        order = values.arg_sort(nulls_last=True).to_numpy().astype(np.int64)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return order, rank

@@ -17,6 +17,7 @@ from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
 from sudare.tables.attribute import Attribute
 from sudare.tables.builders import ROOT
+from sudare.tables.counts import count
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.recipes import MaskRecipe
 from sudare.tables.table import Table
@@ -42,8 +43,9 @@ def _first_false(
     dictionary: Dictionary, attribute: Attribute, codes: NDArray[np.int32], labels: Labels
 ) -> tuple[object, str | None] | None:
     """Return a value with a label that is not true of it; None if there is none."""
-    reader, size = LabelReader(dictionary), dictionary.size
-    label_of, code_of = np.divmod(np.unique(labels.of_tuple * size + codes), size)
+    reader = LabelReader(dictionary)
+    pairs = count({"label": labels.of_tuple, "value": codes}, [len(labels.values), dictionary.size])
+    label_of, code_of = pairs.codes.T
     starts = np.flatnonzero(np.diff(label_of, prepend=-1))
     for label, own in zip(label_of[starts].tolist(), np.split(code_of, starts[1:]), strict=True):
         text = labels.values[label]

@@ -53,23 +53,33 @@ def count_blocks(
     A row of the frame stands for so many records as `weights` says, and has the sensitive value of the number in `codes`.
     """
     keys = [str(i) for i in range(len(quasi))]  # so that no column can have the name of ours
-    shown = [f"text {key}" for key in keys]
     rows = frame.select(
         pl.repeat(0, frame.height).alias("all"),
         pl.int_range(frame.height).alias("row"),
-        weights.alias("weight"),
         *(exact(frame[name]).alias(key) for name, key in zip(quasi, keys, strict=True)),
-        (pl.lit(0) if codes is None else codes).alias("value"),
     )
-    pairs = rows.group_by("all", *keys, "value").agg(pl.min("row"), count=pl.sum("weight"))
-    blocks = pairs.group_by("all", *keys).agg(pl.min("row"), size=pl.sum("count"))
-    written = (texts(frame[name].gather(blocks["row"])) for name in quasi)
-    blocks = blocks.with_columns(column.alias(text) for column, text in zip(written, shown, strict=True))
-    blocks = blocks.sort(*shown, "row").with_row_index("block")
-    pairs = pairs.drop("row").join(blocks, on=["all", *keys], nulls_equal=True).sort("block", "value")
-    block, value, count = (pairs[name].cast(pl.Int64).to_numpy() for name in ("block", "value", "count"))
-    named = blocks.select(pl.col(text).alias(name) for name, text in zip(quasi, shown, strict=True))
-    return RecountedBlocks(named, blocks["size"].to_numpy(), block, value, count, whole)
+    first = rows.select(pl.min("row").over("all", *keys)).to_series()  # the first row of its block
+    own, block_of = np.unique(first.to_numpy(), return_inverse=True)
+    written = [texts(frame[name].gather(own)) for name in quasi]
+    shown = pl.DataFrame(
+        [*(text.alias(key) for text, key in zip(written, keys, strict=True)), pl.Series("row", own)]
+    )
+    order = shown.select(pl.arg_sort_by(shown.columns)).to_series().to_numpy()
+    rank = np.empty(len(own), dtype=np.int64)
+    rank[order] = np.arange(len(own))
+    value = np.zeros(frame.height, dtype=np.int64) if codes is None else codes.cast(pl.Int64).to_numpy()
+    values = int(value.max(initial=0)) + 1
+    pairs, pair_of = np.unique(rank[block_of] * values + value, return_inverse=True)
+    count = _summed(pair_of, weights.cast(pl.Int64).to_numpy(), len(pairs))
+    block = pairs // values
+    named = pl.DataFrame([text.gather(order) for text in written])
+    return RecountedBlocks(named, _summed(block, count, len(own)), block, pairs % values, count, whole)
+
+
+def _summed(group_of: NDArray[np.int64], numbers: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
+    sums = np.zeros(groups, dtype=np.int64)
+    np.add.at(sums, group_of, numbers)
+    return sums
 
 
 # -- l-diversity: what each block has --------------------------------------------------------------
