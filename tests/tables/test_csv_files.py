@@ -139,10 +139,9 @@ def test_any_bytes_are_read_as_python_reads_them_or_refused(path: Path, pieces: 
 
 
 @settings(max_examples=200)
-@given(st.lists(st.tuples(*[st.text(st.sampled_from(list('ab "')), max_size=4)] * 2), max_size=5))
+@given(st.lists(st.tuples(*[st.from_regex(r'([ab ][ab "]{0,3})?', fullmatch=True)] * 2), max_size=5))
 def test_quotes_inside_unquoted_fields_are_just_characters(path: Path, rows: list[tuple[str, str]]) -> None:
     rows = [("x", "5' 7\""), *rows]
-    assume(not any(field.startswith('"') for row in rows for field in row))
     path.write_text("".join(f"{a},{b}\n" for a, b in [("one", "two"), *rows]))
     frame = texts(path, ["one", "two"], delimiter=",")
     assert [tuple(field or "" for field in row) for row in frame.rows()] == rows
