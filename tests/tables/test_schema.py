@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare import Attribute, CsvFormat, Hierarchy, InputError, Role, Schema
+from sudare.tables.attribute import UNITS
 from sudare.tables.recipes import FileRecipe, IntervalsRecipe, MaskRecipe
 from tests import by_row
 
@@ -91,7 +92,7 @@ def test_an_attribute_that_is_not_there() -> None:
     ("attribute", "message"),
     [
         ({}, "attribute 'age': role is missing"),
-        ({"role": "quasy"}, "role must be 'identifier', 'quasi', 'sensitive' or 'other'. Got 'quasy' instead"),
+        ({"role": "quasy"}, "role must be 'identifier', 'quasi', 'sensitive', 'other', 'weight', 'person' or 'household'. Got 'quasy' instead"),
         ({"role": "quasi", "type": "int"}, "type must be 'integer', 'number', 'text', 'date' or 'datetime'. Got 'int' instead"),
         ({"role": "quasi", "weight": -1}, "weight must be greater than or equal to 0. Got -1 instead"),
         ({"role": "quasi", "weight": float("inf")}, "weight must be a finite number"),
@@ -352,7 +353,17 @@ def attributes(draw: st.DrawFn) -> dict[str, Any]:
         **optional,
         **{k: DOMAINS if k == "domain" else LIMITS for k, v in optional.items() if v is None},
     }
-    return draw(st.fixed_dictionaries({"role": st.sampled_from(list(Role))}, optional=optional))
+    role = draw(st.sampled_from(list(Role)))
+    if role == Role.weight:
+        optional |= {"known": st.booleans()}
+    if role in UNITS:
+        optional |= {"linked": st.booleans(), "most_rows": st.integers(1, 100)}
+    return draw(st.fixed_dictionaries({"role": st.just(role)}, optional=optional))
+
+
+def with_one_of_each_unit(parts: dict[str, dict[str, Any]]) -> bool:
+    roles = [part["role"] for part in parts.values()]
+    return all(roles.count(unit) <= 1 for unit in UNITS)
 
 
 FORMATS = st.fixed_dictionaries(
@@ -369,7 +380,7 @@ FORMATS = st.fixed_dictionaries(
 
 @settings(max_examples=200)
 @given(
-    st.dictionaries(TEXT, attributes(), min_size=1, max_size=3),
+    st.dictionaries(TEXT, attributes(), min_size=1, max_size=3).filter(with_one_of_each_unit),
     st.sampled_from(["own value", "refuse"]),
     st.none() | st.lists(TEXT, max_size=3),
     FORMATS,
@@ -433,3 +444,42 @@ def test_a_schema_may_name_its_source(tmp_path: Path) -> None:
 def test_a_source_is_named_by_short_printable_text(source: Any) -> None:
     with pytest.raises(InputError, match=r"^Schema: source "):
         Schema.from_roles(quasi=["age"], source=source)
+
+
+def test_weights_are_quasi_unless_nobody_knows_them() -> None:
+    schema = Schema.from_roles(quasi=["age"], weight=["w", "v"], known={"v": False})
+    assert schema.names(Role.quasi) == ["age", "w"]
+    assert schema.names(Role.other) == ["v"]
+    assert schema.names(Role.weight) == ["w", "v"]
+
+
+def test_a_household_is_the_unit_rather_than_a_person() -> None:
+    schema = Schema.from_roles(person="pid", household="hid", quasi=["age"], linked={"pid": True})
+    assert schema.unit == "hid"
+    assert schema.names(Role.identifier) == ["hid"]
+    assert Schema.from_roles(person="pid", quasi=["age"]).unit == "pid"
+    assert Schema.from_roles(identifier=["pid"], quasi=["age"]).unit is None
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        ({"role": "quasi", "linked": True}, "only rows of a person or household can be linked"),
+        (
+            {"role": "other", "most_rows": 3},
+            "only rows of a person or household can be linked, or be at most so many",
+        ),
+        ({"role": "quasi", "known": False}, "only a weight can be declared unknown"),
+        ({"role": "household", "most_rows": 0}, "most_rows must be greater than or equal to 1"),
+    ],
+)
+def test_what_is_said_of_units_and_weights_is_said_of_them_alone(
+    attribute: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        Schema.from_dict({"attributes": {"x": attribute}})
+
+
+def test_two_households_are_refused() -> None:
+    with pytest.raises(InputError, match="have the role household more than once: 'a', 'b'"):
+        Schema.from_dict({"attributes": {"a": {"role": "household"}, "b": {"role": "household"}}})

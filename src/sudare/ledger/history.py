@@ -77,8 +77,8 @@ def record(
         "noise": _noise(certificate.measured, neighbours),
         "views": {
             name: {
-                "quasi": [column for column in published if table.schema[column].role == Role.quasi],
-                "others": [column for column in published if table.schema[column].role != Role.quasi],
+                "quasi": [column for column in published if table.schema[column].treated_as == Role.quasi],
+                "others": [column for column in published if table.schema[column].treated_as != Role.quasi],
                 "blocks": blocks[name].to_json() if blocks and name in blocks else None,
             }
             for name, published in (columns or {}).items()

@@ -14,12 +14,12 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from sudare.errors import InputError
-from sudare.tables.attribute import Attribute, Role, Type
+from sudare.tables.attribute import UNITS, Attribute, Role, Type
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Schema
 from sudare.tables.text_files import parse_json, read_bytes
@@ -93,10 +93,17 @@ class PublishedAttribute(_CertificatePart):
         """Return the column as an attribute of a schema."""
         return Attribute(
             role=self.role,
+            linked=self.role in UNITS,
             type=self.type,
             domain=None if self.domain is None else tuple(self.domain),
             hierarchy=None if self.hierarchy is None else Hierarchy.from_rows(self.hierarchy),
         )
+
+
+def _unit_of_protection(role: Role) -> Role:
+    if role not in UNITS:
+        raise ValueError(f"{role} is no unit of protection")
+    return role
 
 
 class Certificate(_CertificatePart):
@@ -110,6 +117,8 @@ class Certificate(_CertificatePart):
     """The columns that are published; there must be no others."""
     missing_values: list[str] | None = None
     """The texts that mean "missing" in these columns."""
+    unit: Annotated[Role, AfterValidator(_unit_of_protection)] | None = None
+    """What is counted as one, if it is not a row: a person, or a household."""
     measured: dict[str, Any]
     method: str
     utility: dict[str, Any]

@@ -94,7 +94,7 @@ class PViewDesign(Plan):
                 raise InputError(
                     f"{table.source.name} has no column '{name}', which the p-view counts. Read a table of the same schema."
                 )
-            if table.schema[name].role == Role.identifier:
+            if table.schema[name].treated_as == Role.identifier:
                 raise InputError(
                     f"{table.source.name}: '{name}' is an identifier by its schema, and the p-view would count it. Read it by "
                     "the schema of the p-view, or design a p-view without it."

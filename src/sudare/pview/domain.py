@@ -45,7 +45,7 @@ class Domain:
     @classmethod
     def of(cls, schema: Schema) -> Domain:
         """Take the domain of every attribute that is no identifier from the schema, and from nothing else."""
-        names = [name for name in schema.attributes if schema[name].role != Role.identifier]
+        names = [name for name in schema.attributes if schema[name].treated_as != Role.identifier]
         if not names:
             raise InputError("The schema has no attribute to count by: all are identifiers.")
         missing = schema.missing == "own value"

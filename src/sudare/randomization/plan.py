@@ -221,7 +221,7 @@ def plan_schema(schema: Schema, bins: Collection[str]) -> Schema:
         if isinstance(hierarchy, FileRecipe):
             hierarchy = whole_hierarchy(name, attribute)
         return Attribute(
-            role=attribute.role,
+            role=attribute.treated_as,
             type=attribute.type,
             domain=attribute.domain,
             bounds=attribute.bounds,

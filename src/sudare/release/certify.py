@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import polars as pl
@@ -63,6 +63,7 @@ def certify(
         promises=[promise_to_json(promise) for promise in declared.promises],
         attributes=_attributes(handed_over, declared),
         missing_values=_listed(declared.schema.missing_values),
+        unit=_unit(declared.schema),
         measured=_measured(declared, verification or verified(handed_over, declared)),
         method=declared.method,
         utility=_utility(handed_over, declared.schema),
@@ -79,11 +80,13 @@ def certify_pview(declared: Declared, commitment: InputHash) -> Certificate:
 
     How many records were read is not told: it is protected, too.
     """
-    names = [name for name in declared.schema.attributes if declared.schema[name].role != Role.identifier]
+    names = [
+        name for name in declared.schema.attributes if declared.schema[name].treated_as != Role.identifier
+    ]
     return Certificate(
         requirements=[str(promise) for promise in declared.promises],
         promises=[promise_to_json(promise) for promise in declared.promises],
-        attributes={name: PublishedAttribute(role=declared.schema[name].role) for name in names},
+        attributes={name: PublishedAttribute(role=declared.schema[name].treated_as) for name in names},
         measured={
             key: value for promise in declared.promises for key, value in _budget(promise).items() if value
         },
@@ -152,13 +155,22 @@ def verified(handed_over: HandedOver, declared: Declared) -> Verification:
 def _measured(declared: Declared, verification: Verification) -> dict[str, Any]:
     """Return what the output has of each promise.
 
-    Of several views it is what was promised: they were verified together, and how much more than that they leave to
+    Where units are counted that no row tells, it is what was promised. Of several views, too: they were verified together, and how much more than that they leave to
     people depends on who is in which blocks of all of them, which no view tells.
     """
     together = [p for p in declared.promises if isinstance(p, MultiViewDiversity)]
     if together:
         return {promise.name: promise.l for promise in together}
+    if declared.schema.unit is not None and not declared.schema[declared.schema.unit].linked:
+        pairs = zip(declared.promises, verification.findings, strict=True)
+        return {finding.name: _asked_for(promise) for promise, finding in pairs}
     return dict(verification.measured)
+
+
+def _asked_for(promise: Promise) -> float:
+    """Return the figure that was asked for: the first parameter of a requirement."""
+    figure: float = getattr(promise, fields(promise)[0].name)  # type: ignore[arg-type]
+    return figure
 
 
 def _utility(handed_over: HandedOver, schema: Schema) -> dict[str, Any]:
@@ -181,7 +193,7 @@ def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, Publis
         for name in frame.columns:
             own, by = schema[name], _distances(name, declared)
             attributes[name] = PublishedAttribute(
-                role=own.role,
+                role=own.treated_as,
                 type=own.type,
                 domain=[_plain(value) for value in own.domain]
                 if own.domain and by & {"ordered", "hierarchical"}
@@ -211,6 +223,10 @@ def _paths(column: pl.Series, schema: Schema) -> list[list[str]] | None:
     whole = recipe if isinstance(recipe, Hierarchy) else recipe.build(values)
     rows = whole.take(whole.find(values)).rows()
     return [[text for text in row if text is not None] for row in rows]
+
+
+def _unit(schema: Schema) -> Role | None:
+    return None if schema.unit is None else schema[schema.unit].role
 
 
 def _listed(texts: Sequence[str] | None) -> list[str] | None:

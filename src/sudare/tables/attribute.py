@@ -51,6 +51,16 @@ class Role(StrEnum):
     """To be kept from outsiders."""
     other = "other"
     """Passed on as it is."""
+    weight = "weight"
+    """How many people a record of a sample stands for; known to outsiders, unless declared unknown."""
+    person = "person"
+    """Says which rows are of one person, who is protected with all of them."""
+    household = "household"
+    """Says which rows are of one household, which is protected with all of them."""
+
+
+UNITS = (Role.person, Role.household)
+"""What says which rows are protected together; the last one that a schema has is the unit of protection."""
 
 
 class SchemaPart(BaseModel):
@@ -76,6 +86,23 @@ class Attribute(SchemaPart):
     outside: Outside = "refuse"
     """What becomes of values outside the bounds: they are refused, or clipped to the nearer bound."""
     weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    known: bool = True
+    """Of a weight: whether outsiders may know it."""
+    linked: bool = False
+    """Of a person or household: whether published rows say, by a number of their own, which of them belong together."""
+    most_rows: int | None = Field(default=None, ge=1, le=1_000_000)
+    """Of a person or household: with how many rows differential privacy protects them; any more are left out at random."""
+
+    @property
+    def treated_as(self) -> Role:
+        """What becomes of it: a weight is quasi or other, and what is not linked is dropped.
+
+        >>> Attribute(role="weight").treated_as, Attribute(role="household").treated_as
+        (<Role.quasi: 'quasi'>, <Role.identifier: 'identifier'>)
+        """
+        if self.role == Role.weight:
+            return Role.quasi if self.known else Role.other
+        return Role.identifier if self.role in UNITS and not self.linked else self.role
 
     @field_validator("domain", mode="before")
     @classmethod
@@ -113,6 +140,12 @@ class Attribute(SchemaPart):
 
     @model_validator(mode="after")
     def _coherent(self) -> Self:
+        if not self.known and self.role != Role.weight:
+            raise ValueError(f"is {self.role}, and only a weight can be declared unknown to outsiders")
+        if (self.linked or self.most_rows is not None) and self.role not in UNITS:
+            raise ValueError(
+                f"is {self.role}, and only rows of a person or household can be linked, or be at most so many"
+            )
         if self.domain is not None:
             if self.bounds is not None:
                 raise ValueError("has both a domain and bounds. Keep one")
@@ -184,6 +217,12 @@ def attribute_lines(attribute: Attribute) -> Iterator[str]:
         yield f'outside = "{attribute.outside}"'
     if attribute.weight != 1.0:
         yield f"weight = {toml(attribute.weight)}"
+    if not attribute.known:
+        yield "known = false"
+    if attribute.linked:
+        yield "linked = true"
+    if attribute.most_rows is not None:
+        yield f"most_rows = {attribute.most_rows}"
     if isinstance(attribute.hierarchy, Hierarchy):
         yield f"hierarchy = {toml({'kind': 'rows', 'rows': attribute.hierarchy.rows()})}"
     elif attribute.hierarchy is not None:

@@ -43,7 +43,7 @@ def is_untyped(source: Source) -> bool:
 
 def _type_for(attribute: Attribute, untyped: bool) -> Callable[[pl.Series], pl.Series] | None:
     """Return what makes the type of those values that are left; None where it is declared with all values."""
-    if attribute.domain is not None or attribute.role == Role.identifier:
+    if attribute.domain is not None or attribute.treated_as == Role.identifier:
         return None
     return unchanged if attribute.type is not None else partial(plainest, untyped=untyped)
 

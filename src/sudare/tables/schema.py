@@ -11,7 +11,17 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from sudare.errors import InputError
-from sudare.tables.attribute import Attribute, Bound, Outside, Role, Scalar, SchemaPart, Type, attribute_lines
+from sudare.tables.attribute import (
+    UNITS,
+    Attribute,
+    Bound,
+    Outside,
+    Role,
+    Scalar,
+    SchemaPart,
+    Type,
+    attribute_lines,
+)
 from sudare.tables.given import kind_given
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.policy import Policy
@@ -76,6 +86,15 @@ class Schema(SchemaPart):
             raise ValueError(f"cannot be called {listed(patterns)}: {PATTERN}")
         return attributes
 
+    @field_validator("attributes")
+    @classmethod
+    def _one_of_each_unit(cls, attributes: dict[str, Attribute]) -> dict[str, Attribute]:
+        for unit in UNITS:
+            names = [name for name, attribute in attributes.items() if attribute.role == unit]
+            if len(names) > 1:
+                raise ValueError(f"have the role {unit} more than once: {listed(names)}. Keep one")
+        return attributes
+
     @field_validator("source")
     @classmethod
     def _printable(cls, value: str | None) -> str | None:
@@ -91,6 +110,9 @@ class Schema(SchemaPart):
         sensitive: Iterable[str] = (),
         identifier: Iterable[str] = (),
         other: Iterable[str] = (),
+        weight: Iterable[str] = (),
+        person: str | None = None,
+        household: str | None = None,
         types: Mapping[str, Type] | None = None,
         hierarchies: Mapping[str, Hierarchy | Recipe] | None = None,
         domains: Mapping[str, Sequence[Scalar]] | None = None,
@@ -98,13 +120,21 @@ class Schema(SchemaPart):
         bins: Mapping[str, int] | None = None,
         outside: Mapping[str, Outside] | None = None,
         weights: Mapping[str, float] | None = None,
+        known: Mapping[str, bool] | None = None,
+        linked: Mapping[str, bool] | None = None,
+        most_rows: Mapping[str, int] | None = None,
         missing: Missing = "own value",
         missing_values: Sequence[str] | None = None,
         source: str | None = None,
     ) -> Schema:
-        """Make a schema from lists of column names by role, and what is known of some of them."""
+        """Make a schema from lists of column names by role, and what is known of some of them.
+
+        >>> Schema.from_roles(household="hid", quasi=["age"], linked={"hid": True}).unit
+        'hid'
+        """
         fields: dict[str, dict[str, Any]] = {}
-        for role, names in zip(Role, (identifier, quasi, sensitive, other), strict=True):
+        units = (() if name is None else (name,) for name in (person, household))
+        for role, names in zip(Role, (identifier, quasi, sensitive, other, weight, *units), strict=True):
             for name in [names] if isinstance(names, str) else names:
                 if name in fields and fields[name]["role"] == role:
                     raise InputError(f"Schema: '{name}' is named twice in {role}.")
@@ -121,6 +151,9 @@ class Schema(SchemaPart):
             "bins": bins,
             "outside": outside,
             "weight": weights,
+            "known": known,
+            "linked": linked,
+            "most_rows": most_rows,
         }
         for key, given in details.items():
             for name, value in (given or {}).items():
@@ -185,8 +218,13 @@ class Schema(SchemaPart):
         return "\n".join(lines) + "\n"
 
     def names(self, role: Role | str) -> list[str]:
-        """List the attributes that have a role, in the schema's order."""
-        return [name for name, attribute in self.attributes.items() if attribute.role == role]
+        """List the attributes that have a role, or are treated as if they had, in the schema's order."""
+        return [name for name, own in self.attributes.items() if role in (own.role, own.treated_as)]
+
+    @property
+    def unit(self) -> str | None:
+        """The attribute whose rows are protected together: households if there are any, else persons; None for single rows."""
+        return next((name for role in reversed(UNITS) for name in self.names(role)), None)
 
     def __getitem__(self, name: str) -> Attribute:
         if name not in self.attributes:

@@ -79,8 +79,9 @@ class Table:
         )
 
     def names(self, role: Role | str) -> list[str]:
-        """List the columns that have a role, in the table's order."""
-        return [name for name in self.columns if self.schema[name].role == role]
+        """List the columns that have a role, or are treated as if they had, in the table's order."""
+        chosen = set(self.schema.names(role))
+        return [name for name in self.columns if name in chosen]
 
     def counts(self, names: Sequence[str]) -> Counts:
         """Count the distinct tuples of some columns."""
@@ -118,7 +119,7 @@ class Table:
     @property
     def publishable(self) -> list[str]:
         """The columns that a release may have: all but identifiers."""
-        return [name for name in self.columns if self.schema[name].role != Role.identifier]
+        return [name for name in self.columns if self.schema[name].treated_as != Role.identifier]
 
     def digest(self) -> str:
         """Return a SHA-256 over what can be published, whatever the order of rows and columns, and the source's format.

@@ -117,7 +117,7 @@ def refuse_unpredictable(
     Traceback (most recent call last):
     ParameterError: The 'target' parameter ... must be a sensitive or other attribute. Got 'sex', which is quasi, instead.
     """
-    role = table.schema[target].role
+    role = table.schema[target].treated_as
     if role not in (Role.sensitive, Role.other):
         raise ParameterError(
             f"The {parameter} must be a sensitive or other attribute. Got '{target}', which is {role}, instead."

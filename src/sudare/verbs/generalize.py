@@ -44,7 +44,9 @@ from sudare.utility.outcome import Outcome
 from sudare.utility.queries import query_error
 from sudare.verbs.arguments import requirements_given
 from sudare.verbs.method_record import method_record
+from sudare.verbs.units import UNSEEN_UNITS, learn_by_unit, refuse_few_units, refuse_ties, unit_record
 from sudare.verification.columns import refuse_columns
+from sudare.verification.findings import Finding
 from sudare.verification.utility import harmless_by_attribute
 
 PREDICTING = "'predict' is measured"
@@ -126,12 +128,17 @@ def generalized(
 ) -> Release:
     """Generalize, with what was decided before in the holder's record."""
     _refuse_what_cannot_be(table, asked, method, predict)
-    plan = method.learn(table, asked)
+    learned_by = learn_by_unit if table.schema.unit else _learn_by_row
+    plan = learned_by(table, asked, method)
     placed = without_uncovered(plan, table)
     if predict is not None:
         placed.whole.at_once(PREDICTING)  # refused before the rest is done
     asked_of = parameters_of(method)
     return released(table, plan, placed, asked_of, predict=predict, decision=decision, caveats=caveats)
+
+
+def _learn_by_row(table: Table, asked: list[BlockRequirement], method: Method) -> GeneralizationPlan:
+    return method.learn(table, asked)
 
 
 def _refuse_what_cannot_be(
@@ -169,12 +176,17 @@ def released(
     handed_over = HandedOver({"data": placed.rest.rows.rewrite(placed.located.rewriting)})
     if any(isinstance(one, LDiversity) and one.harmless for one in plan.requirements):
         caveats = [*caveats, MAY_BE_KNOWN]
+    units = None
+    if table.schema.unit:
+        refuse_ties(placed.rest, plan.requirements)
+        units = refuse_few_units(placed, handed_over.frames["data"], plan.requirements)
+        caveats = [*caveats, UNSEEN_UNITS.format(table.schema[table.schema.unit].role)]
     not_promised = (*BY_METHOD.get(plan.method, (KNOWN_METHOD,)), KNOWN_MODEL, *caveats)
     declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, not_promised)
     kept = Kept(
         plan,
         table,
-        record=partial(_record, whole, plan, asked_of, predict, decision),
+        record=partial(_record, whole, plan, asked_of, predict, decision, units),
         report=partial(_report, whole.table),
         name_blocks=partial(_named_blocks, table, placed),
     )
@@ -207,6 +219,7 @@ def _record(
     asked_of: Mapping[str, Any],
     predict: str | None,
     decision: str | None,
+    units: list[Finding] | None,
     certificate: Certificate,
 ) -> dict[str, Any]:
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
@@ -215,6 +228,7 @@ def _record(
     return {
         "records": records,
         "measured": certificate.measured,
+        "unit": None if units is None else unit_record(table, units),
         "utility": utility,
         "bound": bound,
         "gap": utility["distortion"] / bound if bound else None,

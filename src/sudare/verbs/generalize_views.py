@@ -26,6 +26,7 @@ from sudare.release.release import Kept, Release
 from sudare.reports.views import write_views_report
 from sudare.tables.table import Table, table_given
 from sudare.verbs.generalize import NO_NOISE
+from sudare.verbs.units import refuse_units
 from sudare.verbs.views_checks import (
     checked_views,
     refuse_impossible,
@@ -76,6 +77,7 @@ def generalize_views(
     (True, ['ages', 'places'])
     """
     table_given(table, "generalize_views")
+    refuse_units(table, "generalize_views")
     chosen = checked_views(table, views)
     refuse_columns(list(dict.fromkeys(name for names in chosen.values() for name in names)), table.schema)
     refuse_parameters(chosen, requirement, method, order, weights, score, candidates, alpha)
@@ -125,6 +127,7 @@ def released_views(
 
     `strictest` is what they must have together with what `earlier` releases tell.
     """
+    refuse_units(table, "generalize_views")  # a plan may be applied to another table than it was learned from
     (requirement,) = plan.requirements
     whole, located = placed.whole, placed.located
     rewritings = located.rewritings

@@ -119,7 +119,7 @@ def _declared(design: PViewDesign, schema: Schema, source: Keystream) -> Declare
 
 def _undeclared(schema: Schema) -> list[str]:
     """List what is to be counted, but has neither a domain nor bounds."""
-    counted = {name: one for name, one in schema.attributes.items() if one.role != Role.identifier}
+    counted = {name: one for name, one in schema.attributes.items() if one.treated_as != Role.identifier}
     return [name for name, one in counted.items() if one.domain is None and one.bounds is None]
 
 

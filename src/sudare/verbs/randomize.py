@@ -27,6 +27,7 @@ from sudare.reports.randomization import write_randomization_report
 from sudare.tables.attribute import Role
 from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table, table_given
+from sudare.verbs.units import refuse_units
 from sudare.verification.columns import refuse_columns
 
 
@@ -68,6 +69,7 @@ def randomize(
     True
     """
     table_given(table, "randomize")
+    refuse_units(table, "randomize")
     refuse_columns(table.names(Role.quasi) + table.names(Role.sensitive), table.schema)
     source = _source(unsafe_seed)
     plan = learn_plan(
@@ -90,6 +92,7 @@ def randomize_by_plan(table: Table, plan: RandomizationPlan, *, unsafe_seed: int
     >>> round(randomize_by_plan(second, plan).certificate.measured["pk"], 2)
     7.01
     """
+    refuse_units(table, "randomize")
     return _release(table, plan.for_table(table), _source(unsafe_seed))
 
 
@@ -97,6 +100,7 @@ def apply_law(
     plan: RandomizationPlan, table: Table, source: Keystream
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Draw a table by a plan that was learned before; return the rows in the order of their values, and the law."""
+    refuse_units(table, "randomize")
     plan = plan.for_table(table)
     return _drawn(table, plan, source).frame(), plan.to_json()
 

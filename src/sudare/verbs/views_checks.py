@@ -35,7 +35,7 @@ def checked_views(table: Table, views: Mapping[str, Sequence[str]]) -> dict[str,
             raise ParameterError(f"The view '{name}' must be a list of different attributes.")
         for attribute in attributes:
             table[attribute]  # refused if there is none
-            if (role := table.schema[attribute].role) != Role.quasi:
+            if (role := table.schema[attribute].treated_as) != Role.quasi:
                 raise InputError(
                     f"The view '{name}' has '{attribute}', which is {role}. Views have quasi attributes; the sensitive one "
                     "is added to each. What is passed on as it is could join the views' rows together again."

@@ -63,7 +63,7 @@ def _only(table: Table, quasi: Sequence[str]) -> Table:
     """Return the table with some of its quasi attributes as such, and hierarchies for all of them."""
     attributes = {
         name: own
-        if name in quasi or own.role != Role.quasi
+        if name in quasi or own.treated_as != Role.quasi
         else own.model_copy(update={"role": Role.identifier})
         for name, own in table.schema.attributes.items()
     }

@@ -30,7 +30,7 @@ def refuse_columns(names: Sequence[str], schema: Schema, where: str = "The outpu
         ]
         if name in seen:
             raise RequirementError(f"{where} has two columns named {name!r}. Keep one.")
-        if name in schema and schema[name].role == Role.identifier:
+        if name in schema and schema[name].treated_as == Role.identifier:
             raise RequirementError(f"{where} still has the identifier {name!r}. It must be dropped.")
         if twins:
             advice = "Rename one of the two." if name in schema else "Drop it."
@@ -49,5 +49,5 @@ def _described(name: str, schema: Schema) -> str:
     """Name what a column looks like; signs that look Latin are written as their codes."""
     if name not in schema:
         return f"the column {name!a}"
-    role = schema[name].role
+    role = schema[name].treated_as
     return f"the identifier {name!a}" if role == Role.identifier else f"the {role} attribute {name!a}"

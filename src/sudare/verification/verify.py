@@ -118,7 +118,7 @@ def _verification(
     notes: Sequence[str] = (),
 ) -> Verification:
     names = dict.fromkeys(name for copies in tables.values() for name in copies[0].columns)
-    roles = {name: schema[name].role for name in names}
+    roles = {name: schema[name].treated_as for name in names}
     return Verification(tuple(_find(tables, asked, schema, law)), roles, tuple(notes))
 
 

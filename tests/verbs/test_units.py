@@ -1,0 +1,176 @@
+"""Persons with several rows, and households, whose rows are not linked: what a block has of them is counted anew here."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sudare as sd
+
+ROWS = st.lists(
+    st.tuples(*map(st.integers, (0, 0, 0, 0), (7, 3, 2, 3))), min_size=6, max_size=30
+)  # the unit, two quasi values and a sensitive one
+
+
+def frame_of(rows: list[tuple[int, ...]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=["hid", "age", "sex", "ill"], orient="row").with_columns(
+        pl.col("ill").cast(pl.String)
+    )
+
+
+def households(size: int = 400, seed: int = 1) -> pl.DataFrame:
+    """People in households, in which ages and regions go together."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for hid in range(size):
+        region = rng.choice(["north", "south", "east"])
+        for _ in range(rng.integers(1, 6)):
+            rows.append(
+                (
+                    f"h{hid}",
+                    int(rng.integers(0, 90)),
+                    region,
+                    rng.choice(["f", "m"]),
+                    rng.choice(["a", "b", "c", "d"]),
+                )
+            )
+    return pl.DataFrame(rows, schema=["hid", "age", "region", "sex", "ill"], orient="row")
+
+
+SCHEMA = sd.Schema.from_roles(
+    household="hid",
+    quasi=["age", "region", "sex"],
+    sensitive=["ill"],
+    hierarchies={"age": sd.Hierarchy.intervals(range(90), width=10)},
+)
+
+
+def with_units(release: sd.Release, frame: pl.DataFrame) -> dict[tuple[Any, ...], set[Any]]:
+    """Return who may be in each published block: by the plan, row by row, without the code that counts units."""
+    located = release.plan.locate(sd.read(frame, release.schema)).at_once("a test")
+    names = located.counts.names
+    labels = located.rewriting.published
+    quasi = list(release.schema.names("quasi"))
+    place = {tuple(codes): i for i, codes in enumerate(located.rewriting.tuples.tolist())}
+    codes = [located.table.rows.column(name).codes for name in names]
+    blocks = defaultdict(set)
+    for row, key in enumerate(zip(*(own.tolist() for own in codes), strict=True)):
+        if key in place:
+            label = tuple(
+                str(frame[name][row])
+                if labels[name] is None
+                else labels[name].values[int(labels[name].of_tuple[place[key]])]
+                for name in quasi
+            )
+            blocks[label].add(frame[release.schema.unit][row])
+    return dict(blocks)
+
+
+@settings(max_examples=60)
+@given(ROWS, st.sampled_from(["minimal", "mondrian", "full-domain"]), st.integers(2, 4))
+def test_every_block_has_rows_of_k_units(rows: list[tuple[int, ...]], method: str, k: int) -> None:
+    frame = frame_of(rows)
+    schema = sd.Schema.from_roles(household="hid", quasi=["age", "sex"], sensitive=["ill"])
+    try:
+        release = sd.generalize(sd.read(frame, schema), sd.KAnonymity(k), method)
+    except sd.RequirementError as error:
+        # Either there are too few, or the sensitive value ties the rows of a household together.
+        refused = frame["hid"].n_unique() < k or "belong together" in str(error)
+        assert refused
+        return
+    assert min(map(len, with_units(release, frame).values())) >= k
+    assert release.frame().height == frame.height
+    assert "hid" not in release.frame().columns
+
+
+@settings(max_examples=30)
+@given(ROWS, st.sampled_from(["distinct", "entropy"]))
+def test_what_is_asked_of_values_holds_of_rows_and_of_units(rows: list[tuple[int, ...]], kind: str) -> None:
+    frame = frame_of(rows)
+    schema = sd.Schema.from_roles(person="hid", quasi=["age", "sex"], sensitive=["ill"])
+    try:
+        release = sd.generalize(
+            sd.read(frame, schema), [sd.KAnonymity(2), sd.LDiversity(2, kind=kind)], "minimal"
+        )
+    except sd.RequirementError:
+        return
+    measured = release.holder["unit"]["measured"]
+    assert measured["k"] >= 2
+    assert measured[f"l_{kind}"] >= 2 - 1e-9
+    for _, block in release.frame().group_by("age", "sex"):
+        counts = list(Counter(block["ill"].to_list()).values())
+        entropy = -sum(n / sum(counts) * math.log(n / sum(counts)) for n in counts)
+        assert len(counts) >= 2 if kind == "distinct" else entropy >= math.log(2) - 1e-9
+
+
+def test_rows_alone_would_let_a_family_be_a_block() -> None:
+    frame = households()
+    rows = sd.generalize(sd.read(frame.drop("hid"), SCHEMA.model_copy(update={"attributes": {
+        name: one for name, one in SCHEMA.attributes.items() if name != "hid"}})), sd.KAnonymity(3))  # fmt: skip
+    units = sd.generalize(sd.read(frame, SCHEMA), sd.KAnonymity(3))
+    assert min(map(len, with_units(units, frame).values())) >= 3
+    assert units.holder["utility"]["distortion"] < 1.5 * rows.holder["utility"]["distortion"]
+
+
+def test_a_person_whose_rows_are_alike_counts_once() -> None:
+    people = pl.DataFrame({"pid": range(40), "age": [20, 30, 40, 50] * 10, "sex": ["f", "m"] * 20})
+    visits = pl.concat([people] * 7).with_columns(ill=pl.Series(["a", "b", "c", "d", "e", "f", "g"] * 40))
+    schema = sd.Schema.from_roles(person="pid", quasi=["age", "sex"], sensitive=["ill"])
+    release = sd.generalize(sd.read(visits, schema), sd.KAnonymity(10))
+    assert release.holder["unit"] == {"role": "person", "units": 40, "most_rows": 7, "measured": {"k": 10}}
+    with pytest.raises(sd.RequirementError, match="41-anonymity is impossible: there are only 40 persons"):
+        sd.generalize(sd.read(visits, schema), sd.KAnonymity(41))
+
+
+def test_the_certificate_says_what_is_counted_and_not_how_many_there_were(tmp_path: Path) -> None:
+    release = sd.generalize(sd.read(households(), SCHEMA), [sd.KAnonymity(3), sd.LDiversity(2)])
+    certificate = release.certificate
+    assert certificate.unit == "household"
+    assert certificate.measured == {"k": 3, "l_distinct": 2}
+    assert "hid" not in certificate.attributes
+    assert any("households" in one for one in certificate.caveats)
+    release.write(tmp_path / "out")
+    assert sd.verify(tmp_path / "out" / "hand-over").holds
+
+
+def test_a_plan_of_rows_is_refused_for_households_it_does_not_protect() -> None:
+    frame = households(seed=2)
+    plan = sd.generalize(sd.read(frame, SCHEMA), sd.KAnonymity(3)).plan
+    again = sd.apply(plan, sd.read(frame.reverse(), SCHEMA))
+    assert min(map(len, with_units(again, frame).values())) >= 3
+    one_family = frame.with_columns(hid=pl.when(pl.col("age") < 45).then(pl.lit("h0")).otherwise("hid"))
+    with pytest.raises(sd.RequirementError, match="k = "):
+        sd.apply(plan, sd.read(one_family, SCHEMA))
+
+
+def test_what_ties_the_rows_of_a_household_together_is_refused() -> None:
+    frame = households()
+    income = {hid: i for i, hid in enumerate(frame["hid"].unique().sort())}
+    tied = frame.with_columns(income=pl.col("hid").replace_strict(income))
+    roles = {"household": "hid", "quasi": ["age", "region", "sex"], "sensitive": ["ill"]}
+    with pytest.raises(sd.RequirementError, match="agree in 'income', and fewer than 3 households have"):
+        sd.generalize(sd.read(tied, sd.Schema.from_roles(**roles, other=["income"])), sd.KAnonymity(3))
+    common = frame.with_columns(owner=pl.col("hid").replace_strict({hid: i % 2 for hid, i in income.items()}))
+    assert sd.generalize(sd.read(common, sd.Schema.from_roles(**roles, other=["owner"])), sd.KAnonymity(3))
+
+
+def test_a_row_that_is_nobodys_is_refused() -> None:
+    frame = households().with_columns(hid=pl.when(pl.col("age") == 40).then(None).otherwise("hid"))
+    with pytest.raises(sd.InputError, match="the household 'hid' is missing in some rows"):
+        sd.generalize(sd.read(frame, SCHEMA), sd.KAnonymity(3))
+
+
+def test_verbs_that_protect_rows_one_by_one_refuse_units() -> None:
+    table = sd.read(households(), SCHEMA)
+    with pytest.raises(sd.InputError, match="randomize protects rows one by one, and 'hid'"):
+        sd.randomize(table, sd.PkAnonymity(2))
+    with pytest.raises(sd.InputError, match="generalize_views protects rows one by one"):
+        sd.generalize_views(table, {"one": ["age"]}, sd.MultiViewDiversity(2))
