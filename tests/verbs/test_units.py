@@ -174,3 +174,83 @@ def test_verbs_that_protect_rows_one_by_one_refuse_units() -> None:
         sd.randomize(table, sd.PkAnonymity(2))
     with pytest.raises(sd.InputError, match="generalize_views protects rows one by one"):
         sd.generalize_views(table, {"one": ["age"]}, sd.MultiViewDiversity(2))
+
+
+# -- Differential privacy -----------------------------------------------------------------------------------
+
+
+def of_persons(most: int | None = 3) -> sd.Schema:
+    return sd.Schema.from_roles(
+        person="pid",
+        sensitive=["ill"],
+        domains={"ill": ["yes", "no"]},
+        missing="refuse",
+        most_rows={} if most is None else {"pid": most},
+    )
+
+
+def visits(persons: int = 200, rows: int = 3) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"pid": np.repeat(np.arange(persons), rows), "ill": ["yes", "no", "no"] * (persons * rows // 3)}
+    )
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_noise_covers_all_rows_of_a_person(delta: float) -> None:
+    asked = sd.DifferentialPrivacy(1.0, delta)
+    several = sd.materialize(sd.read(visits(), of_persons()), asked, "identity", unsafe_seed=1)
+    one = sd.materialize(sd.read(visits().select("ill"), sd.Schema.from_roles(
+        sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse")), asked, "identity", unsafe_seed=1)  # fmt: skip
+    assert several.spending.rows == 3
+    assert several.spending.whole * (3 if delta == 0 else 9) == one.spending.whole
+    assert several.certificate.unit == "person"
+    assert "3 rows" in several.certificate.caveats[0]
+    wide, narrow = several.count(ill="yes"), one.count(ill="yes")
+    assert 2 < (wide.high - wide.low) / (narrow.high - narrow.low) < 4
+
+
+def test_noise_for_persons_is_as_wide_as_it_must_be() -> None:
+    """Whoever guesses from the answers whether a person with three rows took part wins no more than epsilon allows."""
+    absent = visits(3).filter(pl.col("pid") > 0)
+    schema = of_persons()
+    outcomes = []
+    for frame in (visits(3), absent):
+        table = sd.read(frame, schema)
+        own = [
+            sd.materialize(table, sd.DifferentialPrivacy(1.0), "identity", unsafe_seed=seed).total
+            for seed in range(400)
+        ]
+        outcomes.append(np.array(own))
+    most = max(np.log((outcomes[0] >= t).mean() / (outcomes[1] >= t).mean()) for t in range(5, 10))
+    assert most < 1.0 + 0.35
+
+
+def test_rows_beyond_the_most_are_left_out() -> None:
+    table = sd.read(visits(rows=6), of_persons(2))
+    pview = sd.materialize(table, sd.DifferentialPrivacy(1000.0), "identity")
+    assert abs(pview.total - 400) < 2
+    with pytest.raises(sd.InputError, match="Declare most_rows for it"):
+        sd.materialize(sd.read(visits(), of_persons(None)), sd.DifferentialPrivacy(1.0))
+
+
+def test_a_p_view_of_persons_is_verified_with_its_rows(tmp_path: Path) -> None:
+    pview = sd.materialize(sd.read(visits(), of_persons()), sd.DifferentialPrivacy(1.0))
+    pview.write(tmp_path / "out")
+    folder = tmp_path / "out" / "hand-over"
+    assert sd.verify(folder, sd.DifferentialPrivacy(1.0)).holds
+    again = sd.PView.open(folder)
+    assert again.spending == pview.spending
+    combined = sd.combine(
+        [pview, sd.materialize(sd.read(visits(), of_persons()), sd.DifferentialPrivacy(1.0))]
+    )
+    assert combined.certificate.measured["epsilon"] == 2.0
+    assert combined.certificate.unit == "person"
+    with pytest.raises(sd.InputError, match="protect different numbers of rows"):
+        sd.combine([pview, sd.materialize(sd.read(visits(), of_persons(2)), sd.DifferentialPrivacy(1.0))])
+
+
+def test_a_design_is_for_tables_that_protect_as_many_rows() -> None:
+    design = sd.materialize(sd.read(visits(), of_persons()), sd.DifferentialPrivacy(1.0)).design
+    assert design.rows == 3
+    with pytest.raises(sd.InputError, match="5 rows are protected together at most, and by the design 3"):
+        sd.apply(design, sd.read(visits(), of_persons(5)))

@@ -72,6 +72,8 @@ class Account:
     promise: DifferentialPrivacy
     source: Keystream
     spent: list[Share] = field(default_factory=list)
+    rows: int = 1
+    """How many rows of one person or household it protects together."""
     opening: Callable[[], object] | None = None
     """What is done before anything is spent: a ledger is charged, or refuses."""
 
@@ -87,6 +89,9 @@ class Account:
             if self.pure
             else rho_for(self.promise.epsilon, self.promise.delta)
         )
+        # Tables that differ in so many rows are as many steps apart: epsilons add up, and rhos grow with the square of the
+        # number (Bun & Steinke 2016, Proposition 27), whatever the mechanism.
+        self.whole /= self.rows if self.pure else self.rows**2
 
     @property
     def unit(self) -> Unit:
@@ -151,4 +156,4 @@ class Account:
     @property
     def spending(self) -> Spending:
         """Every share that was spent, exactly."""
-        return Spending(self.unit, self.whole, tuple(self.spent))
+        return Spending(self.unit, self.whole, tuple(self.spent), self.rows)

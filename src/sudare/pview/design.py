@@ -20,7 +20,7 @@ from sudare.pview.method import Method, WorkloadMethod
 from sudare.pview.methods import METHODS, method_from_json, method_of
 from sudare.pview.pview import Model
 from sudare.pview.saved import MAX_AXES, Form, checked
-from sudare.tables.attribute import Role
+from sudare.pview.spending import MAX_ROWS
 from sudare.tables.counts import Counts
 from sudare.tables.folders import PLAN
 from sudare.tables.schema import Schema
@@ -52,6 +52,8 @@ class PViewDesign(Plan):
     """How it is learned, and which shares of the budget its parts get."""
     interest: Interest | None = None
     """What will be asked, if that is known: the budget follows it."""
+    rows: int = 1
+    """How many rows of one person or household are protected together, at most; any more are left out."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.requirement, DifferentialPrivacy) or self.requirement.per != "table":
@@ -79,7 +81,7 @@ class PViewDesign(Plan):
         """Take the domain from the schema, and the method as an object or by its short name."""
         domain = Domain.of(schema)
         interest = None if workload is None else Interest.of(workload, domain)
-        return cls(domain, requirement, method_of(method, parameters), interest)
+        return cls(domain, requirement, method_of(method, parameters), interest, rows_together(schema))
 
     def learn(self, counts: Counts, account: Account) -> Model:
         """Learn from counts over the domain's cells, within an account's budget."""
@@ -88,13 +90,18 @@ class PViewDesign(Plan):
         return self.method.learn(counts, self.domain, account)
 
     def refuse_other(self, table: Table) -> None:
-        """Refuse a table that does not have the design's attributes, or calls one of them an identifier."""
+        """Refuse a table that does not have the design's attributes, calls one of them an identifier, or protects other rows together."""
+        if rows_together(table.schema) != self.rows:
+            raise InputError(
+                f"{table.source.name}: by its schema {rows_together(table.schema)} rows are protected together at most, and by the design "
+                f"{self.rows}. Read it by the schema of the p-view, or design another."
+            )
         for name in self.domain.names:
             if name not in table.columns:
                 raise InputError(
                     f"{table.source.name} has no column '{name}', which the p-view counts. Read a table of the same schema."
                 )
-            if table.schema[name].treated_as == Role.identifier:
+            if not table.schema[name].is_measured:
                 raise InputError(
                     f"{table.source.name}: '{name}' is an identifier by its schema, and the p-view would count it. Read it by "
                     "the schema of the p-view, or design a p-view without it."
@@ -111,6 +118,7 @@ class PViewDesign(Plan):
             "method": self.method.to_json(),
             "domain": self.domain.to_json(),
             **({} if self.interest is None else {"interest": self.interest.to_json()}),
+            **({} if self.rows == 1 else {"rows": self.rows}),
         }
 
     @classmethod
@@ -120,7 +128,7 @@ class PViewDesign(Plan):
         domain, method = Domain.from_json(form.domain), method_from_json(form.method)
         interest = None if form.interest is None else Interest.from_json(form.interest, domain)
         try:
-            return cls(domain, DifferentialPrivacy(form.epsilon, form.delta), method, interest)
+            return cls(domain, DifferentialPrivacy(form.epsilon, form.delta), method, interest, form.rows)
         except ParameterError as error:
             raise InputError(f"The design of a p-view cannot be what it says. {error}") from None
 
@@ -146,3 +154,21 @@ class DesignForm(Form):
     method: dict[str, Any]
     domain: list[dict[str, Any]] = Field(min_length=1, max_length=MAX_AXES)
     interest: list[dict[str, Any]] | None = None
+    rows: int = Field(default=1, ge=1, le=MAX_ROWS)
+
+
+def rows_together(schema: Schema) -> int:
+    """Return how many rows of one person or household differential privacy protects together; 1 where rows are people.
+
+    >>> rows_together(Schema.from_roles(person="pid", quasi=["age"], most_rows={"pid": 4}))
+    4
+    """
+    if schema.unit is None:
+        return 1
+    unit = schema[schema.unit]
+    if unit.most_rows is None:
+        raise InputError(
+            f"Schema: '{schema.unit}' says which rows are of one {unit.role}, and not how many of them noise must hide. Declare "
+            f"most_rows for it; of a {unit.role} with more rows, so many are drawn."
+        )
+    return unit.most_rows

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.pview.axis import Axis
 from sudare.pview.saved_axes import axes_from_json, axis_to_json, refuse_large_domain
-from sudare.tables.attribute import Role
 from sudare.tables.column import smallest
 from sudare.tables.counts import Counts, count_index
 from sudare.tables.schema import Schema
@@ -45,7 +44,7 @@ class Domain:
     @classmethod
     def of(cls, schema: Schema) -> Domain:
         """Take the domain of every attribute that is no identifier from the schema, and from nothing else."""
-        names = [name for name in schema.attributes if schema[name].treated_as != Role.identifier]
+        names = [name for name in schema.attributes if schema[name].is_measured]
         if not names:
             raise InputError("The schema has no attribute to count by: all are identifiers.")
         missing = schema.missing == "own value"
@@ -72,9 +71,9 @@ class Domain:
             raise InputError(f"The p-view has no attribute '{name}'. There are {listed(self.names)}.")
         return self.names.index(name)
 
-    def counts(self, table: Table) -> Counts:
-        """Count the records of every cell that holds any."""
-        by_value = table.counts(self.names)
+    def counts(self, table: Table, by_value: Counts | None = None) -> Counts:
+        """Count the records of every cell that holds any: all of them, or those that were counted by their values before."""
+        by_value = table.counts(self.names) if by_value is None else by_value
         cells = [axis.cells_of(table) for axis in self.axes]
         # Of the smallest types: of a thousand attributes there are as many distinct tuples as rows.
         columns = {

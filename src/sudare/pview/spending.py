@@ -25,6 +25,8 @@ MAX_DIGITS = 300
 """Of a share of the budget, and of the common denominator of all."""
 MAX_SHARES = 100_000
 MAX_BUDGET = 10**6
+MAX_ROWS = 10**6
+"""Of one person or household."""
 FRACTION = re.compile(rf"[0-9]{{1,{MAX_DIGITS}}}(/[1-9][0-9]{{0,{MAX_DIGITS - 1}}})?")
 
 
@@ -64,7 +66,10 @@ class Spending:
 
     unit: Unit
     whole: Fraction
+    """For one row."""
     shares: tuple[Share, ...]
+    rows: int = 1
+    """How many rows of one person or household are protected together: they cost so many epsilons, or so many squared rhos."""
 
     @property
     def remaining(self) -> Fraction:
@@ -93,6 +98,7 @@ class Spending:
             "whole": str(self.whole),
             "shares": [share.to_json() for share in self.shares],
             "remaining": str(self.remaining),
+            **({} if self.rows == 1 else {"rows": self.rows}),
         }
 
     @classmethod
@@ -107,7 +113,7 @@ class Spending:
             least, most = ATTRIBUTES.get(share.kind, (0, 0))
             if not least <= len(share.attributes) <= most:
                 raise InputError(f"The budget of the p-view: a {share.kind} is of other attributes.")
-        return cls(form.unit, Fraction(form.whole), shares)
+        return cls(form.unit, Fraction(form.whole), shares, form.rows)
 
 
 def _refuse_unlike_denominators(shares: Sequence[Share]) -> None:
@@ -148,3 +154,4 @@ class SpendingForm(Form):
     whole: Amount
     shares: list[ShareForm] = Field(min_length=1, max_length=MAX_SHARES)
     remaining: Amount
+    rows: int = Field(default=1, ge=1, le=MAX_ROWS)

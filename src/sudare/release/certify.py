@@ -80,13 +80,12 @@ def certify_pview(declared: Declared, commitment: InputHash) -> Certificate:
 
     How many records were read is not told: it is protected, too.
     """
-    names = [
-        name for name in declared.schema.attributes if declared.schema[name].treated_as != Role.identifier
-    ]
+    names = [name for name in declared.schema.attributes if declared.schema[name].is_measured]
     return Certificate(
         requirements=[str(promise) for promise in declared.promises],
         promises=[promise_to_json(promise) for promise in declared.promises],
         attributes={name: PublishedAttribute(role=declared.schema[name].treated_as) for name in names},
+        unit=_unit(declared.schema),
         measured={
             key: value for promise in declared.promises for key, value in _budget(promise).items() if value
         },
@@ -117,6 +116,7 @@ def certify_combined(
         requirements=[str(promise)],
         promises=[promise_to_json(promise)],
         attributes=parts[0].attributes,
+        unit=parts[0].unit,
         measured={key: value for key, value in _budget(promise).items() if value},
         method="combine",
         utility=utility,

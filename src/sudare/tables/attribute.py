@@ -104,6 +104,11 @@ class Attribute(SchemaPart):
             return Role.quasi if self.known else Role.other
         return Role.identifier if self.role in UNITS and not self.linked else self.role
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether it says something of people: it names nobody, and does not only say which rows belong together."""
+        return self.role not in (Role.identifier, *UNITS)
+
     @field_validator("domain", mode="before")
     @classmethod
     def _domain_from_range(cls, value: Any) -> Any:

@@ -18,7 +18,7 @@ from sudare.pview.combined import MAX_PARTS, MAX_ROWS, Combined, Of
 from sudare.pview.pview import PView
 from sudare.pview.spending import Spending
 from sudare.release.certify import certify_combined
-from sudare.verbs.materialize import ADDED_OR_REMOVED, size_of
+from sudare.verbs.materialize import size_of
 from sudare.verification.claims import promised_by
 from sudare.verification.recount_budget import epsilon_spent, refuse_overspent
 
@@ -64,10 +64,11 @@ def combine(pviews: Sequence[PView], of: Of = "same rows") -> PView:
         spendings[0].unit,
         sum((one.whole for one in spendings), Fraction(0)),
         tuple(share for one in spendings for share in one.shares),
+        spendings[0].rows,
     )
     promise = _promised(spending, max(_delta_of(one) for one in certificates))
     model = Combined.mean_of([one.model for one in parts], weights_of(spendings, of), of, first.sizes)
-    caveats = [ADDED_OR_REMOVED, COUNTED[of].format(len(parts))]
+    caveats = [parts[0].certificate.caveats[0], COUNTED[of].format(len(parts))]
     certificate = certify_combined(certificates, promise, caveats, size_of(model, first))
     budget = spending.to_json()
     refuse_overspent(budget, promise)
@@ -136,6 +137,10 @@ def _refuse_unlike(
             "Some of the p-views have a delta and some have none: their budgets are counted in rho and in epsilon, and do not "
             "add up. Combine those of one kind."
         )
+    if len({one.rows for one in spendings}) > 1 or len({one.unit for one in certificates}) > 1:
+        raise InputError(
+            "The p-views protect different numbers of rows together, or of different units. Combine those that were made by one schema."
+        )
     if len({one.input.sha256_salted for one in certificates}) < len(parts):
         raise InputError("A p-view is given twice. It tells nothing more the second time: give it once.")
     rows = sum(one.model.frame().height for one in parts)
@@ -159,12 +164,14 @@ def _delta_of(certificate: Certificate) -> float:
 def _promised(spending: Spending, delta: float) -> DifferentialPrivacy:
     """Return what a sum of budgets promises: its epsilon, or that of its rho at a delta."""
     if spending.unit == "epsilon":
-        epsilon = float(spending.whole)
+        total = spending.whole * spending.rows
+        epsilon = float(total)
         # A float is promised as it is written, and that may be a little less than the sum.
         return DifferentialPrivacy(
-            epsilon if Fraction(str(epsilon)) >= spending.whole else math.nextafter(epsilon, math.inf)
+            epsilon if Fraction(str(epsilon)) >= total else math.nextafter(epsilon, math.inf)
         )
     if not delta > 0:
         raise InputError("The p-views spent rhos and promise no delta: something is wrong. Verify them.")
-    epsilon = epsilon_spent({"unit": spending.unit, "shares": [{"amount": spending.whole}]}, delta)
+    whole = {"unit": spending.unit, "rows": spending.rows, "shares": [{"amount": spending.whole}]}
+    epsilon = epsilon_spent(whole, delta)
     return DifferentialPrivacy(math.ceil(epsilon * FINE) / FINE, delta)

@@ -18,16 +18,20 @@ from sudare.pview.methods import METHODS, method_of
 from sudare.pview.pview import Model, PView
 from sudare.release.certify import Declared, certify_pview
 from sudare.release.pview_release import KeptOfPView
-from sudare.tables.attribute import Role
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table, table_given
 from sudare.tables.undeclared import refuse_undeclared
+from sudare.verbs.units import counts_at_most
 from sudare.verification.recount_budget import refuse_overspent
 
 __all__ = ["METHODS", "materialize", "materialize_design"]
 
 ADDED_OR_REMOVED = (
     "Neighbouring tables differ in one record, added or removed; replacing one costs twice the epsilon."
+)
+TOGETHER = (
+    "Neighbouring tables differ in one {0} with all its rows, added or removed; replacing one costs twice the epsilon. Of a {0} with more "
+    "than {1} rows, so many were drawn and the others left out."
 )
 UNWRITTEN = "a p-view"
 """In the place of a folder, in a ledger that is charged before there is one."""
@@ -47,7 +51,8 @@ def materialize(
     """Make a p-view of a table: a differentially private stand-in that answers any range count and yields synthetic rows.
 
     Every attribute but identifiers needs a domain or bounds in the schema. Neighbouring tables differ in one record,
-    added or removed; with a delta, noise is Gaussian. `method` is an object of `sudare.methods`, or its short name:
+    added or removed; where the schema has persons or households, in one of them with all its rows, of which it says how many
+    there are at most. With a delta, noise is Gaussian. `method` is an object of `sudare.methods`, or its short name:
     "pairs" (a cloud of points that agrees with noisy tables of single attributes and of the pairs that matter most),
     "dp-mondrian" (the paper's, with its parameters theta, tree_share, beta and gamma), or a baseline: "independent",
     "identity", "dawa", "privbayes" or "hdmm". A `workload` says what will be asked, if that is known, to a method whose budget can follow it:
@@ -89,9 +94,11 @@ def materialize_design(
     ledger_given(ledger)
     design.refuse_other(table)
     source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
-    account = Account(design.requirement, source)
-    refuse_overspent({"unit": account.unit, "shares": [{"amount": account.whole}]}, design.requirement)
-    counts = design.domain.counts(table)
+    account = Account(design.requirement, source, rows=design.rows)
+    whole = {"unit": account.unit, "rows": account.rows, "shares": [{"amount": account.whole}]}
+    refuse_overspent(whole, design.requirement)
+    some = counts_at_most(table, design.domain.names, design.rows, source) if table.schema.unit else None
+    counts = design.domain.counts(table, some)
     commitment, salt = InputHash.commit(table.name, table.digest())
     certificate = certify_pview(_declared(design, table.schema, source), commitment)
     kept = KeptOfPView(design, certificate, salt, counts, table, receiver)
@@ -110,16 +117,18 @@ def materialize_design(
 
 def _declared(design: PViewDesign, schema: Schema, source: Keystream) -> Declared:
     """Say what was declared; of the schema only what the p-view counts."""
-    attributes = {name: schema[name] for name in design.domain.names}
+    unit = {} if schema.unit is None else {schema.unit: schema[schema.unit]}
+    attributes = {name: schema[name] for name in design.domain.names} | unit
     counted = schema.model_copy(update={"attributes": attributes})
-    return Declared(
-        (design.requirement,), design.method.name, counted, source.description, (ADDED_OR_REMOVED,)
-    )
+    caveats = [ADDED_OR_REMOVED]
+    if schema.unit is not None:
+        caveats = [TOGETHER.format(schema[schema.unit].role, design.rows)]
+    return Declared((design.requirement,), design.method.name, counted, source.description, tuple(caveats))
 
 
 def _undeclared(schema: Schema) -> list[str]:
     """List what is to be counted, but has neither a domain nor bounds."""
-    counted = {name: one for name, one in schema.attributes.items() if one.treated_as != Role.identifier}
+    counted = {name: one for name, one in schema.attributes.items() if one.is_measured}
     return [name for name, one in counted.items() if one.domain is None and one.bounds is None]
 
 

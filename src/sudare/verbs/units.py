@@ -20,6 +20,7 @@ from sudare.generalization.merging import Failing, merged
 from sudare.generalization.methods import Method, Minimal
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
+from sudare.noise.keystream import Keystream
 from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.placed import Placed
 from sudare.privacy.blocks import Blocks
@@ -192,3 +193,20 @@ def unit_record(table: Table, findings: Sequence[Finding]) -> dict[str, Any]:
         "most_rows": int(rows.max()),
         "measured": {one.name: one.value for one in findings},
     }
+
+
+def counts_at_most(table: Table, names: Sequence[str], most: int, source: Keystream) -> Counts:
+    """Count by some columns, with at most so many rows of each unit, drawn at random: which, depends on its own rows alone."""
+    unit = unit_of(table)
+    finer = table.counts([unit, *names])
+    units = finer.codes[:, 0]
+    rows = np.bincount(units, finer.weights).astype(np.int64)
+    weights = np.where(rows[units] > most, 0, finer.weights)
+    entry = np.repeat(np.arange(len(units)), np.where(rows[units] > most, finer.weights, 0))
+    order = np.lexsort((source.words(len(entry)), units[entry]))
+    drawn = entry[order]
+    place = np.arange(len(drawn)) - np.searchsorted(units[drawn], units[drawn])
+    np.add.at(weights, drawn[place < most], 1)
+    kept = np.flatnonzero(weights)
+    columns = {name: finer.column(name)[kept] for name in names}
+    return Counts.of(columns, finer.sizes[1:], weights[kept])

@@ -75,6 +75,10 @@ def _claimed(facts: Mapping[str, Any], pview: PView, folder: Path) -> tuple[Veri
     refuse_texts(certificate)
     _refuse_other_claims(certificate, pview, own)
     _refuse_other_whole(budget, own, folder)
+    if budget.get("rows", 1) > 1 and certificate.unit is None:
+        raise RequirementError(
+            f"{folder}: the p-view protects several rows together, and does not say of whom."
+        )
     return claimed, budget
 
 
@@ -91,8 +95,8 @@ def _refuse_other_sum(model: Combined, parts: object, pview: PView, folder: Path
             )
         claimed, spent = _claimed(facts, replace(pview, model=own), folder)
         claimed.refuse_if_broken()
-        if spent["unit"] != budget["unit"]:
-            raise RequirementError(f"{folder}: the parts of the p-view are counted in epsilon and in rho.")
+        if spent["unit"] != budget["unit"] or spent.get("rows", 1) != budget.get("rows", 1):
+            raise RequirementError(f"{folder}: the parts of the p-view are counted in different units.")
         inputs.append(facts["certificate"]["input"]["sha256_salted"])
         shares += spent["shares"]
         wholes.append(Fraction(spent["whole"]))
@@ -153,7 +157,7 @@ def _refuse_other_claims(certificate: Certificate, pview: PView, own: Sequence[P
 
 def _refuse_other_whole(budget: Mapping[str, Any], own: Sequence[Promise], folder: Path) -> None:
     """Refuse a budget whose whole is not what was spent and what remains, or is more than was promised."""
-    whole = {"unit": budget["unit"], "shares": [{"amount": budget["whole"]}]}
+    whole = {**budget, "shares": [{"amount": budget["whole"]}]}
     parts = [*(share["amount"] for share in budget["shares"]), budget["remaining"]]
     promise = own[0]
     if (
@@ -174,7 +178,9 @@ def _budget(facts: Mapping[str, Any], names: Sequence[str], folder: Path) -> Map
         case {"unit": "epsilon" | "rho", "shares": [_, *_] as shares} if all(
             _is_share(share, names) for share in shares
         ):
-            return dict(budget)
+            rows = budget.get("rows", 1)
+            if type(rows) is int and rows >= 1:
+                return dict(budget)
     raise InputError(f"{folder}: the p-view does not say what its budget was spent on.")
 
 

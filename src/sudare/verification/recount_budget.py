@@ -53,7 +53,11 @@ def epsilon_spent(budget: Mapping[str, Any], delta: float) -> float:
 
 
 def _spent(budget: Mapping[str, Any]) -> Fraction:
-    return sum((Fraction(share["amount"]) for share in budget["shares"]), Fraction(0))
+    """Add up what was spent on one row, and on all rows that are protected together: r epsilons, or r squared rhos."""
+    rows, power = budget.get("rows", 1), 1 if budget["unit"] == "epsilon" else 2
+    return (
+        sum((Fraction(share["amount"]) for share in budget["shares"]), Fraction(0)) * Fraction(rows) ** power
+    )
 
 
 def _log_delta(rho: float, epsilon: float) -> float:
