@@ -15,11 +15,11 @@ Failing = Callable[[Ints], NDArray[np.bool_]]
 """Tells of every block whether it fails, from the block of each unit (-1: left out)."""
 
 
-def merged(recoding: Recoding, failing: Failing) -> Recoding:
+def merged(recoding: Recoding, failing: Failing, whose: str = "All records") -> Recoding:
     """Join every block that fails with the one that this costs least, until none fails; raise a RequirementError if all do together."""
     while (bad := failing(recoding.block_of)).any():
         if len(recoding.levels) == 1:
-            raise RequirementError("All records together do not have what was asked for. Ask for less.")
+            raise RequirementError(f"{whose} together do not have what was asked for. Ask for less.")
         block_of = _joined(recoding, np.flatnonzero(bad).tolist())
         recoding = Recoding.of(recoding.method, recoding.problem, block_of)
     return recoding

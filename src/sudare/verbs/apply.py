@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, overload
 
 from sudare.errors import InputError, ParameterError, RequirementError
+from sudare.plans.compositions import CompositionsPlan
 from sudare.plans.cuts import CutPlan
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.levels import LevelsPlan
@@ -20,7 +21,8 @@ from sudare.release.release import Release
 from sudare.tables.attribute import Role
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.table import Table, table_given
-from sudare.verbs.generalize import released
+from sudare.verbs.compositions import is_linked
+from sudare.verbs.generalize import released, released_linked
 from sudare.verbs.generalize_views import released_views
 from sudare.verbs.materialize import materialize_design
 from sudare.verbs.randomize import randomize_by_plan
@@ -90,6 +92,15 @@ def _applied(plan: GeneralizationPlan | ViewsPlan, table: Table, unseen: Unseen)
         for rewriting in views.located.rewritings.values():
             refuse_false_labels(views.rest, rewriting)
         return released_views(table, plan, views, caveats=caveats)
+    if isinstance(plan, CompositionsPlan) != is_linked(table):
+        raise InputError(
+            f"{table.source.name}: the plan is {'' if isinstance(plan, CompositionsPlan) else 'not '}for persons or households whose rows are "
+            "published as belonging together, and by the schema it is the other way round. Apply it with the schema that it was learned with."
+        )
+    if isinstance(plan, CompositionsPlan):
+        located = _covered(plan.locate(table), unseen)
+        refuse_false_labels(located.table, located.rewriting.joined())
+        return released_linked(table, plan, caveats=caveats)
     placed = without_uncovered(plan, table, _covered(plan.locate(table), unseen))
     for piece in placed.located.rewriting.pieces():
         refuse_false_labels(placed.rest, piece)

@@ -19,6 +19,7 @@ from sudare.generalization.methods import Method, method_of, parameters_of
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.several import LEFT_OUT, Listed
+from sudare.plans.compositions import CompositionsPlan
 from sudare.plans.cuts import REST, CutPlan
 from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.placed import Placed, without_uncovered
@@ -43,8 +44,23 @@ from sudare.utility.measures import utility_of_cells
 from sudare.utility.outcome import Outcome
 from sudare.utility.queries import query_error
 from sudare.verbs.arguments import requirements_given
+from sudare.verbs.compositions import (
+    LINKED,
+    covered_units,
+    is_linked,
+    learn_linked,
+    no_ledger,
+    rewritten,
+)
 from sudare.verbs.method_record import method_record
-from sudare.verbs.units import UNSEEN_UNITS, learn_by_unit, refuse_few_units, refuse_ties, unit_record
+from sudare.verbs.units import (
+    UNSEEN_UNITS,
+    learn_by_unit,
+    refuse_few_units,
+    refuse_ties,
+    unit_of,
+    unit_record,
+)
 from sudare.verification.columns import refuse_columns
 from sudare.verification.findings import Finding
 from sudare.verification.utility import harmless_by_attribute
@@ -128,6 +144,14 @@ def generalized(
 ) -> Release:
     """Generalize, with what was decided before in the holder's record."""
     _refuse_what_cannot_be(table, asked, method, predict)
+    if is_linked(table):
+        return released_linked(
+            table,
+            learn_linked(table, asked, method),
+            parameters_of(method),
+            decision=decision,
+            caveats=caveats,
+        )
     learned_by = learn_by_unit if table.schema.unit else _learn_by_row
     plan = learned_by(table, asked, method)
     placed = without_uncovered(plan, table)
@@ -191,6 +215,32 @@ def released(
         name_blocks=partial(_named_blocks, table, placed),
     )
     return Release(handed_over, declared, kept).refuse_if_broken()
+
+
+def released_linked(
+    table: Table,
+    plan: CompositionsPlan,
+    asked_of: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    decision: str | None = None,
+    caveats: Sequence[str] = (),
+) -> Release:
+    """Apply a plan to the persons or households that it covers, and publish their rows as belonging together."""
+    whole = plan.place(table)
+    rest = covered_units(table, whole)
+    data = rewritten(whole if rest is table else plan.place(rest))
+    role = table.schema[unit_of(table)].role
+    not_promised = (LINKED.format(role), *BY_METHOD.get(plan.method, (KNOWN_METHOD,)), KNOWN_MODEL, *caveats)
+    declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, not_promised)
+    located = whole.located()
+
+    def record(certificate: Certificate) -> dict[str, Any]:
+        findings = release.verification.findings
+        return _record(located, plan, asked_of, None, decision, list(findings), certificate)
+
+    kept = Kept(plan, table, record, partial(_report, located.table), no_ledger)
+    release = Release(HandedOver({"data": data}), declared, kept).refuse_if_broken()
+    return release
 
 
 def _named_blocks(table: Table, placed: Placed[Places]) -> dict[str, RecordedBlocks]:

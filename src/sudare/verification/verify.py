@@ -38,6 +38,7 @@ from sudare.verification.claims import (
     refuse_without_quasi,
 )
 from sudare.verification.columns import refuse_columns
+from sudare.verification.compositions import find_in_compositions, linked_unit
 from sudare.verification.files import (
     PublishedTable,
     files_in,
@@ -225,7 +226,12 @@ def _find_in_table(
         raise InputError(f"{table.where} has no column '{absent[0]}', which the schema calls quasi.")
     by_law = _by_law(asked)
     if not by_law:
-        return find_in_blocks(table, asked, schema)
+        unit = linked_unit(schema, table.columns)
+        return (
+            find_in_blocks(table, asked, schema)
+            if unit is None
+            else find_in_compositions(table, asked, schema, unit)
+        )
     if len(by_law) < len(asked):
         raise ParameterError("Ask either for what blocks have, or for what a randomized table promises.")
     if law is None:
