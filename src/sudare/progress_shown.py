@@ -13,6 +13,7 @@ from rich.progress import TimeElapsedColumn as Elapsed
 from rich.text import Text
 
 from sudare import progress
+from sudare.errors import ParameterError
 
 EVERY = 10  # seconds between two lines
 
@@ -135,6 +136,10 @@ def show_progress(wanted: bool = True) -> None:
     >>> sd.show_progress()
     >>> sd.show_progress(False)
     """
+    if not isinstance(wanted, bool):
+        raise ParameterError(
+            f"The 'wanted' parameter of show_progress must be True or False. Got {wanted!r} instead."
+        )
     console = Console(stderr=True)
     draws = find_spec("ipywidgets") is not None  # bars that move, in a notebook
     shows_bars = draws if console.is_jupyter else console.is_terminal

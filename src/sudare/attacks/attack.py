@@ -90,7 +90,7 @@ def attack(
         kind = "law" if "law" in options or law_of(output) is not None else "homogeneity"
     own = {name: known.attack for name, known in KINDS.items()} | TOGETHER | KNOWING
     own |= {"law": by_law, "pk_game": by_game}
-    if kind not in own:
+    if not isinstance(kind, str) or kind not in own:
         raise ParameterError(
             f"The 'kind' parameter of attack must be one of {', '.join(own)}. Got {kind!r} instead."
         )

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from sudare.datasets.files import FILES, known, path
+from sudare.tables.typed import typed
 
 
+@typed
 @dataclass(frozen=True)
 class Dataset:
     """A table that `load` knows: what it is, whose it is, and on what terms it may be used."""
@@ -217,6 +219,7 @@ def names() -> list[str]:
     return list(_DATASETS)
 
 
+@typed
 def describe(name: str) -> Dataset:
     """Return what a table is, where it comes from, and its licence and citation; print it to read it.
 
@@ -226,6 +229,7 @@ def describe(name: str) -> Dataset:
     return known(name, _DATASETS, "data set")
 
 
+@typed
 def load(name: str) -> pl.DataFrame:
     """Return a table of the collection as a frame with named columns; a missing value is null.
 

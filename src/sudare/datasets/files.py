@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from sudare.errors import InputError, ParameterError
+from sudare.tables.typed import typed
 
 _Entry = TypeVar("_Entry")
 
@@ -180,6 +181,7 @@ FILES = {
 }
 
 
+@typed
 def path(name: str) -> Path:
     """Return the path of a file of the collection, downloaded if it is not on this machine, with its checksum checked.
 

@@ -14,10 +14,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
+from sudare.tables.typed import typed
 
 SURVEY_DATE = date(2025, 10, 1)
 """The day on which `age` is true. All visits fall in the year before it."""
 
+MAX_PEOPLE = 10**9
 Ages = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -105,14 +107,15 @@ _DIAGNOSES = {
 }
 
 
+@typed
 def health_survey(people: int = 5000, seed: int = 1) -> pl.DataFrame:
     """Return a synthetic health survey of so many people; the same seed gives the very same table.
 
     >>> health_survey(people=3).columns[:4]
     ['patient_id', 'name', 'birth_date', 'age']
     """
-    _check("people", people, least=1)
-    _check("seed", seed, least=0)
+    _check("people", people, least=1, most=MAX_PEOPLE)
+    _check("seed", seed, least=0, most=2**128)
     rng = np.random.default_rng(seed)
     age = _ages(rng, people)
     female = rng.random(people) < 0.5 + 0.002 * np.maximum(age - 50, 0)  # Women live longer.
@@ -144,12 +147,14 @@ def health_survey(people: int = 5000, seed: int = 1) -> pl.DataFrame:
     )
 
 
-def _check(parameter: str, value: int, least: int) -> None:
+def _check(parameter: str, value: int, least: int, most: int) -> None:
     if value < least:
         raise ParameterError(
             f"The '{parameter}' parameter of health_survey must be a whole number of at least {least}."
             f" Got {value} instead."
         )
+    if value > most:
+        raise ParameterError(f"The '{parameter}' parameter of health_survey must be at most {most:,}.")
 
 
 def _pick(rng: np.random.Generator, weights: Floats) -> Indices:

@@ -31,8 +31,10 @@ from sudare.privacy.requirement import BlockRequirement, number, one_of, refused
 from sudare.tables.excerpt import without
 from sudare.tables.table import Table
 from sudare.tables.text import listed
+from sudare.tables.typed import typed
 
 
+@typed
 @dataclass(frozen=True)
 class Mondrian:
     """Cut the table top down, as long as every part holds (LeFevre, DeWitt & Ramakrishnan 2006): the fastest.
@@ -64,6 +66,7 @@ def _learn_cuts(
     return learn_cuts(problem, requirements, strict=strict), problem.tuples()[:0]
 
 
+@typed
 @dataclass(frozen=True)
 class Minimal:
     """Build blocks from what is nearest, and improve them until nothing helps: little distortion.
@@ -158,6 +161,7 @@ def _started(
     return dealt, np.where(np.append(holds, False)[located.block_of], located.block_of, -1).astype(np.int64)
 
 
+@typed
 @dataclass(frozen=True)
 class FullDomain:
     """Let every attribute climb to one level for the whole table: of all such choices the best, which is proven.
@@ -200,6 +204,7 @@ class FullDomain:
         return learn_levels(whole, problem, requirements, suppress=suppress, measure=self.measure)
 
 
+@typed
 @dataclass(frozen=True)
 class Blind:
     """Cut the table by sizes alone, and leave parts out that do not meet the other requirements.

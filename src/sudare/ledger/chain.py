@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from sudare.errors import LedgerError, ParameterError
 from sudare.ledger.sqlite_file import MAX_BYTES, RESTORE, LedgerFile
+from sudare.tables.typed import own_words, typed
 
 JSON: TypeAlias = bool | int | float | str | Sequence["JSON"] | Mapping[str, "JSON"] | None
 
@@ -37,6 +38,7 @@ class Entry:
     hash: str
 
 
+@typed
 class Chain:
     """An append-only, hash-chained file of entries, which several processes may write to at once.
 
@@ -58,6 +60,7 @@ class Chain:
         """Where the file is."""
         return self._file.path
 
+    @own_words("body")
     def append(
         self, kind: str, body: Mapping[str, JSON], *, check: Callable[[list[Entry]], None] | None = None
     ) -> Entry:

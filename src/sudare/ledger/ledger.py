@@ -36,10 +36,12 @@ from sudare.privacy.requirement import one_of, refused
 from sudare.tables.lookalikes import lookalikes
 from sudare.tables.table import Table
 from sudare.tables.text import listed
+from sudare.tables.typed import own_words, typed
 
 MAX_DEPTH = 30  # of lists and dicts in an entry
 
 
+@typed
 class Ledger(Chain):
     """A chain of entries that remembers releases, budgets, and which receivers do not combine what they get.
 
@@ -53,6 +55,7 @@ class Ledger(Chain):
     patients: epsilon 3 in all, 0 spent, 3 remain; delta 1e-09 in all, 0 spent, 1e-09 remain; one record replaced
     """
 
+    @own_words("source", "epsilon", "delta", "neighbours", "schedule")
     def set_budget(
         self,
         source: str,
@@ -129,6 +132,7 @@ class Ledger(Chain):
         """
         return strictest(budgets_of(History.of(self.entries(), source), receiver))
 
+    @own_words("receivers")
     def declare_apart(self, receivers: Sequence[str]) -> Entry:
         """Record that some receivers do not put together what they get. What anybody may get is always combined.
 
@@ -136,7 +140,7 @@ class Ledger(Chain):
         >>> Ledger(f"{tempfile.mkdtemp()}/releases.db").declare_apart(["hospital", "insurer"]).kind
         'apart'
         """
-        names = [] if isinstance(receivers, str) else list(receivers)
+        names = list(receivers) if isinstance(receivers, Sequence) and not isinstance(receivers, str) else []
         if not 2 <= len(set(names)) <= MAX_RECEIVERS or not all(names):
             raise InputError(
                 f"Name at least two different receivers that do not combine what they get, and at most {MAX_RECEIVERS:,}."

@@ -8,8 +8,10 @@ from fractions import Fraction
 from sudare.errors import ParameterError
 from sudare.ledger.entries import MAX_PERIODS, exact
 from sudare.privacy.requirement import refused, whole_number
+from sudare.tables.typed import typed
 
 
+@typed
 @dataclass(frozen=True)
 class Schedule:
     """Which share of a budget each period may spend. All shares together are never more than the whole.

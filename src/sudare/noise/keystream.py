@@ -19,6 +19,7 @@ from sudare.noise._chacha import fill_words
 from sudare.privacy.requirement import whole_number
 from sudare.threads import in_threads, pieces
 
+MAX_SEED = 2**256
 PIECE = 2**16
 """Draws that one stream serves. It is fixed, so that what is drawn does not depend on how many threads draw."""
 
@@ -85,7 +86,7 @@ class Keystream:
     @classmethod
     def unsafe(cls, seed: int) -> Keystream:
         """Return a source that repeats itself, for tests and papers: whoever knows the seed can undo the protection."""
-        digits = str(whole_number(seed, "seed", "Keystream.unsafe", least=0))
+        digits = str(whole_number(seed, "seed", "Keystream.unsafe", least=0, most=MAX_SEED))
         source = cls.__new__(cls)
         key = hashlib.sha256(digits.encode()).digest()
         source._start(key, f"UNSAFE: ChaCha20 keyed by the seed {digits}", safe=False)

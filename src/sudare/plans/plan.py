@@ -29,6 +29,7 @@ from sudare.tables.given import path_given
 from sudare.tables.parquet_files import Outline, read_parquet
 from sudare.tables.text import listed, shown
 from sudare.tables.text_files import read_json
+from sudare.tables.typed import own_words, typed
 
 VERSION = 1
 MAX_ROWS = 10**7
@@ -39,6 +40,7 @@ WriteFile = Callable[[Path], object]
 METHOD = re.compile(r"[a-z-]{1,40}")
 
 
+@typed
 class Plan(ABC):
     """What a method learned."""
 
@@ -69,6 +71,7 @@ class Plan(ABC):
         return folder
 
     @staticmethod
+    @own_words("folder")
     def open(folder: str | Path) -> Plan:
         """Open a saved plan: its own folder, or that of a release that keeps it.
 

@@ -20,9 +20,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from sudare.errors import InputError
 from sudare.tables.attribute import UNITS, Attribute, Role, Type
+from sudare.tables.faults import refusing
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Schema
 from sudare.tables.text_files import parse_json, read_bytes
+from sudare.tables.typed import typed
 
 MAX_BYTES = 8 * 10**6
 """Of a certificate's file."""
@@ -41,6 +43,7 @@ def _versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
 
 
+@refusing
 class _CertificatePart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -106,6 +109,7 @@ def _unit_of_protection(role: Role) -> Role:
     return role
 
 
+@typed
 class Certificate(_CertificatePart):
     """What was promised, what was measured on the output alone, and to which input it is tied."""
 

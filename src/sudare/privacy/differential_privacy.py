@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from sudare.privacy.requirement import Measure, evidence_given, number, one_of
+from sudare.tables.typed import typed
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class PrivacyLoss:
     delta: float = 0.0
 
 
+@typed
 @dataclass(frozen=True)
 class DifferentialPrivacy:
     """Every output is at most e^epsilon times as likely for one table as for its neighbour, but for delta.

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from sudare.errors import RequirementError
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import Measure, whole_number, worst_block
+from sudare.tables.typed import typed
 
 
+@typed
 @dataclass(frozen=True)
 class KAnonymity:
     """Every block has at least k records (Sweeney 2002).

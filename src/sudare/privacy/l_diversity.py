@@ -26,12 +26,14 @@ from sudare.privacy.requirement import (
     worst_block,
 )
 from sudare.tables.text import shown
+from sudare.tables.typed import typed
 
 Kind = Literal["distinct", "entropy", "recursive", "proximity"]
 KINDS = ("distinct", "entropy", "recursive", "proximity")
 MAX_HARMLESS_SHOWN = 5  # values that are named in words
 
 
+@typed
 @dataclass(frozen=True)
 class LDiversity:
     """The sensitive values of every block are well represented (Machanavajjhala et al. 2006).

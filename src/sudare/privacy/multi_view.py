@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sudare.errors import ParameterError, RequirementError
 from sudare.privacy import _kernels, _views
 from sudare.privacy.requirement import Measure, attribute_name, number, one_of, settled, whole_number
+from sudare.tables.typed import typed
 
 Kind = Literal["distinct", "entropy", "posterior"]
 KINDS = ("distinct", "entropy", "posterior")
@@ -121,6 +122,7 @@ class RemainingValues:
         return {int(size): int(sizes[size]) for size in np.flatnonzero(sizes)}
 
 
+@typed
 @dataclass(frozen=True)
 class MultiViewDiversity:
     """Whoever looks a person up in every view, and combines what they find, is left with enough sensitive values.

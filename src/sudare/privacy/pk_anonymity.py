@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sudare.errors import RequirementError
-from sudare.privacy.requirement import Measure, evidence_given, number
+from sudare.privacy.requirement import Measure, evidence_given, number, whole_number
+from sudare.tables.typed import typed
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,7 @@ class Spread:
     records: int
 
 
+@typed
 @dataclass(frozen=True)
 class PkAnonymity:
     """An adversary who knows the whole original table finds a given person's record with a probability of 1/k at most.
@@ -43,7 +45,7 @@ class PkAnonymity:
 
     def spread(self, records: int) -> float:
         """Return the largest spread that still gives k in a table of so many records."""
-        return spread_for(self.k, records)
+        return spread_for(self.k, whole_number(records, "records", "PkAnonymity.spread", least=1))
 
     def epsilon(self, records: int) -> float:
         """Return the epsilon that is equivalent: half the spread."""

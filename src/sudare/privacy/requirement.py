@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -18,6 +18,7 @@ from sudare.tables.attribute import Role
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
+MAX_WHOLE = 2**63 - 1
 Evidence = TypeVar("Evidence", contravariant=True)
 
 
@@ -139,24 +140,28 @@ def settled(value: float) -> float:
     return float(round(value)) if abs(value - round(value)) <= _kernels.TOLERANCE * value else value
 
 
-def whole_number(value: object, name: str, owner: str, least: int) -> int:
-    """Check a parameter that must be a whole number of at least `least`."""
+def whole_number(value: object, name: str, owner: str, least: int, most: int = MAX_WHOLE) -> int:
+    """Check a parameter that must be a whole number of at least `least`, and no larger than an array's."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise refused(value, name, owner, f"a whole number of {least} or more")
+    if int(value) > most:
+        raise ParameterError(f"The '{name}' parameter of {owner} must be a whole number up to {most:,}.")
     return int(value)
 
 
-def number(value: object, name: str, owner: str, must_be: str, low: float, high: float = math.inf) -> float:
+def number(
+    value: object, name: str, owner: str, must_be: str, low: float, high: float = sys.float_info.max
+) -> float:
     """Check a parameter that must be a finite number from `low` to `high`; `must_be` says so in words."""
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not fits or not low <= value <= high:  # type: ignore[operator]
+    plain = value.item() if isinstance(value, np.number) else value
+    if not isinstance(plain, int | float) or isinstance(plain, bool) or not low <= plain <= high:
         raise refused(value, name, owner, must_be)
-    return value  # type: ignore[return-value]
+    return plain
 
 
 def one_of(value: object, name: str, owner: str, options: Sequence[str]) -> None:
     """Check a parameter that must be one of some words."""
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         raise refused(value, name, owner, f"one of {listed(list(options))}")
 
 

@@ -20,11 +20,13 @@ from sudare.privacy.requirement import (
     worst_block,
 )
 from sudare.privacy.tree import numbered_tree
+from sudare.tables.typed import typed
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 DISTANCES = ("equal", "ordered", "hierarchical")  # in the order of the kernels' numbers
 
 
+@typed
 @dataclass(frozen=True)
 class TCloseness:
     """No block is further than t from the table (Li, Li and Venkatasubramanian 2007).

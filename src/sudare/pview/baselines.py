@@ -25,8 +25,10 @@ from sudare.pview.noisy_counts import (
     project,
 )
 from sudare.tables.counts import Counts
+from sudare.tables.typed import typed
 
 
+@typed
 @dataclass(frozen=True)
 class Identity(Method):
     """A noisy count for every cell, for small domains."""
@@ -38,6 +40,7 @@ class Identity(Method):
         return CellsModel(learn_identity(counts, account))
 
 
+@typed
 @dataclass(frozen=True)
 class Independent(Method):
     """A noisy histogram of every attribute, as if the attributes had nothing to do with each other."""

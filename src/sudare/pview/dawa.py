@@ -42,10 +42,12 @@ from sudare.pview.method import Method
 from sudare.pview.models import CellsModel
 from sudare.pview.noisy_counts import NoisyCells, check_counts
 from sudare.tables.counts import Counts
+from sudare.tables.typed import typed
 
 MAX_CELLS = 2**20
 
 
+@typed
 @dataclass(frozen=True)
 class Dawa(Method):
     """Noisy counts of buckets of about even cells, for small domains."""

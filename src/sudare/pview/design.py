@@ -26,11 +26,13 @@ from sudare.tables.folders import PLAN
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
+from sudare.tables.typed import own_words, typed
 
 NEIGHBOURS: Literal["add or remove"] = "add or remove"
 """What the promise is about: tables that differ in one record, added or removed."""
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class PViewDesign(Plan):
     """What a p-view is to count, how, and within which budget. Each p-view that is made by it costs that budget anew.
@@ -70,6 +72,7 @@ class PViewDesign(Plan):
             )
 
     @classmethod
+    @own_words("requirement", "workload")
     def of(
         cls,
         schema: Schema,

@@ -39,6 +39,7 @@ from sudare.pview.models import CellsModel
 from sudare.pview.noisy_counts import MAX_CELLS, NoisyCells, check_counts
 from sudare.pview.p_identity import Asked, Floats, PIdentity, best_sums, error, gram, in_whole_numbers
 from sudare.tables.counts import Counts
+from sudare.tables.typed import typed
 
 SWEEPS = 3
 MAX_CHANGE = {True: 2**12, False: 2**18}
@@ -47,6 +48,7 @@ MAX_SETS = 1000
 """Sets of attributes that are looked at; of more, the first ones."""
 
 
+@typed
 @dataclass(frozen=True)
 class Hdmm(Method):
     """Noisy sums of cells that are chosen for a workload, and the cells that follow from them; for small domains.

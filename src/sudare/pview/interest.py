@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sudare.errors import InputError, ParameterError
+from sudare.privacy.requirement import whole_number
 from sudare.pview.axis import Axis
 from sudare.pview.conditions import products_of
 from sudare.pview.domain import Domain
 from sudare.pview.saved import Form, Name, checked
 from sudare.tables.text import listed, shown
+from sudare.tables.typed import own_words, typed
 
 Way = Literal["cells", "prefixes", "ranges"]
 WAYS: tuple[Way, ...] = ("cells", "prefixes", "ranges")
@@ -59,6 +61,7 @@ class Concern:
     """How each of them is asked for, in most of these questions."""
 
 
+@typed
 @dataclass(frozen=True)
 class Interest:
     """All that will be asked, as plain data.
@@ -79,6 +82,7 @@ class Interest:
     """No two are alike."""
 
     @classmethod
+    @own_words("workload")
     def of(cls, workload: GivenWorkload, domain: Domain) -> Interest:
         """Read what will be asked: queries, marginals, ranges and prefixes; each counts alike, and given twice twice."""
         times: Counter[Kind] = Counter(_kinds(_listed(workload), domain))
@@ -98,6 +102,7 @@ class Interest:
 
         Attributes stand in the order of the domain; a set that is not asked for is not there.
         """
+        whole_number(size, "size", "Interest.concerns", least=1)
         votes: dict[tuple[str, ...], list[Counter[Way]]] = {}
         for one in self.asked:
             for chosen in combinations(zip(one.attributes, one.ways, strict=True), size):

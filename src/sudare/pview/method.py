@@ -17,8 +17,10 @@ from sudare.pview.pview import Model
 from sudare.pview.spending import FRACTION
 from sudare.tables.counts import Counts
 from sudare.tables.text import shown
+from sudare.tables.typed import typed
 
 
+@typed
 @dataclass(frozen=True)
 class Method(ABC):
     """A way to learn a p-view from counts over the cells of a domain, within a budget."""
@@ -52,6 +54,7 @@ class Method(ABC):
             raise InputError(f"The method '{cls.name}' cannot be what it says. {error}") from None
 
 
+@typed
 class WorkloadMethod(Method):
     """A method that can let its budget follow what will be asked."""
 

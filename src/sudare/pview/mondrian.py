@@ -46,11 +46,13 @@ from sudare.pview.models import BlocksModel
 from sudare.pview.noisy_counts import Codes, Floats, NoisyBlocks, check_counts, project
 from sudare.pview.saved import MAX_ROWS
 from sudare.tables.counts import Counts
+from sudare.tables.typed import typed
 
 Facts = NDArray[np.int64]
 MAX_THETA = 2**62  # more than any block's
 
 
+@typed
 @dataclass(frozen=True)
 class DPMondrian(Method):
     """Blocks within which the records are spread about evenly, each with a noisy count.

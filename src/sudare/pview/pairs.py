@@ -38,12 +38,14 @@ from sudare.pview.probe import measure_apart
 from sudare.pview.tilting import MAX_VALUES, tilt
 from sudare.pview.two_ways import Measured, Tables, leftover, weighed
 from sudare.tables.counts import Counts
+from sudare.tables.typed import typed
 
 POINTS = 200_000
 SWEEPS, LAST_SWEEPS = 4, 20
 ROUNDS = 8  # between which the weights are raked
 
 
+@typed
 @dataclass(frozen=True)
 class Pairs(WorkloadMethod):
     """A cloud of points that agrees with noisy tables of single attributes and of the pairs that matter most."""

@@ -41,6 +41,7 @@ from sudare.pview.method import Method, exact_share
 from sudare.pview.noisy_counts import check_counts
 from sudare.pview.strategies import Strategy
 from sudare.tables.counts import Counts
+from sudare.tables.typed import typed
 
 POINTS = 200_000
 FOR_TOTAL = Fraction(1, 32)
@@ -60,6 +61,7 @@ Tuples = NDArray[Any]
 Floats = NDArray[np.float64]
 
 
+@typed
 @dataclass(frozen=True)
 class PrivBayes(Method):
     """A Bayesian network of noisy tables, as rows that are drawn from it.

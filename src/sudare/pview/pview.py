@@ -19,6 +19,7 @@ from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Domain
 from sudare.pview.saved import Layout
 from sudare.pview.spending import Spending
+from sudare.tables.typed import own_words, typed
 from sudare.utility.intervals import REACH
 
 MAX_BOXES = 512  # into which a query is taken apart for its error
@@ -92,6 +93,7 @@ class Answer:
         return f"{self.value:,.0f} (95%: {self.low:,.0f} to {self.high:,.0f})"
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class PView:
     """A differentially private stand-in for a table. Whatever is asked of it costs no further budget.
@@ -248,11 +250,12 @@ class PView:
 
     # -- Rows and files ----------------------------------------------------------------------------
 
+    @own_words("n", "seed")
     def sample(self, n: int, *, seed: int | None = None) -> pl.DataFrame:
         """Draw synthetic rows in the table's own types: as many as wanted, at no cost."""
         whole_number(n, "n", "sample", least=0)
         if seed is not None:
-            whole_number(seed, "seed", "sample", least=0)
+            whole_number(seed, "seed", "sample", least=0, most=2**128)
         rng = np.random.default_rng(seed)  # it draws from what is public, and protects nobody
         return self.domain.decode(self.model.sample(n, rng), rng)
 

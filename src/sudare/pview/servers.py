@@ -14,6 +14,7 @@ from sudare.pview.domain import Axis
 from sudare.pview.pview import PView
 from sudare.pview.sql_tables import DUCKDB, POSTGRES, PViewTables
 from sudare.tables.databases import DatabaseUrl, load_extra, postgres_arguments, quoted, refuse_taken
+from sudare.tables.typed import typed
 
 MARK = "A differentially private view, published by Sudare."
 MAX_NAME_BYTES = 63  # in PostgreSQL
@@ -27,6 +28,7 @@ TYPES: dict[Any, str] = {
 }  # fmt: skip
 
 
+@typed
 def publish_pview(pview: PView, to: str, name: str = "view", *, force: bool = False) -> dict[str, str]:
     """Write a p-view to a database in one transaction, and return what its parts are called there.
 

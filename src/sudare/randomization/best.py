@@ -19,6 +19,7 @@ from sudare.randomization.reconstructable import least_error, least_error_under_
 from sudare.randomization.staircase import NONE, Histograms, least_distance, most_kept
 from sudare.randomization.under_k import least_distance_under_k, root_weights
 from sudare.randomization.weights import WeightsChannel
+from sudare.tables.typed import own_words, typed
 
 Family = Literal["A", "general"]
 FAMILIES: tuple[Family, ...] = ("A", "general")
@@ -30,6 +31,8 @@ COLLAPSE = (
 )
 
 
+@typed
+@own_words("histogram", "family", "loss", "distance")
 def optimal(
     histogram: ArrayLike,
     *,

@@ -154,5 +154,5 @@ def as_numbers(given: ArrayLike) -> Floats:
     """
     try:
         return np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.empty(0)

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from sudare.errors import ParameterError
 from sudare.privacy.requirement import one_of
-from sudare.randomization.channel import Floats
+from sudare.randomization.channel import Floats, as_numbers
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.typed import typed
 
 Distance = Literal["exact", "order"]
 
@@ -31,7 +32,7 @@ def distances(distance: Distance | ArrayLike, size: int) -> Floats:
             return np.asarray(1.0 - np.eye(size))
         places = np.arange(size)
         return np.asarray(np.abs(places[:, None] - places) / max(size - 1, 1))
-    given = np.asarray(distance, dtype=np.float64)
+    given = as_numbers(distance)
     if (
         given.shape != (size, size)
         or not np.isfinite(given).all()
@@ -45,6 +46,7 @@ def distances(distance: Distance | ArrayLike, size: int) -> Floats:
     return given
 
 
+@typed
 def tree_distances(hierarchy: Hierarchy, values: Sequence[str | None] | None = None) -> Floats:
     """Return how far up two values meet, over the height of the hierarchy: of all its leaves, or of some in their order.
 

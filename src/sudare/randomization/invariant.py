@@ -10,8 +10,10 @@ from sudare.errors import ParameterError
 from sudare.privacy.requirement import number
 from sudare.randomization.channel import MatrixChannel
 from sudare.randomization.pram import Pram
+from sudare.tables.typed import typed
 
 
+@typed
 def invariant_pram(histogram: ArrayLike, *, pd: float = 0.8, alpha: float = 0.5) -> MatrixChannel:
     """Return a matrix R with R v = v, by two stages (Gouweleeuw and others 1998).
 
@@ -39,6 +41,7 @@ def invariant_pram(histogram: ArrayLike, *, pd: float = 0.8, alpha: float = 0.5)
     return MatrixChannel(alpha * (back @ first) + (1 - alpha) * np.eye(len(v)))
 
 
+@typed
 def transitions(before: pl.Series, after: pl.Series) -> pl.DataFrame:
     """Count how often each value became which: for the holder, who has both columns in the same order.
 

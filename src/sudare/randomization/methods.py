@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeGuard
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sudare.errors import ParameterError
@@ -19,6 +20,7 @@ from sudare.privacy.requirement import number, one_of, refused
 from sudare.randomization.areas import faces_of
 from sudare.randomization.distances import Distance
 from sudare.randomization.refusals import refuse_noise
+from sudare.tables.typed import typed
 
 How = Literal["retain", "noise", "factor", "area", "bins", "bits", "matrix", "optimal"]
 """The kind of a law, as it is published."""
@@ -48,6 +50,7 @@ class Bins:
     name: ClassVar[How] = "bins"
 
 
+@typed
 @dataclass(frozen=True)
 class Bits:
     """The points of a grid between the bounds are numbered, and each bit of the number is flipped on its own."""
@@ -61,6 +64,7 @@ class Bits:
             number(self.precision, "precision", "Bits", "a number above 0", low=math.ulp(0.0))
 
 
+@typed
 @dataclass(frozen=True)
 class Noise:
     """Laplace noise is added to a number or date, on a grid between its declared bounds.
@@ -82,6 +86,7 @@ class Noise:
         one_of(self.distribution, "distribution", "Noise", ("laplace",))
 
 
+@typed
 @dataclass(frozen=True)
 class Factor:
     """A positive number is multiplied by a random factor: Laplace noise is added to its logarithm, between those of its bounds.
@@ -98,6 +103,7 @@ class Factor:
         one_of(self.after, "after", "Factor", ("clip", "reflect"))
 
 
+@typed
 @dataclass(frozen=True)
 class Area:
     """Laplace noise is added to several numbers together, which lie in an area: to longitude and latitude in a city, say.
@@ -119,8 +125,11 @@ class Area:
         if (self.polygon is None) == (self.inequalities is None):
             raise ParameterError("Area needs either a polygon or inequalities.")
         name = "polygon" if self.polygon is not None else "inequalities"
-        form = f"made of numbers from {-MAX_COORDINATE:g} to {MAX_COORDINATE:g}"
-        for numbers in self.polygon or self.inequalities or ():
+        form = f"made of lists of numbers from {-MAX_COORDINATE:g} to {MAX_COORDINATE:g}"
+        given = self.inequalities if self.polygon is None else self.polygon
+        if not _is_list(given) or not all(map(_is_list, given)):
+            raise refused(given, name, "Area", form)
+        for numbers in given:
             for one in numbers:
                 number(one, name, "Area", form, low=-MAX_COORDINATE, high=MAX_COORDINATE)
         if self.polygon is not None and any(len(corner) != 2 for corner in self.polygon):
@@ -133,6 +142,10 @@ class Area:
         if self.polygon is not None:
             return faces_of(self.polygon)
         return [tuple(float(one) for one in face) for face in self.inequalities or ()]
+
+
+def _is_list(given: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(given, Sequence | np.ndarray) and not isinstance(given, str)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,13 @@ from sudare.privacy.requirement import number, whole_number
 from sudare.randomization import _optimal
 from sudare.randomization.channel import NO_INVERSE, Floats, as_numbers, counted
 from sudare.randomization.explicit import Ends, exact_ends
+from sudare.tables.typed import typed
 
 CELLS_TRIED = 6  # as the one whose probability to be kept may be the least
 MAX_MATRIX = 10_000  # values for which the whole matrix is written out
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Pram:
     """A value j is kept with probability 1 - leave[j], and else becomes any one of the others, each with leave[j] / (d - 1).
@@ -33,7 +35,7 @@ class Pram:
     leave: Floats
 
     def __post_init__(self) -> None:
-        leave = np.array(self.leave, dtype=np.float64)
+        leave = as_numbers(self.leave)
         if leave.ndim != 1 or not leave.size or not ((leave >= 0) & (leave <= 1)).all():
             raise ParameterError(
                 "The 'leave' parameter of Pram must be probabilities from 0 to 1, one per value."
@@ -164,6 +166,7 @@ def _ratio(a: float, b: float) -> float:
     return math.log(a / b)
 
 
+@typed
 def conventional_pram(
     d: int, *, epsilon: float | None = None, k: float | None = None, records: int | None = None
 ) -> Pram:
@@ -177,6 +180,7 @@ def conventional_pram(
     return Pram(np.full(d, (d - 1) * e / (1 + (d - 1) * e)))
 
 
+@typed
 def optimal_pram(histogram: ArrayLike, *, epsilon: float | None = None, k: float | None = None) -> Pram:
     """Return the PRAM with the least ||P v - v|| for a histogram v, within epsilon (or k for its number of records).
 

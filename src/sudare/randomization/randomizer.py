@@ -42,10 +42,12 @@ from sudare.tables.attribute import Attribute
 from sudare.tables.given import kind_given
 from sudare.tables.schema import Schema, schema_given
 from sudare.tables.text import listed
+from sudare.tables.typed import own_words, typed
 
 KEY_BYTES = 32
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Randomizer:
     """Draws answers by laws that were made from a schema.
@@ -99,6 +101,7 @@ class Randomizer:
         """What one answer costs."""
         return self.plan.epsilon
 
+    @own_words("values")
     def epsilon_after(self, values: Mapping[str, int] | int) -> float:
         """Return what all answers with a key cost together, however many, if a person had so many different values.
 
@@ -115,6 +118,7 @@ class Randomizer:
             for law in self.plan.laws
         )
 
+    @own_words("record", "key")
     def answer(self, record: Mapping[str, Any], *, key: bytes | None = None) -> dict[str, Any]:
         """Draw an answer for one person's record: afresh, or with a key always the same for the same values."""
         if key is not None and (not isinstance(key, bytes) or len(key) < KEY_BYTES):

@@ -31,6 +31,7 @@ from sudare.tables.runs import Runs
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
+from sudare.tables.typed import own_words, typed
 from sudare.verification.findings import Verification
 from sudare.verification.verify import verify
 
@@ -62,6 +63,7 @@ class Kept:
         return InputHash.commit(self.table.name, self.table.digest(), self.input_salt)[0]
 
 
+@typed
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """What goes out: one table, or several views; and what stays. Nothing is on disk until `write`."""
@@ -125,6 +127,7 @@ class Release:
         """Return everything that is published, by name. Rows stand in the order of their published values."""
         return {name: runs.frame() for name, runs in self.handed_over.frames.items()}
 
+    @own_words("to", "ledger")
     def write(
         self,
         folder: str | Path,

@@ -22,13 +22,16 @@ from sudare.suitability.bounds import Bound
 from sudare.suitability.choices import Advice, advise, dearest
 from sudare.suitability.facts import Facts
 from sudare.tables.attribute import Role
+from sudare.tables.given import flag_given
 from sudare.tables.policy import Diversity
 from sudare.tables.table import Table, table_given
 from sudare.tables.text import text_of
+from sudare.tables.typed import typed
 
 MAX_RECORDS_SHOWN = 10  # those that cost most
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Assessment:
     """What can be promised of a table, and what it costs at least. Every dict is by l or by k.
@@ -138,6 +141,7 @@ def assess(
     if device == "gpu":
         accelerator()  # refused at once where there is none
     table_given(table, "assess")
+    flag_given(tight, "tight", "assess")
     ls = [int(value) if isinstance(value, float) and value.is_integer() else value for value in _several(l)]
     ks = _several(k)
     asked = [

@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import InputError
 from sudare.privacy.requirement import number, whole_number
+from sudare.tables.typed import typed
 
 TOLERANCE = 1e-12  # of an entropy; it may only make a lower bound lower
 
 
+@typed
 def max_blocks(counts: ArrayLike, l: int) -> int:
     """Return MaxNB, the largest number of blocks with l distinct sensitive values each (Lemma 2).
 
@@ -34,6 +36,7 @@ def max_blocks(counts: ArrayLike, l: int) -> int:
     )  # at i = l - 1 it always is
 
 
+@typed
 def min_block_distinct(counts: ArrayLike, l: int) -> int | None:
     """Return BS_s: with l distinct values in every block, some block has at least so many records.
 
@@ -46,6 +49,7 @@ def min_block_distinct(counts: ArrayLike, l: int) -> int | None:
     return -(-int(_falling(counts).sum()) // blocks) if blocks else None
 
 
+@typed
 def min_block_entropy(counts: ArrayLike, l: float) -> int | None:
     """Return BS_e: with entropy l-diversity in every block, some block has at least so many records (Lemma 3).
 

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from sudare.errors import InputError
+from sudare.tables.faults import no_truth_value, refusing
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.recipes import Recipe
 from sudare.tables.text import shown
@@ -63,6 +64,7 @@ UNITS = (Role.person, Role.household)
 """What says which rows are protected together; the last one that a schema has is the unit of protection."""
 
 
+@refusing
 class SchemaPart(BaseModel):
     """A part of a schema: it knows all its keys, and does not change."""
 
@@ -108,6 +110,8 @@ class Attribute(SchemaPart):
     def is_measured(self) -> bool:
         """Whether it says something of people: it names nobody, and does not only say which rows belong together."""
         return self.role not in (Role.identifier, *UNITS)
+
+    _numbers = field_validator("bins", "weight", "most_rows", mode="before")(no_truth_value)
 
     @field_validator("domain", mode="before")
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -134,10 +134,11 @@ DATE_LABELS: dict[str, Callable[[dt.date], str]] = {
 
 def date_rows(values: pl.Series, levels: Sequence[str]) -> list[Row]:
     """Truncate dates or times to coarser and coarser parts."""
-    if list(levels) != [name for name in DATE_LABELS if name in levels] or not levels:
+    listed = isinstance(levels, Sequence) and not isinstance(levels, str)
+    if not listed or not levels or list(levels) != [name for name in DATE_LABELS if name in levels]:
         raise ParameterError(
             "The 'levels' parameter of Hierarchy.dates must be some of day, month, quarter, year, decade, "
-            f"finest first. Got {list(levels)} instead."
+            f"finest first. Got {levels!r} instead."
         )
     if not isinstance(values.dtype, pl.Date | pl.Datetime):
         raise InputError(
@@ -190,13 +191,13 @@ Label = Callable[[int, int], str]
 
 def _equal_width(numbers: np.ndarray[Any, Any], width: float, origin: float) -> tuple[list[int], Label]:
     """Limits are exact decimals, and a number lies where its own decimals say: 0.3 in [0.3, 0.4)."""
-    if not (width > 0 and math.isfinite(width)):
+    if not 0 < width <= sys.float_info.max:
         raise ParameterError(
-            f"The 'width' parameter of Hierarchy.intervals must be above 0. Got {width} instead."
+            f"The 'width' parameter of Hierarchy.intervals must be above 0. Got {shown(width)} instead."
         )
-    if not math.isfinite(origin):
+    if not abs(origin) <= sys.float_info.max:
         raise ParameterError(
-            f"The 'origin' parameter of Hierarchy.intervals must be a number. Got {origin} instead."
+            f"The 'origin' parameter of Hierarchy.intervals must be a number. Got {shown(origin)} instead."
         )
     position = np.floor((numbers - origin) / width)
     if np.abs(position).max() > 2**53:
@@ -223,7 +224,7 @@ def _cut_points(
     numbers: np.ndarray[Any, Any], quantiles: int | None, cuts: Sequence[float] | None
 ) -> np.ndarray[Any, Any]:
     if cuts is not None:
-        rising = all(a < b for a, b in pairwise(cuts)) and all(math.isfinite(cut) for cut in cuts)
+        rising = all(a < b for a, b in pairwise(cuts)) and all(abs(cut) <= sys.float_info.max for cut in cuts)
         if len(cuts) == 0 or not rising:
             raise ParameterError(
                 f"The 'cuts' parameter of Hierarchy.intervals must be rising numbers. Got {list(cuts)} instead."

@@ -10,8 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.errors import ParameterError
 from sudare.tables import _kernels
 from sudare.tables.column import Codes
+from sudare.tables.text import listed
+from sudare.tables.typed import typed
 
 Groups = tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64] | None]
 
@@ -20,6 +23,7 @@ CHUNK = 2**16  # rows packed at a time, so that keys stay in the processor's cac
 KEYS = 2**64  # packed tuples are 64-bit numbers
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Counts:
     """How many records share which values. One row of `codes` per distinct tuple, in rising order.
@@ -53,7 +57,7 @@ class Counts:
         >>> counts.select(["sex"]).weights.tolist()
         [2, 1]
         """
-        places = [self.names.index(name) for name in names]
+        places = [self._place(name) for name in names]
         return self.of(
             {self.names[a]: self.codes[:, a] for a in places}, [self.sizes[a] for a in places], self.weights
         )
@@ -61,6 +65,13 @@ class Counts:
     @classmethod
     def of(cls, columns: Mapping[str, Codes], sizes: Sequence[int], weights: NDArray[np.int64]) -> Counts:
         """Count the distinct tuples of coded columns, where row i stands for so many records as its weight says."""
+        if not columns or {len(column) for column in columns.values()} != {len(weights)}:
+            raise ParameterError("Counts.of needs columns with as many rows as there are weights.")
+        if len(sizes) != len(columns) or any(
+            size < 1 or not len(column) or not 0 <= column.min() <= column.max() < size
+            for size, column in zip(sizes, columns.values(), strict=True)
+        ):
+            raise ParameterError("Counts.of needs a size for each column, above all of its codes.")
         counts, group = count_index(dict(columns), sizes)
         summed = np.zeros(len(counts), dtype=np.int64)
         np.add.at(summed, group, weights)
@@ -68,7 +79,12 @@ class Counts:
 
     def column(self, name: str) -> NDArray[np.int32]:
         """Return the codes of one column."""
-        return self.codes[:, self.names.index(name)]
+        return self.codes[:, self._place(name)]
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise ParameterError(f"'{name}' was not counted. There are {listed(self.names)}.")
+        return self.names.index(name)
 
 
 def count(columns: dict[str, Codes], sizes: Sequence[int]) -> Counts:

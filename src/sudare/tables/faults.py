@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from sudare.errors import ParameterError
 from sudare.tables.text import shown
+
+Model = TypeVar("Model", bound=BaseModel)
 
 WORDS = (
     (re.compile(r"^Value error, "), ""),
     (re.compile(r"^(?:Input|List|String|Dictionary|Tuple|Set|Data) should "), "must "),
     (re.compile(r" after validation\b"), ""),
     (re.compile(r"^Field required$"), "is missing"),
+    (re.compile(r" or object to extract fields from$"), ""),
+    (re.compile(r"^Unable to extract tag using discriminator '(.*)'$"), r"must have a '\1'"),
     (re.compile(r"^Extra inputs are not permitted$"), "is not known here"),
 )
 
@@ -44,3 +50,42 @@ def first_fault(error: ValidationError) -> Fault:
     for pattern, word in WORDS:
         reason = pattern.sub(word, reason)
     return Fault(tuple(str(part) for part in problem["loc"]), reason, problem["input"])
+
+
+def no_truth_value(value: Any) -> Any:
+    """Refuse what pydantic would take for 1 or 0, where a number is asked for."""
+    if isinstance(value, bool):
+        raise ValueError(f"must be a number, not {shown(value)}")
+    return value
+
+
+def refusing(model: type[Model]) -> type[Model]:
+    """Let a model, and those that are made from it, refuse in Sudare's words what it cannot have.
+
+    >>> @refusing
+    ... class Person(BaseModel):
+    ...     age: int
+    >>> Person(age="old")
+    Traceback (most recent call last):
+    sudare.errors.ParameterError: Person: 'age' must be a valid integer, unable to parse string as an integer. Got 'old' instead.
+    """
+    made = model.__init__
+
+    @wraps(
+        made
+    )  # also of its mark, by which pydantic knows that it need not be called for parts of other models
+    def init(self: BaseModel, *given: Any, **data: Any) -> None:
+        name = type(self).__name__
+        if given:
+            raise ParameterError(
+                f"{name} takes what it has by name, such as {next(iter(type(self).model_fields))}=..."
+            )
+        try:
+            made(self, **data)
+        except ValidationError as error:
+            fault = first_fault(error)
+            got = f" Got {shown(fault.given)} instead." if fault.place else ""
+            raise ParameterError(f"{name}: {str(fault).removesuffix('.')}.{got}") from None
+
+    model.__init__ = init  # type: ignore[assignment, method-assign]
+    return model

@@ -23,6 +23,11 @@ def kind_given(value: object, kind: type | tuple[type, ...], name: str, owner: s
         )
 
 
+def flag_given(value: object, name: str, owner: str) -> None:
+    """Refuse what is neither true nor false."""
+    kind_given(value, bool, name, owner, "True or False")
+
+
 def path_given(path: object, name: str, owner: str) -> None:
     """Refuse what is no path."""
     kind_given(path, (str, Path), name, owner, "a path")

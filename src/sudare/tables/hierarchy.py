@@ -7,18 +7,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from sudare.errors import InputError
+from sudare.errors import InputError, ParameterError
 from sudare.tables import builders
 from sudare.tables.builders import ROOT, Row
 from sudare.tables.text import shown, spellings, text_of, texts_of
+from sudare.tables.typed import own_words, typed
+
+ROWS = (list, tuple, np.ndarray, pl.Series)
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
     """The generalized values of an attribute, from the value itself (level 0) up to one root.
@@ -47,7 +51,10 @@ class Hierarchy:
 
         `lines` says where each row stands (such as "age.csv, line 7"), for error messages.
         """
-        paths = [tuple(text_of(label) for label in row) for row in rows]
+        paths = [
+            tuple(text_of(label) for label in (row if isinstance(row, ROWS) else _no_row(row)))
+            for row in rows
+        ]
         _check(paths, lines or [f"row {i}" for i in range(1, len(paths) + 1)])
         return cls._from_levels(list(zip(*dict.fromkeys(paths), strict=True)))
 
@@ -142,6 +149,7 @@ class Hierarchy:
         return cls.from_rows(builders.interval_rows(_series(values), width, quantiles, cuts, fanout, origin))
 
     @classmethod
+    @own_words("levels")
     def dates(
         cls, values: Iterable[Any], *, levels: Sequence[str] = ("month", "quarter", "year", "decade")
     ) -> Hierarchy:
@@ -176,7 +184,7 @@ class Hierarchy:
 
     def meet(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.int32]:
         """Return the level of the lowest common ancestor of each pair of leaves."""
-        a, b = np.broadcast_arrays(a, b)
+        a, b = np.broadcast_arrays(self._leaves(a, "a", "meet"), self._leaves(b, "b", "meet"))
         level = np.zeros(a.shape, dtype=np.int32)
         for codes in self.codes[:-1]:  # two paths never part again once they have met
             level += codes[a] != codes[b]
@@ -188,8 +196,15 @@ class Hierarchy:
 
     def publish(self, leaves: ArrayLike, level: int) -> list[str | None]:
         """Return what is published for each of the leaves at a level."""
+        if not 0 <= level <= self.height:
+            raise ParameterError(
+                f"The 'level' parameter of Hierarchy.publish must be from 0 to {self.height}. Got {level} instead."
+            )
         names = self.labels[level]
-        return [names[code] for code in self.codes[level][np.asarray(leaves)]]
+        return [
+            names[code]
+            for code in self.codes[level][np.atleast_1d(self._leaves(leaves, "leaves", "publish"))]
+        ]
 
     def find(self, values: pl.Series) -> NDArray[np.int32]:
         """Return the leaf of each value, matched by its text; -1 where the hierarchy has none."""
@@ -202,7 +217,18 @@ class Hierarchy:
 
     def take(self, leaves: ArrayLike) -> Hierarchy:
         """Keep only these leaves, in this order; the height stays."""
-        return Hierarchy(self.labels, self.codes[:, np.asarray(leaves)])
+        return Hierarchy(self.labels, self.codes[:, np.atleast_1d(self._leaves(leaves, "leaves", "take"))])
+
+    def _leaves(self, given: ArrayLike, name: str, owner: str) -> NDArray[np.integer[Any]]:
+        """Return numbers of leaves as an array, and refuse what are none; -1 is what `find` says of an unknown value."""
+        leaves, size = np.asarray(given), self.codes.shape[1]
+        if not leaves.size:
+            return leaves.astype(np.intp)
+        if leaves.dtype.kind not in "iu" or not -size <= leaves.min() <= leaves.max() < size:
+            raise ParameterError(
+                f"The '{name}' parameter of Hierarchy.{owner} must be numbers of leaves, from 0 to {size - 1:,}."
+            )
+        return leaves
 
     def with_missing(self) -> Hierarchy:
         """Add a last leaf for missing values, which meets the others only at the root."""
@@ -219,6 +245,10 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         return f"Hierarchy({len(self.leaves):,} values, height {self.height})"
+
+
+def _no_row(row: Any) -> NoReturn:
+    raise InputError(f"Hierarchy: {shown(row)} is no row. Give the value, its parent, ..., the root.")
 
 
 def _series(values: Iterable[Any]) -> pl.Series:

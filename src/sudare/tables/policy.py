@@ -6,6 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from sudare.tables.faults import no_truth_value, refusing
 from sudare.tables.text import listed, shown
 
 Diversity = Literal["distinct", "entropy", "recursive", "proximity"]
@@ -30,6 +31,7 @@ def _accepted(text: str) -> str:
 Accepted = Annotated[str, AfterValidator(_accepted)]
 
 
+@refusing
 class Policy(BaseModel):
     """What `publish` asks for. `accept` lists what may be done, the dearest wish first, if it fits badly.
 
@@ -51,6 +53,8 @@ class Policy(BaseModel):
     within: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     relative: bool = False
     accept: tuple[Accepted, ...] = ()
+
+    _numbers = field_validator("l", "k", "c", "within", mode="before")(no_truth_value)
 
     @field_validator("l")
     @classmethod

@@ -29,6 +29,7 @@ from sudare.tables.recipes import RECIPE_KEYS, Recipe
 from sudare.tables.text import PATTERN, is_pattern, listed, shown
 from sudare.tables.text_files import read_toml
 from sudare.tables.toml import toml, toml_key
+from sudare.tables.typed import own_words, typed
 
 Missing = Literal["own value", "refuse"]
 MAX_NAME_LENGTH = 255  # of a source's name; as long as a file's
@@ -57,6 +58,7 @@ class CsvFormat(SchemaPart):
         return value
 
 
+@typed
 class Schema(SchemaPart):
     """What each column of a table is. Every column must have a role.
 
@@ -103,14 +105,15 @@ class Schema(SchemaPart):
         return value
 
     @classmethod
+    @own_words("source")
     def from_roles(
         cls,
         *,
-        quasi: Iterable[str] = (),
-        sensitive: Iterable[str] = (),
-        identifier: Iterable[str] = (),
-        other: Iterable[str] = (),
-        weight: Iterable[str] = (),
+        quasi: str | Iterable[str] = (),
+        sensitive: str | Iterable[str] = (),
+        identifier: str | Iterable[str] = (),
+        other: str | Iterable[str] = (),
+        weight: str | Iterable[str] = (),
         person: str | None = None,
         household: str | None = None,
         types: Mapping[str, Type] | None = None,

@@ -17,6 +17,7 @@ from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.lookalikes import skeleton
 from sudare.tables.schema import CsvFormat, Schema
 from sudare.tables.text import listed, shown
+from sudare.tables.typed import typed
 
 if TYPE_CHECKING:
     from sudare.engines.engine import Engine
@@ -43,6 +44,7 @@ class Source:
         return f"{self.name}, {self.place(row)}"
 
 
+@typed
 @dataclass(frozen=True, eq=False)
 class Table:
     """The values of a source's columns, and its rows, which stay with the engine that counts and rewrites them.
@@ -83,7 +85,7 @@ class Table:
         chosen = set(self.schema.names(role))
         return [name for name in self.columns if name in chosen]
 
-    def counts(self, names: Sequence[str]) -> Counts:
+    def counts(self, names: str | Sequence[str]) -> Counts:
         """Count the distinct tuples of some columns."""
         chosen = [names] if isinstance(names, str) else list(names)
         if not chosen:
@@ -102,6 +104,8 @@ class Table:
         >>> table.describe(table.counts(["age", "sex"]), 1)
         "age (missing), sex 'm'"
         """
+        if not 0 <= place < len(counts):
+            raise InputError(f"There is no tuple {place}: {len(counts):,} were counted, the first is 0.")
         values = {name: self[name].decode(counts.column(name)[[place]])[0] for name in names or counts.names}
         return ", ".join(
             f"{name} {'(missing)' if value is None else shown(value)}" for name, value in values.items()
@@ -150,6 +154,10 @@ class Table:
 
     def digest_of(self, columns: Mapping[str, str]) -> str:
         """Return a SHA-256 over some columns under other names: `columns` says which of its own each stands for."""
+        if not columns:
+            raise InputError(f"{self.source.name}: name at least one column to digest.")
+        for name in columns.values():
+            self[name]  # refused if there is none
         key = tuple(sorted(columns.items()))
         if key not in self._digests:
             self._digests[key] = self.rows.content(columns).digest()

@@ -14,7 +14,7 @@ from sudare.errors import RequirementError
 from sudare.generalization.views import Earlier, Method, Score, ViewsProblem, learn_views
 from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.combination import Told, named, standing
-from sudare.ledger.history import Recorded
+from sudare.ledger.history import Recorded, check_receiver
 from sudare.ledger.ledger import Ledger, ledger_given
 from sudare.ledger.several import LEFT_OUT, Listed
 from sudare.plans.placed import Placed, without_uncovered
@@ -24,6 +24,7 @@ from sudare.privacy.requirement import attribute_of
 from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
 from sudare.reports.views import write_views_report
+from sudare.tables.given import flag_given
 from sudare.tables.table import Table, table_given
 from sudare.verbs.generalize import NO_NOISE
 from sudare.verbs.units import refuse_units
@@ -82,6 +83,9 @@ def generalize_views(
     refuse_columns(list(dict.fromkeys(name for names in chosen.values() for name in names)), table.schema)
     refuse_parameters(chosen, requirement, method, order, weights, score, candidates, alpha)
     ledger_given(ledger)
+    flag_given(everybody, "everybody", "generalize_views")
+    if receiver is not None:
+        check_receiver(receiver)
     sensitive = attribute_of(requirement, table)
     strictest, earlier = requirement, list[list[Recorded]]()
     if ledger is not None:

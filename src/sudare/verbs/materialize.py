@@ -20,6 +20,7 @@ from sudare.release.certify import Declared, certify_pview
 from sudare.release.pview_release import KeptOfPView
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table, table_given
+from sudare.tables.typed import typed
 from sudare.tables.undeclared import refuse_undeclared
 from sudare.verbs.units import counts_at_most
 from sudare.verification.recount_budget import refuse_overspent
@@ -73,6 +74,7 @@ def materialize(
     return materialize_design(design, table, ledger=ledger, receiver=receiver, unsafe_seed=unsafe_seed)
 
 
+@typed
 def materialize_design(
     design: PViewDesign,
     table: Table,

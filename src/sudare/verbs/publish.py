@@ -10,7 +10,7 @@ from sudare.errors import InputError, RequirementError
 from sudare.generalization.efforts import Effort
 from sudare.generalization.methods import Minimal
 from sudare.privacy.k_anonymity import KAnonymity
-from sudare.privacy.requirement import BlockRequirement
+from sudare.privacy.requirement import BlockRequirement, refused
 from sudare.release.release import Release
 from sudare.suitability.assess import Assessment, assess
 from sudare.suitability.choices import Advice, advise_retry
@@ -51,6 +51,8 @@ def publish(
             "Say what to publish under, such as Policy(l=2)."
         )
     kind_given(policy, Policy, "policy", "publish", "a Policy, such as Policy(l=2)")
+    if decide is not None and not callable(decide):
+        raise refused(decide, "decide", "publish", "a function that chooses, or None")
     assessment = assess(
         table,
         policy.l,

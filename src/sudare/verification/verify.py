@@ -20,6 +20,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
+from sudare.privacy.requirement import Requirement
 from sudare.tables.attribute import Role
 from sudare.tables.csv_rows import as_meant
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
@@ -126,9 +127,9 @@ def _verification(
 def _listed(requirements: Promise | Sequence[Promise] | None) -> list[Promise] | None:
     if requirements is None:
         return None
-    if not isinstance(requirements, Sequence):
+    if isinstance(requirements, Requirement):
         return [requirements]
-    if not requirements:
+    if not isinstance(requirements, Sequence) or not requirements:
         raise ParameterError("verify needs at least one requirement, such as KAnonymity(5).")
     return list(requirements)
 
