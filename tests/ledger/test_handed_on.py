@@ -24,6 +24,7 @@ BUDGET = 6
 def release(seq: int, receiver: str | None, measurement: int, epsilon: int) -> Any:
     noise = SimpleNamespace(epsilon=str(epsilon), delta="0", neighbours="add or remove")
     body = SimpleNamespace(
+        certificate=SimpleNamespace(unit=None),
         receiver=receiver,
         input_salt=f"salt {measurement}",
         measurement=f"m {measurement}",

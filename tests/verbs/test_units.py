@@ -254,3 +254,14 @@ def test_a_design_is_for_tables_that_protect_as_many_rows() -> None:
     assert design.rows == 3
     with pytest.raises(sd.InputError, match="5 rows are protected together at most, and by the design 3"):
         sd.apply(design, sd.read(visits(), of_persons(5)))
+
+
+def test_a_ledger_does_not_add_epsilons_of_persons_to_epsilons_of_rows(tmp_path: Path) -> None:
+    ledger = sd.Ledger(tmp_path / "ledger.jsonl")
+    asked = sd.DifferentialPrivacy(0.5)
+    rows = sd.Schema.from_roles(
+        identifier=["pid"], sensitive=["ill"], domains={"ill": ["yes", "no"]}, missing="refuse"
+    )
+    sd.materialize(sd.read(visits(), rows), asked, ledger=ledger)
+    with pytest.raises(sd.SudareError, match="counts its epsilon in rows, and this one in persons"):
+        sd.materialize(sd.read(visits(), of_persons()), asked, ledger=ledger)

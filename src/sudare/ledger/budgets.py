@@ -244,11 +244,26 @@ def _group_by_group(measured: Measured, groups: Sequence[Group]) -> Cost:
     return sum((_largest(own, group.sets) for group, own in zip(groups, within, strict=True)), whole)
 
 
+def _refuse_other_unit(history: History, new: Recorded) -> None:
+    """Raise an error if earlier noise hides another unit: an epsilon for one row is several for a household."""
+    for earlier in history.releases:
+        if earlier.body.noise is not None and earlier.body.certificate.unit != new.body.certificate.unit:
+            mine, other = (
+                "rows" if one is None else f"{one}s"
+                for one in (new.body.certificate.unit, earlier.body.certificate.unit)
+            )
+            raise LedgerError(
+                f"Release {earlier.seq} counts its epsilon in {other}, and this one in {mine}: they do not add up. Make both by one schema, or keep "
+                "a ledger for each."
+            )
+
+
 def refuse_overspending(history: History, new: Recorded) -> None:
     """Raise an error if a new release costs more than a budget leaves. What its receiver already has costs nothing."""
     noise = new.body.noise
     if noise is None or not Cost(exact(noise.epsilon), exact(noise.delta)):
         return
+    _refuse_other_unit(history, new)
     after = replace(history, releases=[*history.releases, new])
     (own,) = (one for one in measurements_of(after.releases) if one.releases[-1] is new)
     if any(one.receiver in (new.receiver, None) and one.body.noise == noise for one in own.releases[:-1]):

@@ -140,6 +140,8 @@ class RecordedCertificate(_Body):
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
     requirements: list[Text]
+    unit: Literal["person", "household"] | None = None
+    """What is counted as one, if it is not a row."""
 
 
 class ReleaseBody(_Body):
