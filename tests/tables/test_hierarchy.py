@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sudare as sd
 from sudare import Hierarchy, InputError, ParameterError
 
 moderate = settings(max_examples=100)
@@ -617,3 +618,38 @@ def test_intervals_need_finite_numbers(values: list, message: str, way: dict) ->
 def test_intervals_of_decimals() -> None:
     hierarchy = Hierarchy.intervals(pl.Series([Decimal("1.50"), Decimal("12.00")]), width=5)
     assert hierarchy.publish([0, 1], level=1) == ["[0, 5)", "[10, 15)"]
+
+
+def test_the_ends_are_coded_from_the_first_level_on() -> None:
+    tree = Hierarchy.top_bottom([5, 17, 18, 34, 89, 90, 101], low=18, high=90, width=10)
+    rows = {row[0]: row[1:] for row in tree.rows()}
+    assert rows["5"] == rows["17"] == ("< 18", "< 18", "< 18", "< 18", "*")
+    assert rows["90"] == rows["101"]
+    assert rows["90"][0] == ">= 90"
+    assert rows["18"][:2] == ("18", "[18, 28)")
+    assert rows["89"] == ("89", "[88, 90)", "[78, 90)", "[58, 90)", "*")
+    assert Hierarchy.top_bottom([1, 60], high=50).rows() == [("60", ">= 50", "*"), ("1", "1", "*")]
+    assert Hierarchy.top_bottom([-3, 60], low=0).rows() == [("-3", "< 0", "*"), ("60", "60", "*")]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "needs low, high or both"),
+        ({"low": 5, "high": 5}, "must be below 'high'"),
+        ({"low": float("nan")}, "must be finite"),
+        ({"low": 0, "width": -1}, "must be above 0"),
+    ],
+)
+def test_ends_that_cannot_be_are_refused(given: dict[str, float], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Hierarchy.top_bottom([1, 2], **given)
+
+
+def test_top_and_bottom_coding_is_read_from_a_schema_and_published(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(
+        '[attributes.age]\nrole = "quasi"\nhierarchy = { kind = "top_bottom", low = 20, high = 60 }\n'
+    )
+    schema = sd.Schema.from_toml(tmp_path / "s.toml")
+    table = sd.read(pl.DataFrame({"age": [15, 17, 30, 30, 70, 99]}), schema)
+    assert set(sd.generalize(table, sd.KAnonymity(2)).frame()["age"]) == {"< 20", "30", ">= 60"}

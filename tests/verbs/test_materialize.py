@@ -738,3 +738,21 @@ def test_any_table_gives_a_sound_pview(
         for name in (name for name in asked if rows[name].null_count() < 30):
             attribute = table.schema[name].model_dump(exclude_unset=True)
             read(rows.select(name), missing=table.schema.missing, **{name: attribute})  # or it is refused
+
+
+def test_a_hierarchy_that_lists_its_values_is_a_domain() -> None:
+    areas = sd.Hierarchy.from_rows([["A1", "A", "*"], ["A2", "A", "*"], ["B1", "B", "*"], ["B2", "B", "*"]])
+    numbers = sd.Hierarchy.groups({"1": "low", "2": "low", "3": "high"})
+    schema = sd.Schema.from_roles(
+        quasi=["area", "n"],
+        hierarchies={"area": areas, "n": numbers},
+        types={"n": "integer"},
+        missing="refuse",
+    )
+    table = sd.read(pl.DataFrame({"area": ["A1", "B1"] * 300, "n": [1, 2] * 300}), schema)
+    pview = sd.materialize(table, sd.DifferentialPrivacy(1.0))
+    assert [axis.values for axis in pview.domain.axes] == [("A1", "A2", "B1", "B2"), (1, 2, 3)]
+    release = sd.randomize(table, sd.PkAnonymity(3))
+    assert release.frame().schema == {"area": pl.String, "n": pl.Int64}
+    again = sd.apply(release.plan, table)
+    assert set(again.frame()["area"]) <= {"A1", "A2", "B1", "B2"}

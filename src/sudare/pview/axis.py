@@ -19,7 +19,7 @@ from sudare.tables.checking import innermost, moment_of, places_in, values_as
 from sudare.tables.numbers import number_of, numbers_of
 from sudare.tables.table import Table
 from sudare.tables.text import listed, shown, spellings, text_of
-from sudare.tables.types import declared_values, misfit, stored_type
+from sudare.tables.types import declared_values, lists_values, misfit, stored_type
 
 ONE_BY_ONE = 1000  # whole numbers or days that are cells of their own, if no bins are declared
 BINS = 100  # otherwise
@@ -45,7 +45,7 @@ class Axis:
     @classmethod
     def of(cls, name: str, attribute: Attribute, *, missing: bool) -> Axis:
         """Take an attribute's declared domain, or lay bins between its declared bounds."""
-        if attribute.domain is not None:
+        if lists_values(attribute):
             values = declared_values(name, attribute)
             return cls(name, values.dtype, tuple(values.to_list()), missing=missing)
         dtype = stored_type(attribute)

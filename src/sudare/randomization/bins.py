@@ -15,11 +15,11 @@ from sudare.randomization.grids import Grid
 from sudare.tables.attribute import Attribute
 from sudare.tables.checking import values_as
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.recipes import FileRecipe, GroupsRecipe, SuppressRecipe, TreeRecipe
+from sudare.tables.recipes import SuppressRecipe
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml_key
-from sudare.tables.types import stored_type
+from sudare.tables.types import stored_type, tells_its_values
 
 BINS = 10
 
@@ -34,11 +34,6 @@ def binned(name: str, attribute: Attribute, *, missing: bool) -> Categories:
     if hierarchy is None or hierarchy.height == 1:
         return _between_bounds(name, attribute, missing=missing)
     return _first_level(name, attribute, hierarchy, missing=missing)
-
-
-def tells_its_values(attribute: Attribute) -> bool:
-    """Say whether a hierarchy alone says what values there are: it is ready-made, or in a file."""
-    return isinstance(attribute.hierarchy, Hierarchy | FileRecipe | TreeRecipe | GroupsRecipe)
 
 
 def whole_hierarchy(name: str, attribute: Attribute) -> Hierarchy | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sudare.errors import InputError, ParameterError
@@ -12,7 +12,7 @@ from sudare.plans.polytopes import MAX_CHOICES, Face, choices
 from sudare.privacy.requirement import one_of
 from sudare.randomization.areas import Area as AreaDomain
 from sudare.randomization.areas import area_of
-from sudare.randomization.bins import binned, tells_its_values
+from sudare.randomization.bins import binned
 from sudare.randomization.domains import Categories, Joint
 from sudare.randomization.grids import Grid
 from sudare.randomization.laws import LawDomain
@@ -20,6 +20,7 @@ from sudare.randomization.methods import HOWS as HOWS  # the command line names 
 from sudare.randomization.methods import Area, Bins, Bits, How, Noise, RandomizationMethod, Retain
 from sudare.tables.attribute import Role
 from sudare.tables.schema import Schema
+from sudare.tables.types import lists_values
 
 JOINT_HOWS: tuple[How, ...] = ("retain", "matrix", "optimal", "area")
 MEMBER_HOWS: tuple[How, ...] = ("retain", "bins")
@@ -123,17 +124,10 @@ def published(schema: Schema) -> list[str]:
     return schema.names(Role.quasi) + schema.names(Role.sensitive)
 
 
-def undeclared(schema: Schema, bins: Collection[str]) -> list[str]:
-    """List what is to be randomized, but of which the schema does not say what values it can have.
-
-    Of those that are put into bins, a hierarchy may say it.
-    """
+def undeclared(schema: Schema) -> list[str]:
+    """List what is to be randomized, but of which the schema does not say what values it can have."""
     return [
-        name
-        for name in published(schema)
-        if schema[name].domain is None
-        and schema[name].bounds is None
-        and not (name in bins and tells_its_values(schema[name]))
+        name for name in published(schema) if not lists_values(schema[name]) and schema[name].bounds is None
     ]
 
 

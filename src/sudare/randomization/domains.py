@@ -24,7 +24,7 @@ from sudare.tables.checking import places_in
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml_key
-from sudare.tables.types import MAX_VALUES, declared_values, stored_type
+from sudare.tables.types import MAX_VALUES, declared_values, lists_values, stored_type
 
 SEPARATOR = " × "  # between the values of a combination
 
@@ -112,7 +112,7 @@ class Categories:
 
 def listed_values(name: str, attribute: Attribute) -> pl.Series | None:
     """Return an attribute's declared domain, or the whole numbers or days between its bounds; None if it has no such list."""
-    if attribute.domain is not None:
+    if lists_values(attribute):
         return declared_values(name, attribute)
     dtype = stored_type(attribute)
     if attribute.bounds is None or dtype not in (pl.Int64, pl.Date):

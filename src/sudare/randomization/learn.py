@@ -14,7 +14,7 @@ from sudare.privacy.requirement import one_of, refused
 from sudare.randomization.areas import Area
 from sudare.randomization.budget import SPLITS, Split, SplitAttribute, split_spread
 from sudare.randomization.channel import Channel, MatrixChannel
-from sudare.randomization.choices import Groups, LawChoice, choose, names_of_bins, undeclared
+from sudare.randomization.choices import Groups, LawChoice, choose, undeclared
 from sudare.randomization.laws import Law, channel_for, expected_error, publishable
 from sudare.randomization.made_for import of_missing, optimal_channel
 from sudare.randomization.methods import (
@@ -71,7 +71,7 @@ def learn_plan(
     methods = methods_of(
         how or {}, noise=noise, optimal=optimal, priors=priors or {}, matrices=matrices or {}
     )
-    _refuse_undeclared(table, undeclared(table.schema, names_of_bins(methods)))
+    _refuse_undeclared(table, undeclared(table.schema))
     choices = choose(table.schema, methods, joint or {}, noise)
     fixed = {one.name: _given(one, one.method) for one in choices if isinstance(one.method, Matrix)}
     free = [one for one in choices if one.name not in fixed]

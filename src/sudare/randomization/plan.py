@@ -34,6 +34,7 @@ from sudare.tables.recipes import FileRecipe
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed, shown
+from sudare.tables.types import declared_values, lists_values
 
 TOLERANCE = 1e-9  # relative: k and epsilon are sums of many floats
 
@@ -223,10 +224,13 @@ def plan_schema(schema: Schema, bins: Collection[str]) -> Schema:
         return Attribute(
             role=attribute.treated_as,
             type=attribute.type,
-            domain=attribute.domain,
+            domain=_listed(name, attribute) if hierarchy is None else attribute.domain,
             bounds=attribute.bounds,
             hierarchy=hierarchy,
         )
+
+    def _listed(name: str, attribute: Attribute) -> tuple[Any, ...] | None:
+        return tuple(declared_values(name, attribute)) if lists_values(attribute) else None
 
     return Schema(
         attributes={name: reduced(name, schema[name]) for name in published(schema)}, missing=schema.missing

@@ -31,7 +31,7 @@ Type = Literal["integer", "number", "text", "date", "datetime"]
 Kind = Type | Literal["truth value"]
 Outside = Literal["refuse", "clip"]
 SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
-KINDS = (*SHORT_FORMS, "intervals", "groups", "tree", "rows")
+KINDS = (*SHORT_FORMS, "intervals", "top_bottom", "groups", "tree", "rows")
 Bound = int | float | dt.datetime | dt.date
 Scalar = bool | int | float | str | dt.datetime | dt.date
 # Ready-made, or a recipe that waits for the data. Told apart first, so that an error speaks of one of them.

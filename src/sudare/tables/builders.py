@@ -185,6 +185,50 @@ def interval_rows(
     return list(dict.fromkeys(rows))
 
 
+def top_bottom_rows(
+    values: pl.Series, low: float | None, high: float | None, width: float | None, fanout: int
+) -> list[Row]:
+    """Put what lies below or above into one group each, at the first level; what lies between goes into intervals then."""
+    if low is None and high is None:
+        raise ParameterError("Hierarchy.top_bottom needs low, high or both.")
+    if not all(end is None or abs(end) <= sys.float_info.max for end in (low, high)):
+        raise ParameterError(
+            "The 'low' and 'high' parameters of Hierarchy.top_bottom must be finite numbers."
+        )
+    if low is not None and high is not None and not low < high:
+        raise ParameterError(
+            f"The 'low' parameter of Hierarchy.top_bottom must be below 'high'. Got {low:g} and {high:g}."
+        )
+    if not values.dtype.is_numeric():
+        raise InputError(
+            f"Hierarchy.top_bottom needs numbers; these values are {values.dtype}. Give them type 'number'."
+        )
+    values = values.unique().sort()
+    below = pl.repeat(False, len(values), eager=True) if low is None else values < low
+    above = pl.repeat(False, len(values), eager=True) if high is None else values >= high
+    inside = values.filter(~(below | above))
+    between: list[Row] = [(text, text, ROOT) for text in texts_of(inside)]
+    if width is not None and len(inside):
+        origin = next(end for end in (low, high) if end is not None)
+        rows = interval_rows(inside, width, None, None, fanout, origin)
+        between = [(text, text, *(_cut_off(label, high) for label in path)) for text, *path in rows]
+    depth = max((len(row) for row in between), default=3) - 2
+    ends = [
+        (values.filter(below), f"< {_number(low or 0)}"),
+        (values.filter(above), f">= {_number(high or 0)}"),
+    ]
+    outer = [(text, *[label] * depth, ROOT) for own, label in ends for text in texts_of(own)]
+    return [*outer, *between]
+
+
+def _cut_off(label: str, high: float | None) -> str:
+    """Let an interval end where the upper end begins."""
+    if label == ROOT or high is None:
+        return label
+    start, end = label[1:-1].split(", ")
+    return label if Fraction(end) <= Fraction(str(high)) else f"[{start}, {_number(high)})"
+
+
 # An interval is named by the numbers of its first and its last base interval.
 Label = Callable[[int, int], str]
 

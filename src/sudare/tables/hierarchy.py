@@ -149,6 +149,34 @@ class Hierarchy:
         return cls.from_rows(builders.interval_rows(_series(values), width, quantiles, cuts, fanout, origin))
 
     @classmethod
+    def quantiles(cls, values: Iterable[Any], groups: int, *, fanout: int = 2) -> Hierarchy:
+        """Put numbers into intervals that hold about equally many of the values given, as they are wanted where numbers are skewed.
+
+        >>> Hierarchy.quantiles([1, 2, 3, 50, 900, 10_000], 3).publish([0, 3, 5], level=1)
+        ['< 3', '[3, 900)', '>= 900']
+        """
+        return cls.intervals(values, quantiles=groups, fanout=fanout)
+
+    @classmethod
+    def top_bottom(
+        cls,
+        values: Iterable[Any],
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        width: float | None = None,
+        fanout: int = 2,
+    ) -> Hierarchy:
+        """Code the ends of numbers: below `low` and from `high` on there is one group each, from the first level on.
+
+        What lies between stays as it is at that level, and then goes into intervals of `width`, or is suppressed.
+
+        >>> Hierarchy.top_bottom([17, 34, 38, 95], low=18, high=90, width=10).rows()[1]
+        ('95', '>= 90', '>= 90', '>= 90', '*')
+        """
+        return cls.from_rows(builders.top_bottom_rows(_series(values), low, high, width, fanout))
+
+    @classmethod
     @own_words("levels")
     def dates(
         cls, values: Iterable[Any], *, levels: Sequence[str] = ("month", "quarter", "year", "decade")

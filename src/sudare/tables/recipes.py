@@ -59,6 +59,19 @@ class IntervalsRecipe(_Recipe):
         return Hierarchy.intervals(values, **self.model_dump(exclude={"kind"}))
 
 
+class TopBottomRecipe(_Recipe):
+    """The ends of numbers coded as one group each; intervals of a width between them."""
+
+    kind: Literal["top_bottom"]
+    low: float | None = None
+    high: float | None = None
+    width: float | None = None
+    fanout: int = 2
+
+    def build(self, values: pl.Series) -> Hierarchy:  # noqa: D102
+        return Hierarchy.top_bottom(values, **self.model_dump(exclude={"kind"}))
+
+
 class MaskRecipe(_Recipe):
     """Mask strings from the right."""
 
@@ -89,7 +102,14 @@ class SuppressRecipe(_Recipe):
 
 
 Recipe = Annotated[
-    FileRecipe | TreeRecipe | GroupsRecipe | IntervalsRecipe | MaskRecipe | DatesRecipe | SuppressRecipe,
+    FileRecipe
+    | TreeRecipe
+    | GroupsRecipe
+    | IntervalsRecipe
+    | TopBottomRecipe
+    | MaskRecipe
+    | DatesRecipe
+    | SuppressRecipe,
     Field(discriminator="kind"),
 ]
 RECIPE_KEYS = sorted({key for recipe in _Recipe.__subclasses__() for key in recipe.model_fields})

@@ -11,6 +11,8 @@ import polars as pl
 
 from sudare.errors import InputError
 from sudare.tables.attribute import Attribute, Bound, Kind
+from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.recipes import FileRecipe, GroupsRecipe, TreeRecipe
 from sudare.tables.text import spelled, spellings, text_of
 
 STORED: dict[Kind, pl.DataType] = {
@@ -56,13 +58,32 @@ def _has_zone(value: Any) -> bool:
 # -- what the schema declares ------------------------------------------------------------------------
 
 
+def lists_values(attribute: Attribute) -> bool:
+    """Tell whether an attribute's values are declared one by one: by its domain or, without bounds, by a hierarchy that lists them.
+
+    >>> from sudare.tables.hierarchy import Hierarchy
+    >>> lists_values(Attribute(role="quasi", hierarchy=Hierarchy.groups({"Paris": "France"})))
+    True
+    """
+    return attribute.domain is not None or (attribute.bounds is None and tells_its_values(attribute))
+
+
+def tells_its_values(attribute: Attribute) -> bool:
+    """Say whether a hierarchy alone says what values there are: it is ready-made, or lists them."""
+    return isinstance(attribute.hierarchy, Hierarchy | FileRecipe | TreeRecipe | GroupsRecipe)
+
+
 def declared_values(name: str, attribute: Attribute) -> pl.Series:
-    """Return the values of an attribute's declared domain, in its type and in the declared order.
+    """Return the values that an attribute is declared to have, in its type and in the declared order.
 
     >>> declared_values("n", Attribute(role="quasi", type="number", domain=(2, 1))).to_list()
     [2.0, 1.0]
     """
     domain, dtype = attribute.domain or (), stored_type(attribute)
+    if attribute.domain is None:
+        domain, dtype = _leaves(attribute), dtype or pl.String()
+        if dtype != pl.String:
+            domain = tuple(pl.Series(domain, dtype=pl.String).cast(dtype, strict=False).to_list())
     if len(domain) > MAX_VALUES:
         raise InputError(
             f"'{name}': its domain lists {len(domain):,} values, more than {MAX_VALUES:,}. Group them, or declare bounds."
@@ -74,6 +95,14 @@ def declared_values(name: str, attribute: Attribute) -> pl.Series:
             "them in the schema."
         )
     return values.alias(name)
+
+
+def _leaves(attribute: Attribute) -> tuple[str, ...]:
+    """Return the values that a hierarchy lists."""
+    recipe = attribute.hierarchy
+    assert recipe is not None  # it lists values
+    tree = recipe if isinstance(recipe, Hierarchy) else recipe.build(pl.Series([], dtype=pl.String))
+    return tuple(leaf for leaf in tree.leaves if leaf is not None)
 
 
 def written_as(domain: Sequence[Any], dtype: pl.DataType) -> pl.Series | None:

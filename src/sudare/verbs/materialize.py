@@ -21,6 +21,7 @@ from sudare.release.pview_release import KeptOfPView
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table, table_given
 from sudare.tables.typed import typed
+from sudare.tables.types import lists_values
 from sudare.tables.undeclared import refuse_undeclared
 from sudare.verbs.units import counts_at_most
 from sudare.verification.recount_budget import refuse_overspent
@@ -131,7 +132,7 @@ def _declared(design: PViewDesign, schema: Schema, source: Keystream) -> Declare
 def _undeclared(schema: Schema) -> list[str]:
     """List what is to be counted, but has neither a domain nor bounds."""
     counted = {name: one for name, one in schema.attributes.items() if one.is_measured}
-    return [name for name, one in counted.items() if one.domain is None and one.bounds is None]
+    return [name for name, one in counted.items() if not lists_values(one) and one.bounds is None]
 
 
 def size_of(model: Model, domain: Domain) -> dict[str, Any]:
