@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-ARE_CALLED = {"scikit-learn": "sklearn", "resvg-py": "resvg_py"}
+ARE_CALLED = {"scikit-learn": "sklearn", "resvg-py": "resvg_py", "python-calamine": "python_calamine"}
 BEHIND = {"pyarrow": "duckdb's and polars' way of handing over tables"}
 
 

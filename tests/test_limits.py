@@ -8,7 +8,7 @@ from sudare.ledger import entries, several
 from sudare.plans import law, plan
 from sudare.pview import saved
 from sudare.suitability import facts
-from sudare.tables import builders, csv_files, parquet_files, schema, text_files
+from sudare.tables import apart, archives, builders, parquet_files, part_folders, schema, text_files
 
 PAGE = Path(__file__).parents[1] / "docs" / "limits.md"
 
@@ -33,7 +33,10 @@ def test_the_page_of_limits_names_them_all() -> None:
         f"{parquet_files.VALUES_FLOOR:,}, or {parquet_files.VALUES_PER_BYTE} per byte of the file",
         f"{parquet_files.VALUES_FLOOR:,}, or {parquet_files.SLICED_VALUES_PER_BYTE:,} per byte of the file",
         f"{parquet_files.UNPACKED_FLOOR:,}, or {parquet_files.UNPACKED_PER_BYTE} per byte of the file",
-        f"{csv_files.UNPACKED_FLOOR:,}, or {csv_files.UNPACKED_PER_BYTE} per byte of the file",
+        f"{archives.UNPACKED_FLOOR:,}, or {archives.UNPACKED_PER_BYTE} per byte of the file",
+        f"{archives.MAX_MEMBERS:,}",
+        f"{part_folders.MAX_PARTS:,}",
+        f"{apart.MEMORY_FLOOR:,} bytes, or {apart.MEMORY_PER_BYTE} per byte of the file",
         f"{parquet_files.MAX_COLUMNS:,}",
         f"{parquet_files.PAGE_VALUES:,}",
         f"{parquet_files.PAGE_BYTES:,}",

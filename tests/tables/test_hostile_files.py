@@ -16,7 +16,7 @@ import pytest
 import sudare as sd
 from benchmarks.fuzz.thrift import mutate_footer, read_struct, write_struct
 from sudare.errors import InputError, ParameterError
-from sudare.tables import builders, csv_files, parquet_files, text_files
+from sudare.tables import archives, builders, parquet_files, text_files
 from sudare.tables.arrow_files import read_arrow
 from sudare.tables.parquet_files import PAGE_VALUES, Outline, read_parquet
 from sudare.tables.text_files import parse_json, parse_toml, read_bytes
@@ -378,8 +378,8 @@ def test_a_gzipped_csv_file_that_unpacks_to_far_more(tmp_path: Path, monkeypatch
     path = tmp_path / "g.csv.gz"
     path.write_bytes(gzip.compress(b"a\n" + b"1\n" * 500_000))
     assert len(sd.read(path)) == 500_000
-    monkeypatch.setattr(csv_files, "UNPACKED_FLOOR", 999_999)
-    monkeypatch.setattr(csv_files, "UNPACKED_PER_BYTE", 2)
+    monkeypatch.setattr(archives, "UNPACKED_FLOOR", 999_999)
+    monkeypatch.setattr(archives, "UNPACKED_PER_BYTE", 2)
     with pytest.raises(InputError, match="unpacks to more than 999,999 bytes"):
         sd.read(path)
 

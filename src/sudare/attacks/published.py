@@ -258,7 +258,7 @@ def people_of(known: Any, schema: Schema, *, engine: str | None = None, memory: 
     """Return known people as a table; of a frame or file of them not every column need be there."""
     if isinstance(known, Table):
         return known
-    columns = read(known, csv=schema.csv, engine=engine, memory=memory).columns
+    columns = read(known, csv=schema.csv, sheet=schema.sheet, engine=engine, memory=memory).columns
     attributes = {name: attribute for name, attribute in schema.attributes.items() if name in columns}
     own = schema.model_copy(update={"attributes": attributes})
     return read(known, own, engine=engine, memory=memory)

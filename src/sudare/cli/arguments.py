@@ -30,7 +30,9 @@ SCHEMA_FILE = "sudare.toml"
 Source = Annotated[
     str,
     typer.Argument(
-        help="A CSV, TSV, Parquet, Arrow or JSON lines file, or a database URL.", show_default=False
+        help="A file: CSV, TSV (also .gz, .zip), Excel, ODS, Stata, SPSS, SAS, Parquet, Arrow or JSON; a folder with parts; or a "
+        "database URL.",
+        show_default=False,
     ),
 ]
 SchemaPath = Annotated[
@@ -57,7 +59,18 @@ UnsafeSeed = Annotated[
     typer.Option(help="For tests and papers only: who knows the seed can undo it. The certificate shows it."),
 ]
 Delimiter = Annotated[str | None, typer.Option(help="The delimiter of a CSV file.", show_default="detected")]
-Encoding = Annotated[str | None, typer.Option(help="The encoding of a CSV file.", show_default="detected")]
+Encoding = Annotated[
+    str | None,
+    typer.Option(help="The encoding of a CSV, Stata or SPSS file.", show_default="detected"),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        help="The sheet of a workbook, or the file in a zip archive.",
+        show_default="the only one",
+        metavar="NAME",
+    ),
+]
 Decimal = Annotated[
     str | None, typer.Option(help="The decimal sign of a CSV file: . or ,", show_default="detected")
 ]

@@ -13,6 +13,7 @@ from sudare.cli.arguments import (
     Engine,
     Memory,
     SchemaPath,
+    Sheet,
     Source,
     csv_format,
 )
@@ -30,6 +31,7 @@ def init(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    sheet: Sheet = None,
     engine: Engine = None,
     memory: Memory = None,
     force: Force = False,
@@ -41,7 +43,7 @@ def init(
     refuse_unwritable_file(schema)
     written = csv_format(delimiter, encoding, decimal)
     with working(f"Reading {safe_name(source)}"):
-        text = draft(source, written, engine=engine, memory=memory)
+        text = draft(source, written, sheet=sheet, engine=engine, memory=memory)
     write_file(schema, text)
     attributes = Schema.from_toml(schema).attributes
     roles = Counter(str(attribute.role) for attribute in attributes.values())

@@ -16,14 +16,15 @@ from sudare.engines.duckdb import DuckDB
 from sudare.engines.memory import Memory
 from sudare.engines.read_relational import read_relational
 from sudare.engines.sizes import fit
-from sudare.engines.sources import existing, frame_of, is_csv, refuse_cells
+from sudare.engines.sources import Asked, frame_of, is_csv, open_csv_source, refuse_cells
 from sudare.engines.spark import Spark
 from sudare.engines.spark_sessions import CONNECT, connected_session, is_spark, safe_engine
 from sudare.errors import ParameterError
 from sudare.tables.column import Column
-from sudare.tables.csv_files import CsvFile, open_csv
+from sudare.tables.csv_files import CsvFile
 from sudare.tables.given import kind_given
 from sudare.tables.parsing import encode_text, typed_column
+from sudare.tables.part_folders import CsvParts
 from sudare.tables.schema import CsvFormat, Schema, schema_given
 from sudare.tables.table import Source, Table
 from sudare.tables.text import listed
@@ -37,17 +38,23 @@ def read(
     schema: Schema | str | Path | None = None,
     *,
     csv: CsvFormat | None = None,
+    sheet: str | None = None,
     engine: EngineName | Any = None,
     memory: str | None = None,
 ) -> Table:
     """Read a table from a file, a database URL or a frame, and check it against its schema.
 
-    `source` is the path of a CSV, TSV, Parquet, Arrow/Feather or JSON lines file; a URL such as
-    `sqlite:///people.db?table=people`, `duckdb:///people.duckdb?query=SELECT ...` or
+    `source` is the path of a CSV or TSV file, also packed (.gz, .zip), of a Parquet, Arrow/Feather, JSON or JSON lines file,
+    of a workbook (.xlsx, .ods), of a file of Stata, SPSS or SAS (.dta, .sav, .sas7bdat, .xpt), or of a folder with parts of
+    one kind; a URL such as `sqlite:///people.db?table=people`, `duckdb:///people.duckdb?query=SELECT ...` or
     `postgresql://user@host/database?table=people`; or a pandas, polars or pyarrow frame.
     `schema` is a Schema or the path of a schema file. Without one, every column has the role
     "other": it can be counted, but nothing is known that could be protected.
     `csv` says how a CSV file is written, where the schema does not; what nobody says is detected.
+    `sheet` names the sheet of a workbook, or the file in a zip archive, where there are several.
+
+    In a file of Stata, SPSS or SAS, labels are the values (male, not 1) where every code that occurs has one of its own. An
+    attribute of the type integer or number keeps its codes, and one of the type text has the labels that there are.
 
     `engine` says who holds the rows: "memory", or "duckdb", which keeps them on disk and uses as much `memory` as it is
     given, such as "2GB", or "spark": the session that is running, or one on this machine if there is none. It may also be
@@ -66,6 +73,9 @@ def read(
         kind_given(memory, str, "memory", "read", "a size such as '2GB'")
     if csv is not None:
         kind_given(csv, CsvFormat, "csv", "read", "a CsvFormat")
+    if sheet is not None:
+        kind_given(sheet, str, "sheet", "read", "the name of a sheet")
+    asked = Asked.of(schema, csv, sheet)
     notes: tuple[str, ...] = ()
     if engine is None and is_spark(source, "DataFrame"):
         engine = "spark"
@@ -74,17 +84,16 @@ def read(
         memory = memory if engine == "duckdb" else None
     database = _database(engine, source, memory)
     if database:
-        table = read_relational(database, source, schema, csv)
+        table = read_relational(database, source, schema, asked)
     else:
-        table = _read_into_memory(source, schema, csv)
+        table = _read_into_memory(source, schema, asked)
     return replace(table, source=replace(table.source, notes=(*table.source.notes, *notes)))
 
 
-def _read_into_memory(source: Any, schema: Schema | None, csv: CsvFormat | None) -> Table:
+def _read_into_memory(source: Any, schema: Schema | None, asked: Asked) -> Table:
     if is_csv(source):
-        return _read_csv(open_csv(existing(source), csv or (schema.csv if schema else CsvFormat())), schema)
-    typed = {name for name in schema.attributes if schema[name].type} if schema else set()
-    frame, origin = frame_of(source, typed)
+        return _read_csv(open_csv_source(source, asked), schema)
+    frame, origin = frame_of(source, asked)
     check_columns(frame.columns, frame.height, schema, origin)
     missing_values = (schema and schema.missing_values) or ()
     reading = Reading(schema, origin, frame.height)
@@ -125,9 +134,9 @@ def _database(engine: EngineName | Any, source: Any, memory: str | None) -> Data
     return None
 
 
-def _read_csv(file: CsvFile, schema: Schema | None) -> Table:
+def _read_csv(file: CsvFile | CsvParts, schema: Schema | None) -> Table:
     notes = (f"not UTF-8; read as {file.format.encoding}",) if file.guessed_encoding else ()
-    origin = Source(file.name, lambda row: f"line {file.line_of(row)}", csv=file.format, notes=notes)
+    origin = Source(file.name, file.place, csv=file.format, notes=notes)
     missing_values = schema.missing_values if schema and schema.missing_values is not None else ("",)
     decimal, trim = file.format.decimal or ".", bool(file.format.trim)
     reading = Reading(schema, origin)

@@ -14,36 +14,43 @@ import polars as pl
 from sudare.engines.coding import Encode, Reading, check_columns, encode, how_to_parse
 from sudare.engines.database import Database, refuse_alike
 from sudare.engines.relational import Relational
-from sudare.engines.sources import existing, frame_of, is_csv, is_elsewhere, is_parquet, refuse_cells
+from sudare.engines.sources import (
+    Asked,
+    frame_of,
+    is_csv,
+    is_elsewhere,
+    is_parquet,
+    open_csv_source,
+    refuse_cells,
+)
 from sudare.engines.spark import Spark
 from sudare.engines.spark_sessions import is_spark
 from sudare.errors import InputError
 from sudare.tables.checking import all_missing
 from sudare.tables.column import Column
-from sudare.tables.csv_files import CsvFile, open_csv
-from sudare.tables.databases import safe_name
+from sudare.tables.csv_files import CsvFile
+from sudare.tables.databases import is_url, safe_name
 from sudare.tables.parsing import typed_column
-from sudare.tables.schema import CsvFormat, Schema
+from sudare.tables.part_folders import CsvParts, parts_in
+from sudare.tables.schema import Schema
 from sudare.tables.table import Source, Table
 
 Code = Callable[[str, pl.Series], Encode]
 """Says how the distinct values of a column are coded."""
 
 
-def read_relational(database: Database, source: Any, schema: Schema | None, csv: CsvFormat | None) -> Table:
+def read_relational(database: Database, source: Any, schema: Schema | None, asked: Asked) -> Table:
     """Read a source into a database, and check it against its schema."""
     if is_csv(source):
-        file = open_csv(existing(source), csv or (schema.csv if schema else CsvFormat()))
-        return _read_csv(database, file, schema)
-    if isinstance(source, str | Path) and is_parquet(str(source)):
-        relation, origin, types = _parquet(database, str(source))
+        return _read_csv(database, open_csv_source(source, asked), schema)
+    if isinstance(source, str | Path) and (found := _as_parquet(source)):
+        relation, origin, types = _parquet(database, found)
         refuse_alike(list(types), database.name)
     elif isinstance(database, Spark) and is_spark(source, "DataFrame"):
         relation, origin = database.snapshot(source), Source(type(source).__name__)
         types = database.types(relation)
     else:
-        typed = {name for name in schema.attributes if schema[name].type} if schema else set()
-        frame, origin = frame_of(source, typed)
+        frame, origin = frame_of(source, asked)
         relation, types = database.upload(frame), dict(frame.schema)
     missing_values = (schema and schema.missing_values) or ()
     reading = Reading(schema, origin)
@@ -54,6 +61,14 @@ def read_relational(database: Database, source: Any, schema: Schema | None, csv:
         return partial(encode, own, reading[name], missing_values, origin)
 
     return _read(database, relation, types, reading, code, missing_values)
+
+
+def _as_parquet(source: str | Path) -> str | None:
+    """Return how a database finds Parquet files: by their path or pattern, or as all those of a folder; None for others."""
+    if not is_url(str(source)) and Path(source).is_dir():
+        parts = parts_in(Path(source))
+        return str(Path(source) / f"*{parts[0].suffix}") if is_parquet(str(parts[0])) else None
+    return str(source) if is_parquet(str(source)) else None
 
 
 def _parquet(database: Database, source: str) -> tuple[str, Source, dict[str, pl.DataType]]:
@@ -76,10 +91,10 @@ def _first_file(pattern: str) -> str:
     return files[0]
 
 
-def _read_csv(database: Database, file: CsvFile, schema: Schema | None) -> Table:
+def _read_csv(database: Database, file: CsvFile | CsvParts, schema: Schema | None) -> Table:
     """Let the database have the texts of a CSV file, as our own reader parses them."""
     notes = (f"not UTF-8; read as {file.format.encoding}",) if file.guessed_encoding else ()
-    origin = Source(file.name, lambda row: f"line {file.line_of(row)}", csv=file.format, notes=notes)
+    origin = Source(file.name, file.place, csv=file.format, notes=notes)
     missing_values = schema.missing_values if schema and schema.missing_values is not None else ("",)
     decimal, trim = file.format.decimal or ".", bool(file.format.trim)
     reading = Reading(schema, origin)

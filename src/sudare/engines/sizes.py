@@ -18,14 +18,16 @@ from typing import Any, Literal, NamedTuple
 
 from sudare.engines.sources import is_csv, is_elsewhere, is_parquet
 from sudare.errors import InputError, ParameterError
+from sudare.tables.csv_files import PACKED
 from sudare.tables.databases import is_url
 from sudare.tables.parquet_files import SLICED_VALUES_PER_BYTE, outline_of
+from sudare.tables.part_folders import parts_in
 
 PER_CSV_BYTE, PER_VALUE = 24, 150
 """Bytes of memory that may be needed for each byte of a CSV file, and for each value of a Parquet file."""
 LEAST = 8
 """A table whose rows are much alike needs so many times less."""
-GZIPPED = 6  # bytes of text in a byte of a gzipped file
+TEXT_PER_BYTE = 6  # of a packed file
 UNITS = {
     "KB": 10**3,
     "MB": 10**6,
@@ -75,11 +77,13 @@ def _is_for_databases(source: str | Path) -> bool:
 
 def needed(source: Any) -> int:
     """Return how many bytes of memory a source may need; none if it is read as a whole by any engine."""
-    if not isinstance(source, str | Path) or is_url(str(source)) or not Path(source).is_file():
+    if not isinstance(source, str | Path) or is_url(str(source)) or not Path(source).exists():
         return 0
     path = Path(source)
+    if path.is_dir():
+        return sum(map(needed, parts_in(path)))
     if is_csv(path):
-        return PER_CSV_BYTE * path.stat().st_size * (GZIPPED if path.suffix.lower() == ".gz" else 1)
+        return PER_CSV_BYTE * path.stat().st_size * (TEXT_PER_BYTE if path.suffix.lower() in PACKED else 1)
     if is_parquet(str(path)):
         outline = outline_of(path, str(path), SLICED_VALUES_PER_BYTE)
         return PER_VALUE * outline.rows * len(outline.names)

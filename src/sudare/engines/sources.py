@@ -4,40 +4,86 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 from sudare.errors import InputError
 from sudare.tables.arrow_files import read_arrow
+from sudare.tables.attribute import Type
+from sudare.tables.csv_files import CSV_ENDINGS, CsvFile, open_csv
 from sudare.tables.databases import READERS, is_url, read_database
-from sudare.tables.json_lines import read_json_lines
+from sudare.tables.file_kinds import refuse_other_kind
+from sudare.tables.json_files import read_json_lines, read_json_table
 from sudare.tables.parquet_files import read_parquet, without_panic
+from sudare.tables.part_folders import CsvParts, other_columns, parts_in
+from sudare.tables.schema import CsvFormat, Schema
+from sudare.tables.statistics_files import PROGRAMS, read_statistics
 from sudare.tables.table import Source
 from sudare.tables.text import listed, spelled
+from sudare.tables.workbooks import WORKBOOKS, read_workbook
 
 PARQUET_ENDINGS = (".parquet", ".pq")
-CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
-FRAME_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
+PLAIN_READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     **dict.fromkeys(PARQUET_ENDINGS, read_parquet),
     ".feather": read_arrow,
     ".arrow": read_arrow,
     ".ipc": read_arrow,
     ".jsonl": read_json_lines,
     ".ndjson": read_json_lines,
+    ".json": read_json_table,
 }
+KNOWN = (*CSV_ENDINGS, *PLAIN_READERS, *WORKBOOKS, *PROGRAMS)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a source beside its name: how its texts are written, which sheet is meant, which types there are."""
+
+    csv: CsvFormat = field(default_factory=CsvFormat)
+    sheet: str | None = None
+    types: Mapping[str, Type] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, schema: Schema | None, csv: CsvFormat | None, sheet: str | None) -> Asked:
+        """Return what is asked, or else what the schema says."""
+        if schema is None:
+            return cls(csv or CsvFormat(), sheet)
+        types = {name: own.type for name, own in schema.attributes.items() if own.type}
+        return cls(csv or schema.csv, schema.sheet if sheet is None else sheet, types)
 
 
 def is_csv(source: Any) -> bool:
-    """Tell whether a source is a CSV file, plain or gzipped."""
+    """Tell whether a source is a CSV file, plain or packed, or a folder of them."""
     if not isinstance(source, str | Path) or is_url(str(source)):
         return False
     path = Path(source)
-    ending = path.suffix.lower() if path.suffix.lower() != ".gz" else Path(path.stem).suffix.lower()
-    return ending in CSV_ENDINGS
+    if path.is_dir():
+        return ending_of(parts_in(path)[0]) in (*CSV_ENDINGS, ".zip")
+    return ending_of(path) in (*CSV_ENDINGS, ".zip")
+
+
+def ending_of(path: Path) -> str:
+    """Return the ending of a file, without that of being gzipped.
+
+    >>> ending_of(Path("people.CSV.gz"))
+    '.csv'
+    """
+    ending = path.suffix.lower()
+    return ending if ending != ".gz" else Path(path.stem).suffix.lower()
+
+
+def open_csv_source(source: str | Path, asked: Asked) -> CsvFile | CsvParts:
+    """Open a CSV file, or all those of a folder."""
+    path = existing(source)
+    if path.is_dir():
+        return CsvParts.open(path, asked.csv, asked.sheet)
+    return open_csv(path, asked.csv, asked.sheet)
 
 
 def is_elsewhere(source: str) -> bool:
@@ -61,24 +107,22 @@ def is_parquet(source: str) -> bool:
 
 
 def existing(source: str | Path) -> Path:
-    """Return the path of a file that is there."""
+    """Return the path of a file or folder that is there."""
     path = Path(source)
     if not path.exists():
         raise InputError(f"{path}: there is no such file.")
-    if path.is_dir():
-        raise InputError(f"{path}: this is a folder. Name the file in it.")
     return path
 
 
-def frame_of(source: Any, typed: Container[str]) -> tuple[pl.DataFrame, Source]:
-    """Return the rows of a source that is no CSV file, and what it is called; `typed` are columns with a declared type."""
+def frame_of(source: Any, asked: Asked) -> tuple[pl.DataFrame, Source]:
+    """Return the rows of a source that is no CSV file, and what it is called."""
     if isinstance(source, str | Path):
         if is_url(str(source)):
             frame, name = read_database(str(source))
             return frame, Source(name)
         path = existing(source)
-        return _read_file(path), Source(path.name)
-    return _from_native(source, typed), Source(type(source).__name__)
+        return _read_parts(path, asked) if path.is_dir() else _read_file(path, asked)
+    return _from_native(source, asked.types), Source(type(source).__name__)
 
 
 def _from_native(source: Any, typed: Container[str]) -> pl.DataFrame:
@@ -115,12 +159,44 @@ def _column_of(series: nw.Series[Any], kind: str, typed: Container[str]) -> pl.S
         ) from None
 
 
-def _read_file(path: Path) -> pl.DataFrame:
-    reader = FRAME_READERS.get(path.suffix.lower())
-    if reader is None:
-        known = ", ".join([*CSV_ENDINGS, *FRAME_READERS])
-        raise InputError(f"{path}: the ending '{path.suffix}' is not known. Known are {known}.")
-    return without_panic(lambda: reader(path), str(path))
+def _read_file(path: Path, asked: Asked) -> tuple[pl.DataFrame, Source]:
+    ending = path.suffix.lower()
+    if ending in WORKBOOKS:
+        frame, about = read_workbook(path, asked.sheet)
+        first = about["first"]
+        return frame, Source(path.name, lambda row: f"row {row + first}", notes=tuple(about["notes"]))
+    if ending in PROGRAMS:
+        codes, labels, notes = read_statistics(path, asked.csv.encoding)
+        frame, left, more = labels.applied(codes, asked.types, path.name)
+        return frame, Source(path.name, notes=(*notes, *more), labels=left)
+    if ending not in PLAIN_READERS:
+        refuse_other_kind(path)
+        raise InputError(
+            f"{path}: the ending '{path.suffix}' is not known. Known are {', '.join(KNOWN)}; of CSV files also .gz and .zip."
+        )
+    refuse_other_kind(path, ending)
+    return without_panic(lambda: PLAIN_READERS[ending](path), str(path)), Source(path.name)
+
+
+def _read_parts(folder: Path, asked: Asked) -> tuple[pl.DataFrame, Source]:
+    """Read all files of a folder, one after the other; they must have the same columns and types."""
+    paths = parts_in(folder)
+    read = [_read_file(path, asked) for path in paths]
+    first = read[0][0]
+    for path, (frame, _) in zip(paths, read, strict=True):
+        if list(frame.schema.items()) != list(first.schema.items()):
+            raise other_columns(path, paths[0], frame.columns, first.columns)
+    ends = np.cumsum([frame.height for frame, _ in read])
+
+    def place(row: int) -> str:
+        part = int(np.searchsorted(ends, row, side="right"))
+        before = int(ends[part - 1]) if part else 0
+        return f"{paths[part].name}, {read[part][1].place(row - before)}"
+
+    notes = tuple(dict.fromkeys(note for _, source in read for note in source.notes))
+    return pl.concat([frame for frame, _ in read]), Source(
+        folder.name, place, notes=notes, labels=read[0][1].labels
+    )
 
 
 def refuse_cells(series: pl.Series, origin: Source) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sudare.errors import InputError
 from sudare.progress import step
 from sudare.tables import _kernels
+from sudare.tables.archives import most_unpacked, opened, too_large
 from sudare.tables.csv_format import (
     SAMPLE,
     as_utf8,
@@ -28,17 +29,19 @@ from sudare.tables.csv_format import (
     guess_encoding,
     guess_trim,
     newline_of,
+    no_text,
     records_of,
 )
+from sudare.tables.file_kinds import refuse_other_kind
 from sudare.tables.parquet_files import MAX_COLUMNS
 from sudare.tables.schema import CsvFormat
-from sudare.tables.text import shown
+from sudare.tables.text import listed, shown
 from sudare.tables.text_files import up_to
 
 SLICE = 2**26  # bytes parsed at a time
 LF = 10
-UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**28, 200
-"""Bytes that a gzipped file unpacks to: so many, or so many for each of its own."""
+CSV_ENDINGS = (".csv", ".tsv", ".txt", ".tab")
+PACKED = (".gz", ".zip")
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,6 @@ class CsvFile:
     """A CSV file as UTF-8 bytes without blank lines at the end, with its format detected."""
 
     name: str
-    source: Path | bytes
     data: NDArray[np.uint8]
     format: CsvFormat
     newline: int
@@ -54,7 +56,7 @@ class CsvFile:
 
     def slices(self) -> Iterator[pl.DataFrame]:
         """Parse the file, every column as text, some records at a time; refuse it if any record is damaged."""
-        names = self._header()
+        names = self.header()
         records, odd = self._checked(len(names))
         if records < 1:
             raise InputError(f"{self.name}: the table is empty; there is no record after the header.")
@@ -102,7 +104,12 @@ class CsvFile:
     def _delimiter(self) -> str:
         return self.format.delimiter or ","
 
-    def _header(self) -> list[str]:
+    def records(self) -> int:
+        """Return how many records stand after the header."""
+        return self._checked(len(self.header()))[0]
+
+    def header(self) -> list[str]:
+        """Return the names of the columns."""
         text = self.data[: 2**20].tobytes().decode("utf-8", errors="ignore")
         try:
             names = next(iter(csv_reader(text, self.format)), [])
@@ -113,6 +120,8 @@ class CsvFile:
         if self.format.trim:
             names = [name.strip() for name in names]
         if not names or names == [""]:
+            if 0 in self.data[:SAMPLE]:
+                raise no_text(self.name)
             raise InputError(f"{self.name}: the file is empty; it needs a header line with the column names.")
         if len(names) > MAX_COLUMNS:
             raise InputError(
@@ -152,9 +161,13 @@ class CsvFile:
             f"{where}: {record_fields} field{plural}, but the header has {fields}: {shown(text)}. Fix the record."
         )
 
+    def place(self, row: int) -> str:
+        """Say where a row stands."""
+        return f"line {self.line_of(row)}"
+
     def line_of(self, row: int) -> int:
         """Return the line on which a row's record starts (the first row follows the header)."""
-        fields = len(self._header())
+        fields = len(self.header())
         return self._scan(fields, row + 1)[1]
 
     def _line(self, number: int) -> str:
@@ -190,11 +203,13 @@ def _is_blank(frame: pl.DataFrame) -> bool:
     return all(column.null_count() == frame.height for column in frame.iter_columns())
 
 
-def open_csv(path: Path, asked: CsvFormat) -> CsvFile:
-    """Open a CSV file and detect what of its format was not said."""
-    raw = _bytes(path)
+def open_csv(path: Path, asked: CsvFormat, member: str | None = None) -> CsvFile:
+    """Open a CSV file and detect what of its format was not said; `member` is which file of a zip archive is meant."""
+    packed = path.suffix.lower()
+    refuse_other_kind(path, packed if packed in PACKED else ".csv")
+    raw = _bytes(path, member)
     encoding = asked.encoding or guess_encoding(path.name, raw)
-    source, text = as_utf8(path, raw, encoding)
+    text = as_utf8(path, raw, encoding)
     end = len(text)
     while end > 0 and text[end - 1] in b"\r\n":
         end -= 1
@@ -209,13 +224,15 @@ def open_csv(path: Path, asked: CsvFormat) -> CsvFile:
         trim=guess_trim(records) if asked.trim is None else asked.trim,
     )
     guessed = asked.encoding is None and encoding != "utf-8"
-    return CsvFile(path.name, source, text[:end], csv_format, newline_of(sample, asked.quote), guessed)
+    return CsvFile(path.name, text[:end], csv_format, newline_of(sample, asked.quote), guessed)
 
 
-def _bytes(path: Path) -> NDArray[np.uint8]:
+def _bytes(path: Path, member: str | None) -> NDArray[np.uint8]:
     try:
         if path.suffix.lower() == ".gz":
-            return np.frombuffer(_unzipped(path), dtype=np.uint8)
+            return np.frombuffer(_gunzipped(path), dtype=np.uint8)
+        if path.suffix.lower() == ".zip":
+            return np.frombuffer(_unzipped(path, member), dtype=np.uint8)
         if path.stat().st_size == 0:
             return np.empty(0, dtype=np.uint8)
         return np.memmap(path, dtype=np.uint8, mode="r")
@@ -225,13 +242,29 @@ def _bytes(path: Path) -> NDArray[np.uint8]:
         ) from None
 
 
-def _unzipped(path: Path) -> bytes:
-    most = max(UNPACKED_FLOOR, UNPACKED_PER_BYTE * path.stat().st_size)
+def _gunzipped(path: Path) -> bytes:
+    most = most_unpacked(path)
     with gzip.open(path) as file:
         content = up_to(cast(BinaryIO, file), most + 1)
     if len(content) > most:
-        raise InputError(
-            f"{path}: the file unpacks to more than {most:,} bytes, the most for its size. Unpack it yourself, and "
-            "give the file that comes out."
-        )
+        raise too_large(path, most)
+    return content
+
+
+def _unzipped(path: Path, member: str | None) -> bytes:
+    with opened(path) as archive:
+        names = archive.names()
+        tables = [name for name in names if Path(name).suffix.lower() in CSV_ENDINGS]
+        if member is not None and member not in names:
+            raise InputError(f"{path}: there is no file '{member}' in it. There are {listed(names)}.")
+        if member is None and not tables:
+            raise InputError(
+                f"{path}: there is no CSV file in it, but {listed(names) or 'nothing'}. Unpack it, and name a file."
+            )
+        if member is None and len(tables) > 1:
+            raise InputError(
+                f"{path}: there are several CSV files in it, {listed(tables)}. Name one: sheet = {shown(tables[0])} in the schema, "
+                f"--sheet with sudare init, or in Python read(..., sheet={shown(tables[0])})."
+            )
+        (content,) = archive.unpacked(member or tables[0])
     return content

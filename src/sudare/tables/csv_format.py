@@ -20,23 +20,51 @@ from sudare.tables.text import shown
 
 SAMPLE = 2**16  # bytes looked at to detect the format
 CHUNK = 2**24
+MANY = 20  # bytes, fewer of which tell nothing
 DELIMITERS = ",;\t|"
+DECLARE = """Say which encoding the file has: encoding = "{0}" under [csv] in the schema, sudare init --encoding {0}, or in Python \
+csv=CsvFormat(encoding="{0}")"""
 
 
 # -- Encoding ------------------------------------------------------------------------------------
 
 
 def guess_encoding(name: str, data: NDArray[np.uint8]) -> str:
-    """Return the encoding of some bytes: UTF-16 with its mark, UTF-8 or Shift_JIS; others must be said."""
+    """Return the encoding of some bytes: UTF-16 or UTF-32 with its mark, UTF-8 or Shift_JIS; others must be said."""
     start = data[:4].tobytes()
+    if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
+    _refuse_zeros(name, data[:SAMPLE])
     fault = _undecodable(data, "utf-8")
     if fault is None:
         return "utf-8"
     if _undecodable(data, "cp932") is None and _looks_japanese(data):
         return "shift_jis"
+    if 0 in data[:SAMPLE]:
+        raise no_text(name)
     raise _undecodable_error(name, data, "UTF-8", fault)
+
+
+def _refuse_zeros(name: str, sample: NDArray[np.uint8]) -> None:
+    """Refuse what is valid UTF-8 and yet no text: half of it, and more, are zeros."""
+    zeros = np.flatnonzero(sample == 0)
+    if len(sample) < MANY or len(zeros) < 0.4 * len(sample):
+        return
+    for place, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if (zeros % 2 == place).mean() > 0.9:
+            raise InputError(
+                f"{name}: this looks like UTF-16 text without its mark. {DECLARE.format(encoding)}."
+            )
+    raise no_text(name)
+
+
+def no_text(name: str) -> InputError:
+    """Say that a file is no text, and of no kind that is known."""
+    return InputError(
+        f"{name}: this is no CSV file, but a binary one of no known kind. Export the table as .csv, .xlsx or .parquet."
+    )
 
 
 def _undecodable(data: NDArray[np.uint8], encoding: str) -> int | None:
@@ -68,13 +96,12 @@ def _undecodable_error(name: str, data: NDArray[np.uint8], encoding: str, positi
     )
     return InputError(
         f"{name}, line {len(newlines) + 1}, byte {position - start + 1} of the line: 0x{data[position]:02X} is not "
-        f'{encoding} (near {shown(near)}). Say which encoding the file has, such as "shift_jis" or "latin-1", '
-        "or export it as UTF-8."
+        f"{encoding} (near {shown(near)}). {DECLARE.format('latin-1')}, if that is what it is, or export it as UTF-8."
     )
 
 
-def as_utf8(path: Path, data: NDArray[np.uint8], encoding: str) -> tuple[Path | bytes, NDArray[np.uint8]]:
-    """Return what to parse and its bytes: the file itself if it is UTF-8, else a copy that is."""
+def as_utf8(path: Path, data: NDArray[np.uint8], encoding: str) -> NDArray[np.uint8]:
+    """Return the bytes to parse: those of the file if it is UTF-8, else of a copy that is."""
     try:
         name = codecs.lookup(encoding).name
     except LookupError:
@@ -86,10 +113,9 @@ def as_utf8(path: Path, data: NDArray[np.uint8], encoding: str) -> tuple[Path | 
     if (fault := _undecodable(data, "utf-8" if plain else name)) is not None:
         raise _undecodable_error(path.name, data, encoding, fault)
     text = data[3:] if plain and data[:3].tobytes() == codecs.BOM_UTF8 else data
-    if plain and path.suffix.lower() != ".gz":
-        return path, text
-    copy = text.tobytes() if plain else text.tobytes().decode(name).encode()
-    return copy, np.frombuffer(copy, dtype=np.uint8)
+    if plain:
+        return text
+    return np.frombuffer(text.tobytes().decode(name).encode(), dtype=np.uint8)
 
 
 # -- Newline, delimiter, decimals, blanks -----------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import re
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -290,6 +290,12 @@ def _fetched(cursor: Any, name: str) -> pl.DataFrame:
     if not portions:
         return pl.DataFrame(schema=dict.fromkeys(names, pl.Null))
     return pl.concat(portions, how="vertical_relaxed")
+
+
+def need_extra(module: str, what: str, extra: str) -> None:
+    """Refuse what needs an optional package that is not installed, without importing it."""
+    if importlib.util.find_spec(module) is None:
+        raise MissingExtraError(what, extra)
 
 
 def load_extra(module: str, what: str, extra: str = "") -> Any:

@@ -10,6 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 EPOCH = dt.date(1970, 1, 1)
+WHOLE = 2**53
+"""Up to here, every whole number is a float of its own."""
 
 
 def number_of(value: Any, dtype: pl.DataType) -> float:
@@ -30,3 +32,16 @@ def numbers_of(values: pl.Series) -> NDArray[np.float64]:
     if values.dtype.is_temporal():
         return values.dt.epoch("us").cast(pl.Float64).to_numpy() / 1e6
     return values.cast(pl.Float64).to_numpy()
+
+
+def whole_if_all_are(column: pl.Series) -> pl.Series:
+    """Return numbers as whole numbers, if all of them are.
+
+    >>> whole_if_all_are(pl.Series([1.0, None])).to_list(), whole_if_all_are(pl.Series([0.5, 1.0])).to_list()
+    ([1, None], [0.5, 1.0])
+    """
+    if not column.dtype.is_float() or column.null_count() == len(column):
+        return column
+    numbers = column.drop_nulls()
+    whole = bool((numbers.is_finite() & (numbers.abs() <= WHOLE) & (numbers == numbers.round())).all())
+    return column.cast(pl.Int64) if whole else column

@@ -65,7 +65,7 @@ class Schema(SchemaPart):
     `missing` says what becomes of missing values: they are an own value, apart from every real one,
     or they are refused. `missing_values` lists the texts that mean "missing" in text columns; if it
     is not given, an empty field of a CSV file is missing, and nothing else. `publish` is what the verb of that
-    name asks for. `source` is what the table is called in certificates and ledgers, whichever file it is read from.
+    name asks for. `sheet` is which sheet of a workbook, or file of a zip archive, is read. `source` is what the table is called in certificates and ledgers, whichever file it is read from.
 
     >>> schema = Schema.from_roles(quasi=["age", "sex"], sensitive=["illness"], bounds={"age": (0, 120)})
     >>> schema.names(Role.quasi)
@@ -78,6 +78,7 @@ class Schema(SchemaPart):
     missing: Missing = "own value"
     missing_values: tuple[str, ...] | None = None
     csv: CsvFormat = CsvFormat()
+    sheet: str | None = None
     publish: Policy | None = None
     source: str | None = Field(default=None, min_length=1, max_length=MAX_NAME_LENGTH)
 
@@ -209,6 +210,8 @@ class Schema(SchemaPart):
         lines.append(f"missing = {toml(self.missing)}")
         if self.missing_values is not None:
             lines.append(f"missing_values = {toml(self.missing_values)}")
+        if self.sheet is not None:
+            lines.append(f"sheet = {toml(self.sheet)}")
         if fields := self.csv.model_dump(exclude_defaults=True):
             lines += ["", "[csv]", *(f"{key} = {toml(value)}" for key, value in fields.items())]
         if self.publish is not None:

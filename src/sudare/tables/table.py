@@ -14,6 +14,7 @@ from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.labels import Labels
 from sudare.tables.lookalikes import skeleton
 from sudare.tables.schema import CsvFormat, Schema
 from sudare.tables.text import listed, shown
@@ -21,6 +22,10 @@ from sudare.tables.typed import typed
 
 if TYPE_CHECKING:
     from sudare.engines.engine import Engine
+
+
+Notes = tuple[str, ...]
+"""What is to be said to who reads a table."""
 
 
 def _by_number(row: int) -> str:
@@ -37,7 +42,9 @@ class Source:
     """What faults are counted in."""
     csv: CsvFormat | None = None
     """How the file was written, if it is a CSV file."""
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
+    labels: Labels = field(default_factory=Labels, repr=False)
+    """Of its columns, and of codes that are its values."""
 
     def where(self, row: int) -> str:
         """Say where a row (counting from 0) stands, such as "people.csv, line 17"."""

@@ -74,25 +74,26 @@ def draft(
     source: Any,
     csv: CsvFormat | None = None,
     *,
+    sheet: str | None = None,
     engine: EngineName | Any = None,
     memory: str | None = None,
 ) -> str:
     """Read a source and write a schema file for it: a guess for every column, with its reason in a comment.
 
-    `engine` and `memory` are those of `read`.
+    `sheet`, `engine` and `memory` are those of `read`.
 
     >>> print(draft(pl.DataFrame({"sex": ["f", "m", "f"]})).splitlines()[-5])
     # 2 distinct: outsiders may know it
     """
-    table = read(source, csv=csv, engine=engine, memory=memory)
+    table = read(source, csv=csv, sheet=sheet, engine=engine, memory=memory)
     unknown = sorted({text for name in table.columns for text in _unknown_texts(table[name])})
     if unknown:  # read again: a column of numbers and question marks is a column of numbers
         if table.source.csv is not None:
             unknown.insert(0, "")
         roles = Schema.from_roles(other=list(table.columns), missing_values=unknown)
-        table = read(source, roles, csv=csv, engine=engine, memory=memory)
+        table = read(source, roles, csv=csv, sheet=sheet, engine=engine, memory=memory)
     guesses = {name: guess_attribute(table[name], len(table)) for name in table.columns}
-    return "\n".join([*_head(table, unknown, guesses, _named(source)), *_body(table, guesses)]) + "\n"
+    return "\n".join([*_head(table, unknown, guesses, _named(source), sheet), *_body(table, guesses)]) + "\n"
 
 
 def _named(source: Any) -> str | None:
@@ -100,12 +101,14 @@ def _named(source: Any) -> str | None:
     if not isinstance(source, str | Path):
         return None
     if not is_url(str(source)):
-        return Path(Path(source).name.removesuffix(".gz")).stem
+        return Path(Path(source).name.removesuffix(".gz").removesuffix(".zip")).stem
     parts = DatabaseUrl.parse(str(source))
     return (parts.options.get("table") or Path(parts.path).stem)[:MAX_NAME_LENGTH]
 
 
-def _head(table: Table, unknown: list[str], guesses: dict[str, Guess], name: str | None) -> Iterator[str]:
+def _head(
+    table: Table, unknown: list[str], guesses: dict[str, Guess], name: str | None, sheet: str | None
+) -> Iterator[str]:
     yield toml_comment(
         f"A draft for {table.source.name} ({len(table):,} rows). Review every role before you rely on it:"
     )
@@ -124,6 +127,8 @@ def _head(table: Table, unknown: list[str], guesses: dict[str, Guess], name: str
         yield 'missing = "refuse"   # none is missing; "own value" keeps a place for those that may be, at a little cost'
     if unknown:
         yield f"missing_values = {toml(unknown)}   # texts that seem to mean: not known"
+    if sheet is not None:
+        yield f"sheet = {toml(sheet)}"
     if table.source.csv is not None and (fields := _unusual(table.source.csv)):
         yield from ("", "[csv]", *(f"{key} = {toml(value)}" for key, value in fields.items()))
 
