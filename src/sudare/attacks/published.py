@@ -17,8 +17,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.engines.read import read
+from sudare.engines.sources import Asked, frame_of
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
+from sudare.tables.copies import COPY_ENDINGS
 from sudare.tables.counts import Counts
 from sudare.tables.csv_rows import CsvRows, as_meant
 from sudare.tables.exact import exact, texts
@@ -249,6 +251,8 @@ def rows_of(output: Output) -> PublishedRows:
     if path.is_dir():
         _refuse_views(path)
         return data_in(path)
+    if path.suffix in COPY_ENDINGS:
+        return Runs.of(frame_of(path, Asked())[0])
     if not is_csv(path):
         return FileRows([path])
     return as_meant(CsvRows(path))

@@ -17,12 +17,13 @@ from sudare.cli.arguments import (
     SchemaPath,
     Source,
     To,
+    formats_asked,
     read_table,
     ready_to_write,
     schema_of,
 )
 from sudare.cli.materialize import write_pview
-from sudare.cli.output import Csv, Force, Json, say, working
+from sudare.cli.output import Csv, Force, Formats, Json, say, working
 from sudare.cli.show_release import print_release, show_caveats, show_what_holds
 from sudare.errors import InputError
 from sudare.plans.plan import Plan
@@ -56,13 +57,16 @@ def apply(
     receiver: Receiver = None,
     to: To = None,
     csv: Csv = None,
+    formats: Formats = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Apply a plan that was learned before to other rows of the same schema, verify, and write the release."""
     declared = schema_of(schema)
     learned = Plan.open(plan)
-    book = ready_to_write(output, ledger, receiver, force=force, to=to, frames=_frames(learned))
+    book = ready_to_write(
+        output, ledger, receiver, force=force, to=to, frames=_frames(learned), formats=formats
+    )
     table = read_table(source, declared, engine, memory)
     if isinstance(learned, PViewDesign):
         if to is not None:
@@ -75,7 +79,15 @@ def apply(
         return
     with working("Applying and verifying"):
         release = apply_plan(learned, table, unseen)
-        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
+        release.write(
+            output,
+            csv=csv,
+            force=force,
+            ledger=book,
+            receiver=receiver,
+            to=to,
+            formats=formats_asked(formats),
+        )
     print_release(release, output, to, _show, json=json)
 
 

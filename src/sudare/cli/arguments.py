@@ -20,6 +20,7 @@ from sudare.privacy.t_closeness import Distance as TDistance
 from sudare.privacy.t_closeness import TCloseness
 from sudare.release.warehouses import Target
 from sudare.tables.atomic import refuse_unwritable
+from sudare.tables.copies import Format, formats_given
 from sudare.tables.databases import safe_name
 from sudare.tables.folders import MARK
 from sudare.tables.schema import CsvFormat, Schema
@@ -226,6 +227,11 @@ def read_table(source: str, schema: Schema, engine: str | None, memory: str | No
     return table
 
 
+def formats_asked(given: Sequence[str] | None) -> tuple[Format, ...]:
+    """Return the formats that were asked for."""
+    return formats_given(given or (), "--format")
+
+
 def ready_to_write(
     output: Path,
     ledger: Path | None,
@@ -234,9 +240,11 @@ def ready_to_write(
     force: bool,
     to: str | None = None,
     frames: Iterable[str] = ("data",),
+    formats: Sequence[str] | None = None,
 ) -> Ledger | None:
     """Refuse, before the table is read, what could not be written: a release, a ledger, tables; return the ledger."""
     refuse_unwritable(output, force=force, mark=MARK)
+    formats_asked(formats)
     if to is not None:
         Target.parse(to).refuse_taken(frames, force=force)
     return _opened(ledger, receiver)

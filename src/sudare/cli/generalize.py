@@ -27,12 +27,13 @@ from sudare.cli.arguments import (
     T,
     To,
     Within,
+    formats_asked,
     read_table,
     ready_to_write,
     requirements_of,
     schema_of,
 )
-from sudare.cli.output import Csv, Force, Json, working
+from sudare.cli.output import Csv, Force, Formats, Json, working
 from sudare.cli.show_release import print_release, show_release
 from sudare.plans.plan import Plan
 from sudare.tables.databases import load_extra
@@ -90,6 +91,7 @@ def generalize(
     receiver: Receiver = None,
     to: To = None,
     csv: Csv = None,
+    formats: Formats = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -98,7 +100,7 @@ def generalize(
     if predict is not None:
         load_extra("sklearn", "--predict", "classifier")
     declared = schema_of(schema)
-    book = ready_to_write(output, ledger, receiver, force=force, to=to)
+    book = ready_to_write(output, ledger, receiver, force=force, to=to, formats=formats)
     table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
         release = generalize_table(
@@ -113,7 +115,15 @@ def generalize(
             region_labels=region_labels,
             predict=predict,
         )
-        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
+        release.write(
+            output,
+            csv=csv,
+            force=force,
+            ledger=book,
+            receiver=receiver,
+            to=to,
+            formats=formats_asked(formats),
+        )
     print_release(release, output, to, show_release, json=json)
 
 

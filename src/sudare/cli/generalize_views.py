@@ -19,6 +19,7 @@ from sudare.cli.arguments import (
     SensitiveAttribute,
     Source,
     To,
+    formats_asked,
     lists_by_name,
     numbers_by_name,
     read_table,
@@ -26,7 +27,7 @@ from sudare.cli.arguments import (
     schema_of,
     whole_if_it_is,
 )
-from sudare.cli.output import Csv, Force, Json, print_table, say, working
+from sudare.cli.output import Csv, Force, Formats, Json, print_table, say, working
 from sudare.cli.show_release import print_release, show_caveats, show_what_holds
 from sudare.errors import InputError
 from sudare.generalization.views import Method, Score
@@ -104,6 +105,7 @@ def generalize_views(
     ] = False,
     to: To = None,
     csv: Csv = None,
+    formats: Formats = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -114,7 +116,7 @@ def generalize_views(
     if everybody and ledger is None:
         raise InputError("--everybody speaks of a ledger's receivers. Give --ledger too.")
     declared = schema_of(schema)
-    book = ready_to_write(output, ledger, receiver, force=force, to=to, frames=chosen)
+    book = ready_to_write(output, ledger, receiver, force=force, to=to, frames=chosen, formats=formats)
     table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
         release = generalize_table(
@@ -131,7 +133,15 @@ def generalize_views(
             receiver=receiver,
             everybody=everybody,
         )
-        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
+        release.write(
+            output,
+            csv=csv,
+            force=force,
+            ledger=book,
+            receiver=receiver,
+            to=to,
+            formats=formats_asked(formats),
+        )
     print_release(release, output, to, _show, json=json)
 
 

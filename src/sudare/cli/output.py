@@ -26,6 +26,14 @@ Csv = Annotated[
     bool | None,
     typer.Option("--csv", help="Write a CSV file also of a table that stands in several Parquet files."),
 ]
+Formats = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--format",
+        help="Write a copy in this format, too: xlsx, ods, dta (Stata), sav (SPSS) or json. Give several one by one.",
+        metavar="FORMAT",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 

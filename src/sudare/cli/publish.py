@@ -22,11 +22,12 @@ from sudare.cli.arguments import (
     SensitiveAttribute,
     Source,
     Within,
+    formats_asked,
     read_table,
     ready_to_write,
     schema_of,
 )
-from sudare.cli.output import Csv, Force, Json, console, print_json, say, working
+from sudare.cli.output import Csv, Force, Formats, Json, console, print_json, say, working
 from sudare.cli.show_release import print_release, show_release
 from sudare.errors import InputError
 from sudare.pview.pview import PView
@@ -89,6 +90,7 @@ def publish(
     ] = None,
     name: Annotated[str, typer.Option(help="What the p-view is called on the server.")] = "view",
     csv: Csv = None,
+    formats: Formats = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -115,12 +117,20 @@ def publish(
     declared = schema_of(schema)
     options = {"l": l, "k": k, "diversity": diversity, "c": c, "harmless": harmless, "within": within}
     policy = _policy(declared, schema, options | {"relative": relative, "accept": accept})
-    book = ready_to_write(output, ledger, receiver, force=force, to=to)
+    book = ready_to_write(output, ledger, receiver, force=force, to=to, formats=formats)
     table = read_table(source, declared, engine, memory)
     with working("Assessing, generalizing and verifying") as progress:
         decide: Decide | None = _asking(progress) if console.is_terminal and not json else None
         release = publish_table(table, policy, attribute=attribute, decide=decide)
-        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
+        release.write(
+            output,
+            csv=csv,
+            force=force,
+            ledger=book,
+            receiver=receiver,
+            to=to,
+            formats=formats_asked(formats),
+        )
     print_release(release, output, to, _show, json=json)
 
 

@@ -20,13 +20,14 @@ from sudare.cli.arguments import (
     To,
     UnsafeSeed,
     by_name,
+    formats_asked,
     lists_by_name,
     numbers_by_name,
     read_table,
     ready_to_write,
     schema_of,
 )
-from sudare.cli.output import Csv, Force, Json, print_table, say, working
+from sudare.cli.output import Csv, Force, Formats, Json, print_table, say, working
 from sudare.cli.show_release import print_release, show_caveats, show_what_holds
 from sudare.errors import InputError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
@@ -125,6 +126,7 @@ def randomize(
     unsafe_seed: UnsafeSeed = None,
     to: To = None,
     csv: Csv = None,
+    formats: Formats = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -146,7 +148,7 @@ def randomize(
         for name, path in files["matrix"].items()
     }
     methods = laws | _with_options(laws, groups, polygon, inequalities, precision)
-    book = ready_to_write(output, ledger, receiver, force=force, to=to)
+    book = ready_to_write(output, ledger, receiver, force=force, to=to, formats=formats)
     table = read_table(source, declared, engine, memory)
     with working("Randomizing and verifying"):
         release = randomize_table(
@@ -163,7 +165,15 @@ def randomize(
             estimate_share=estimate_share,
             unsafe_seed=unsafe_seed,
         )
-        release.write(output, csv=csv, force=force, ledger=book, receiver=receiver, to=to)
+        release.write(
+            output,
+            csv=csv,
+            force=force,
+            ledger=book,
+            receiver=receiver,
+            to=to,
+            formats=formats_asked(formats),
+        )
     print_release(release, output, to, _show, json=json)
     if not json:
         say("[b]sudare reconstruct {}[/] estimates what the original was, from what is handed over.", output)

@@ -16,7 +16,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from sudare.errors import InputError
 from sudare.tables.attribute import UNITS, Attribute, Role, Type
@@ -29,7 +37,7 @@ from sudare.tables.typed import typed
 MAX_BYTES = 8 * 10**6
 """Of a certificate's file."""
 LIBRARIES = ("sudare", "numpy", "numba", "polars", "scipy")
-VERSIONED = (*LIBRARIES, "opendp")
+VERSIONED = (*LIBRARIES, "opendp", "pyreadstat")
 """What a certificate may name: also what older ones did."""
 
 
@@ -92,9 +100,12 @@ class PublishedAttribute(_CertificatePart):
     hierarchy: list[list[str]] | None = None
     """The paths of the declared or published values up to the root, where a promise measures distances in the hierarchy."""
 
-    def attribute(self) -> Attribute:
+    def attribute(self, labels: PublishedLabels | None = None) -> Attribute:
         """Return the column as an attribute of a schema."""
+        labels = labels or PublishedLabels()
         return Attribute(
+            label=labels.label,
+            codes=labels.codes or None,
             role=self.role,
             linked=self.role in UNITS,
             type=self.type,
@@ -107,6 +118,13 @@ def _unit_of_protection(role: Role) -> Role:
     if role not in UNITS:
         raise ValueError(f"{role} is no unit of protection")
     return role
+
+
+class PublishedLabels(_CertificatePart):
+    """What a published column, and the codes in it, are called in the copies for Stata and SPSS."""
+
+    label: str | None = None
+    codes: dict[str, str] = Field(default_factory=dict)
 
 
 @typed
@@ -137,8 +155,15 @@ class Certificate(_CertificatePart):
     input: InputHash
     output: dict[str, str] = Field(default_factory=dict)
     """SHA-256 of every other file that is handed over, by name; filled in when the release is written."""
+    labels: dict[str, PublishedLabels] = Field(default_factory=dict)
+    """Of the columns, where a copy that is handed over has them."""
     versions: dict[str, str] = Field(default_factory=versions)
     created: str = Field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @model_serializer(mode="wrap")
+    def _without_no_labels(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = write(self)
+        return {key: value for key, value in data.items() if key != "labels" or value}
 
     def write(self, path: str | Path) -> None:
         """Write the certificate, with a hash of itself at its end: what is damaged on its way is noticed."""
@@ -177,7 +202,7 @@ class Certificate(_CertificatePart):
         """Return the schema of what is published, as far as a receiver needs it."""
         missing = None if self.missing_values is None else tuple(self.missing_values)
         try:
-            attributes = {name: column.attribute() for name, column in self.attributes.items()}
+            attributes = {name: own.attribute(self.labels.get(name)) for name, own in self.attributes.items()}
             return Schema(attributes=attributes, missing_values=missing)
         except ValueError as error:
             raise InputError(f"The certificate's columns cannot be what it says: {error}.") from None

@@ -6,18 +6,20 @@ import datetime as dt
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from importlib.metadata import version
 from typing import Any
 
 import polars as pl
 
 from sudare.errors import ParameterError
-from sudare.privacy.certificate import Certificate, InputHash, PublishedAttribute
+from sudare.privacy.certificate import Certificate, InputHash, PublishedAttribute, PublishedLabels
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.attribute import Role, Scalar
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.labels import Labels
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.tables.text import text_of
@@ -72,6 +74,18 @@ def certify(
         records={"published": next(iter(handed_over.frames.values())).height},
         randomness=declared.randomness,
         input=commitment,
+    )
+
+
+def with_labels(certificate: Certificate, labels: Labels) -> Certificate:
+    """Add what columns and codes are called in copies that are handed over, and who writes these."""
+    names = [name for name in certificate.attributes if name in labels.columns or name in labels.codes]
+    own = {
+        name: PublishedLabels(label=labels.columns.get(name), codes=dict(labels.codes.get(name, {})))
+        for name in names
+    }
+    return certificate.model_copy(
+        update={"labels": own, "versions": certificate.versions | {"pyreadstat": version("pyreadstat")}}
     )
 
 

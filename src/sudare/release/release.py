@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -19,11 +19,12 @@ from sudare.plans.plan import Plan
 from sudare.privacy.certificate import Certificate, InputHash, new_salt
 from sudare.privacy.promises import Promise
 from sudare.progress import Step, step
-from sudare.release.certify import Declared, HandedOver, certify, verified
+from sudare.release.certify import Declared, HandedOver, certify, verified, with_labels
 from sudare.release.warehouses import Staging, Target
 from sudare.release.writing import sha256_of, write_json, write_text
 from sudare.tables import folders
 from sudare.tables.atomic import write_folder
+from sudare.tables.copies import LABELLED, Format, formats_given, labels_of, write_copy
 from sudare.tables.given import path_given
 from sudare.tables.outputs import write_csv, write_parquet
 from sudare.tables.parts import in_parts, part_names
@@ -137,6 +138,7 @@ class Release:
         ledger: Ledger | None = None,
         receiver: str | None = None,
         to: str | None = None,
+        formats: Sequence[Format] = (),
     ) -> Path:
         """Write the release into a new folder, whole or not at all: `hand-over` for the receiver, `keep` for you.
 
@@ -148,19 +150,23 @@ class Release:
         A large table stands in several Parquet files (`tables.parts`). `csv` says whether it is written as one CSV file,
         too; without it, a table is that stands in one Parquet file.
 
+        `formats` are those that every table is written in, too: "xlsx", "ods", "dta" (Stata), "sav" (SPSS) and "json". Such a
+        copy has the rows of the Parquet files, and of labels only those that the schema declares for what is published.
+
         `to` names a table that the rows are also written to: "duckdb:///people.duckdb?table=people_k5", or
         "postgresql://user@host/database?table=people_k5", or "spark://?schema=clinic&table=people_k5" of a running session; each
         of several views gets one of its own, people_k5_VIEW. It is recounted there, and appears right after the folder, whole or not at all.
         """
         path_given(folder, "folder", "write")
         ledger_given(ledger)
+        formats = formats_given(formats, "write")
         target = Target.parse(to) if to is not None else None
         if target is not None:  # before the work, not only after it
             target.refuse_taken(self.handed_over.frames, force=force)
         folder, height = Path(folder), sum(rows.height for rows in self.handed_over.frames.values())
         stages = target.staging(force=force) if target is not None else nullcontext()
         with stages as staging, step(f"Writing {folder}", total=height) as writing:
-            files = self._files(csv, writing)
+            files = self._files(csv, formats, writing)
             files[f"{folders.HAND_OVER}/{folders.CERTIFICATE}"] = lambda path: self._certify(
                 path, folder, ledger, receiver, staging
             )
@@ -169,7 +175,9 @@ class Release:
                 staging.publish()
         return folder
 
-    def _files(self, csv: bool | None, writing: Step) -> dict[str, Callable[[Path], object]]:
+    def _files(
+        self, csv: bool | None, formats: Sequence[Format], writing: Step
+    ) -> dict[str, Callable[[Path], object]]:
         """Return all files but the certificate, each with what writes it."""
         files: dict[str, Callable[[Path], object]] = {}
         for name, rows in self.handed_over.frames.items():
@@ -178,6 +186,9 @@ class Release:
                 files[f"{folders.HAND_OVER}/{file}"] = partial(_write_next, parts, writing)
             if csv or (csv is None and len(names) == 1):
                 files[f"{folders.HAND_OVER}/{name}.csv"] = partial(write_csv, rows)
+            for ending in formats:
+                labels = labels_of(self.schema, [rows])
+                files[f"{folders.HAND_OVER}/{_copy_name(name, ending)}"] = partial(write_copy, rows, labels)
         if (law := self.handed_over.law) is not None:
             files[f"{folders.HAND_OVER}/{folders.LAW}"] = lambda path: write_json(path, law)
         for name, write in self.plan.files().items():
@@ -192,6 +203,8 @@ class Release:
         """Write the certificate with the hashes of the files beside it, verify them, and tell the ledger."""
         hashes = {file.name: sha256_of(file) for file in sorted(path.parent.iterdir())}
         certificate = self.certificate.model_copy(update={"output": hashes})
+        if any(Path(name).suffix in LABELLED for name in hashes):
+            certificate = with_labels(certificate, labels_of(self.schema, self.handed_over.frames.values()))
         certificate.write(path)
         verify(path.parent, self.requirements, self.schema).refuse_if_broken()
         if staging is not None:
@@ -217,6 +230,15 @@ class Release:
             holder=self.holder,
         )
         ledger.record(body, self.kept.table)
+
+
+def _copy_name(table: str, ending: Format) -> str:
+    name = f"{table}.{ending}"
+    if name in (folders.CERTIFICATE, folders.LAW):
+        raise InputError(
+            f"A view cannot be called '{table}' in JSON: {name} is another file of a release. Rename the view."
+        )
+    return name
 
 
 def _write_next(parts: Iterator[Runs], writing: Step, path: Path) -> None:

@@ -30,6 +30,8 @@ from sudare.tables.toml import toml
 Type = Literal["integer", "number", "text", "date", "datetime"]
 Kind = Type | Literal["truth value"]
 Outside = Literal["refuse", "clip"]
+MAX_LABEL, MAX_CODES = 120, 10_000  # as many signs as SPSS shows
+Label = Annotated[str, Field(min_length=1, max_length=MAX_LABEL)]
 SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
 KINDS = (*SHORT_FORMS, "intervals", "top_bottom", "groups", "tree", "rows")
 Bound = int | float | dt.datetime | dt.date
@@ -95,6 +97,11 @@ class Attribute(SchemaPart):
     most_rows: int | None = Field(default=None, ge=1, le=1_000_000)
     """Of a person or household: with how many rows differential privacy protects them; any more are left out at random."""
 
+    label: Label | None = None
+    """What the column is called in files of Stata and SPSS, beside its name."""
+    codes: dict[str, Label] | None = Field(default=None, max_length=MAX_CODES)
+    """What its codes mean there: those that are published are written with these labels."""
+
     @property
     def treated_as(self) -> Role:
         """What becomes of it: a weight is quasi or other, and what is not linked is dropped.
@@ -146,6 +153,14 @@ class Attribute(SchemaPart):
             return self.type
         kinds = {_kind_of(value) for value in self.domain or self.bounds or ()}
         return next((kind for kind in WIDEST_FIRST if kind in kinds), None)
+
+    @field_validator("label", "codes")
+    @classmethod
+    def _printable(cls, value: Any) -> Any:
+        for text in value.values() if isinstance(value, dict) else [value]:
+            if text is not None and not (text.isprintable() and text == text.strip()):
+                raise ValueError(f"must be printable text, without blanks around it. Got {text!r} instead")
+        return value
 
     @model_validator(mode="after")
     def _coherent(self) -> Self:
@@ -232,6 +247,10 @@ def attribute_lines(attribute: Attribute) -> Iterator[str]:
         yield "linked = true"
     if attribute.most_rows is not None:
         yield f"most_rows = {attribute.most_rows}"
+    if attribute.label is not None:
+        yield f"label = {toml(attribute.label)}"
+    if attribute.codes is not None:
+        yield f"codes = {toml(attribute.codes)}"
     if isinstance(attribute.hierarchy, Hierarchy):
         yield f"hierarchy = {toml({'kind': 'rows', 'rows': attribute.hierarchy.rows()})}"
     elif attribute.hierarchy is not None:

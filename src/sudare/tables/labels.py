@@ -63,6 +63,18 @@ class Labels:
         return pl.DataFrame(columns), Labels(self.columns, left), notes
 
 
+def used_codes(column: pl.Series, codes: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels of the codes that are in a column: any other label could tell of people who were left out.
+
+    >>> used_codes(pl.Series([1, 1, None]), {"1": "male", "2": "female"})
+    {'1': 'male'}
+    """
+    if not codes or not column.dtype.is_numeric():
+        return {}
+    values = map(spelled, column.drop_nulls().unique().sort().to_list())
+    return {code: codes[code] for code in values if code in codes}
+
+
 def _refuse_alike(texts: list[str | None], codes: pl.Series, name: str, where: str) -> None:
     for place, text in enumerate(texts):
         if text in texts[:place]:

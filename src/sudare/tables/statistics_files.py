@@ -138,6 +138,8 @@ def _column(name: str, values: list[Any], path: Path) -> pl.Series:
         ) from None
     if column.dtype == pl.String:
         return column.set(column == "", None)
+    if isinstance(column.dtype, pl.Datetime):
+        return column.dt.round("1ms")  # which are counted in seconds, with a fraction
     return whole_if_all_are(column)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from sudare.engines.read import EngineName, read
-from sudare.tables.attribute import Attribute, Role, attribute_lines
+from sudare.tables.attribute import MAX_LABEL, Attribute, Role, attribute_lines
 from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.parsing import infer_type
@@ -141,14 +141,27 @@ def _unusual(csv: CsvFormat) -> dict[str, Any]:
 
 def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
     for name, guess in guesses.items():
+        attribute = guess.attribute.model_copy(update=_labels(name, table))
         yield from (
             "",
             f"[attributes.{toml_key(name)}]",
             toml_comment(guess.reason),
-            *attribute_lines(guess.attribute),
+            *attribute_lines(attribute),
         )
         if guess.attribute.role != Role.identifier and (line := suggestion(table[name])):
             yield line
+
+
+def _labels(name: str, table: Table) -> dict[str, Any]:
+    """Return what a column and its codes are called in the source, as far as a schema can say so."""
+    labels = table.source.labels
+    column = _short(labels.columns.get(name, ""))
+    codes = {code: short for code, text in labels.codes.get(name, {}).items() if (short := _short(text))}
+    return {"label": column or None, "codes": codes or None}
+
+
+def _short(text: str) -> str:
+    return "".join(sign if sign.isprintable() else " " for sign in text).strip()[:MAX_LABEL].strip()
 
 
 def _unknown_texts(column: Dictionary) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from sudare.errors import InputError, RequirementError
@@ -13,6 +14,7 @@ from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise, promise_from_json
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.attribute import Role
+from sudare.tables.copies import LABELLED, labels_of
 from sudare.tables.text import listed, shown
 from sudare.verification.files import PublishedTable
 
@@ -86,6 +88,23 @@ def refuse_needless_values(certificate: Certificate, promises: Sequence[Promise]
             raise RequirementError(
                 f"The certificate lists values of '{name}', which no promise needs. They may be those of people who were "
                 "left out. Do not rely on it."
+            )
+
+
+def refuse_labels(
+    certificate: Certificate, tables: Mapping[str, list[PublishedTable]], files: Iterable[str]
+) -> None:
+    """Refuse labels that no copy needs, and those of codes that are not published: they may be of people who were left out."""
+    if certificate.labels and not any(Path(name).suffix in LABELLED for name in files):
+        raise RequirementError(
+            "The certificate lists labels, which no file beside it has. Do not rely on it."
+        )
+    needed = labels_of(certificate.schema_of_output(), [copies[0].rows for copies in tables.values()])
+    for name, own in certificate.labels.items():
+        if name not in certificate.attributes or own.codes.keys() - needed.codes.get(name, {}).keys():
+            raise RequirementError(
+                f"The certificate lists labels of '{name}' that nothing in the output has. They may be those of people who were left "
+                "out. Do not rely on it."
             )
 
 

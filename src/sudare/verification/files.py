@@ -10,12 +10,15 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import polars as pl
 
+from sudare.engines.sources import Asked, frame_of
 from sudare.errors import InputError, RequirementError
 from sudare.privacy.certificate import Certificate
+from sudare.tables.copies import COPY_ENDINGS, LABELLED, is_copy_of, labels_of
 from sudare.tables.csv_rows import CsvRows
 from sudare.tables.exact import exact
 from sudare.tables.file_rows import FileRows
@@ -30,10 +33,10 @@ from sudare.tables.text_files import parse_json, read_bytes
 from sudare.verification.columns import refuse_columns
 from sudare.verification.csv_copies import as_csv
 
-DATA_ENDINGS = (".parquet", ".csv")
+DATA_ENDINGS = (".parquet", ".csv", *COPY_ENDINGS)
 READ = 2**20  # bytes at a time
 OTHER_VERSION = (
-    "{} was written by polars {}, and here is {}: whether it holds bytes beside its rows was not looked at. Verify it with that "
+    "{} was written by {}, and here is {}: whether it holds bytes beside its rows was not looked at. Verify it with that "
     "version"
 )
 
@@ -77,6 +80,8 @@ def open_table(output: pl.DataFrame | PublishedRows | Sequence[Path], schema: Sc
     if isinstance(output, pl.DataFrame | PublishedRows):
         refuse_columns(output.columns, schema)
         table = PublishedTable("The output", Runs.of(output) if isinstance(output, pl.DataFrame) else output)
+    elif output[0].suffix in COPY_ENDINGS:
+        table = _open_single_copy(output[0], schema)
     elif is_csv(output[0]):
         refuse_columns(column_names(output[0]), schema, output[0].name)
         table = PublishedTable(output[0].name, CsvRows(output[0]), from_csv=True)
@@ -92,6 +97,16 @@ def open_table(output: pl.DataFrame | PublishedRows | Sequence[Path], schema: Sc
     for name in table.columns:
         exact(table.values(name))  # refuses what cannot be compared
     return table
+
+
+def _open_single_copy(path: Path, schema: Schema) -> PublishedTable:
+    """Open a copy that lies there without the Parquet files of its table."""
+    frame, _ = frame_of(path, Asked.of(schema, None, None))
+    refuse_columns(frame.columns, schema, path.name)
+    rows = Runs.of(frame)
+    if not is_copy_of(path, rows, labels_of(schema, [rows])):
+        raise _other_bytes(path)
+    return PublishedTable(path.name, rows)
 
 
 def _refuse_more_than_rows(rows: FileRows, table: PublishedTable) -> None:
@@ -169,6 +184,41 @@ def tables_in(files: Mapping[str, Path]) -> dict[str, list[list[Path]]]:
     return tables
 
 
+def refuse_other_copies(
+    files: Mapping[str, Path],
+    tables: Mapping[str, list[PublishedTable]],
+    schema: Schema,
+    versions: Mapping[str, str],
+) -> list[str]:
+    """Refuse copies in other formats that are not what a release writes for the rows of their table; return what was not compared.
+
+    Such a copy keeps apart whatever the table does, and has nothing else: so what the table promises, it does.
+    """
+    notes = []
+    for path in files.values():
+        if path.suffix not in COPY_ENDINGS or path.name in (CERTIFICATE, LAW):
+            continue
+        if path.stem not in tables or tables[path.stem][0].from_csv:
+            raise RequirementError(
+                f"{path.name} lies there without the Parquet files of its table, which it is a copy of. Ask for the folder again."
+            )
+        rows = tables[path.stem][0].rows
+        here, there = _version("pyreadstat"), versions.get("pyreadstat")
+        same_writer = path.suffix not in LABELLED or there in (None, here)
+        if not is_copy_of(path, rows, labels_of(schema, [rows]), to_the_byte=same_writer):
+            raise _other_bytes(path)
+        if not same_writer:
+            notes.append(OTHER_VERSION.format(path.name, f"pyreadstat {there}", here))
+    return notes
+
+
+def _version(library: str) -> str | None:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return None
+
+
 def open_copies(copies: Sequence[Sequence[Path]], schema: Schema) -> list[PublishedTable]:
     """Open all copies of one table, and refuse those that do not have the same rows."""
     first, *others = copies
@@ -230,7 +280,7 @@ def refuse_other_bytes(path: Path, part: Runs, written_by: str | None) -> str:
         alike = _has_bytes(path, fresh)
     else:
         alike = pl.read_parquet_metadata(path) == pl.read_parquet_metadata(fresh)
-        note = OTHER_VERSION.format(path.name, written_by, pl.__version__)
+        note = OTHER_VERSION.format(path.name, f"polars {written_by}", pl.__version__)
     if not alike:
         raise _other_bytes(path)
     return note

@@ -32,6 +32,7 @@ from sudare.verification import recount_laws
 from sudare.verification.claims import (
     promised_by,
     refuse_figures,
+    refuse_labels,
     refuse_needless_values,
     refuse_other_columns,
     refuse_records,
@@ -47,6 +48,7 @@ from sudare.verification.files import (
     open_table,
     refuse_changed,
     refuse_order,
+    refuse_other_copies,
     refuse_other_files,
     refuse_other_json,
     tables_in,
@@ -145,7 +147,9 @@ def _verify_folder(
                 f"{folder} has no {CERTIFICATE} that says what it promises. Give the requirements and the schema."
             )
         law = _given(plan) or (TableLaw.open(files[LAW]) if LAW in files else None)
-        return _verification(_read(files, schema), promised, schema, law)
+        tables = _read(files, schema)
+        refuse_other_copies(files, tables, schema, {})
+        return _verification(tables, promised, schema, law)
     certificate = Certificate.open(files[CERTIFICATE])
     refuse_changed(files, certificate)
     law = TableLaw.open(files[LAW]) if LAW in files else None
@@ -153,7 +157,9 @@ def _verify_folder(
     tables = _read(files, own)
     refuse_other_columns(certificate, tables)
     refuse_texts(certificate)
+    refuse_labels(certificate, tables, files)
     notes = _refuse_more_than_rows(files, tables, certificate)
+    notes += refuse_other_copies(files, tables, own, certificate.versions)
     own_promises = promised_by(certificate)
     refuse_without_quasi(certificate, own_promises)
     refuse_needless_values(certificate, own_promises)
