@@ -20,6 +20,7 @@ from sudare.engines.sources import is_csv, is_elsewhere, is_parquet
 from sudare.errors import InputError, ParameterError
 from sudare.tables.csv_files import PACKED
 from sudare.tables.databases import is_url
+from sudare.tables.file_kinds import refuse_other_kind
 from sudare.tables.parquet_files import SLICED_VALUES_PER_BYTE, outline_of
 from sudare.tables.part_folders import parts_in
 
@@ -85,6 +86,7 @@ def needed(source: Any) -> int:
     if is_csv(path):
         return PER_CSV_BYTE * path.stat().st_size * (TEXT_PER_BYTE if path.suffix.lower() in PACKED else 1)
     if is_parquet(str(path)):
+        refuse_other_kind(path, path.suffix.lower())
         outline = outline_of(path, str(path), SLICED_VALUES_PER_BYTE)
         return PER_VALUE * outline.rows * len(outline.names)
     return 0

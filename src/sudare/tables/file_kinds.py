@@ -145,8 +145,10 @@ def refuse_text(path: Path, what: str) -> None:
 def kind_of(path: Path) -> FileKind | None:
     """Return what a file is, as far as its first bytes tell."""
     head = _head(path, HEAD)
+    is_text = not any(sign in head for sign in range(9))
     for beginning, kind in BEGINNINGS:
-        if head.startswith(beginning):
+        is_word = beginning.replace(b" ", b"").isalnum()  # with which a text can begin, too: ORCID, PAR1
+        if head.startswith(beginning) and not (is_word and is_text):
             return kind
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_zip(path)

@@ -32,8 +32,8 @@ PROGRAMS = {
 """What is read, by its ending."""
 PERIODS = ("%tw", "%tm", "%tq", "%th", "%ty", "%tb")
 """Stata's formats of what has no day: weeks, months, ..., which are counted from 1960."""
-MONTHS = ("MOYR", "QYR", "WKYR")
-"""SPSS's formats that show less of a day than its file has."""
+COARSE = ("MOYR", "QYR", "WKYR", "MONYY", "MMYY", "YYMM", "YYMON", "YYQ", "YEAR")
+"""Formats of SPSS and SAS that show less of a day than the file has: a month, a quarter, a year."""
 
 
 def read_statistics(path: Path, encoding: str | None) -> tuple[pl.DataFrame, Labels, tuple[str, ...]]:
@@ -52,7 +52,7 @@ def with_readstat(path: Path, encoding: str | None) -> tuple[pl.DataFrame, dict[
     _, outline = _read(read, path, **asked, metadataonly=True)
     _check(path, outline)
     formats = {name: str(own or "") for name, own in outline.original_variable_types.items()}
-    short = [own for own in formats.values() if own.startswith(MONTHS)]
+    short = [own for own in formats.values() if own.startswith(COARSE)]
     columns, about = _read(read, path, **asked, extra_date_formats=short)
     frame = pl.DataFrame([_column(name, values, path) for name, values in columns.items()])
     codes = {
