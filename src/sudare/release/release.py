@@ -188,7 +188,7 @@ class Release:
                 files[f"{folders.HAND_OVER}/{name}.csv"] = partial(write_csv, rows)
             for ending in formats:
                 labels = labels_of(self.schema, [rows])
-                files[f"{folders.HAND_OVER}/{_copy_name(name, ending)}"] = partial(write_copy, rows, labels)
+                files[f"{folders.HAND_OVER}/{name}.{ending}"] = partial(write_copy, rows, labels)
         if (law := self.handed_over.law) is not None:
             files[f"{folders.HAND_OVER}/{folders.LAW}"] = lambda path: write_json(path, law)
         for name, write in self.plan.files().items():
@@ -230,15 +230,6 @@ class Release:
             holder=self.holder,
         )
         ledger.record(body, self.kept.table)
-
-
-def _copy_name(table: str, ending: Format) -> str:
-    name = f"{table}.{ending}"
-    if name in (folders.CERTIFICATE, folders.LAW):
-        raise InputError(
-            f"A view cannot be called '{table}' in JSON: {name} is another file of a release. Rename the view."
-        )
-    return name
 
 
 def _write_next(parts: Iterator[Runs], writing: Step, path: Path) -> None:

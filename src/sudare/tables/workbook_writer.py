@@ -35,7 +35,8 @@ STYLES = (
     '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>'
     '<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>'
     '<cellXfs count="4"><xf/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/>'
-    '<xf numFmtId="49" applyNumberFormat="1" quotePrefix="1"/></cellXfs></styleSheet>'
+    '<xf numFmtId="49" applyNumberFormat="1" quotePrefix="1"/></cellXfs>'
+    '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
 )
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
