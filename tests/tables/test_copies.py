@@ -199,6 +199,14 @@ def test_readstat_says_what_the_spss_file_has(tmp_path: Path) -> None:
     assert about.creation_time == dt.datetime(1980, 1, 1)
 
 
+@pytest.mark.parametrize("ending", [".dta", ".sav"])
+def test_long_texts(tmp_path: Path, ending: str) -> None:
+    frame = pl.DataFrame(
+        {"a": ["x" * 300, "é" * (1_000 if ending == ".dta" else 16_000), "a\nb"], "b": [1, 2, 3]}
+    )
+    assert frame_of(written(tmp_path, ending, frame), Asked())[0].equals(frame)
+
+
 def test_a_sheet_has_so_many_rows(tmp_path: Path) -> None:
     runs = Runs(pl.DataFrame({"a": ["x"]}), pl.Series([2**20]))
     with pytest.raises(sd.InputError, match=r"data\.xlsx: a sheet has 1,048,575 rows under its header"):

@@ -153,7 +153,13 @@ def folder_of(folder: Path, contents: dict[str, bytes]) -> Path:
 
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_a_folder_of_csv_files(tmp_path: Path, engine: Any) -> None:
-    contents = {"part-1.csv": CSV, "part-2.csv": b"age,sex\n50,f\n", "_SUCCESS": b"", ".part-1.csv.crc": b"x"}
+    contents = {
+        "part-0.csv": b"age,sex\n",
+        "part-1.csv": CSV,
+        "part-2.csv": b"age,sex\n50,f\n",
+        "_SUCCESS": b"",
+        ".x.crc": b"x",
+    }
     folder = folder_of(tmp_path / "people", contents)
     assert sd.read(folder, engine=engine).frame().rows() == [*ROWS, (50, "f")]
     (folder / "part-2.csv").write_bytes(b"age,sex\n50,f\nold,f\n")
@@ -205,6 +211,10 @@ def test_where_a_wrong_value_stands_in_a_folder(tmp_path: Path) -> None:
         ),
         ({"a.csv": CSV, "b.csv": b"%PDF-1.7"}, "b.csv: this is a PDF document."),
         ({}, "the folder has no files in it."),
+        (
+            {"a.csv": b"age\n", "b.csv": b"age\n"},
+            "a.csv: the table is empty; there is no record after the header.",
+        ),
     ],
 )
 def test_a_folder_that_is_no_table(tmp_path: Path, contents: dict[str, bytes], sentence: str) -> None:

@@ -17,6 +17,7 @@ import pytest
 import sudare as sd
 from sudare.tables import parquet_files
 from sudare.tables.statistics_files import with_readstat
+from sudare.verbs.draft import draft
 from tests.tables.sas import MISSING, MISSING_A, SasColumn, sas_file
 
 LABELS = {"sex": {1: "male", 2: "female"}, "age": {99: "not known"}}
@@ -94,6 +95,17 @@ def test_the_schema_says_whether_codes_or_labels_are_the_values(tmp_path: Path, 
     ]
 
 
+def test_declared_values_say_it_too(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"sex": [1.0, 2.0, 3.0]})
+    pyreadstat.write_sav(
+        frame, str(tmp_path / "p.sav"), variable_value_labels={"sex": {1: "male", 2: "female"}}
+    )
+    by_label = sd.Schema.from_roles(quasi=["sex"], domains={"sex": ["male", "female", "3"]})
+    assert sd.read(tmp_path / "p.sav", by_label).frame()["sex"].to_list() == ["male", "female", "3"]
+    by_code = sd.Schema.from_roles(quasi=["sex"], bounds={"sex": (1, 3)})
+    assert sd.read(tmp_path / "p.sav", by_code).frame()["sex"].to_list() == [1, 2, 3]
+
+
 def test_codes_that_have_one_label(tmp_path: Path) -> None:
     frame = pd.DataFrame({"ill": [1.0, 2.0, 3.0]})
     labels = {"ill": {1: "flu", 2: "other", 3: "other"}}
@@ -143,6 +155,8 @@ def test_old_texts_in_another_encoding(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"aaXXXX", "東京x".encode("shift_jis").ljust(6)))
     read = sd.read(path, csv=sd.CsvFormat(encoding="shift_jis")).frame()["name"].to_list()
     assert [text.strip() for text in read] == ["東京x"]
+    drafted = draft(path, sd.CsvFormat(encoding="shift_jis"))
+    assert '[csv]\nencoding = "shift_jis"' in drafted
     with pytest.raises(sd.InputError, match="there is no encoding 'klingon'"):
         sd.read(path, csv=sd.CsvFormat(encoding="klingon"))
     with pytest.raises(

@@ -15,7 +15,7 @@ import polars as pl
 
 from sudare.errors import InputError
 from sudare.tables.arrow_files import read_arrow
-from sudare.tables.attribute import Type
+from sudare.tables.attribute import Kind, Type
 from sudare.tables.csv_files import CSV_ENDINGS, CsvFile, open_csv
 from sudare.tables.databases import READERS, is_url, read_database
 from sudare.tables.file_kinds import refuse_other_kind
@@ -48,6 +48,9 @@ class Asked:
     csv: CsvFormat = field(default_factory=CsvFormat)
     sheet: str | None = None
     types: Mapping[str, Type] = field(default_factory=dict)
+    """That are declared, by column."""
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    """The same, also where the declared values tell what they are."""
 
     @classmethod
     def of(cls, schema: Schema | None, csv: CsvFormat | None, sheet: str | None) -> Asked:
@@ -55,7 +58,8 @@ class Asked:
         if schema is None:
             return cls(csv or CsvFormat(), sheet)
         types = {name: own.type for name, own in schema.attributes.items() if own.type}
-        return cls(csv or schema.csv, schema.sheet if sheet is None else sheet, types)
+        kinds = {name: own.kind for name, own in schema.attributes.items() if own.kind}
+        return cls(csv or schema.csv, schema.sheet if sheet is None else sheet, types, kinds)
 
 
 def is_csv(source: Any) -> bool:
@@ -167,7 +171,7 @@ def _read_file(path: Path, asked: Asked) -> tuple[pl.DataFrame, Source]:
         return frame, Source(path.name, lambda row: f"row {row + first}", notes=tuple(about["notes"]))
     if ending in PROGRAMS:
         codes, labels, notes = read_statistics(path, asked.csv.encoding)
-        frame, left, more = labels.applied(codes, asked.types, path.name)
+        frame, left, more = labels.applied(codes, asked.kinds, path.name)
         return frame, Source(path.name, notes=(*notes, *more), labels=left)
     if ending not in PLAIN_READERS:
         refuse_other_kind(path)

@@ -8,6 +8,7 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -57,7 +58,7 @@ class CsvFile:
     def slices(self) -> Iterator[pl.DataFrame]:
         """Parse the file, every column as text, some records at a time; refuse it if any record is damaged."""
         names = self.header()
-        records, odd = self._checked(len(names))
+        records, odd = self._counted
         if records < 1:
             raise InputError(f"{self.name}: the table is empty; there is no record after the header.")
         data, newline = (self._plain(), LF) if odd else (self.data, self.newline)
@@ -104,9 +105,10 @@ class CsvFile:
     def _delimiter(self) -> str:
         return self.format.delimiter or ","
 
+    @property
     def records(self) -> int:
-        """Return how many records stand after the header."""
-        return self._checked(len(self.header()))[0]
+        """How many records stand after the header."""
+        return self._counted[0]
 
     def header(self) -> list[str]:
         """Return the names of the columns."""
@@ -140,8 +142,10 @@ class CsvFile:
     def _scan(self, fields: int, stop_at: int) -> tuple[int, int, int, int, bool]:
         return _kernels.scan_csv(self.data, *self._signs(), fields, stop_at)
 
-    def _checked(self, fields: int) -> tuple[int, bool]:
-        """Return the number of records after the header, and whether the file must be made plain first."""
+    @cached_property
+    def _counted(self) -> tuple[int, bool]:
+        """The number of records after the header, and whether the file must be made plain first."""
+        fields = len(self.header())
         fault, line, record_fields, records, odd = self._scan(fields, -1)
         if fault == 0:
             return records - 1, odd

@@ -2,6 +2,7 @@
 
 out/
   hand-over/   data.parquet, data.csv (of several views: NAME.parquet, NAME.csv), law.json, certificate.json;
+               copies in other formats that were asked for: data.xlsx, data.ods, data.dta, data.sav, data.json;
                a large table stands in data.00001.parquet, data.00002.parquet, ...
   keep/        report.html, plan.json, holder.json: they tell about the original, and only the owner can read them
 """

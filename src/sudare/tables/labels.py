@@ -12,7 +12,7 @@ from sudare.errors import InputError
 from sudare.tables.text import shown, spelled
 
 if TYPE_CHECKING:
-    from sudare.tables.attribute import Type
+    from sudare.tables.attribute import Kind
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Labels:
     """By column: the label of each code, which is written as text."""
 
     def applied(
-        self, frame: pl.DataFrame, types: Mapping[str, Type], where: str
+        self, frame: pl.DataFrame, kinds: Mapping[str, Kind], where: str
     ) -> tuple[pl.DataFrame, Labels, list[str]]:
         """Put labels in the place of codes, where they are the values; return what is left of the labels, and notes.
 
@@ -41,19 +41,19 @@ class Labels:
         """
         columns, left, notes = [], {}, []
         for series in frame.iter_columns():
-            labels, type_ = self.codes.get(series.name, {}), types.get(series.name)
+            labels, kind = self.codes.get(series.name, {}), kinds.get(series.name)
             if not labels:
                 columns.append(series)
                 continue
             codes = series.drop_nulls().unique().sort()
             texts = [labels.get(spelled(code)) for code in codes.to_list()]
-            if type_ == "text":
+            if kind == "text":
                 texts = [text or spelled(code) for code, text in zip(codes.to_list(), texts, strict=True)]
                 _refuse_alike(texts, codes, series.name, where)
-            elif type_ is not None or None in texts or len(set(texts)) < len(texts):
+            elif kind is not None or None in texts or len(set(texts)) < len(texts):
                 columns.append(series)
                 left[series.name] = labels
-                if type_ is None and any(texts):
+                if kind is None and any(texts):
                     notes.append(
                         f"column '{series.name}': some codes have no label of their own, so codes are its values; for labels, "
                         'declare type = "text"'

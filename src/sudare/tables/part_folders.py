@@ -81,14 +81,14 @@ class CsvParts:
         return self.files[0].guessed_encoding
 
     def slices(self) -> Iterator[pl.DataFrame]:
-        """Parse the files one after the other."""
-        for file in self.files:
+        """Parse the files one after the other; those without records are left out, if there are others."""
+        for file in [file for file in self.files if file.records] or self.files[:1]:
             yield from file.slices()
 
     def place(self, row: int) -> str:
         """Say where a row stands: in which file, and on which line."""
         for file in self.files:
-            if row < (records := file.records()):
+            if row < (records := file.records):
                 return f"{file.name}, {file.place(row)}"
             row -= records
         return "one of its rows"

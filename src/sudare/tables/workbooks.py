@@ -93,7 +93,7 @@ def _parts(path: Path) -> dict[str, bytes]:
         names = [name for name in archive.members if NEEDED.fullmatch(name)]
         parts = dict(zip(names, archive.unpacked(*names), strict=True))
     for name, content in parts.items():
-        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+        if b"<!DOCTYPE" in content or b"<!ENTITY" in content or b"\0" in content[:4]:  # the last is UTF-16
             raise InputError(
                 f"{path}: {name} in it declares XML entities, which no spreadsheet program writes. Ask for it again."
             )

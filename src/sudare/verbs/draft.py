@@ -93,7 +93,10 @@ def draft(
         roles = Schema.from_roles(other=list(table.columns), missing_values=unknown)
         table = read(source, roles, csv=csv, sheet=sheet, engine=engine, memory=memory)
     guesses = {name: guess_attribute(table[name], len(table)) for name in table.columns}
-    return "\n".join([*_head(table, unknown, guesses, _named(source), sheet), *_body(table, guesses)]) + "\n"
+    return (
+        "\n".join([*_head(table, unknown, guesses, _named(source), sheet, csv), *_body(table, guesses)])
+        + "\n"
+    )
 
 
 def _named(source: Any) -> str | None:
@@ -107,7 +110,12 @@ def _named(source: Any) -> str | None:
 
 
 def _head(
-    table: Table, unknown: list[str], guesses: dict[str, Guess], name: str | None, sheet: str | None
+    table: Table,
+    unknown: list[str],
+    guesses: dict[str, Guess],
+    name: str | None,
+    sheet: str | None,
+    csv: CsvFormat | None,
 ) -> Iterator[str]:
     yield toml_comment(
         f"A draft for {table.source.name} ({len(table):,} rows). Review every role before you rely on it:"
@@ -129,14 +137,17 @@ def _head(
         yield f"missing_values = {toml(unknown)}   # texts that seem to mean: not known"
     if sheet is not None:
         yield f"sheet = {toml(sheet)}"
-    if table.source.csv is not None and (fields := _unusual(table.source.csv)):
+    # Of a file of Stata or SPSS, only what was said is known.
+    if (written := table.source.csv or csv) is not None and (fields := _unusual(written)):
         yield from ("", "[csv]", *(f"{key} = {toml(value)}" for key, value in fields.items()))
 
 
 def _unusual(csv: CsvFormat) -> dict[str, Any]:
     """What of a CSV file's format is worth writing down."""
     plain = CsvFormat(delimiter=",", encoding="utf-8", decimal=".", trim=False)
-    return {key: value for key, value in csv.model_dump().items() if value != getattr(plain, key)}
+    return {
+        key: value for key, value in csv.model_dump(exclude_none=True).items() if value != getattr(plain, key)
+    }
 
 
 def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
