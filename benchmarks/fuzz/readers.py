@@ -10,6 +10,7 @@ import random
 import shutil
 import sqlite3
 import tempfile
+import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -43,6 +44,9 @@ from sudare.randomization.estimate import estimate
 from sudare.randomization.files import read_matrix, read_prior
 from sudare.randomization.published import PublishedCounts
 from sudare.tables.attribute import Attribute
+from sudare.tables.copies import write_copy
+from sudare.tables.labels import Labels
+from sudare.tables.runs import Runs
 
 
 @dataclass(frozen=True)
@@ -407,6 +411,49 @@ def _maker(*endings: str) -> Callable[[Path, random.Random], None]:
     return make
 
 
+@cache
+def _copy(ending: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"people.{ending}"
+        labels = Labels({"age": "Age in years"}, {"age": {"30": "thirty", "40": "forty"}})
+        write_copy(Runs.of(FRAME), labels, path)
+        return path.read_bytes()
+
+
+def _make_workbook(folder: Path, rng: random.Random) -> None:
+    """Change what is in a part: its archive's checksums would tell that bytes of it were changed."""
+    ending = rng.choice(["xlsx", "ods"])
+    with zipfile.ZipFile(io.BytesIO(_copy(ending))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    if rng.random() < 0.8:
+        chosen = rng.choice(list(parts))
+        parts[chosen] = (mutate_text if rng.random() < 0.7 else mutate_bytes)(parts[chosen], rng)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    whole = packed.getvalue()
+    (folder / f"people.{ending}").write_bytes(whole if rng.random() < 0.8 else mutate_bytes(whole, rng))
+
+
+def _make_statistics(folder: Path, rng: random.Random) -> None:
+    ending = rng.choice(["dta", "sav"])
+    (folder / f"people.{ending}").write_bytes(mutate_bytes(_copy(ending), rng))
+
+
+def _make_zip(folder: Path, rng: random.Random) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("people.csv", mutate_text(TABLE, rng))
+    (folder / "people.zip").write_bytes(
+        packed.getvalue() if rng.random() < 0.3 else mutate_bytes(packed.getvalue(), rng)
+    )
+
+
+def _make_json(folder: Path, rng: random.Random) -> None:
+    (folder / "people.json").write_bytes(mutate_text(_copy("json"), rng))
+
+
 def _read_table(folder: Path) -> None:
     table = sd.read(next(folder.iterdir()))
     if table.frame().height != len(table):
@@ -505,6 +552,10 @@ READERS: dict[str, Reader] = {
     "Parquet tables": Reader(_maker("parquet"), _read_table),
     "Arrow tables": Reader(_maker("arrow", "feather"), _read_table),
     "JSON lines": Reader(_maker("jsonl"), _read_table),
+    "JSON arrays": Reader(_make_json, _read_table),
+    "zipped tables": Reader(_make_zip, _read_table),
+    "workbooks": Reader(_make_workbook, _read_table),
+    "Stata and SPSS tables": Reader(_make_statistics, _read_table),
     "ledgers": Reader(_make_ledger, _read_ledger),
 }
 if hasattr(Certificate, "open"):

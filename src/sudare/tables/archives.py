@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -14,7 +16,11 @@ from sudare.tables.text import listed
 UNPACKED_FLOOR, UNPACKED_PER_BYTE = 2**28, 200
 """Bytes that a packed file unpacks to: so many, or so many for each of its own."""
 MAX_MEMBERS = 10_000
-BROKEN = (zipfile.BadZipFile, OSError, EOFError, zlib.error, NotImplementedError, RuntimeError, ValueError)
+BROKEN = (
+    *(zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError),
+    *(zlib.error, lzma.LZMAError, struct.error, LookupError),
+)
+"""What Python's own reader raises over a damaged archive."""
 
 
 class Archive:
@@ -22,12 +28,13 @@ class Archive:
 
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self.path, self._file = path, file
-        self.members = {one.filename: one for one in file.infolist() if not one.is_dir()}
-        if len(file.infolist()) > MAX_MEMBERS:
+        files = [one for one in file.infolist() if not one.filename.endswith("/")]
+        self.members = {one.filename: one for one in files}
+        if len(files) > MAX_MEMBERS:
             raise InputError(
                 f"{path}: it has more than {MAX_MEMBERS:,} files in it. Unpack it, and name one of them."
             )
-        if len(self.members) < sum(not one.is_dir() for one in file.infolist()):
+        if len(self.members) < len(files):
             raise InputError(
                 f"{path}: two files in it have one name, so that nobody can say which is meant. Pack it again."
             )

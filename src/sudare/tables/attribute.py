@@ -96,7 +96,6 @@ class Attribute(SchemaPart):
     """Of a person or household: whether published rows say, by a number of their own, which of them belong together."""
     most_rows: int | None = Field(default=None, ge=1, le=1_000_000)
     """Of a person or household: with how many rows differential privacy protects them; any more are left out at random."""
-
     label: Label | None = None
     """What the column is called in files of Stata and SPSS, beside its name."""
     codes: dict[str, Label] | None = Field(default=None, max_length=MAX_CODES)

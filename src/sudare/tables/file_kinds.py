@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sudare.errors import InputError
+from sudare.tables.archives import BROKEN
 
 HEAD = 4096  # bytes that are looked at
 OLE_HEAD = 2**20  # of an old Office file, whose parts may be named anywhere
@@ -213,7 +214,7 @@ def _in_zip(path: Path) -> FileKind:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             mimetype = archive.open("mimetype").read(100) if "mimetype" in names else b""
-    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error):
+    except BROKEN:
         return ZIP
     if "xl/workbook.xml" in names:
         return WORKBOOK
