@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import re
+import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -325,6 +326,16 @@ def test_entities_are_refused(tmp_path: Path) -> None:
         "xl/worksheets/sheet1.xml in it declares XML entities, which no spreadsheet program writes."
         in refused(path)
     )
+
+
+@pytest.mark.parametrize("piece", [b'<c t="e" ', b"<c><f>", b't="e" ', b"<c ><f "])
+def test_a_sheet_that_is_made_to_be_slow(tmp_path: Path, piece: bytes) -> None:
+    path = excel(tmp_path / "p.xlsx", [["a"], ["x"]])
+    slow = b"<!-- <c " + piece * 200_000 + b" --></worksheet>"
+    changed(path, {"xl/worksheets/sheet1.xml": lambda xml: xml.replace(b"</worksheet>", slow)})
+    start = time.monotonic()
+    assert read(path).rows() == [("x",)]
+    assert time.monotonic() - start < 5
 
 
 def test_a_workbook_that_unpacks_to_far_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import re
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from types import NoneType
 from typing import Any
 from xml.etree import ElementTree
 
@@ -39,16 +40,20 @@ NEEDED = re.compile(
     r"(\[Content_Types\]\.xml|_rels/\.rels|xl/.*\.(xml|rels)|mimetype|content\.xml|META-INF/manifest\.xml)"
 )
 RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-CELL = rb"<(?:\w+:)?c\b([^>]*)>"
-ERROR = re.compile(CELL + rb"(?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>([^<]*)<", re.DOTALL)
+# No sign of these can stand for many tags: so they take no longer for a file that is made to be slow.
+FORMULA = rb"<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]*+</(?:\w+:)?f>)\s*+"
+ERROR = re.compile(rb'<(?:\w+:)?c\b(?=[^<>]*?\bt="e")([^<>]*+)>(?:%s)?<(?:\w+:)?v>([^<]*)<' % FORMULA)
 NEVER_CALCULATED = re.compile(
-    CELL
-    + rb"<(?:\w+:)?f\b(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?</(?:\w+:)?c>"
+    rb"<(?:\w+:)?c\b([^<>]*+)>%s(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?</(?:\w+:)?c>" % FORMULA
 )
 REFERENCE = re.compile(rb'\br="([A-Z]+[0-9]+)"')
-ODS_ERROR = re.compile(rb'calcext:value-type="error"[^>]*>\s*<text:p>([^<]*)<')
+ODS_ERROR = re.compile(rb'calcext:value-type="error"[^<>]*>\s*<text:p>([^<]*)<')
 ODS_MERGED = re.compile(rb'table:number-(?:columns|rows)-spanned="(?:[2-9]|[1-9][0-9]+)"')
 
+KINDS = {
+    **{str: "texts", bool: "truth values", dt.date: "dates", dt.datetime: "dates"},
+    **{dt.time: "times", dt.timedelta: "spans of time"},
+}
 Cell = str | float | bool | dt.datetime | dt.date | dt.time | dt.timedelta | None
 
 
@@ -152,7 +157,7 @@ def _sheet_part(parts: dict[str, bytes], sheet: str) -> bytes:
 
 def _refuse_faults(content: bytes, where: str) -> None:
     for cell in ERROR.finditer(content):
-        if b't="e"' in cell[1] and cell[2] != NOT_AVAILABLE.encode():
+        if cell[2] != NOT_AVAILABLE.encode():
             raise InputError(
                 f"{where}, cell {_reference(cell[1])}: it has the error {cell[2].decode(errors='replace')}. Fix the formula, or empty the cell."
             )
@@ -259,7 +264,7 @@ def _letters(column: int) -> str:
 
 def _column(name: str, cells: list[Cell], notes: list[str]) -> pl.Series:
     """Return cells as a column: numbers, dates, times, truth values, or texts; what is mixed is texts."""
-    kinds = {_kind(cell) for cell in cells if cell is not None}
+    kinds = {KINDS.get(own, "numbers") for own in set(map(type, cells)) - {NoneType}}
     if len(kinds) > 1:
         notes.append(f"column '{name}' mixes {' and '.join(sorted(kinds))}: it is read as texts")
         return pl.Series(name, [None if cell is None else spelled(cell) for cell in cells], dtype=pl.String)
@@ -269,16 +274,6 @@ def _column(name: str, cells: list[Cell], notes: list[str]) -> pl.Series:
         return days if bool((days.cast(moments.dtype) == moments).all()) else moments
     column = pl.Series(name, cells)
     return whole_if_all_are(column)
-
-
-def _kind(cell: Cell) -> str:
-    if isinstance(cell, bool):
-        return "truth values"
-    if isinstance(cell, dt.date):
-        return "dates"
-    if isinstance(cell, dt.timedelta):
-        return "spans of time"
-    return {str: "texts", dt.time: "times"}.get(type(cell), "numbers")
 
 
 def _moment(cell: Any) -> dt.datetime | None:
