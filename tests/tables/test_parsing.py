@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sudare.tables.parsing import encode_text, infer_type, parse
+import sudare as sd
+from sudare.tables.parsing import date_forms, encode_text, infer_type, parse
 
 moderate = settings(max_examples=100)
 
@@ -161,3 +164,54 @@ def test_texts_become_typed_values(texts: list, options: dict, values: list, wro
 
 def test_rows_of_a_wrong_type_are_named_once_each() -> None:
     assert encoded(["x", "1", "x", "y"], type_="integer")[1] == [0, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("%m/%d/%Y", "1/22/2020"),
+        ("%d.%m.%Y", "22.01.2020"),
+        ("%d %b %Y", "22 Jan 2020"),
+        ("%Y%m%d", "20200122"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_dates_are_read_in_the_form_that_is_declared(
+    tmp_path: Path, form: str, text: str, engine: Any
+) -> None:
+    (tmp_path / "people.csv").write_text(f"day,ill\n{text},a\n{text},b\n")
+    schema = sd.Schema.from_dict(
+        {
+            "attributes": {
+                "day": {"role": "quasi", "type": "date", "format": form},
+                "ill": {"role": "sensitive"},
+            }
+        }
+    )
+    table = sd.read(tmp_path / "people.csv", schema, engine=engine)
+    assert table["day"].values.to_list() == [dt.date(2020, 1, 22)]
+    assert sd.Schema.from_dict({"attributes": {"day": schema["day"]}})["day"].format == form
+
+
+def test_a_date_in_another_form_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("day\n22/01/2020\n1/22/2020\n")
+    schema = sd.Schema.from_dict(
+        {"attributes": {"day": {"role": "quasi", "type": "date", "format": "%d/%m/%Y"}}}
+    )
+    with pytest.raises(sd.InputError, match="line 3, column 'day': '1/22/2020' is not a date"):
+        sd.read(tmp_path / "people.csv", schema)
+
+
+@pytest.mark.parametrize("form", ["%Y", "%d/%m", "d/m/Y", "%q", ""])
+def test_a_form_that_is_no_date_is_refused(form: str) -> None:
+    with pytest.raises(sd.InputError, match="must say day, month and year"):
+        sd.Schema.from_dict({"attributes": {"day": {"role": "quasi", "type": "date", "format": form}}})
+    with pytest.raises(sd.InputError, match="is not of type 'date'"):
+        sd.Schema.from_dict({"attributes": {"day": {"role": "quasi", "format": "%d/%m/%Y"}}})
+
+
+def test_what_tells_day_from_month_is_told() -> None:
+    assert date_forms(pl.Series(["13/1/2020", "1/2/2020"])) == ["%d/%m/%Y"]
+    assert date_forms(pl.Series(["13/1/2020", "1/13/2020"])) == []
+    assert date_forms(pl.Series(["12345678"])) == []
+    assert date_forms(pl.Series(["20200122"])) == ["%Y%m%d"]

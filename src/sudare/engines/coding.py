@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -127,8 +128,9 @@ def encode(
     return coded.with_values(typed), coded.rows_with(wrong)
 
 
-def how_to_parse(attribute: Attribute) -> dict[str, bool]:
+def how_to_parse(attribute: Attribute) -> dict[str, Any]:
     """Say what a declared type adds to how texts are parsed."""
     if attribute.type is None:
         return {}
-    return {"zoned": stored_type(attribute) == ZONED, "clip": attribute.outside == "clip"}
+    zoned, clip = stored_type(attribute) == ZONED, attribute.outside == "clip"
+    return {"zoned": zoned, "clip": clip, "form": attribute.format}

@@ -82,6 +82,8 @@ class Attribute(SchemaPart):
 
     role: Role
     type: Type | None = None
+    format: str | None = Field(default=None, max_length=100)
+    """How a date, or a date and time, is written in texts, such as "%d/%m/%Y"; None for YYYY-MM-DD."""
     hierarchy: HierarchyField | None = None
     domain: tuple[Scalar, ...] | None = None
     bounds: tuple[Bound, Bound] | None = None
@@ -123,6 +125,20 @@ class Attribute(SchemaPart):
     @classmethod
     def _domain_from_range(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, range) else value
+
+    @field_validator("format")
+    @classmethod
+    def _reads_what_it_writes(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        moment = dt.datetime(2001, 12, 23, 4, 5, 6)
+        try:
+            day = dt.datetime.strptime(moment.strftime(value), value).date()
+        except ValueError:
+            day = None
+        if day != moment.date():
+            raise ValueError(f"must say day, month and year, such as '%d/%m/%Y'. Got {shown(value)} instead")
+        return value
 
     @field_validator("hierarchy", mode="before")
     @classmethod
@@ -169,6 +185,8 @@ class Attribute(SchemaPart):
             raise ValueError(
                 f"is {self.role}, and only rows of a person or household can be linked, or be at most so many"
             )
+        if self.format is not None and self.type not in ("date", "datetime"):
+            raise ValueError("has a format, and is not of type 'date' or 'datetime'. Declare one of these")
         if self.domain is not None:
             if self.bounds is not None:
                 raise ValueError("has both a domain and bounds. Keep one")
@@ -230,6 +248,8 @@ def attribute_lines(attribute: Attribute) -> Iterator[str]:
     yield f"role = {toml(str(attribute.role))}"
     if attribute.type is not None:
         yield f"type = {toml(attribute.type)}"
+    if attribute.format is not None:
+        yield f"format = {toml(attribute.format)}"
     if attribute.domain is not None:
         yield f"domain = {toml(attribute.domain)}"
     if attribute.bounds is not None:

@@ -38,12 +38,18 @@ def infer_type(texts: pl.Series, decimal: str = ".") -> Type:
 
 
 def parse(
-    texts: pl.Series, type_: Type, decimal: str = ".", *, zoned: bool = False, clip: bool = False
+    texts: pl.Series,
+    type_: Type,
+    decimal: str = ".",
+    *,
+    zoned: bool = False,
+    clip: bool = False,
+    form: str | None = None,
 ) -> pl.Series:
     """Parse texts as a type; what cannot be parsed becomes null.
 
     `zoned` times must have a time zone, and others none. With `clip`, a whole number of any length is one: the nearest of
-    64 bits.
+    64 bits. `form` says how dates and times are written.
 
     >>> parse(pl.Series(["1,5", "x"]), "number", decimal=",").to_list()
     [1.5, None]
@@ -56,6 +62,8 @@ def parse(
         if decimal == ",":
             texts = texts.set(texts.str.contains(".", literal=True), None).str.replace(",", ".", literal=True)
         return _only(_only(texts, NUMBER), HAS_DIGIT).cast(pl.Float64, strict=False)
+    if form is not None:
+        return _by_form(texts, type_, form, zoned=zoned)
     if type_ == "date":
         return (
             _only(texts, DATE).str.replace_all("/", "-", literal=True).str.to_date("%Y-%m-%d", strict=False)
@@ -65,6 +73,42 @@ def parse(
         full = _with_seconds(texts.str.replace(ZONE, "")) + zone
         return full.str.to_datetime("%Y-%m-%d %H:%M:%S%.f%#z", time_unit="us", strict=False)
     return _with_seconds(texts).str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
+
+
+def _by_form(texts: pl.Series, type_: Type, form: str, *, zoned: bool) -> pl.Series:
+    """Parse dates or times that are written in a declared form; times without a zone are in UTC, if they need one."""
+    if type_ == "date":
+        return texts.str.to_date(form, strict=False)
+    times = texts.str.to_datetime(form, time_unit="us", strict=False)
+    if not zoned:
+        return times.dt.replace_time_zone(None)
+    return times.dt.convert_time_zone("UTC") if times.dtype.time_zone else times.dt.replace_time_zone("UTC")  # type: ignore[attr-defined]
+
+
+FORMS = (
+    *(f"%d{sign}%m{sign}%Y" for sign in "/.- "),
+    *(f"%m{sign}%d{sign}%Y" for sign in "/-"),
+    *("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%Y.%m.%d", "%Y%m%d"),
+    *("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y"),
+)
+"""In which dates are often written, beside YYYY-MM-DD."""
+
+
+def date_forms(texts: pl.Series) -> list[str]:
+    """Return the forms in which all of these texts are dates; more than one where they do not tell day from month.
+
+    >>> date_forms(pl.Series(["1/22/2020", "2/3/2020"])), date_forms(pl.Series(["1/2/2020"]))
+    (['%m/%d/%Y'], ['%d/%m/%Y', '%m/%d/%Y'])
+    """
+    texts = texts.drop_nulls()
+    if not len(texts):
+        return []
+    return [form for form in FORMS if not _plausible(texts.str.to_date(form, strict=False)).null_count()]
+
+
+def _plausible(days: pl.Series) -> pl.Series:
+    """Leave out days of years that nobody lived in: what looks like one is a number."""
+    return days.set(~days.dt.year().is_between(1850, 2150).fill_null(False), None)
 
 
 def _whole(digits: pl.Series, *, clip: bool) -> pl.Series:
@@ -94,12 +138,15 @@ def encode_text(
     *,
     zoned: bool = False,
     clip: bool = False,
+    form: str | None = None,
 ) -> tuple[Column, NDArray[np.int64]]:
     """Code a text column as its type (None: as the type its texts have).
 
     Also returns the rows whose text is not of the declared type; they are coded as missing.
     """
-    return typed_column(Column.encode(series), type_, decimal, missing_values, trim, zoned=zoned, clip=clip)
+    return typed_column(
+        Column.encode(series), type_, decimal, missing_values, trim, zoned=zoned, clip=clip, form=form
+    )
 
 
 def typed_column(
@@ -111,10 +158,11 @@ def typed_column(
     *,
     zoned: bool = False,
     clip: bool = False,
+    form: str | None = None,
 ) -> tuple[Column, NDArray[np.int64]]:
     """Type a coded text column, as `encode_text` does."""
     texts = coded.values.str.strip_chars(" \t") if trim else coded.values
     texts = texts.set(texts.is_in(missing_values), None)
-    typed = parse(texts, type_ or infer_type(texts, decimal), decimal, zoned=zoned, clip=clip)
+    typed = parse(texts, type_ or infer_type(texts, decimal), decimal, zoned=zoned, clip=clip, form=form)
     wrong = (texts.is_not_null() & typed.is_null()).arg_true().to_list()
     return coded.with_values(typed), coded.rows_with(wrong)
