@@ -11,7 +11,7 @@ from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SchemaPath, Source
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.engines.relational import Relational
-from sudare.privacy.uniqueness import warnings_about
+from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.tables.attribute import Role
 from sudare.tables.databases import safe_name
 from sudare.tables.lookalikes import lookalikes
@@ -34,7 +34,8 @@ def check(
         unique = unique_people(table)
     columns = [_described(table, name) for name in table.columns]
     alike = lookalike_values(table)
-    warnings = warnings_about(table, table.names(Role.sensitive))
+    looked_at = [column["column"] for column in columns if column["missing"] is not None]
+    warnings = [*warnings_about(table, table.names(Role.sensitive)), *joining_columns(table, looked_at)]
     if json:
         print_json(
             {

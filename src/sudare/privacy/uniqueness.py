@@ -1,4 +1,4 @@
-"""Sensitive values that are nearly all different: then l-diversity says little."""
+"""Values that are nearly all different: sensitive ones, of which l-diversity then says little, and those that are passed on."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
+from sudare.tables.attribute import Role
 from sudare.tables.table import Table
 
 NEARLY_ALL = 0.75  # as many different values as this share of the records
 FEWEST = 20  # records; among fewer, values that are all different are no wonder
+MANY_ALONE = 0.1  # of the records, from which on a column is said to join tables
 
 
 def is_nearly_unique(whole: Blocks) -> bool:
@@ -56,3 +58,27 @@ def warnings_about(table: Table, names: Sequence[str]) -> list[str]:
     """Return a warning for each of some sensitive attributes whose values are nearly all different."""
     blocks = [Blocks.of_table(table, [], name) for name in names]
     return [warning(whole) for whole in blocks if is_nearly_unique(whole)]
+
+
+def joining_columns(table: Table, names: Sequence[str]) -> list[str]:
+    """Return a warning for each of some columns that is published as it is, and by which another table that has it can be joined.
+
+    >>> import polars as pl, sudare as sd
+    >>> table = sd.read(pl.DataFrame({"age": [30] * 50, "spent": range(50)}), sd.Schema.from_roles(quasi=["age"], other=["spent"]))
+    >>> print(joining_columns(table, ["age", "spent"])[0])
+    'spent' is published as it is, and 50 of 50 records are alone with their value: whoever has another table with it can join the two. Round it, make it quasi, or leave it out.
+    """
+    own = set(table.publishable) & set(table.names(Role.other) + table.names(Role.sensitive))
+    passed = [name for name in names if name in own]
+    return [text for name in passed if (text := _joining(table, name)) is not None]
+
+
+def _joining(table: Table, name: str) -> str | None:
+    counts = table.counts([name])
+    alone = int((counts.weights == 1).sum())
+    if counts.total < FEWEST or alone < MANY_ALONE * counts.total:
+        return None
+    return (
+        f"'{name}' is published as it is, and {alone:,} of {counts.total:,} records are alone with their value: whoever has another "
+        "table with it can join the two. Round it, make it quasi, or leave it out."
+    )

@@ -12,6 +12,7 @@ import numpy as np
 
 from sudare.attacks.attack import attack_all
 from sudare.attacks.knowing import known_to_the_holder
+from sudare.engines.memory import Memory
 from sudare.errors import InputError
 from sudare.generalization.efforts import Effort
 from sudare.generalization.full_domain import Measure
@@ -28,7 +29,7 @@ from sudare.privacy.blocks import Blocks
 from sudare.privacy.certificate import Certificate
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
-from sudare.privacy.uniqueness import nearly_unique_values
+from sudare.privacy.uniqueness import joining_columns, nearly_unique_values
 from sudare.release.certify import Declared, HandedOver
 from sudare.release.release import Kept, Release
 from sudare.reports.generalization import write_generalization_report
@@ -296,11 +297,14 @@ def _record(
 
 
 def _warnings(table: Table, requirements: Sequence[BlockRequirement]) -> list[str]:
-    """Say where what was asked for says little."""
+    """Say where what was asked for says little, and by what records can be found in other tables."""
     attribute = sensitive_attribute(requirements, table)
+    # What an engine passes on it need not look at, and may have too many values of.
+    known = table.columns if isinstance(table.rows, Memory) else table.names(Role.sensitive)
+    joining = joining_columns(table, known)
     if attribute is None:
-        return []
-    return nearly_unique_values(Blocks.of_table(table, [], attribute), requirements)
+        return joining
+    return [*nearly_unique_values(Blocks.of_table(table, [], attribute), requirements), *joining]
 
 
 def _knowing(whole: Located, plan: GeneralizationPlan) -> dict[str, Any]:
