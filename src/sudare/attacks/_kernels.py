@@ -1,14 +1,31 @@
-"""Compiled: which blocks everybody may be in, and how many records of each sensitive value these have."""
+"""Compiled: which blocks everybody may be in, how many records of each sensitive value these have, and whose rows a group may be."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sudare.kernels import kernel, popcount
 
 Array = np.ndarray[Any, Any]
+
+
+class Known(NamedTuple):
+    """Households: of household h the values of its members, one per attribute, and how many have them."""
+
+    starts: Array
+    values: Array
+    weights: Array
+
+
+class Groups(NamedTuple):
+    """Groups of rows: of group g the blocks of its rows, and how many rows each; and how many groups are alike."""
+
+    starts: Array
+    blocks: Array
+    weights: Array
+    alike: Array
 
 
 @kernel
@@ -50,3 +67,94 @@ def add_records(
                 word &= word - np.uint64(1)
                 for i in range(starts[b], starts[b + 1]):
                     totals[u, sensitive[i]] += counts[i]
+
+
+@kernel
+def count_fitting(
+    known: Known, bits: Array, shared: Array, groups: Groups, first: Array, stop: Array
+) -> Array:  # pragma: no cover
+    """Return for every known household how many groups of rows may be it, the last of these, and how many have no other row.
+
+    The groups that are tried lie from `first` to `stop`. A household fits into a group if all its members can be given rows of
+    their own, by augmenting paths. Rows whose labels do not cover what all members share, by attribute, are none of its rows.
+    """
+    households = len(known.starts) - 1
+    found = np.zeros((households, 3), dtype=np.int64)
+    most_tuples, most_blocks = np.diff(known.starts).max(), np.diff(groups.starts).max()
+    given = np.zeros((most_tuples, most_blocks), dtype=np.int64)
+    covers = np.zeros((most_tuples, most_blocks), dtype=np.bool_)
+    left, reached_from = np.zeros(most_blocks, dtype=np.int64), np.zeros(most_blocks, dtype=np.int64)
+    queue, reached_by = np.zeros(most_tuples, dtype=np.int64), np.zeros(most_tuples, dtype=np.int64)
+    for h in range(households):
+        tuples = known.values[known.starts[h] : known.starts[h + 1]]
+        needs = known.weights[known.starts[h] : known.starts[h + 1]]
+        for g in range(first[h], stop[h]):
+            blocks = groups.blocks[groups.starts[g] : groups.starts[g + 1]]
+            own_rows = 0
+            for b in range(len(blocks)):
+                left[b] = groups.weights[groups.starts[g] + b]
+                word, shift = blocks[b] >> 6, np.uint64(blocks[b] & 63)
+                for a in shared:
+                    if not (bits[tuples[0, a], word] >> shift) & np.uint64(1):
+                        left[b] = 0
+                own_rows += left[b]
+            fits = True
+            for i in range(len(tuples)):
+                room = 0
+                for b in range(len(blocks)):
+                    word, shift = blocks[b] >> 6, np.uint64(blocks[b] & 63)
+                    covered = True
+                    for a in range(tuples.shape[1]):
+                        if not (bits[tuples[i, a], word] >> shift) & np.uint64(1):
+                            covered = False
+                            break
+                    covers[i, b] = covered
+                    given[i, b] = 0
+                    if covered:
+                        room += groups.weights[groups.starts[g] + b]
+                if room < needs[i]:
+                    fits = False
+                    break
+            for i in range(len(tuples) if fits else 0):
+                need = needs[i]
+                while need > 0 and fits:
+                    reached_from[: len(blocks)] = -1
+                    reached_by[: len(tuples)] = -1
+                    queue[0], head, tail, end = i, 0, 1, -1
+                    while head < tail and end < 0:
+                        u = queue[head]
+                        head += 1
+                        for b in range(len(blocks)):
+                            if reached_from[b] < 0 and covers[u, b]:
+                                reached_from[b] = u
+                                if left[b] > 0:
+                                    end = b
+                                    break
+                                for v in range(len(tuples)):
+                                    if given[v, b] > 0 and reached_by[v] < 0 and v != i:
+                                        reached_by[v] = b
+                                        queue[tail] = v
+                                        tail += 1
+                    if end < 0:
+                        fits = False
+                        break
+                    amount = min(need, left[end])
+                    u = reached_from[end]
+                    while u != i:
+                        amount = min(amount, given[u, reached_by[u]])
+                        u = reached_from[reached_by[u]]
+                    left[end] -= amount
+                    u = reached_from[end]
+                    given[u, end] += amount
+                    while u != i:
+                        b = reached_by[u]
+                        given[u, b] -= amount
+                        u = reached_from[b]
+                        given[u, b] += amount
+                    need -= amount
+            if fits:
+                found[h, 0] += groups.alike[g]
+                found[h, 1] = g
+                if own_rows == needs.sum():
+                    found[h, 2] += groups.alike[g]
+    return found

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sudare.attacks import background, homogeneity, proximity, reidentification, skewness
 from sudare.attacks.composition import composition
 from sudare.attacks.harmless import Harmless
+from sudare.attacks.households import households
 from sudare.attacks.intersection import Views, intersection
 from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
 from sudare.attacks.law_game import by_game
@@ -41,8 +42,9 @@ KNOWING: dict[str, Callable[..., Any]] = {
     "minimality": by_minimality,
     "downcoding": by_downcoding,
     "definetti": by_definetti,
+    "households": households,
 }
-"""Attacks of who knows the method; each takes the output, the schema, and its own options."""
+"""Attacks of who knows the method, or who belongs together; each takes the output, the schema, and its own options."""
 TOGETHER: dict[str, Callable[..., Any]] = {"intersection": intersection, "composition": composition}
 """Attacks on several outputs together."""
 NEED_SENSITIVE = ("homogeneity", "background", "skewness", "proximity")
@@ -73,6 +75,9 @@ def attack(
     climbs without need; options `population`, people like its own, and `truth`, to score by) and "definetti" (a
     model that is learned from the blocks; options `known` and `attribute`). If the known people have sensitive values,
     these are for scoring alone.
+
+    Households and persons with several rows are looked up with all of them by kind "households", where the option `known` are people
+    with their household; its options `unit`, `ties` and `k` say what ties rows together, and how many may be too few.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 2, "illness": ["flu", "HIV", "flu", "flu"]})

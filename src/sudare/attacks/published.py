@@ -118,6 +118,10 @@ class Published:
         """Return the blocks with their size and the text of their quasi values (q0, q1, ...)."""
         return self._blocks
 
+    def tuples(self) -> pl.DataFrame:
+        """Return how many records of each block (block, weight) have which sensitive values together (s0, s1, ...)."""
+        return self._tuples
+
     def counted(self, sensitive: str) -> pl.DataFrame:
         """Count the values of a sensitive attribute in every block, in the order of blocks and values."""
         return self._counted[sensitive]

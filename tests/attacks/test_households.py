@@ -1,0 +1,113 @@
+"""The household attack: against all matchings of small tables, and on releases that Sudare makes of households and persons."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from random import Random
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sudare as sd
+from sudare.attacks.attack import attack
+from sudare.attacks.households import households
+
+randoms = st.randoms(use_true_random=False)
+AGES, TOWNS = range(6), ["Ayr", "Bath"]
+DOMAINS = {"town": TOWNS}
+LINKED = sd.Schema.from_roles(
+    household="hid", quasi=["age", "town"], linked={"hid": True}, domains=DOMAINS
+)
+PASSED_ON = sd.Schema.from_roles(quasi=["age", "town"], other=["rent"], domains=DOMAINS)
+Row = tuple[str, str]
+Person = tuple[int, str]
+
+
+# -- against all matchings -------------------------------------------------------------------------
+
+
+def covers(row: Row, person: Person) -> bool:
+    age, town = row
+    if age.startswith("["):
+        low, high = (int(end) for end in age[1:-1].split(", "))
+        return low <= person[0] <= high and town in ("*", person[1])
+    return age in ("*", str(person[0])) and town in ("*", person[1])
+
+
+def fits(members: list[Person], rows: list[Row]) -> bool:
+    """Try all ways of giving every member a row."""
+    return any(
+        all(covers(row, person) for row, person in zip(chosen, members, strict=True))
+        for chosen in itertools.permutations(rows, len(members))
+    )
+
+
+def drawn(random: Random) -> tuple[dict[int, list[Person]], dict[int, list[Row]]]:
+    """Draw some households, and groups of labels that may or may not be theirs."""
+    labels = ["*", "[0, 2]", "[2, 4]", "[1, 5]", *map(str, AGES)]
+    known = {
+        hid: [(random.choice(AGES), random.choice(TOWNS)) for _ in range(random.randint(1, 4))]
+        for hid in range(random.randint(1, 5))
+    }
+    groups = {
+        number: [
+            (random.choice(labels), random.choice(["*", *TOWNS])) for _ in range(random.randint(1, 4))
+        ]
+        for number in range(10, 10 + random.randint(1, 6))
+    }
+    return known, groups
+
+
+def people_of(known: dict[int, list[Person]]) -> pl.DataFrame:
+    rows = [(hid, *person) for hid, members in known.items() for person in members]
+    return pl.DataFrame(rows, schema=["hid", "age", "town"], orient="row")
+
+
+def output_of(groups: dict[int, list[Row]], tie: str) -> pl.DataFrame:
+    rows = [(number, *row) for number, own in groups.items() for row in own]
+    return pl.DataFrame(rows, schema=[tie, "age", "town"], orient="row")
+
+
+@given(randoms)
+def test_linked_households_by_all_matchings(random: Random) -> None:
+    known, groups = drawn(random)
+    left = [
+        sum(len(rows) == len(members) and fits(members, rows) for rows in groups.values())
+        for members in known.values()
+    ]
+    learned = attack(output_of(groups, "hid"), LINKED, kind="households", known=people_of(known), k=3)
+    ((ties, found),) = learned.by_ties.items()
+    assert (ties, found.groups, learned.known) == (("hid",), len(groups), len(known))
+    assert found.candidates == Counter(left)
+    assert found.least == min(filter(None, left), default=0)
+    assert (found.alone, found.below) == (left.count(1), left.count(1) + left.count(2))
+    assert abs(found.named - sum(1 / n for n in left if n) / len(left)) < 1e-12
+
+
+@given(randoms)
+def test_rows_that_share_a_value_by_all_matchings(random: Random) -> None:
+    """A group may be several households, unless it has no more rows that could be anybody's of this one."""
+    known, groups = drawn(random)
+    left, alone = [], 0
+    shared = all(len({town for _, town in members}) == 1 for members in known.values())
+    one_age = all(len({age for age, _ in members}) == 1 for members in known.values())
+    for members in known.values():
+        age, town = members[0]
+        own = {
+            number: [
+                row
+                for row in rows
+                if (not shared or row[1] in ("*", town)) and (not one_age or covers((row[0], "*"), (age, town)))
+            ]
+            for number, rows in groups.items()
+        }
+        fitting = [number for number, rows in own.items() if fits(members, rows)]
+        left.append(len(fitting))
+        alone += len(fitting) == 1 and len(own[fitting[0]]) == len(members)
+    learned = attack(
+        output_of(groups, "rent"), PASSED_ON, kind="households", known=people_of(known), unit="hid"
+    )
+    ((ties, found),) = learned.by_ties.items()
+    assert (ties, found.candidates, found.alone) == (("rent",), Counter(left), alone)
