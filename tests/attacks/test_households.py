@@ -88,24 +88,14 @@ def test_linked_households_by_all_matchings(random: Random) -> None:
 
 @given(randoms)
 def test_rows_that_share_a_value_by_all_matchings(random: Random) -> None:
-    """A group may be several households, unless it has no more rows that could be anybody's of this one."""
+    """A group may be several households, unless it has no more rows that could be any member's of this one."""
     known, groups = drawn(random)
     left, alone = [], 0
-    shared = all(len({town for _, town in members}) == 1 for members in known.values())
-    one_age = all(len({age for age, _ in members}) == 1 for members in known.values())
     for members in known.values():
-        age, town = members[0]
-        own = {
-            number: [
-                row
-                for row in rows
-                if (not shared or row[1] in ("*", town)) and (not one_age or covers((row[0], "*"), (age, town)))
-            ]
-            for number, rows in groups.items()
-        }
-        fitting = [number for number, rows in own.items() if fits(members, rows)]
+        fitting = [rows for rows in groups.values() if fits(members, rows)]
         left.append(len(fitting))
-        alone += len(fitting) == 1 and len(own[fitting[0]]) == len(members)
+        theirs = [row for row in fitting[0] if any(covers(row, person) for person in members)] if fitting else []
+        alone += len(fitting) == 1 and len(theirs) == len(members)
     learned = attack(
         output_of(groups, "rent"), PASSED_ON, kind="households", known=people_of(known), unit="hid"
     )

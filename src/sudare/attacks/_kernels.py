@@ -71,12 +71,12 @@ def add_records(
 
 @kernel
 def count_fitting(
-    known: Known, bits: Array, shared: Array, groups: Groups, first: Array, stop: Array
+    known: Known, bits: Array, groups: Groups, first: Array, stop: Array
 ) -> Array:  # pragma: no cover
-    """Return for every known household how many groups of rows may be it, the last of these, and how many have no other row.
+    """Return for every known household how many groups of rows may have it, the last of these, and how many have just its rows.
 
-    The groups that are tried lie from `first` to `stop`. A household fits into a group if all its members can be given rows of
-    their own, by augmenting paths. Rows whose labels do not cover what all members share, by attribute, are none of its rows.
+    The groups that are tried lie from `first` to `stop`. A group may have a household if all members can be given rows of their
+    own, by augmenting paths; it has just its rows if no more of them could be any member's.
     """
     households = len(known.starts) - 1
     found = np.zeros((households, 3), dtype=np.int64)
@@ -90,14 +90,7 @@ def count_fitting(
         needs = known.weights[known.starts[h] : known.starts[h + 1]]
         for g in range(first[h], stop[h]):
             blocks = groups.blocks[groups.starts[g] : groups.starts[g + 1]]
-            own_rows = 0
-            for b in range(len(blocks)):
-                left[b] = groups.weights[groups.starts[g] + b]
-                word, shift = blocks[b] >> 6, np.uint64(blocks[b] & 63)
-                for a in shared:
-                    if not (bits[tuples[0, a], word] >> shift) & np.uint64(1):
-                        left[b] = 0
-                own_rows += left[b]
+            left[: len(blocks)] = groups.weights[groups.starts[g] : groups.starts[g + 1]]
             fits = True
             for i in range(len(tuples)):
                 room = 0
@@ -111,7 +104,7 @@ def count_fitting(
                     covers[i, b] = covered
                     given[i, b] = 0
                     if covered:
-                        room += groups.weights[groups.starts[g] + b]
+                        room += left[b]
                 if room < needs[i]:
                     fits = False
                     break
@@ -155,6 +148,10 @@ def count_fitting(
             if fits:
                 found[h, 0] += groups.alike[g]
                 found[h, 1] = g
-                if own_rows == needs.sum():
+                rest = 0  # rows that are left, and could be a member's
+                for b in range(len(blocks)):
+                    if covers[: len(tuples), b].any():
+                        rest += left[b]
+                if rest == 0:
                     found[h, 2] += groups.alike[g]
     return found

@@ -184,8 +184,7 @@ def _tied(
     first = np.searchsorted(groups.sizes, sizes)
     # The rows of a group that says what it is are all of its household; other groups may be several households.
     stop = np.searchsorted(groups.sizes, sizes, side="right") if linked else np.full_like(first, len(groups.sizes))
-    shared = np.array([a for a in range(len(quasi)) if not linked and _same(lookup.people[:, a], starts)], dtype=np.int64)
-    found = _kernels.count_fitting(Known(starts, lookup.people, weights), bits, shared, groups.arrays, first, stop)
+    found = _kernels.count_fitting(Known(starts, lookup.people, weights), bits, groups.arrays, first, stop)
     left, alone = found[:, 0], (found[:, 0] == 1) & (found[:, 2] == 1)
     if not linked:
         alone &= _theirs(people, unit, ties, groups, found[:, 1])
@@ -225,12 +224,6 @@ class _Grouped:
             alike["alike"].to_numpy().astype(np.int64),
         )
         return cls(arrays, alike["size"].to_numpy().astype(np.int64), alike.select(ties))
-
-
-def _same(values: Ints, starts: Ints) -> bool:
-    """Say whether all members of every household have one value."""
-    within = starts[:-1]
-    return bool((np.maximum.reduceat(values, within) == np.minimum.reduceat(values, within)).all())
 
 
 def _theirs(people: Table, unit: str, ties: Sequence[str], groups: _Grouped, found: Ints) -> NDArray[np.bool_]:
