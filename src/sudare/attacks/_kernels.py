@@ -70,29 +70,27 @@ def add_records(
 
 
 @kernel
-def count_fitting(
-    known: Known, bits: Array, groups: Groups, first: Array, stop: Array
-) -> Array:  # pragma: no cover
-    """Return for every known household how many groups of rows may have it, the last of these, and how many have just its rows.
+def fit(
+    known: Known, bits: Array, groups: Groups, first: Array, stop: Array, fits: Array
+) -> None:  # pragma: no cover
+    """Mark in `fits` which groups of rows, from `first` to `stop`, may have a household: 1, or 2 where they have just its rows.
 
-    The groups that are tried lie from `first` to `stop`. A group may have a household if all members can be given rows of their
-    own, by augmenting paths; it has just its rows if no more of them could be any member's.
+    All members must be given rows of their own, by augmenting paths. A group has just a household's rows if no more of them
+    could be any member's.
     """
-    households = len(known.starts) - 1
-    found = np.zeros((households, 3), dtype=np.int64)
     most_tuples, most_blocks = np.diff(known.starts).max(), np.diff(groups.starts).max()
     given = np.zeros((most_tuples, most_blocks), dtype=np.int64)
     covers = np.zeros((most_tuples, most_blocks), dtype=np.bool_)
     left, reached_from = np.zeros(most_blocks, dtype=np.int64), np.zeros(most_blocks, dtype=np.int64)
     queue, reached_by = np.zeros(most_tuples, dtype=np.int64), np.zeros(most_tuples, dtype=np.int64)
-    for h in range(households):
+    for h in range(len(first)):
         tuples = known.values[known.starts[h] : known.starts[h + 1]]
         needs = known.weights[known.starts[h] : known.starts[h + 1]]
         for g in range(first[h], stop[h]):
             blocks = groups.blocks[groups.starts[g] : groups.starts[g + 1]]
             left[: len(blocks)] = groups.weights[groups.starts[g] : groups.starts[g + 1]]
-            fits = True
-            for i in range(len(tuples)):
+            all_have_rows = True
+            for i in range(len(tuples)):  # most households are ruled out here
                 room = 0
                 for b in range(len(blocks)):
                     word, shift = blocks[b] >> 6, np.uint64(blocks[b] & 63)
@@ -106,11 +104,11 @@ def count_fitting(
                     if covered:
                         room += left[b]
                 if room < needs[i]:
-                    fits = False
+                    all_have_rows = False
                     break
-            for i in range(len(tuples) if fits else 0):
+            for i in range(len(tuples) if all_have_rows else 0):
                 need = needs[i]
-                while need > 0 and fits:
+                while need > 0 and all_have_rows:
                     reached_from[: len(blocks)] = -1
                     reached_by[: len(tuples)] = -1
                     queue[0], head, tail, end = i, 0, 1, -1
@@ -129,10 +127,9 @@ def count_fitting(
                                         queue[tail] = v
                                         tail += 1
                     if end < 0:
-                        fits = False
+                        all_have_rows = False
                         break
-                    amount = min(need, left[end])
-                    u = reached_from[end]
+                    amount, u = min(need, left[end]), reached_from[end]
                     while u != i:
                         amount = min(amount, given[u, reached_by[u]])
                         u = reached_from[reached_by[u]]
@@ -140,18 +137,14 @@ def count_fitting(
                     u = reached_from[end]
                     given[u, end] += amount
                     while u != i:
-                        b = reached_by[u]
-                        given[u, b] -= amount
-                        u = reached_from[b]
-                        given[u, b] += amount
+                        given[u, reached_by[u]] -= amount
+                        end = reached_by[u]
+                        u = reached_from[end]
+                        given[u, end] += amount
                     need -= amount
-            if fits:
-                found[h, 0] += groups.alike[g]
-                found[h, 1] = g
-                rest = 0  # rows that are left, and could be a member's
+            if all_have_rows:
+                fits[h, g] = 2
                 for b in range(len(blocks)):
-                    if covers[: len(tuples), b].any():
-                        rest += left[b]
-                if rest == 0:
-                    found[h, 2] += groups.alike[g]
-    return found
+                    if left[b] > 0 and covers[: len(tuples), b].any():
+                        fits[h, g] = 1
+                        break

@@ -122,7 +122,7 @@ def _told(
 ) -> tuple[list[BlockRequirement], str]:
     """Return what is promised and by which method: as given, or as the certificate beside the output says."""
     if requirements is None or method is None:
-        certificate = _certificate(output)
+        certificate = certificate_of(output)
         if certificate is None:
             raise ParameterError(
                 f"The {kind} attack needs to know how the output was made, and there is no certificate beside it. Give the "
@@ -140,7 +140,8 @@ def _told(
     return asked, method
 
 
-def _certificate(output: Output) -> Certificate | None:
+def certificate_of(output: Output) -> Certificate | None:
+    """Return the certificate that lies beside an output; None where there is none."""
     if isinstance(output, FileRows):
         output = output.paths[0]
     if not isinstance(output, str | Path):
