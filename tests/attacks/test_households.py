@@ -104,3 +104,60 @@ def test_rows_that_share_a_value_by_all_matchings(random: Random) -> None:
     )
     ((ties, found),) = learned.by_ties.items()
     assert (ties, found.candidates, found.alone) == ("rent", Counter(left), alone)
+
+
+@given(randoms)
+def test_what_is_certain_of_linked_households(random: Random) -> None:
+    known, groups = drawn(random)
+    ill = {number: [random.choice(["flu", "HIV", None]) for _ in rows] for number, rows in groups.items()}
+    certain = 0
+    for members in known.values():
+        fitting = [
+            set(ill[number])
+            for number, rows in groups.items()
+            if len(rows) == len(members) and fits(members, rows)
+        ]
+        certain += bool(fitting and set.intersection(*fitting))
+    schema = sd.Schema.from_roles(
+        household="hid", quasi=["age", "town"], sensitive=["ill"], linked={"hid": True}, domains=DOMAINS
+    )
+    output = output_of(groups, "hid").with_columns(
+        ill=pl.Series([one for own in ill.values() for one in own], dtype=pl.String)
+    )
+    assert attack(output, schema, kind="households", known=people_of(known)).certain == {"ill": certain}
+
+
+@given(randoms)
+def test_what_is_certain_of_households_by_counting(random: Random) -> None:
+    """All ways of choosing the rows of alike members have the value."""
+    known, groups = drawn(random)
+    rows = [row for own in groups.values() for row in own]
+    ill = [random.choice(["flu", "HIV", None]) for _ in rows]
+    certain = 0
+    for members in known.values():
+        alike = []
+        for person, count in Counter(members).items():
+            theirs = [value for row, value in zip(rows, ill, strict=True) if covers(row, person)]
+            ways = [set(own) for own in itertools.combinations(theirs, count)]
+            alike.append(bool(ways and set.intersection(*ways)))
+        certain += any(alike)
+    schema = sd.Schema.from_roles(household="hid", quasi=["age", "town"], sensitive=["ill"], domains=DOMAINS)
+    output = output_of(groups, "hid").drop("hid").with_columns(ill=pl.Series(ill, dtype=pl.String))
+    assert attack(output, schema, kind="households", known=people_of(known)).certain == {"ill": certain}
+
+
+@given(randoms)
+def test_rows_next_to_each_other_by_all_windows(random: Random) -> None:
+    known, groups = drawn(random)
+    rows = [row for own in groups.values() for row in own]
+    left = [
+        sum(fits(members, rows[at : at + len(members)]) for at in range(len(rows) - len(members) + 1))
+        for members in known.values()
+    ]
+    output = output_of(groups, "hid").drop("hid").with_columns(number=pl.int_range(pl.len()) + 7)
+    schema = sd.Schema.from_roles(quasi=["age", "town"], other=["number"], domains=DOMAINS)
+    shuffled = output.sample(fraction=1, shuffle=True, seed=random.randint(0, 99))
+    learned = attack(shuffled, schema, kind="households", known=people_of(known), unit="hid")
+    if any(len(members) <= len(rows) for members in known.values()):
+        assert learned.by_ties["the order of number"].candidates == Counter(left)
+    assert len(learned.by_ties) <= 1

@@ -9,6 +9,7 @@ import typer
 
 from sudare.attacks.attack import KINDS, NEED_SENSITIVE
 from sudare.attacks.attack import attack as attack_output
+from sudare.attacks.households import with_unit
 from sudare.attacks.intersection import views_of
 from sudare.attacks.published import people_of
 from sudare.attacks.randomized import law_of
@@ -29,6 +30,7 @@ from sudare.tables.table import Table
 Kind = Literal[
     "homogeneity", "background", "reidentification", "skewness", "proximity", "intersection", "law",
     "pk_game", "composition", "minimality", "downcoding", "definetti",
+    "households",
 ]  # fmt: skip
 
 
@@ -50,7 +52,7 @@ def attack(
         typer.Option(
             help="People whose quasi values an outsider knows: look them up in all views together (intersection) or in "
             "releases that were made without each other (composition); all people of the release (minimality, definetti); "
-            "the original of a randomized table (pk_game). "
+            "the original of a randomized table (pk_game); people with their household or person number (households). "
             "Or, for background, how many values an outsider can rule out.",
             metavar="PEOPLE|NUMBER",
         ),
@@ -84,6 +86,27 @@ def attack(
             "--strict", help="minimality: the release was made by mondrian --strict.", show_default=False
         ),
     ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            help="households: the column of the known people that says who belongs together.",
+            show_default="the schema's household or person",
+        ),
+    ] = None,
+    ties: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tie",
+            help="households: a column of the output in which rows that belong together agree. Give it again for more.",
+            show_default="all that are passed on",
+        ),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k", help="households: fewer groups that may be theirs are too few.", show_default="as promised"
+        ),
+    ] = None,
     floor: Annotated[
         int | None, typer.Option(help="skewness: only blocks of so many records are looked at.")
     ] = None,
@@ -110,6 +133,9 @@ def attack(
         "method": method,
         "attribute": attribute,
         "strict": strict,
+        "unit": unit,
+        "ties": ties,
+        "k": k,
         "floor": floor,
         "within": within,
         "relative": relative,
@@ -117,7 +143,7 @@ def attack(
     }
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if kind is None and known is not None and (len(output) > 1 or law_of(output[0]) is None):
-        kind = "intersection"
+        kind = _kind_with_known(output, schema, unit)
     if kind == "background" and known is not None:
         options["known"] = _number(known)
     with working(f"Attacking {', '.join(map(str, output))}"):
@@ -128,6 +154,12 @@ def attack(
         return
     for name, outcome in outcomes.items():
         say("[b]{}[/]\n{}", name, outcome)
+
+
+def _kind_with_known(output: list[Path], schema: Path, unit: str | None) -> Kind:
+    """Look known people up with all their rows, where it is said which these are, and by themselves in several views."""
+    one_table = len(output) == 1 and len(views_of(output[0])) == 1
+    return "households" if one_table and (unit or schema_of(schema).unit) else "intersection"
 
 
 def _number(known: str) -> int:
@@ -149,9 +181,10 @@ def _people(
             "--engine and --memory are for people that an outsider knows, who are read from a table of their own. Give "
             "--known, or --population and --truth. What was published is read some rows at a time."
         )
-    people = {
-        name: people_of(options[name], schema_of(schema), engine=engine, memory=memory) for name in given
-    }
+    people = {}
+    for name in given:
+        declared = with_unit(schema_of(schema), options.get("unit"))
+        people[name] = people_of(options[name], declared, engine=engine, memory=memory)
     for text in dict.fromkeys(text for table in people.values() for text in table.source.notes):
         note(text)
     return people
