@@ -110,6 +110,7 @@ def _assess() -> None:
     frame = pl.DataFrame({"zip": ["1", "1", "2"], "ill": ["a", "b", "a"]})
     schema = sd.Schema.from_roles(quasi=["zip"], sensitive=["ill"])
     sd.attack({"one": frame, "two": frame}, schema, kind="intersection", known=frame.select("zip"))
+    sd.attack(frame, schema, kind="households", known=frame, unit="ill")
     sd.assess(_many_attributes(), l=2, k=3, tight=True)
     for gain in (1, 300, 70_000):  # counted in numbers of one, two and four bytes
         marks = Marks(np.zeros((2, 2), dtype=np.int32), np.array([1, gain]))

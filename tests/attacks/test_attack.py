@@ -238,7 +238,7 @@ def test_results_are_told_in_words() -> None:
         (
             {"kind": "guess"},
             "must be one of homogeneity, background, reidentification, skewness, proximity, intersection, composition, minimality, "
-            "downcoding, definetti, law, pk_game. Got 'guess'",
+            "downcoding, definetti, households, law, pk_game. Got 'guess'",
         ),
         (
             {"kind": "homogeneity", "known": 2},

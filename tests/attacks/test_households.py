@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.attacks.attack import attack
-from sudare.attacks.households import households
+from sudare.attacks.households import known_to_belong_together
 
 randoms = st.randoms(use_true_random=False)
 AGES, TOWNS = range(6), ["Ayr", "Bath"]
@@ -161,3 +164,156 @@ def test_rows_next_to_each_other_by_all_windows(random: Random) -> None:
     if any(len(members) <= len(rows) for members in known.values()):
         assert learned.by_ties["the order of number"].candidates == Counter(left)
     assert len(learned.by_ties) <= 1
+
+
+# -- what ties rows together -----------------------------------------------------------------------
+
+
+def families(towns: int = 20, each: int = 10, members: int = 4) -> pl.DataFrame:
+    """Households that live in towns, which nobody is said to know."""
+    random = Random(0)
+    rows = [
+        (hid, hid % towns, random.randrange(80), random.choice("fm"), random.choice(["flu", "HIV", "gout"]))
+        for hid in range(towns * each)
+        for _ in range(members)
+    ]
+    return pl.DataFrame(rows, schema=["hid", "town", "age", "sex", "ill"], orient="row")
+
+
+def test_what_members_share_finds_households_though_many_share_it() -> None:
+    """Rows of ten households in each town, and three rows in each block: few blocks have rows of another one there."""
+    people, schema = families(), sd.Schema.from_roles(quasi=["age", "sex"], other=["town"], sensitive=["ill"])
+    published = sd.generalize(
+        sd.read(people.drop("hid"), schema), sd.KAnonymity(3), method="mondrian"
+    ).frame()
+    learned = attack(published, schema, kind="households", known=people, unit="hid")
+    by_town = learned.by_ties["town"]
+    assert (by_town.groups, learned.known, learned.worst) == (20, 200, by_town)
+    assert by_town.learned > 150
+    assert by_town.alone > 50
+    unscored = attack(published, schema, kind="households", known=people.drop("town", "ill"), unit="hid")
+    assert unscored.by_ties["town"] == by_town  # where one town is left, it is theirs
+    assert str(learned).startswith(
+        "Households looked up with all their rows: 200.\nTied by town, 20 groups: all rows of "
+    )
+
+
+def test_found_are_only_households_whose_values_these_are() -> None:
+    people = pl.DataFrame({"hid": [1, 1], "age": [30, 5], "town": ["Ayr", "Ayr"]})
+    output = pl.DataFrame({"age": ["30", "5", "9"], "town": ["Bath", "Bath", "Ayr"]})
+    schema = sd.Schema.from_roles(quasi=["age"], other=["town"])
+    elsewhere = attack(output, schema, kind="households", known=people, unit="hid").worst
+    assert (elsewhere.candidates, elsewhere.alone) == ({1: 1}, 0)
+    believed = attack(output, schema, kind="households", known=people.drop("town"), unit="hid").worst
+    assert (believed.candidates, believed.alone) == ({1: 1}, 1)
+
+
+def test_persons_are_looked_up_with_all_their_rows() -> None:
+    """Everybody of one age had both illnesses: no row says whose it is, and what they had is certain."""
+    visits = [(person, 30, ill) for person in range(4) for ill in ("flu", "HIV")]
+    people = pl.DataFrame(visits, schema=["pid", "age", "ill"], orient="row")
+    schema = sd.Schema.from_roles(person="pid", quasi=["age"], sensitive=["ill"], linked={"pid": True})
+    learned = attack(people, schema, kind="households", known=people, k=5)
+    assert (learned.unit, learned.worst.least, learned.worst.below) == ("person", 4, 4)
+    assert learned.certain == {"ill": 4}
+    assert str(learned).endswith("is right for 25.00%.\nill: of 4 (100.0%) some value is certain.")
+
+
+def test_nothing_ties_rows_together() -> None:
+    schema = sd.Schema.from_roles(household="hid", quasi=["age"])
+    learned = attack(
+        pl.DataFrame({"age": ["*"] * 3}),
+        schema,
+        kind="households",
+        known=pl.DataFrame({"hid": [1], "age": [3]}),
+    )
+    assert (learned.worst, learned.alone, learned.by_ties) == (None, 0, {})
+    assert str(learned).endswith("No column is published that could tie rows together.")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "needs to know who belongs together"),
+        ({"unit": "hid", "ties": ["rent"]}, "no column 'rent', which is said to tie rows together"),
+        ({"unit": "family"}, "the schema does not mention 'hid'"),
+        ({"unit": "hid", "k": 0}, "must be a whole number of 1 or more"),
+    ],
+)
+def test_what_it_cannot_do(options: dict[str, Any], message: str) -> None:
+    people = pl.DataFrame({"hid": [1], "age": [3]})
+    with pytest.raises(sd.SudareError, match=message):
+        attack(
+            pl.DataFrame({"age": ["*"]}),
+            sd.Schema.from_roles(quasi=["age"]),
+            kind="households",
+            known=people,
+            **options,
+        )
+
+
+# -- releases of a survey of households ------------------------------------------------------------
+
+QUASI = ["age", "rb090", "db040", "pb220a", "pl030"]
+
+
+def survey(data_folder: Path, members: int) -> pl.DataFrame:
+    """Return the first thousand households of so many members or more."""
+    people = pl.read_csv(data_folder / "eusilc" / "eusilc.csv", infer_schema_length=None)
+    large = pl.len().over("db030") >= members
+    return people.filter(large).filter(pl.col("db030").rank("dense") <= 1000)
+
+
+@pytest.mark.parametrize("method", ["minimal", "mondrian"])
+def test_rows_alone_do_not_hide_households(data_folder: Path, method: str) -> None:
+    """Three rows are in every block, and with the number of their household 95 of 100 households of three or more stand alone."""
+    people = survey(data_folder, members=3).select("db030", *QUASI)
+    schema = sd.Schema.from_roles(quasi=QUASI, other=["db030"])
+    published = sd.generalize(sd.read(people, schema), sd.KAnonymity(3), method=method).frame()
+    learned = attack(published, schema, kind="households", known=people, unit="db030", k=3)
+    assert (learned.known, learned.linked) == (1000, True)
+    assert learned.alone > 900
+
+
+@pytest.mark.parametrize(
+    ("quasi", "k"),
+    [
+        (["age", "rb090"], 3),
+        *(
+            pytest.param(quasi, k, marks=pytest.mark.slow)
+            for quasi in (["age", "rb090", "db040", "hsize"], QUASI)
+            for k in (2, 3, 5)
+        ),
+    ],
+)
+def test_linked_households_are_hidden(data_folder: Path, quasi: list[str], k: int) -> None:
+    people = survey(data_folder, members=1).select("db030", *quasi)
+    schema = sd.Schema.from_roles(household="db030", quasi=quasi, linked={"db030": True})
+    release = sd.generalize(sd.read(people, schema), sd.KAnonymity(k), suppress=0.02)
+    worst = attack(release.frame(), schema, kind="households", known=people, k=k).worst
+    assert (worst.below, worst.alone) == (0, 0)
+    assert worst.least >= k
+    assert worst.candidates.get(0, 0) == 1000 - release.frame()["db030"].n_unique()
+
+
+@pytest.mark.parametrize("method", ["minimal", "mondrian"])
+def test_households_whose_rows_are_not_linked_are_hidden(data_folder: Path, method: str) -> None:
+    quasi = ["age", "rb090", "db040", "hsize"]
+    people = survey(data_folder, members=1).select("db030", *quasi, "pl030")
+    schema = sd.Schema.from_roles(household="db030", quasi=quasi, sensitive=["pl030"])
+    release = sd.generalize(sd.read(people, schema), sd.KAnonymity(3), method=method)
+    assert attack(release.frame(), schema, kind="households", known=people).alone == 0
+
+
+def test_a_record_has_some_households(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people = survey(data_folder, members=1).select("db030", "age", "rb090", "pl030")
+    schema = sd.Schema.from_roles(household="db030", quasi=["age", "rb090"], other=["pl030"])
+    table = sd.read(people, schema)
+    published = sd.generalize(table, sd.KAnonymity(3), method="mondrian").frame()
+    whole = known_to_belong_together(published, table, 3)
+    assert whole == attack(published, schema, kind="households", known=table, k=3).summary()
+    monkeypatch.setattr("sudare.attacks.households.RECORDED", 100)
+    some = known_to_belong_together(published, table, 3)
+    assert some is not None
+    assert some["known"] == 100
+    assert known_to_belong_together(published, sd.read(people), 3) is None

@@ -194,3 +194,34 @@ def test_an_engine_is_for_who_is_known(run: Run, views: Path, arguments: list[st
     result = run("attack", *arguments, "--engine", "duckdb")
     assert result.code == 2
     assert "--engine and --memory are for people that an outsider knows" in result.err
+
+
+# -- households ---------------------------------------------------------------------------------------
+
+
+def test_known_people_are_looked_up_with_their_household(run: Run, tmp_path: Path) -> None:
+    schema = sd.Schema.from_roles(household="hid", quasi=["age"], sensitive=["ill"], linked={"hid": True})
+    (tmp_path / "sudare.toml").write_text(schema.to_toml())
+    rows = [f"{hid},{age},{ill}" for hid in range(6) for age, ill in ((30 + hid, "flu"), (hid, "HIV"))]
+    (tmp_path / "all.csv").write_text("\n".join(["hid,age,ill", *rows]))
+    (tmp_path / "known.csv").write_text("hid,age\n8,31\n8,1\n9,90\n")
+    assert run("generalize", "all.csv", "out", "-k", "3").code == 0
+    result = run("attack", "out", "--known", "known.csv", "--json")
+    assert result.code == 0, result.err
+    found = json.loads(result.out)["households"]
+    assert (found["unit"], found["known"], found["k"], found["linked"]) == ("household", 2, 3, True)
+    assert (found["by_ties"]["hid"]["least"], found["by_ties"]["hid"]["below"]) == (3, 0)
+    assert found["by_ties"]["hid"]["candidates"] == {"0": 1, "3": 1}
+    assert "fewer than 4 groups" in run("attack", "out", "--known", "known.csv", "-k", 4).out
+
+
+def test_an_undeclared_household_is_named(run: Run, tmp_path: Path) -> None:
+    schema = sd.Schema.from_roles(quasi=["age"], other=["rent", "ill"])
+    (tmp_path / "sudare.toml").write_text(schema.to_toml())
+    (tmp_path / "out.csv").write_text("age,rent,ill\n30,500,flu\n5,500,HIV\n30,700,flu\n8,700,flu\n")
+    (tmp_path / "known.csv").write_text("family,age\nA,30\nA,5\n")
+    options = ("--unit", "family", "--tie", "rent")
+    result = run("attack", "out.csv", "--known", "known.csv", *options)
+    assert result.code == 0, result.err
+    assert "households\nHouseholds looked up with all their rows: 1." in result.out
+    assert "Tied by rent, 2 groups: all rows of 1 (100.0%) are found." in result.out

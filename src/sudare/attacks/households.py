@@ -68,7 +68,7 @@ class Households:
         }
 
     def __str__(self) -> str:
-        lines = [f"Looked up with all their rows: {self.known:,} {self.unit}s."]
+        lines = [f"{self.unit.capitalize()}s looked up with all their rows: {self.known:,}."]
         lines += [self._sentence(ties, tied) for ties, tied in self.by_ties.items()]
         if not self.by_ties:
             lines.append("No column is published that could tie rows together.")
