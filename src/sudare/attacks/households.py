@@ -116,7 +116,7 @@ def households(
     Their column `unit` says who belongs together; it is the household or person of the schema, if not given. `ties` are columns of
     the output in which rows that belong together agree. Without them these are the number that a linked release has, or else every
     column that is passed on, by itself, and all of them that most known households agree in, together; rows are also taken to
-    belong together that stand next to each other by a number or text of which each row has its own. Where the known people have
+    belong together that stand next to each other by a number or text of which each row has its own, up to 2**15 rows. Where the known people have
     these columns too, that is for scoring: only what is true of a household is learned. Fewer groups than `k` are too
     few; it is what the certificate beside the output promises, or else 2.
 
@@ -159,7 +159,7 @@ def _households(
         grouped = [Grouped.agreeing(looked_up.published, ties or [unit], exact=linked)]
     else:
         grouped = list(guessed(looked_up.published, people, unit, looked_up.sizes))
-    sensitive = [name for name in schema.names(Role.sensitive) if name in rows.columns]
+    sensitive = [name for name in schema.names(Role.sensitive) if name in rows.columns and name != unit]
     return Households(
         unit=str(Role.person if unit in schema and schema[unit].role == Role.person else Role.household),
         known=len(looked_up.sizes),

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from sudare.attacks import _kernels
@@ -23,7 +24,7 @@ from sudare.tables.table import Table
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-MAX_FITS = 2**25  # pairs of a household and a group that are looked at at a time
+MAX_FITS = 2**23  # pairs of a household and a group that are looked at at a time
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Tied:
     below: int
     """Households with fewer than k groups, but some."""
     learned: int
-    """Households with one group, which has them: what its rows share is learned."""
+    """Households with one group, which has them: what its rows share is learned, by who knows that members agree in it."""
     alone: int
     """Those of them whose rows are found, for no more rows of the group could be any member's."""
     share: float
@@ -149,14 +150,19 @@ class LookedUp:
         group_of = grouped.values.select("tied").with_row_index("group").explode("tied")
         pairs = self.published.tuples().select(tie, value).unique()
         pairs = pairs.join(group_of, left_on=tie, right_on="tied", nulls_equal=True)
-        codes = pairs[value].rank("dense").fill_null(0).to_numpy()
-        having = np.zeros((len(grouped.sizes), int(codes.max()) + 1))
-        np.add.at(having, (pairs["group"].to_numpy(), codes), 1)
+        held = pairs.group_by("group", value).agg(groups=pl.len())
+        held = held.with_columns(alike=pl.Series(grouped.arrays.alike).gather(held["group"]))
+        in_all_alike = (
+            held.filter(pl.col("groups") == pl.col("alike")).select(value).unique().with_row_index("code")
+        )
+        held = held.join(in_all_alike, on=value, nulls_equal=True)  # no other value can be certain
+        holding = np.zeros((len(grouped.sizes), in_all_alike.height), dtype=np.float32)
+        holding[held["group"].to_numpy(), held["code"].to_numpy()] = held["groups"].to_numpy()
         certain = 0
         for fits in self._fits(grouped):
-            may = np.minimum(fits, 1).astype(np.float64)
-            left = may @ grouped.arrays.alike
-            certain += int(((may @ having == left[:, None]) & (left[:, None] > 0)).any(axis=1).sum())
+            may = np.minimum(fits, 1).astype(np.float32)
+            left = may @ grouped.arrays.alike.astype(np.float32)
+            certain += int(((may @ holding == left[:, None]) & (left[:, None] > 0)).any(axis=1).sum())
         return certain
 
     def certain_by_counting(self, sensitive: str) -> int:

@@ -15,7 +15,7 @@ from sudare.attacks.published import Published
 from sudare.tables.table import Table
 
 Ints = NDArray[np.int64]
-MAX_ORDERED = 2**17  # rows that are put in order
+MAX_ORDERED = 2**15  # rows that are put in order
 MAX_NEIGHBOURS = 12  # members of a household whose rows are looked for next to each other
 
 
