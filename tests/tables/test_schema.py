@@ -363,7 +363,9 @@ def attributes(draw: st.DrawFn) -> dict[str, Any]:
 
 def with_one_of_each_unit(parts: dict[str, dict[str, Any]]) -> bool:
     roles = [part["role"] for part in parts.values()]
-    return all(roles.count(unit) <= 1 for unit in UNITS)
+    linked = [part["role"] for part in parts.values() if part.get("linked")]
+    both = "household" in roles and "person" in linked
+    return all(roles.count(unit) <= 1 for unit in UNITS) and not both
 
 
 FORMATS = st.fixed_dictionaries(
@@ -454,9 +456,11 @@ def test_weights_are_quasi_unless_nobody_knows_them() -> None:
 
 
 def test_a_household_is_the_unit_rather_than_a_person() -> None:
-    schema = Schema.from_roles(person="pid", household="hid", quasi=["age"], linked={"pid": True})
+    with pytest.raises(InputError, match="link the rows of a person, 'pid', where households are protected"):
+        Schema.from_roles(person="pid", household="hid", quasi=["age"], linked={"pid": True})
+    schema = Schema.from_roles(person="pid", household="hid", quasi=["age"])
     assert schema.unit == "hid"
-    assert schema.names(Role.identifier) == ["hid"]
+    assert schema.names(Role.identifier) == ["hid", "pid"] or schema.names(Role.identifier) == ["pid", "hid"]
     assert Schema.from_roles(person="pid", quasi=["age"]).unit == "pid"
     assert Schema.from_roles(identifier=["pid"], quasi=["age"]).unit is None
 

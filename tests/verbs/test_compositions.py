@@ -179,3 +179,18 @@ def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
     rows = sd.Schema.from_roles(identifier=["hid"], quasi=QUASI, sensitive=["ill"])
     with pytest.raises(sd.InputError, match="the other way round"):
         sd.apply(release.plan, sd.read(frame, rows))
+
+
+def test_a_value_that_all_persons_of_a_composition_have_is_not_published() -> None:
+    visits = pl.DataFrame(
+        {
+            "hid": [i // 2 for i in range(48)],
+            "age": [30, 40] * 24,
+            "ill": ["flu", "HIV"] * 24,
+            "sex": ["f"] * 48,
+        }
+    )
+    person = sd.Schema.from_roles(person="hid", quasi=QUASI, sensitive=["ill"], linked={"hid": True})
+    with pytest.raises(sd.RequirementError):
+        sd.generalize(sd.read(visits, person), [sd.KAnonymity(3), sd.LDiversity(2)])
+    assert sd.generalize(sd.read(visits, person), sd.KAnonymity(3)).frame().height == 48

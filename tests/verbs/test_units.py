@@ -125,7 +125,8 @@ def test_a_person_whose_rows_are_alike_counts_once() -> None:
     visits = pl.concat([people] * 7).with_columns(ill=pl.Series(["a", "b", "c", "d", "e", "f", "g"] * 40))
     schema = sd.Schema.from_roles(person="pid", quasi=["age", "sex"], sensitive=["ill"])
     release = sd.generalize(sd.read(visits, schema), sd.KAnonymity(10))
-    assert release.holder["unit"] == {"role": "person", "units": 40, "most_rows": 7, "measured": {"k": 10}}
+    unit = release.holder["unit"]
+    assert (unit["role"], unit["units"], unit["most_rows"], unit["measured"]) == ("person", 40, 7, {"k": 10})
     with pytest.raises(sd.RequirementError, match="41-anonymity is impossible: there are only 40 persons"):
         sd.generalize(sd.read(visits, schema), sd.KAnonymity(41))
 
@@ -156,10 +157,42 @@ def test_what_ties_the_rows_of_a_household_together_is_refused() -> None:
     income = {hid: i for i, hid in enumerate(frame["hid"].unique().sort())}
     tied = frame.with_columns(income=pl.col("hid").replace_strict(income))
     roles = {"household": "hid", "quasi": ["age", "region", "sex"], "sensitive": ["ill"]}
-    with pytest.raises(sd.RequirementError, match="agree in 'income', and fewer than 3 households have"):
+    with pytest.raises(
+        sd.RequirementError, match="agree in 'income', and fewer than 3 households are published alike"
+    ):
         sd.generalize(sd.read(tied, sd.Schema.from_roles(**roles, other=["income"])), sd.KAnonymity(3))
-    common = frame.with_columns(owner=pl.col("hid").replace_strict({hid: i % 2 for hid, i in income.items()}))
-    assert sd.generalize(sd.read(common, sd.Schema.from_roles(**roles, other=["owner"])), sd.KAnonymity(3))
+    gaps = tied.with_columns(income=pl.when(pl.int_range(pl.len()) % 4 == 0).then(None).otherwise("income"))
+    with pytest.raises(sd.RequirementError, match="agree in 'income'"):
+        sd.generalize(sd.read(gaps, sd.Schema.from_roles(**roles, other=["income"])), sd.KAnonymity(3))
+
+
+def test_what_members_share_is_published_only_where_k_households_have_it_in_every_block() -> None:
+    frame = households().drop("region")
+    region = {hid: i % 20 for i, hid in enumerate(frame["hid"].unique().sort())}
+    shared = frame.with_columns(region=pl.col("hid").replace_strict(region))
+    roles = {"household": "hid", "quasi": ["age", "sex"], "sensitive": ["ill"]}
+    with pytest.raises(sd.RequirementError, match="agree in 'region'"):
+        sd.generalize(sd.read(shared, sd.Schema.from_roles(**roles, other=["region"])), sd.KAnonymity(3))
+    coarse = shared.with_columns(pl.col("region") % 2, age=pl.col("age") // 45)
+    release = sd.generalize(
+        sd.read(coarse, sd.Schema.from_roles(**roles, other=["region"])), sd.KAnonymity(3)
+    )
+    assert release.frame().height == coarse.height
+
+
+def test_a_value_that_is_certain_by_counting_is_not_published() -> None:
+    often = pl.DataFrame(
+        {"hid": ["a"] * 10 + ["b", "c"], "age": [30] * 12, "ill": ["HIV"] * 9 + ["x", "y", "z"]}
+    )
+    others = pl.DataFrame(
+        {"hid": [f"o{i}" for i in range(40)], "age": [50] * 40, "ill": ["u", "v", "w", "HIV"] * 10}
+    )
+    schema = sd.Schema.from_roles(person="hid", quasi=["age"], sensitive=["ill"])
+    table = sd.read(pl.concat([often, others]), schema)
+    release = sd.generalize(table, [sd.KAnonymity(3), sd.LDiversity(3)])
+    assert release.frame()["age"].n_unique() == 1  # the ten rows need company
+    with pytest.raises(sd.RequirementError):
+        sd.generalize(sd.read(often, schema), [sd.KAnonymity(3), sd.LDiversity(3)])
 
 
 def test_a_row_that_is_nobodys_is_refused() -> None:

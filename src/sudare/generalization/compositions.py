@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +63,7 @@ def _without_rare_sizes(table: Table, unit: str, k: int, suppress: float) -> Tab
         )
         raise RequirementError(
             f"{table.source.name}: there are too few {role}s of some sizes to be alike ({few}; {k} of each are needed). Allow them to be "
-            f"left out, suppress={np.ceil(1000 * share) / 1000:g}, or publish rows that do not say which belong together: linked = false."
+            f"left out (method 'minimal'), suppress={np.ceil(1000 * share) / 1000:g}, or publish rows that do not say which belong together: linked = false."
         )
     return without(table, [unit], counts.codes[left_out]) if left_out.any() else table
 
@@ -141,10 +142,27 @@ class _Classes:
         blocks = Blocks.of(counts, attribute, self.table[attribute].hierarchy, column.values)
         bad = np.logical_or.reduce([one.failing(blocks) for one in self.asked])
         of_label = counts.codes[blocks.start[:-1], 0]
-        failing = np.zeros(len(recoding.levels), dtype=bool)
-        own = np.isin(self._labels(recoding), of_label[bad]).any(axis=1)
-        failing[own] = True
+        failing = np.asarray(np.isin(self._labels(recoding), of_label[bad]).any(axis=1))
+        if self.table.names(Role.person) == [self.table.schema.unit]:
+            failing |= self._certain(
+                recoding.block_of[tuple_of], column.codes[self.rows], len(recoding.levels)
+            )
         return failing
+
+    def _certain(self, block_of: Ints, values: NDArray[Any], blocks: int) -> NDArray[np.bool_]:
+        """Tell of which blocks all persons have one value in some row: it is certain of each of them."""
+        units = np.repeat(np.arange(len(values)), self.size)
+        pairs = np.unique(np.stack([units, values.reshape(-1).astype(np.int64)]), axis=1)
+        having = Counts.of(
+            {"block": block_of[pairs[0]], "value": pairs[1]},
+            [blocks, int(values.max()) + 1],
+            np.ones(pairs.shape[1], dtype=np.int64),
+        )
+        certain = np.zeros(blocks, dtype=bool)
+        certain[
+            having.codes[having.weights == np.bincount(block_of, minlength=blocks)[having.codes[:, 0]], 0]
+        ] = True
+        return certain
 
     def _tuple_of(self) -> Ints:
         """Return which of the problem's units each unit is."""

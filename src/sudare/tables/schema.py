@@ -96,6 +96,12 @@ class Schema(SchemaPart):
             names = [name for name, attribute in attributes.items() if attribute.role == unit]
             if len(names) > 1:
                 raise ValueError(f"have the role {unit} more than once: {listed(names)}. Keep one")
+        roles = {own.role: (name, own) for name, own in attributes.items()}
+        if Role.household in roles and Role.person in roles and roles[Role.person][1].linked:
+            raise ValueError(
+                f"link the rows of a person, '{roles[Role.person][0]}', where households are protected: persons would be told apart "
+                f"within them. Link '{roles[Role.household][0]}' instead"
+            )
         return attributes
 
     @field_validator("source")

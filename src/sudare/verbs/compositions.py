@@ -43,26 +43,12 @@ def is_linked(table: Table) -> bool:
 def learn_linked(table: Table, asked: Sequence[BlockRequirement], method: Method) -> CompositionsPlan:
     """Learn a plan for units that are published as such."""
     unit = unit_of(table)
-    _refuse_more_links(table, unit)
     if not isinstance(table.rows, Memory):
         raise InputError(
             f"{table.source.name}: {table.schema[unit].role}s that are published as such are worked on in memory. Read the table with "
             "engine='memory', or publish rows that do not say which belong together: linked = false."
         )
     return learn_compositions(table, asked, method, unit)
-
-
-def _refuse_more_links(table: Table, unit: str) -> None:
-    """Refuse persons that are to be linked within linked households: who has how many rows would be told, too."""
-    if more := [
-        name
-        for role in (Role.person, Role.household)
-        for name in table.names(role)
-        if name != unit and table.schema[name].linked
-    ]:
-        raise ParameterError(
-            f"Schema: both '{unit}' and '{more[0]}' are linked. Link one of them, and drop the other: linked = false."
-        )
 
 
 def covered_units(table: Table, placed: PlacedRows) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from types import MappingProxyType
@@ -59,11 +59,11 @@ from sudare.verbs.units import (
     learn_by_unit,
     refuse_few_units,
     refuse_ties,
+    rows_with_unit,
     unit_of,
     unit_record,
 )
 from sudare.verification.columns import refuse_columns
-from sudare.verification.findings import Finding
 from sudare.verification.utility import harmless_by_attribute
 
 PREDICTING = "'predict' is measured"
@@ -203,8 +203,10 @@ def released(
         caveats = [*caveats, MAY_BE_KNOWN]
     units = None
     if table.schema.unit:
-        refuse_ties(placed.rest, plan.requirements)
-        units = refuse_few_units(placed, handed_over.frames["data"], plan.requirements)
+        rows = rows_with_unit(placed)
+        refuse_ties(rows, table.schema, plan.requirements)
+        findings = refuse_few_units(rows, handed_over.frames["data"], plan.requirements, table.schema)
+        units = partial(unit_record, table, findings, handed_over.frames["data"], plan.requirements)
         caveats = [*caveats, UNSEEN_UNITS.format(table.schema[table.schema.unit].role)]
     not_promised = (*BY_METHOD.get(plan.method, (KNOWN_METHOD,)), KNOWN_MODEL, *caveats)
     declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, not_promised)
@@ -237,7 +239,8 @@ def released_linked(
 
     def record(certificate: Certificate) -> dict[str, Any]:
         findings = release.verification.findings
-        return _record(located, plan, asked_of, None, decision, list(findings), certificate)
+        units = partial(unit_record, located.table, findings, data, plan.requirements)
+        return _record(located, plan, asked_of, None, decision, units, certificate)
 
     kept = Kept(plan, table, record, partial(_report, located.table), no_ledger)
     release = Release(HandedOver({"data": data}), declared, kept).refuse_if_broken()
@@ -270,7 +273,7 @@ def _record(
     asked_of: Mapping[str, Any],
     predict: str | None,
     decision: str | None,
-    units: list[Finding] | None,
+    units: Callable[[], dict[str, Any]] | None,
     certificate: Certificate,
 ) -> dict[str, Any]:
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
@@ -279,7 +282,7 @@ def _record(
     return {
         "records": records,
         "measured": certificate.measured,
-        "unit": None if units is None else unit_record(table, units),
+        "unit": None if units is None else units(),
         "utility": utility,
         "bound": bound,
         "gap": utility["distortion"] / bound if bound else None,

@@ -12,8 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from sudare.attacks.households import known_to_belong_together
 from sudare.engines.by_unit import ByUnit
 from sudare.errors import InputError, RequirementError
 from sudare.generalization.merging import Failing, merged
@@ -27,8 +29,10 @@ from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.attribute import Role
-from sudare.tables.counts import Counts, is_first, places_of
+from sudare.tables.counts import Counts, places_of
+from sudare.tables.exact import exact
 from sudare.tables.runs import PublishedRows
+from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 from sudare.verification.findings import Finding, Verification
@@ -39,6 +43,8 @@ WHOLE = math.lcm(*range(1, 20))
 """What a unit weighs: up to 19 rows share it without a rest, and what is lost with more matters to nobody."""
 AGREEING = 0.8
 """The share of units whose rows agree in a column, from which on it is taken to speak of units and not of rows."""
+TIED = 0.01
+"""The share of units that rare values of another column may tie together, such as an illness of two in a family."""
 UNSEEN_UNITS = (
     "What is promised is counted in {0}s, each as one, however many rows it has. Which rows are of one {0} is not published: "
     "receivers can recount rows, and what is measured here is what was asked for."
@@ -67,41 +73,46 @@ def refuse_units(table: Table, verb: str) -> None:
         )
 
 
-def refuse_ties(table: Table, asked: Sequence[BlockRequirement]) -> None:
-    """Refuse values that are passed on as they are and tell which rows are of one unit: who has the file sees units together.
+def refuse_ties(rows: pl.DataFrame, schema: Schema, asked: Sequence[BlockRequirement]) -> None:
+    """Refuse values that are passed on as they are and tell which rows are of one unit; `rows` are published ones with their unit.
 
-    These are columns that the rows of nearly every unit agree in, such as a household's income, where they
-    have values together that fewer units have than are to be told from each other.
+    Where the rows of most units agree in a column, such as a household's region, whoever knows its members looks for a value
+    that all of them may have. So k units must have each such value in every block, as if it were quasi. In any other column, a
+    value that several rows of a unit share, and fewer than k units have, ties these rows together.
     """
-    unit, quasi = unit_of(table), table.names(Role.quasi)
-    rows = table.counts([unit])
-    several = rows.weights > 1
-    if not several.any():
-        return
-    agreeing = [name for name in table.publishable if _agrees(table, name, rows, several)]
-    own = [name for name in agreeing if name not in quasi]
-    if not own:
-        return  # nobody is alone in a block
+    unit, quasi = schema.unit or "", schema.names(Role.quasi)
     k = max([2, *(one.k for one in asked if isinstance(one, KAnonymity))])
-    pairs = table.counts([*agreeing, unit])  # labels of quasi values may be these values themselves
-    group = np.cumsum(is_first(pairs.codes[:, :-1])) - 1
-    units = np.bincount(group)[group]
-    large = np.zeros(rows.sizes[0], dtype=bool)
-    large[rows.codes[several, 0]] = True
-    tied = np.unique(pairs.codes[(units < k) & large[pairs.codes[:, -1]], -1])
-    if len(tied):
-        role = table.schema[unit].role
-        raise RequirementError(
-            f"{table.source.name}: the rows of a {role} agree in {listed(own)}, and fewer than {k} {role}s have what {len(tied):,} of "
-            f"{len(rows):,} have there: whoever has the output sees which rows belong together. Make {'it' if len(own) == 1 else 'them'} "
-            f"quasi with a hierarchy, or an identifier; or publish the {role}s as such: linked = true."
-        )
+    keys = pl.DataFrame([exact(column) for column in rows.iter_columns()])
+    sizes = keys.group_by(unit).len()
+    several = sizes.filter(pl.col("len") > 1).height
+    if not several:
+        return
+    agreeing = []
+    for name in rows.columns:
+        if name in (unit, *quasi):
+            continue
+        shared = keys.group_by(unit, name).len("alike").join(sizes, on=unit).filter(pl.col("len") > 1)
+        if shared.filter(pl.col("alike") == pl.col("len")).height >= AGREEING * several:
+            agreeing.append(name)
+            continue
+        rare = keys.group_by(name).agg(pl.n_unique(unit).alias("units")).filter(pl.col("units") < k)
+        tied = shared.filter(pl.col("alike") > 1).join(rare, on=name, nulls_equal=True)[unit].n_unique()
+        if tied > TIED * several:
+            raise _tied(schema, [name], tied, sizes.height, k)
+    if agreeing:
+        cells = keys.group_by(*quasi, *agreeing).agg(pl.col(unit).unique())
+        alone = cells.filter(pl.col(unit).list.len() < k)[unit].explode().n_unique() if cells.height else 0
+        if alone:
+            raise _tied(schema, agreeing, alone, sizes.height, k)
 
 
-def _agrees(table: Table, name: str, rows: Counts, several: NDArray[np.bool_]) -> bool:
-    """Tell whether the rows of nearly all units with several have one value in a column."""
-    values = np.bincount(table.counts([table.schema.unit or "", name]).codes[:, 0], minlength=rows.sizes[0])
-    return bool((values[rows.codes[several, 0]] == 1).mean() >= AGREEING)
+def _tied(schema: Schema, names: Sequence[str], units: int, of: int, k: int) -> RequirementError:
+    role = schema[schema.unit or ""].role
+    return RequirementError(
+        f"Rows of a {role} agree in {listed(list(names))}, and fewer than {k} {role}s are published alike with what {units:,} of {of:,} have "
+        f"there: whoever has the output sees which rows belong together. Make {'it' if len(names) == 1 else 'them'} quasi, or an "
+        f"identifier; or publish the {role}s as such: linked = true."
+    )
 
 
 def learn_by_unit(table: Table, asked: Sequence[BlockRequirement], method: Method) -> GeneralizationPlan:
@@ -157,6 +168,8 @@ def _failing(
         by_unit = blocks(own, finer.codes, weights, size)
         pairs = np.unique(np.stack([own[own >= 0], unit_code[own >= 0]]), axis=1)[0]
         bad = np.zeros(size, dtype=bool)
+        if attribute is not None:
+            bad |= _certain(own, unit_code, finer, attribute, size)
         for one in asked:
             if isinstance(one, KAnonymity):
                 bad |= np.bincount(pairs, minlength=size) < one.k
@@ -167,10 +180,22 @@ def _failing(
     return failing
 
 
-def refuse_few_units(
-    placed: Placed[Places], output: PublishedRows, asked: Sequence[BlockRequirement]
-) -> list[Finding]:
-    """Recount the output by units, beside the unit of every row; raise a RequirementError if a requirement does not hold."""
+def _certain(
+    block_of: Ints, unit: NDArray[np.int32], counts: Counts, attribute: str, blocks: int
+) -> NDArray[np.bool_]:
+    """Tell of which blocks somebody knows a value of a unit by counting: more rows have it than are anybody else's."""
+    inside = block_of >= 0
+    block, weights = block_of[inside], counts.weights[inside]
+    rows = np.bincount(block, weights, minlength=blocks)
+    most = np.zeros((2, blocks))
+    for at, codes in enumerate((unit, counts.column(attribute))):
+        own = Counts.of({"block": block, "code": codes[inside]}, [blocks, int(codes.max()) + 1], weights)
+        np.maximum.at(most[at], own.codes[:, 0], own.weights)
+    return np.asarray((rows > 0) & (most.sum(axis=0) > rows))
+
+
+def rows_with_unit(placed: Placed[Places]) -> pl.DataFrame:
+    """Return what is published, with the unit of every row."""
     rewriting = placed.located.rewriting.joined()
     if rewriting.dealt:
         raise RequirementError(
@@ -178,20 +203,31 @@ def refuse_few_units(
             "schema says whose rows they are."
         )
     beside = replace(rewriting, published={**rewriting.published, unit_of(placed.rest): None})
-    findings = find_by_unit(placed.rest.rows.rewrite(beside).frame(), output, asked, placed.rest.schema)
+    return placed.rest.rows.rewrite(beside).frame()
+
+
+def refuse_few_units(
+    rows: pl.DataFrame, output: PublishedRows, asked: Sequence[BlockRequirement], schema: Schema
+) -> list[Finding]:
+    """Recount the output by units, beside the unit of every row; raise a RequirementError if a requirement does not hold."""
+    findings = find_by_unit(rows, output, asked, schema)
     Verification(tuple(findings)).refuse_if_broken()
     return findings
 
 
-def unit_record(table: Table, findings: Sequence[Finding]) -> dict[str, Any]:
-    """Say in which unit the promises are counted, for the holder: how many there are, and what was measured."""
+def unit_record(
+    table: Table, findings: Sequence[Finding], output: PublishedRows, asked: Sequence[BlockRequirement]
+) -> dict[str, Any]:
+    """Say for the holder in which unit the promises are counted: how many there are, what was measured, and what looking them up finds."""
     unit = unit_of(table)
     rows = table.counts([unit]).weights
+    k = max([2, *(one.k for one in asked if isinstance(one, KAnonymity))])
     return {
         "role": str(table.schema[unit].role),
         "units": len(rows),
         "most_rows": int(rows.max()),
         "measured": {one.name: one.value for one in findings},
+        "looked_up": known_to_belong_together(output, table, k),
     }
 
 

@@ -47,6 +47,7 @@ def find_in_compositions(
     others = rows.drop(unit).with_columns(pl.Series(name, composition))
     attributes = {**schema.attributes, name: Attribute(role=Role.quasi)}
     own = schema.model_copy(update={"attributes": attributes})
+    _refuse_certain(rows, composition, units, asked, schema, unit)
     found = find_in_blocks(PublishedTable(table.where, Runs.of(others), table.from_csv), asked, own)
     worst = rows.row(int(np.flatnonzero(composition == units.argmin())[0]), named=True)
     k, where = int(units.min()), {one: worst[one] if worst[one] is None else str(worst[one]) for one in quasi}
@@ -56,6 +57,31 @@ def find_in_compositions(
         else replace(finding, worst={key: own for key, own in finding.worst.items() if key != name})
         for one, finding in zip(asked, found, strict=True)
     ]
+
+
+def _refuse_certain(
+    rows: pl.DataFrame,
+    composition: NDArray[np.int64],
+    units: NDArray[np.int64],
+    asked: Sequence[Promise],
+    schema: Schema,
+    unit: str,
+) -> None:
+    """Raise a RequirementError where all persons of a composition have one value in some row: it is certain of each of them."""
+    if schema[unit].role != Role.person:
+        return  # a value is somebody's in a household, and not the household's
+    sensitive = {
+        one.attribute or schema.names(Role.sensitive)[0] for one in asked if not isinstance(one, KAnonymity)
+    }
+    for name in sensitive:
+        pairs = pl.DataFrame(
+            {"composition": composition, "unit": exact(rows[unit]), "value": exact(rows[name])}
+        ).unique()
+        having = pairs.group_by("composition", "value").len()
+        if (having["len"].to_numpy() == units[having["composition"].to_numpy()]).any():
+            raise RequirementError(
+                f"All {schema[unit].role}s of one composition have one value of '{name}' among their rows: it is certain of each. Nothing is released."
+            )
 
 
 def _compositions(

@@ -23,6 +23,8 @@ from sudare.verification.files import PublishedTable
 from sudare.verification.finders import find_in_blocks
 from sudare.verification.findings import Finding
 
+EVERY = "\0all"
+"""No column is called so."""
 MAX_WHOLE = 10**9
 """What a unit weighs at most, in whole numbers: so that rounding shares of it matters to nobody."""
 
@@ -42,10 +44,36 @@ def find_by_unit(
     whole = math.lcm(*every) if math.lcm(*every) <= MAX_WHOLE else MAX_WHOLE
     table = PublishedTable("The output", Runs(rows.drop(unit), pl.Series("weight", whole // sizes)))
     found = find_in_blocks(table, asked, schema)
+    _refuse_certain(rows, asked, schema)
     return [
         _find_k(one, rows, schema) if isinstance(one, KAnonymity) else finding
         for one, finding in zip(asked, found, strict=True)
     ]
+
+
+def _refuse_certain(rows: pl.DataFrame, asked: Sequence[Promise], schema: Schema) -> None:
+    """Raise a RequirementError where a value of a unit is known by counting: more rows of its block have it than are anybody else's."""
+    unit, quasi = schema.unit or "", schema.names(Role.quasi)
+    sensitive = {
+        one.attribute or schema.names(Role.sensitive)[0] for one in asked if not isinstance(one, KAnonymity)
+    }
+    keys = pl.DataFrame(
+        [pl.repeat(0, rows.height, eager=True).alias(EVERY)] + [exact(own) for own in rows.iter_columns()]
+    )
+    blocks = [EVERY, *quasi]
+    for name in sensitive:
+        largest = [
+            keys.group_by(*blocks, own).len(own + " rows").group_by(blocks).agg(pl.max(own + " rows"))
+            for own in (unit, name)
+        ]
+        every = keys.group_by(blocks).len("all rows")
+        for own in largest:
+            every = every.join(own, on=blocks, nulls_equal=True)
+        if (every[unit + " rows"] + every[name + " rows"] > every["all rows"]).any():
+            raise RequirementError(
+                f"In a block, more rows have one value of '{name}' than are of others than one {schema[unit].role}: it is certain of that one. "
+                "Nothing is released."
+            )
 
 
 def _refuse_other_rows(rows: pl.DataFrame, output: PublishedRows) -> None:
