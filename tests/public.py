@@ -261,6 +261,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "Hierarchy.find": lambda: {"values": pl.Series(["Japan"])},
     "Hierarchy.from_csv": lambda: {"path": written("tree.csv")},
     "Hierarchy.from_file": lambda: {"path": written("tree.csv")},
+    "Hierarchy.digits": lambda: {"values": [1, 2, 3]},
     "Hierarchy.from_rows": lambda: {"rows": [["a", "*"], ["b", "*"]]},
     "Hierarchy.from_tree": lambda: {"tree": {"Europe": ["France"]}},
     "Hierarchy.groups": lambda: {"mapping": {1: "low", 2: "high"}},

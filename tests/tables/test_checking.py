@@ -283,3 +283,16 @@ def test_a_very_long_value_is_cut_in_the_message() -> None:
     message = refused(["x" * 10_000], domain=["a"])
     assert len(message) < 250
     assert "(10,002 characters)" in message
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("wrong", [-0.5, 1e13, math.inf, math.nan])
+def test_what_is_no_weight_is_refused_with_its_row(wrong: float, *, known: bool) -> None:
+    message = refused([1.5, wrong], role="weight", known=known)
+    assert message.endswith(f"row 2, column 'x': {wrong} is no weight, which is from 0 to 1,000,000,000,000.")
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_weights_are_numbers(*, known: bool) -> None:
+    message = refused(["1.5", "many"], role="weight", known=known)
+    assert message == "DataFrame, column 'x': weights are numbers, and these values are String."

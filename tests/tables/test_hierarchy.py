@@ -653,3 +653,51 @@ def test_top_and_bottom_coding_is_read_from_a_schema_and_published(tmp_path: Pat
     schema = sd.Schema.from_toml(tmp_path / "s.toml")
     table = sd.read(pl.DataFrame({"age": [15, 17, 30, 30, 70, 99]}), schema)
     assert set(sd.generalize(table, sd.KAnonymity(2)).frame()["age"]) == {"< 20", "30", ">= 60"}
+
+
+# -- digits --------------------------------------------------------------------------------------
+
+WEIGHTS = st.one_of(st.integers(0, 10**6), st.floats(0, 1e9, allow_subnormal=False))
+
+
+def test_digits_are_rounded_one_by_one() -> None:
+    rows = Hierarchy.digits([1449, 0.0625, 0, 7], digits=3).rows()
+    assert rows == [
+        ("1449.0", "1450", "1400", "1000", "*"),  # 1450, a tie, goes to the even digit
+        ("0.0625", "0.0625", "0.062", "0.06", "*"),
+        ("0.0", "0", "0", "0", "*"),
+        ("7.0", "7", "7", "7", "*"),
+    ]
+    assert Hierarchy.digits([7], digits=1, root=0.25).rows() == [("7", "7", "2.5e-1")]
+
+
+@given(st.lists(WEIGHTS, min_size=1), st.integers(1, 5))
+@moderate
+def test_what_a_number_is_rounded_to_depends_on_no_other(values: list[float], digits: int) -> None:
+    """So that an outsider, who has other people, reads a label as the holder meant it."""
+    together = {
+        row[0]: row for row in Hierarchy.digits(pl.Series(values, strict=False), digits=digits).rows()
+    }
+    for value in values:
+        (row,) = Hierarchy.digits(
+            pl.Series([value], dtype=pl.Series(values, strict=False).dtype), digits=digits
+        ).rows()
+        assert together[row[0]] == row
+        for level, label in enumerate(row[1:-1]):
+            assert (
+                abs(float(label) - value) <= 1.2 * value * 10.0 ** (1 - digits + level) / 2
+            )  # rounded several times
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        (["a"], {}, "Hierarchy.digits needs numbers; these values are String. Give them type 'number'."),
+        ([1.0, math.inf], {}, "Hierarchy.digits needs finite numbers"),
+        ([1], {"digits": 0}, "'digits' parameter of Hierarchy.digits must be from 1 to 17. Got 0 instead"),
+        ([1], {"root": math.nan}, "'root' parameter of Hierarchy.digits must be a number. Got nan instead"),
+    ],
+)
+def test_what_cannot_be_rounded_is_refused(values: list, options: dict, message: str) -> None:
+    with pytest.raises((InputError, ParameterError), match=re.escape(message)):
+        Hierarchy.digits(values, **options)

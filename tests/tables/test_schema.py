@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sudare as sd
 from sudare import Attribute, CsvFormat, Hierarchy, InputError, Role, Schema
 from sudare.tables.attribute import UNITS
-from sudare.tables.recipes import FileRecipe, IntervalsRecipe, MaskRecipe
+from sudare.tables.recipes import DigitsRecipe, FileRecipe, IntervalsRecipe, MaskRecipe
 from tests import by_row
 
 # -- from roles ------------------------------------------------------------------------------------
@@ -453,6 +453,9 @@ def test_weights_are_quasi_unless_nobody_knows_them() -> None:
     assert schema.names(Role.quasi) == ["age", "w"]
     assert schema.names(Role.other) == ["v"]
     assert schema.names(Role.weight) == ["w", "v"]
+    assert schema["w"].hierarchy == DigitsRecipe(kind="digits")
+    assert schema["v"].hierarchy is None
+    assert 'role = "weight"\nhierarchy = "digits"' in schema.to_toml()
 
 
 def test_a_household_is_the_unit_rather_than_a_person() -> None:

@@ -15,7 +15,7 @@ from sudare.randomization.grids import Grid
 from sudare.tables.attribute import Attribute
 from sudare.tables.checking import values_as
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.recipes import SuppressRecipe
+from sudare.tables.recipes import DigitsRecipe, SuppressRecipe
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.toml import toml_key
@@ -39,7 +39,7 @@ def binned(name: str, attribute: Attribute, *, missing: bool) -> Categories:
 def whole_hierarchy(name: str, attribute: Attribute) -> Hierarchy | None:
     """Return the whole hierarchy of an attribute, over all values that it can have."""
     recipe = attribute.hierarchy
-    if recipe is None or isinstance(recipe, Hierarchy | SuppressRecipe):
+    if recipe is None or isinstance(recipe, Hierarchy | SuppressRecipe | DigitsRecipe):
         return recipe if isinstance(recipe, Hierarchy) else None
     if tells_its_values(attribute):
         return recipe.build(pl.Series([], dtype=pl.String))

@@ -32,7 +32,7 @@ Kind = Type | Literal["truth value"]
 Outside = Literal["refuse", "clip"]
 MAX_LABEL, MAX_CODES = 120, 10_000  # as many signs as SPSS shows
 Label = Annotated[str, Field(min_length=1, max_length=MAX_LABEL)]
-SHORT_FORMS = ("mask", "dates", "suppress")  # hierarchies that need no more than their name
+SHORT_FORMS = ("digits", "mask", "dates", "suppress")  # hierarchies that need no more than their name
 KINDS = (*SHORT_FORMS, "intervals", "top_bottom", "groups", "tree", "rows")
 Bound = int | float | dt.datetime | dt.date
 Scalar = bool | int | float | str | dt.datetime | dt.date
@@ -64,6 +64,8 @@ class Role(StrEnum):
 
 UNITS = (Role.person, Role.household)
 """What says which rows are protected together; the last one that a schema has is the unit of protection."""
+MAX_WEIGHT = 10**12
+"""The most people that a record can stand for; a sum of larger numbers might be none."""
 
 
 @refusing
@@ -102,6 +104,13 @@ class Attribute(SchemaPart):
     """What the column is called in files of Stata and SPSS, beside its name."""
     codes: dict[str, Label] | None = Field(default=None, max_length=MAX_CODES)
     """What its codes mean there: those that are published are written with these labels."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _weights_stay_numbers(cls, data: Any) -> Any:
+        """Analysts compute with a weight: where it must be coarser, it is a number of fewer digits, and no range."""
+        coarser = isinstance(data, dict) and data.get("role") == Role.weight and data.get("known", True)
+        return data | {"hierarchy": "digits"} if coarser and data.get("hierarchy") is None else data
 
     @property
     def treated_as(self) -> Role:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal, localcontext
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +32,8 @@ MAX_MASKED_CHARACTERS = 10**8
 """Values times the square of their width: the characters of all that they become."""
 MAX_QUANTILES = 10_000
 MAX_FANOUT = 10**6
+MAX_DIGITS = 17
+"""To which numbers are rounded; a float has no more."""
 Row = tuple[str, ...]
 
 
@@ -227,6 +229,38 @@ def _cut_off(label: str, high: float | None) -> str:
         return label
     start, end = label[1:-1].split(", ")
     return label if Fraction(end) <= Fraction(str(high)) else f"[{start}, {_number(high)})"
+
+
+def digit_rows(values: pl.Series, digits: int, root: float | None) -> list[Row]:
+    """Round numbers to fewer and fewer significant digits; what a number becomes depends on no other one.
+
+    A root that is a number is written with an exponent, as no other label is, so that it cannot be taken for one.
+    """
+    if not 1 <= digits <= MAX_DIGITS:
+        raise ParameterError(
+            f"The 'digits' parameter of Hierarchy.digits must be from 1 to {MAX_DIGITS}. Got {shown(digits)} instead."
+        )
+    if root is not None and not abs(root) <= sys.float_info.max:
+        raise ParameterError(
+            f"The 'root' parameter of Hierarchy.digits must be a number. Got {shown(root)} instead."
+        )
+    if not values.dtype.is_numeric():
+        raise InputError(
+            f"Hierarchy.digits needs numbers; these values are {values.dtype}. Give them type 'number'."
+        )
+    top = ROOT if root is None else f"{Decimal(str(root)).normalize():e}"
+    rows = [(text_of(value), *_rounded(value, digits), top) for value in values.to_list()]
+    return list(dict.fromkeys(rows))
+
+
+def _rounded(value: float | Decimal, digits: int) -> Iterator[str]:
+    """Round a number to so many digits, what is left to one less, and so on: groups must lie within groups."""
+    number = Decimal(text_of(value))
+    if not number.is_finite():
+        raise InputError("Hierarchy.digits needs finite numbers; NaN or infinity is among the values.")
+    for precision in range(digits, 0, -1):
+        number = Context(prec=precision).plus(number)
+        yield f"{number.normalize():f}" if number else "0"
 
 
 # An interval is named by the numbers of its first and its last base interval.

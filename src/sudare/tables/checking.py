@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import InputError, ParameterError
-from sudare.tables.attribute import Attribute, Bound, Type
+from sudare.tables.attribute import MAX_WEIGHT, Attribute, Bound, Role, Type
 from sudare.tables.column import Column, smallest
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
@@ -53,6 +53,8 @@ def checked(
         column, unknown = _in_domain(column, attribute.domain, source)
         faults += _value_faults(column, unknown, "is not in the declared domain", source)
     faults += outside
+    if no_weights := list(_weight_faults(column, attribute, source)):
+        return column, [*faults, *no_weights]
     unknown = aligned(column.dictionary, attribute, source)[1]
     return column, [*faults, *_value_faults(column, unknown, "is not in the hierarchy", source)]
 
@@ -139,6 +141,18 @@ def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple
     code_of = np.append(places, len(values)).astype(smallest(len(values) + 1))
     dictionary = Dictionary(values.alias(column.name), column.missing)
     return Column(dictionary, code_of[column.codes]), []
+
+
+def _weight_faults(column: Column, attribute: Attribute, source: Source) -> Iterator[str]:
+    """Say what cannot be a weight."""
+    if attribute.role != Role.weight:
+        return
+    if not (dtype := column.values.dtype).is_numeric():
+        yield f"{source.name}, column '{column.name}': weights are numbers, and these values are {dtype}."
+        return
+    numbers = column.values.cast(pl.Float64)
+    wrong = (~numbers.is_between(0, MAX_WEIGHT)).arg_true().to_list()
+    yield from _value_faults(column, wrong, f"is no weight, which is from 0 to {MAX_WEIGHT:,}", source)
 
 
 def _places(values: pl.Series, domain: Sequence[Any]) -> Rows:

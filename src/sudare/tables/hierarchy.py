@@ -177,6 +177,17 @@ class Hierarchy:
         return cls.from_rows(builders.top_bottom_rows(_series(values), low, high, width, fanout))
 
     @classmethod
+    def digits(cls, values: Iterable[Any], *, digits: int = 3, root: float | None = None) -> Hierarchy:
+        """Round numbers to so many significant digits, and to one digit less at each level; all labels stay numbers.
+
+        Give the `root` a number, too, where that says more than none: of weights, their mean.
+
+        >>> Hierarchy.digits([504.57, 512, 1032], root=552).rows()[0]
+        ('504.57', '505', '500', '500', '5.52e+2')
+        """
+        return cls.from_rows(builders.digit_rows(_series(values), digits, root))
+
+    @classmethod
     @own_words("levels")
     def dates(
         cls, values: Iterable[Any], *, levels: Sequence[str] = ("month", "quarter", "year", "decade")

@@ -72,6 +72,17 @@ class TopBottomRecipe(_Recipe):
         return Hierarchy.top_bottom(values, **self.model_dump(exclude={"kind"}))
 
 
+class DigitsRecipe(_Recipe):
+    """Round numbers to fewer and fewer significant digits, so that what is published stays a number."""
+
+    kind: Literal["digits"]
+    digits: int = 3
+    root: float | None = None
+
+    def build(self, values: pl.Series) -> Hierarchy:  # noqa: D102
+        return Hierarchy.digits(values, **self.model_dump(exclude={"kind"}))
+
+
 class MaskRecipe(_Recipe):
     """Mask strings from the right."""
 
@@ -107,6 +118,7 @@ Recipe = Annotated[
     | GroupsRecipe
     | IntervalsRecipe
     | TopBottomRecipe
+    | DigitsRecipe
     | MaskRecipe
     | DatesRecipe
     | SuppressRecipe,
