@@ -111,6 +111,7 @@ def _assess() -> None:
     schema = sd.Schema.from_roles(quasi=["zip"], sensitive=["ill"])
     sd.attack({"one": frame, "two": frame}, schema, kind="intersection", known=frame.select("zip"))
     sd.attack(frame, schema, kind="households", known=frame, unit="ill")
+    sd.attack(frame, schema, kind="k_map", population=frame.select("zip"))
     sd.assess(_many_attributes(), l=2, k=3, tight=True)
     for gain in (1, 300, 70_000):  # counted in numbers of one, two and four bytes
         marks = Marks(np.zeros((2, 2), dtype=np.int32), np.array([1, gain]))

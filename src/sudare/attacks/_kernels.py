@@ -148,3 +148,18 @@ def fit(
                     if left[b] > 0 and covers[: len(tuples), b].any():
                         fits[h, g] = 1
                         break
+
+
+@kernel
+def add_people(people: Array, weights: Array, bits: Array, totals: Array) -> None:  # pragma: no cover
+    """Add to the total of every block how many people it covers; `weights[u]` of them have the values `people[u]`."""
+    for u in range(people.shape[0]):
+        for w in range(bits.shape[1]):
+            word = bits[people[u, 0], w]
+            for a in range(1, people.shape[1]):
+                if word == 0:
+                    break
+                word &= bits[people[u, a], w]
+            while word != 0:
+                totals[64 * w + popcount(word ^ (word - np.uint64(1))) - 1] += weights[u]  # at the lowest bit
+                word &= word - np.uint64(1)

@@ -11,8 +11,10 @@ from sudare.attacks.composition import composition
 from sudare.attacks.harmless import Harmless
 from sudare.attacks.households import households
 from sudare.attacks.intersection import Views, intersection
+from sudare.attacks.k_map import k_map
 from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
 from sudare.attacks.law_game import by_game
+from sudare.attacks.population import population
 from sudare.attacks.published import Output, Published
 from sudare.attacks.randomized import by_law, law_of, refuse_noise_as_truth
 from sudare.errors import InputError, ParameterError
@@ -45,6 +47,8 @@ KNOWING: dict[str, Callable[..., Any]] = {
     "households": households,
 }
 """Attacks of who knows the method, or who belongs together; each takes the output, the schema, and its own options."""
+SAMPLED: dict[str, Callable[..., Any]] = {"population": population, "k_map": k_map}
+"""What is learned of people in the population behind a sample; each takes the output, the schema, and its own options."""
 TOGETHER: dict[str, Callable[..., Any]] = {"intersection": intersection, "composition": composition}
 """Attacks on several outputs together."""
 NEED_SENSITIVE = ("homogeneity", "background", "skewness", "proximity")
@@ -60,6 +64,11 @@ def attack(
     Background, Reidentification, Skewness or Proximity; print it to read it. All but the third take `harmless`, values
     of which it is no disclosure to learn them: a list, or lists by sensitive attribute. Attack the original table, which can be given as it
     is, to compare the risk before and after.
+
+    Of a sample, kind "population" estimates the risk among the people that it was drawn from: the schema's weight says how many
+    people a record stands for, or the option `sampling_fraction` which share of them was drawn (also `threshold`). The result is a
+    PopulationRisk. Kind "k_map" counts how many people of a given `population`, as they are, each record could belong to; the
+    result is a KMap.
 
     A randomized table is attacked by its law, kind "law": what its noise leaves to outsiders at most. The law lies beside
     the output, or is given as the option `law`; the schema is not needed. The result is a ByLaw. By kind "pk_game" somebody
@@ -93,7 +102,7 @@ def attack(
         schema_given(schema, "attack")
     if kind is None:
         kind = "law" if "law" in options or law_of(output) is not None else "homogeneity"
-    own = {name: known.attack for name, known in KINDS.items()} | TOGETHER | KNOWING
+    own = {name: known.attack for name, known in KINDS.items()} | SAMPLED | TOGETHER | KNOWING
     own |= {"law": by_law, "pk_game": by_game}
     if not isinstance(kind, str) or kind not in own:
         raise ParameterError(
@@ -113,8 +122,8 @@ def attack(
     if kind == "pk_game":
         return by_game(output, schema, **options)
     refuse_noise_as_truth(output, kind)
-    if kind in KNOWING:
-        return KNOWING[kind](output, _needed(schema, kind), **options)
+    if kind in SAMPLED | KNOWING:
+        return (SAMPLED | KNOWING)[kind](output, _needed(schema, kind), **options)
     if options.get("population") is not None:  # which is looked up in at once
         return KINDS[kind].attack(Published.open(output, _needed(schema, kind)), **options)
     return _by_pieces(output, _needed(schema, kind), {kind: options})[kind]

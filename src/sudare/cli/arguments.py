@@ -124,6 +124,13 @@ T = Annotated[
 Distance = Annotated[
     TDistance, typer.Option(help="The distance of t-closeness: equal, ordered or hierarchical.")
 ]
+SamplingFraction = Annotated[
+    float | None,
+    typer.Option(
+        help="Which share of the population the table is, to estimate risks in it.",
+        show_default="as weights tell",
+    ),
+]
 SensitiveAttribute = Annotated[
     str | None,
     typer.Option("--attribute", help="The sensitive attribute that is meant.", show_default="the only one"),

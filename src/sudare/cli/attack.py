@@ -11,6 +11,7 @@ from sudare.attacks.attack import KINDS, NEED_SENSITIVE
 from sudare.attacks.attack import attack as attack_output
 from sudare.attacks.households import with_unit
 from sudare.attacks.intersection import views_of
+from sudare.attacks.population import is_weighted
 from sudare.attacks.published import people_of
 from sudare.attacks.randomized import law_of
 from sudare.cli.arguments import (
@@ -18,6 +19,7 @@ from sudare.cli.arguments import (
     Engine,
     Harmless,
     Memory,
+    SamplingFraction,
     SchemaPath,
     SensitiveAttribute,
     schema_of,
@@ -30,7 +32,7 @@ from sudare.tables.table import Table
 Kind = Literal[
     "homogeneity", "background", "reidentification", "skewness", "proximity", "intersection", "law",
     "pk_game", "composition", "minimality", "downcoding", "definetti",
-    "households",
+    "households", "population", "k_map",
 ]  # fmt: skip
 
 
@@ -58,16 +60,18 @@ def attack(
         ),
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="reidentification: a record is at risk above this.")
+        float | None,
+        typer.Option(help="reidentification, population, k_map: a record is at risk above this."),
     ] = None,
     population: Annotated[
         str | None,
         typer.Option(
-            help="reidentification: a file of all people, generalized alike. downcoding: a file of people like those of the "
-            "release, as they are.",
+            help="reidentification: a file of all people, generalized alike. k_map: of all people, as they are. downcoding: of "
+            "people like those of the release, as they are.",
             metavar="FILE",
         ),
     ] = None,
+    sampling_fraction: SamplingFraction = None,
     truth: Annotated[
         str | None,
         typer.Option(help="downcoding: the original, to count how often guesses are right.", metavar="FILE"),
@@ -129,6 +133,7 @@ def attack(
         "known": known,
         "threshold": threshold,
         "population": population,
+        "sampling_fraction": sampling_fraction,
         "truth": truth,
         "method": method,
         "attribute": attribute,
@@ -211,13 +216,18 @@ def _outcomes(output: list[Path], schema: Path, kind: Kind | None, options: dict
     declared = schema_of(schema)
     if kind is not None:
         return {kind: attack_output(output[0], declared, kind, **options)}
-    if of_one := set(options) - {"harmless"}:
+    if of_one := set(options) - {"harmless", "sampling_fraction"}:
         raise InputError(f"--{min(of_one)} is of one attack. Say which: --kind.")
-    kinds = KINDS if declared.names(Role.sensitive) else ["reidentification"]
-    return {
-        one: attack_output(output[0], declared, one, **(options if one in NEED_SENSITIVE else {}))
-        for one in kinds
-    }
+    kinds = [*KINDS] if declared.names(Role.sensitive) else ["reidentification"]
+    if is_weighted(declared) or "sampling_fraction" in options:
+        kinds.append("population")
+    return {one: attack_output(output[0], declared, one, **_own(options, one)) for one in kinds}
+
+
+def _own(options: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return those options that can be given for all attacks at once which are this one's."""
+    own = "harmless" if kind in NEED_SENSITIVE else "sampling_fraction" if kind == "population" else None
+    return {name: value for name, value in options.items() if name == own}
 
 
 def _game(output: Path, schema: Path, options: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SchemaPath, Source, schema_of
+from sudare.attacks.population import is_weighted, population
+from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SamplingFraction, SchemaPath, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.engines.relational import Relational
@@ -26,12 +27,16 @@ def check(
     schema: SchemaPath = Path(SCHEMA_FILE),
     engine: Engine = None,
     memory: Memory = None,
+    sampling_fraction: SamplingFraction = None,
     json: Json = False,
 ) -> None:
     """Check a table against its schema, and show what would be protected."""
     with working(f"Reading {safe_name(source)}"):
         table = read(source, schema_of(schema), engine=engine, memory=memory)
         unique = unique_people(table)
+        risk = None
+        if unique is not None and (is_weighted(table.schema) or sampling_fraction is not None):
+            risk = population(table, table.schema, sampling_fraction=sampling_fraction)
     columns = [_described(table, name) for name in table.columns]
     alike = lookalike_values(table)
     looked_at = [column["column"] for column in columns if column["missing"] is not None]
@@ -42,6 +47,7 @@ def check(
                 "source": table.source.name,
                 "rows": len(table),
                 "unique": unique,
+                "population": None if risk is None else risk.summary(),
                 "columns": columns,
                 "lookalikes": [{"column": name, "values": list(values)} for name, values in alike],
                 "warnings": warnings,
@@ -61,6 +67,8 @@ def check(
     if unique is not None:
         everybody = f"{len(table):,}"
         say("[b]{}[/] of {} people are the only one with their quasi values.", f"{unique:,}", everybody)
+    if risk is not None:
+        say("{}", risk)
     for name, values in alike:
         say(
             "[yellow]Warning:[/] the values {} of [b]{}[/] look alike. l-diversity counts them as {} values: make them one.",

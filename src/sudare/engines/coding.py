@@ -67,7 +67,8 @@ class Reading:
         attribute = self[name]
         said = (attribute.type, attribute.domain, attribute.bounds, attribute.hierarchy)
         refusing = self.schema is not None and self.schema.missing == "refuse"
-        return attribute.treated_as in (Role.identifier, Role.other) and said == (None,) * 4 and not refusing
+        unread = attribute.treated_as in (Role.identifier, Role.other) and attribute.role != Role.weight
+        return unread and said == (None,) * 4 and not refusing
 
     def table(self, rows: Engine) -> Table:
         """Return the table whose rows an engine holds, or refuse it with all its faults."""

@@ -49,6 +49,7 @@ def write_generalization_report(
         published=block_sizes(_published_sizes(data, quasi)),
         attacks=attack_shares(holder["attacks"]),
         knowing=knowing_lines(holder["attacks"]["knowing"]),
+        population=population_lines(holder["population"]),
         histograms={
             name: (original_histogram(table, name), published_histogram(table, name, data)) for name in quasi
         },
@@ -138,6 +139,31 @@ def knowing_lines(knowing: Mapping[str, Any] | None) -> list[KnowingLine]:
             seen = f"{figures['blocks']:,} of {figures['of_blocks']:,} blocks"
             lines.append(KnowingLine(names[kind], figures["right_before"], figures["right_after"], seen))
     return lines
+
+
+class PopulationLine(NamedTuple):
+    """A risk in the population behind a sample, on the original and on the output."""
+
+    risk: str
+    original: str
+    published: str
+
+
+def population_lines(population: Mapping[str, Any] | None) -> list[PopulationLine]:
+    """Compare what an outsider reaches who does not know who is in the sample."""
+    if population is None:
+        return []
+    before, after = population["input"], population["output"]
+    lines = {
+        "Highest risk that one person is re-identified (individual risk)": (("individual", "largest"), ".2%"),
+        "Re-identifications that can be expected": (("expected",), ",.2f"),
+        "Records that are the only ones with their quasi values": (("alone",), ",.0f"),
+        "People who are the only ones with theirs in the population": (("estimated_uniques",), ",.0f"),
+    }
+    return [
+        PopulationLine(risk, *(format(_at(one, path), spec) for one in (before, after)))
+        for risk, (path, spec) in lines.items()
+    ]
 
 
 def _at(data: Any, path: Sequence[str]) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sudare.attacks.attack import attack_all
 from sudare.attacks.knowing import known_to_the_holder
+from sudare.attacks.population import is_weighted, population
 from sudare.engines.memory import Memory
 from sudare.errors import InputError
 from sudare.generalization.efforts import Effort
@@ -38,6 +39,7 @@ from sudare.suitability.costs import Costs
 from sudare.suitability.implied import bound_of_limits
 from sudare.tables.attribute import Role
 from sudare.tables.given import kind_given
+from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table, table_given
 from sudare.utility.cells import cells_of
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
@@ -213,7 +215,7 @@ def released(
     kept = Kept(
         plan,
         table,
-        record=partial(_record, whole, plan, asked_of, predict, decision, units),
+        record=partial(_record, whole, plan, asked_of, predict, decision, units, handed_over.frames["data"]),
         report=partial(_report, whole.table),
         name_blocks=partial(_named_blocks, table, placed),
     )
@@ -240,7 +242,7 @@ def released_linked(
     def record(certificate: Certificate) -> dict[str, Any]:
         findings = release.verification.findings
         units = partial(unit_record, located.table, findings, data, plan.requirements)
-        return _record(located, plan, asked_of, None, decision, units, certificate)
+        return _record(located, plan, asked_of, None, decision, units, data, certificate)
 
     kept = Kept(plan, table, record, partial(_report, located.table), no_ledger)
     release = Release(HandedOver({"data": data}), declared, kept).refuse_if_broken()
@@ -274,6 +276,7 @@ def _record(
     predict: str | None,
     decision: str | None,
     units: Callable[[], dict[str, Any]] | None,
+    data: PublishedRows,
     certificate: Certificate,
 ) -> dict[str, Any]:
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
@@ -296,7 +299,20 @@ def _record(
             "output": certificate.attacks["output"],
             "knowing": _knowing(whole, plan) if isinstance(whole, Located) else None,
         },
+        "population": _in_population(table, data),
     }
+
+
+def _in_population(table: Table, data: PublishedRows) -> dict[str, Any] | None:
+    """Estimate the risk in the population behind a sample, where weights tell how large that is.
+
+    Where a published weight does not tell it, a record stands for as many people as one of the original does on average.
+    """
+    if not is_weighted(table.schema):
+        return None
+    before = population(table, table.schema)
+    after = population(data, table.schema, sampling_fraction=before.sampling_fraction)
+    return {"input": before.summary(), "output": after.summary()}
 
 
 def _warnings(table: Table, requirements: Sequence[BlockRequirement]) -> list[str]:

@@ -1,0 +1,83 @@
+"""What commands say of the population behind a sample."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sudare as sd
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    people = pl.DataFrame({"age": rng.integers(20, 60, 4000), "zip": rng.integers(0, 9, 4000)})
+    people.write_csv(tmp_path / "register.csv")
+    drawn = people.sample(400, seed=1).with_columns(w=pl.Series(rng.integers(8, 13, 400)))
+    drawn.write_csv(tmp_path / "people.csv")
+    schema = sd.Schema.from_roles(quasi=["age", "zip"], weight=["w"])
+    (tmp_path / "sudare.toml").write_text(schema.to_toml())
+    return tmp_path / "people.csv"
+
+
+@pytest.fixture
+def released(sample: Path, run: Run, reports: None) -> Path:
+    done = run("generalize", sample, "out", "-k", "4")
+    assert done.code == 0, done.err
+    return Path("out")
+
+
+def test_check_tells_of_the_population(run: Run, sample: Path) -> None:
+    result = run("check", sample)
+    assert "The 400 records stand for about" in result.out
+    assert "re-identifications are expected" in result.out
+    told = json.loads(run("check", sample, "--json").out)["population"]
+    assert told["records"] == 400
+    assert 3000 < told["people"] < 5000
+    assert told["uniques"]["rule"] in ("pitman", "zayatz", "snb")
+
+
+def test_a_sampling_fraction_stands_in_for_weights(run: Run, sample: Path) -> None:
+    Path("sudare.toml").write_text(sd.Schema.from_roles(quasi=["age", "zip"], other=["w"]).to_toml())
+    assert "stand for" not in run("check", sample).out
+    assert json.loads(run("check", sample, "--json").out)["population"] is None
+    assert "stand for about 4,000 people" in run("check", sample, "--sampling-fraction", "0.1").out
+    refused = run("check", sample, "--sampling-fraction", "1.5")
+    assert refused.code != 0
+    assert "must be a number above 0, and at most 1" in refused.err
+
+
+def test_all_attacks_have_that_on_the_population_where_there_are_weights(run: Run, released: Path) -> None:
+    told = json.loads(run("attack", released, "--json").out)
+    assert list(told) == ["reidentification", "population"]
+    alone = json.loads(
+        run("attack", released, "--kind", "population", "--sampling-fraction", "0.1", "--json").out
+    )
+    assert alone["population"]["records"] == 400
+    assert run("attack", released, "--sampling-fraction", "0.1").code == 0
+
+
+def test_k_map(run: Run, released: Path) -> None:
+    told = json.loads(
+        run("attack", released, "--kind", "k_map", "--population", "register.csv", "--json").out
+    )
+    assert told["k_map"]["k"] >= 4
+    assert told["k_map"]["unmatched"] == 0
+    assert "-map)" in run("attack", released, "--kind", "k_map", "--population", "register.csv").out
+
+
+def test_the_holder_keeps_what_is_estimated(released: Path) -> None:
+    """And nobody else: a certificate does not say how large the population is."""
+    holder = json.loads(next((released / "keep").glob("*holder*.json")).read_text())
+    before, after = (holder["population"][name] for name in ("input", "output"))
+    assert after["expected"] < before["expected"]
+    assert after["estimated_uniques"] == 0
+    assert "population" not in json.loads((released / "hand-over" / "certificate.json").read_text())
+    report = (released / "keep" / "report.html").read_text()
+    assert f"stand for about {before['people']:,.0f} people" in report
+    assert f"{before['expected']:,.2f}" in report
