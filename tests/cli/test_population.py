@@ -36,6 +36,7 @@ def test_check_tells_of_the_population(run: Run, sample: Path) -> None:
     result = run("check", sample)
     assert "The 400 records stand for about" in result.out
     assert "re-identifications are expected" in result.out
+    assert 'To give w its mean instead: hierarchy = { kind = "digits", root = 10 }' in result.out
     told = json.loads(run("check", sample, "--json").out)["population"]
     assert told["records"] == 400
     assert 3000 < told["people"] < 5000

@@ -16,6 +16,7 @@ from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.tables.attribute import Role
 from sudare.tables.databases import safe_name
 from sudare.tables.lookalikes import lookalikes
+from sudare.tables.recipes import DigitsRecipe
 from sudare.tables.table import Table
 
 MAX_GROUPS_SHOWN = 12  # groups of lookalike values that are named
@@ -69,6 +70,14 @@ def check(
         say("[b]{}[/] of {} people are the only one with their quasi values.", f"{unique:,}", everybody)
     if risk is not None:
         say("{}", risk)
+    for name in table.names(Role.weight):
+        if risk is not None and table.schema[name].hierarchy == DigitsRecipe(kind="digits"):
+            root = f'hierarchy = {{ kind = "digits", root = {risk.people / risk.records:.3g} }}'
+            say(
+                "Note: a weight that cannot be told is published as *. To give [b]{}[/] its mean instead: {}",
+                name,
+                root,
+            )
     for name, values in alike:
         say(
             "[yellow]Warning:[/] the values {} of [b]{}[/] look alike. l-diversity counts them as {} values: make them one.",
