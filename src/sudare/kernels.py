@@ -97,3 +97,33 @@ def rank(keys: Array, order: Array) -> None:  # pragma: no cover
                 at -= gap
             order[at] = place
         gap //= 2
+
+
+# -- Numbers at random, fast and always the same for a seed: for searches, never for what protects people ------------
+
+
+def seeded(seed: int) -> Array:
+    """Return the state of a generator (xorshift64*), which must not be 0."""
+    return np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+
+
+@step
+def _word(state: Array) -> Any:  # pragma: no cover
+    x = state[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    state[0] = x
+    return (x * np.uint64(0x2545F4914F6CDD1D)) >> np.uint64(32)
+
+
+@step
+def below(most: int, state: Array) -> int:  # pragma: no cover
+    """Return a whole number from 0 on, below another of less than 32 bits."""
+    return np.int64((_word(state) * np.uint64(most)) >> np.uint64(32))
+
+
+@step
+def share(state: Array) -> float:  # pragma: no cover
+    """Return a number above 0 and below 1."""
+    return (_word(state) + 0.5) * 2.0**-32

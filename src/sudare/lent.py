@@ -69,4 +69,13 @@ def _load_member(context: Any, builder: Any, kind: _Lent, address: Any, name: st
     at = cgutils.gep_inbounds(builder, address, 0, place)
     if isinstance(member, types.NamedTuple):
         return at
+    if isinstance(member, types.Array):
+        return _uncounted(context, builder, member, builder.load(at))
     return impl_ret_borrowed(context, builder, member, builder.load(at))
+
+
+def _uncounted(context: Any, builder: Any, kind: types.Array, value: Any) -> Any:
+    """Return an array that is not told to be held: counting who holds it would take longer than most of what steps do with it."""
+    array = context.make_array(kind)(context, builder, value=value)
+    array.meminfo = cgutils.get_null_value(array.meminfo.type)
+    return array._getvalue()

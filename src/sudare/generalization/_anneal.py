@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare.generalization._blocks import Given, State, list_members, put, start, take, unlikeness
-from sudare.kernels import fast_step, kernel, step
+from sudare.generalization._blocks import Given, unlikeness
+from sudare.generalization._members import MAX_MEMBERS, NOBODY, Members, gather, may_trade, price_with, trade
+from sudare.kernels import below, kernel, seeded, share, step
 from sudare.lent import lent
-from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Units
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
-MAX_MEMBERS = 48  # units of larger blocks stay where they are
-NOBODY = -1
 ROUNDING = 1 - 1e-5  # of sums in single precision, in any order
-
-
-class Change(NamedTuple):
-    """What two blocks would be after a change: room for their units, and for the marks in which those differ."""
-
-    one: Array
-    other: Array
-    differ: Array
-
-    @classmethod
-    def room_for(cls, g: Given) -> Change:
-        one, other = np.empty((2, MAX_MEMBERS + 1), dtype=np.int64)
-        return cls(one, other, np.empty(g.gain.size, dtype=np.int32))
 
 
 def anneal(
@@ -52,45 +37,38 @@ def anneal(
     with another sensitive value, which blocks need; those with the same would rarely be let in.
     """
     given = Given.of(units)
-    state = State.room_for(given, block_of, blocks)
-    change = Change.room_for(given)
-    nearest = np.zeros((len(block_of), neighbours), dtype=np.int64)
+    members = Members.room_for(given, block_of, blocks)
+    nearest = np.zeros((len(block_of), neighbours), dtype=np.int32)
     distance = np.full((len(block_of), neighbours), np.inf, dtype=np.float32)
-    counts = np.bincount(block_of[block_of >= 0], minlength=blocks)
-    _anneal(limits, given, state, change, nearest, distance, counts, steps, hot, cold, seed, by_value)
+    _anneal(limits, given, members, nearest, distance, steps, hot, cold, seeded(seed), by_value)
 
 
 @kernel
 def _anneal(
     limits_: Limits,
     given: Given,
-    state: State,
-    room: Change,
+    members: Members,
     nearest: Array,
     distance: Array,
-    count_of: Array,
     steps: int,
     hot: float,
     cold: float,
-    seed: int,
+    state: Array,
     by_value: bool,
 ) -> None:  # pragma: no cover
-    limits, g, s, change = lent(limits_), lent(given), lent(state), lent(room)
-    start(s.size.size, g, s)
+    limits, g, s = lent(limits_), lent(given), lent(members)
+    gather(g, s)
     _find_nearest(nearest, distance, by_value, g)
-    np.random.seed(seed)
     temperature, factor = hot, (cold / hot) ** (1.0 / steps)
     for _ in range(steps):
         temperature *= factor
-        u = np.random.randint(nearest.shape[0])
-        v = nearest[u, np.random.randint(nearest.shape[1])]
+        u = below(nearest.shape[0], state)
+        v = nearest[u, below(nearest.shape[1], state)]
         b, c = s.block_of[u], s.block_of[v]
-        if b < 0 or c < 0 or b == c or s.cost[b] == 0.0 or max(count_of[b], count_of[c]) > MAX_MEMBERS:
+        if b < 0 or c < 0 or b == c or s.cost[b] == 0.0 or max(s.count[b], s.count[c]) > MAX_MEMBERS:
             continue
-        w = _drawn(c, u, v, by_value, change, g, s)
-        if _exchanges(u, b, w, c, temperature, limits, change, g, s):
-            count_of[b] += (w != NOBODY) - 1
-            count_of[c] += 1 - (w != NOBODY)
+        w = _drawn(u, v, c, by_value, state, g, s)
+        _exchanges(u, b, w, c, temperature, limits, state, g, s)
 
 
 @step
@@ -119,97 +97,37 @@ def _insert(nearest: Array, distance: Array, j: int, cost: Any) -> None:  # prag
 
 @step
 def _drawn(
-    c: int, u: int, v: int, by_value: bool, change: Change, g: Given, s: State
+    u: int, v: int, c: int, by_value: bool, state: Array, g: Given, s: Members
 ) -> int:  # pragma: no cover
     """Draw who leaves block c for u: any of its units but v, or nobody; by value, every other time one of u's value."""
-    count = list_members(c, change.other, s)
-    at = np.random.randint(count + 1)
-    if by_value and np.random.random() < 0.5:
-        for i in range(count - 1, -1, -1):
-            if g.units.sensitive[change.other[i]] == g.units.sensitive[u]:
+    at = below(s.count[c] + 1, state)
+    if by_value and below(2, state):
+        for i in range(s.count[c] - 1, -1, -1):
+            if g.units.sensitive[s.listed[c, i]] == g.units.sensitive[u]:
                 at = i
-    return NOBODY if at == count or change.other[at] == v else change.other[at]
+    return NOBODY if at == s.count[c] or s.listed[c, at] == v else s.listed[c, at]
 
 
 @step
 def _exchanges(
-    u: int, b: int, w: int, c: int, temperature: float, limits: Limits, change: Change, g: Given, s: State
-) -> bool:  # pragma: no cover
-    """Let u go from block b to block c, and w, if there is one, the other way, unless that loses too much; tell whether it did."""
+    u: int, b: int, w: int, c: int, temperature: float, limits: Limits, state: Array, g: Given, s: Members
+) -> None:  # pragma: no cover
+    """Let u go from block b to block c, and w, if there is one, the other way, unless that loses too much."""
     weights = g.units.weights
     more = weights[u] - (weights[w] if w != NOBODY else 0)
-    if s.size[b] - more < limits.k or s.size[c] + more < limits.k:
-        return False
-    enough = s.size[b] * s.cost[b] + s.size[c] * s.cost[c] - temperature * np.log(np.random.random())
-    # Most changes are for the worse by far, which one unit of each block shows already.
-    least = (s.size[c] + more) * _apart(u, c, w, g, s)
-    if w != NOBODY and least < enough:
-        least += (s.size[b] - more) * _apart(w, b, u, g, s)
-    if least * ROUNDING >= enough:
-        return False
-    count = _with(b, u, w, change.one, s)
-    cost_b = _cost(change.one, count, change.differ, g) if count else np.inf
-    if (s.size[b] - more) * cost_b >= enough:
-        return False
-    count = _with(c, w, u, change.other, s)
-    cost_c = _cost(change.other, count, change.differ, g)
-    if (s.size[b] - more) * cost_b + (s.size[c] + more) * cost_c >= enough:
-        return False
-    _trade(u, b, w, c, g, s)
-    if limits.distinct > 1 or limits.more:
-        holds = meets(s.histogram[b], s.size[b], limits) and meets(s.histogram[c], s.size[c], limits)
-        if not holds:
-            _trade(u, c, w, b, g, s)
-            return False
-    s.cost[b], s.cost[c] = cost_b, cost_c
-    return True
-
-
-@step
-def _apart(u: int, b: int, leaves: int, g: Given, s: State) -> float:  # pragma: no cover
-    """Return what a record of a block costs at least if u comes: as much as u differs from a unit that stays there."""
-    v = s.first[b]
-    if v == leaves:
-        v = s.after[v]
-    return float(unlikeness(g.marks[u], g.marks[v], g.gain)) if v >= 0 else 0.0
-
-
-@step
-def _with(b: int, leaves: int, comes: int, members: Array, s: State) -> int:  # pragma: no cover
-    """List the units of a block after a change; return how many there are."""
-    count, u = 0, s.first[b]
-    while u >= 0:
-        if u != leaves:
-            members[count] = u
-            count += 1
-        u = s.after[u]
-    if comes != NOBODY:
-        members[count] = comes
-        count += 1
-    return count
-
-
-@fast_step
-def _cost(members: Array, count: int, differ: Array, g: Given) -> float:  # pragma: no cover
-    """Return what a record costs in a block of these units; many marks are compared at once."""
-    for d in range(g.gain.size):
-        differ[d] = 0
-    first = g.marks[members[0]]
-    for i in range(1, count):
-        other = g.marks[members[i]]
-        for d in range(g.gain.size):
-            differ[d] |= first[d] ^ other[d]
-    cost = np.float32(0.0)
-    for d in range(g.gain.size):
-        cost += g.gain[d] if differ[d] != 0 else np.float32(0.0)
-    return float(cost)
-
-
-@step
-def _trade(u: int, b: int, w: int, c: int, g: Given, s: State) -> None:  # pragma: no cover
-    """Move u from block b to block c, and w, if there is one, the other way."""
-    take(u, b, g, s)
-    put(u, c, g, s)
-    if w != NOBODY:
-        take(w, c, g, s)
-        put(w, b, g, s)
+    size_b, size_c = s.size[b] - more, s.size[c] + more
+    if size_b < limits.k or size_c < limits.k or (w == NOBODY and s.count[b] == 1):
+        return
+    enough = s.size[b] * s.cost[b] + s.size[c] * s.cost[c] - temperature * np.log(share(state))
+    # Most changes are for the worse by far, which what stays of the blocks often shows already.
+    cost_b = size_b * (s.cost[b] - s.saves[u])
+    cost_c = size_c * (s.cost[c] - (s.saves[w] if w != NOBODY else 0.0))
+    if (cost_b + cost_c) * ROUNDING >= enough:
+        return
+    cost_c = size_c * price_with(u, c, w, g, s)
+    if cost_b + cost_c >= enough:
+        return
+    if w != NOBODY and size_b * price_with(w, b, u, g, s) + cost_c >= enough:
+        return
+    if may_trade(u, b, w, c, limits, g, s):
+        trade(u, b, w, c, g, s)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
+LANES = 8  # marks are compared so many at a time: some left over at the end would take longer than all others
 NOT_SHARED = -1  # the mark of a block whose units do not share one
 
 
@@ -26,16 +27,18 @@ class Given(NamedTuple):
 
     units: Units
     marks: Array
-    """The node that each unit lies under at each level of each attribute below the root, one after the other."""
+    """The node that each unit lies under at each level of each attribute below the root, one after the other; then zeros."""
     gain: Array
-    """What two units save that share a mark."""
+    """What two units save that share a mark; nothing for the zeros."""
 
     @classmethod
     def of(cls, units: Units) -> Given:
         trees = units.trees
-        gain = np.repeat(trees.step, trees.height).astype(np.float32)
-        marks = np.empty((len(units.leaves), len(gain)), dtype=np.int32)
         levels = [(a, level) for a, height in enumerate(trees.height) for level in range(height)]
+        width = -(-len(levels) // LANES) * LANES
+        gain = np.zeros(width, dtype=np.float32)
+        gain[: len(levels)] = np.repeat(trees.step, trees.height)
+        marks = np.zeros((len(units.leaves), width), dtype=np.int32)
         for d, (a, level) in enumerate(levels):
             marks[:, d] = trees.nodes[trees.offset[a, level] + units.leaves[:, a]]
         return cls(units, marks, gain)

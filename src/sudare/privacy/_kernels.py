@@ -104,12 +104,13 @@ def has_distinct(histogram: Array, l: int) -> bool:  # pragma: no cover
 @step
 def entropy(histogram: Array, size: int) -> float:  # pragma: no cover
     """Return the entropy in natural logarithms."""
+    if size == 0:
+        return 0.0
     total = 0.0
     for i in range(histogram.size):
-        if histogram[i] > 0:
-            share = histogram[i] / size
-            total -= share * np.log(share)
-    return total
+        if histogram[i] > 1:  # the logarithm of 1 is 0
+            total += histogram[i] * np.log(histogram[i])
+    return float(np.log(size) - total / size)
 
 
 @step
