@@ -35,7 +35,7 @@ for name, module in sorted(sys.modules.items()):
 CALLED = (
     "attacks._kernels.mark_blocks attacks._kernels.add_records attacks._kernels.fit "
     "generalization._kernels.sweep generalization._improve._improve generalization._mondrian._mondrian generalization._refine._refine "
-    "generalization._anneal._anneal generalization._reopen._reopen generalization._kernels.grow "
+    "generalization._anneal._anneal generalization._reopen._reopen generalization._grow._grow "
     "generalization._cells.closed generalization._fractional.best_blocks generalization._fractional.solve "
     "generalization._fractional.disjoint "
     "generalization._lattice.divide generalization._lattice.weigh "

@@ -20,6 +20,7 @@ from polars.testing import assert_frame_equal
 import sudare as sd
 from sudare.errors import ParameterError
 from sudare.generalization import _kernels, drafts, moving
+from sudare.generalization._grow import grow, nearest_units
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import _cut, learn_mondrian
 from sudare.generalization.problem import Problem, level_vectors
@@ -195,7 +196,7 @@ def test_all_choices_of_levels_by_rising_cost(r: Random) -> None:
 @settings(max_examples=60)
 def test_nearest_distances_twin(r: Random, apart: bool) -> None:
     p = Problem.of(random_table(r, r.randint(1, 16)), [LDiversity(1)])
-    distances = _kernels.nearest_distances(p.unit_arrays, apart)
+    distances = nearest_units(p.unit_arrays, 1, apart)[1][:, 0]
     assert distances.tolist() == pytest.approx(plain_nearest(p, apart))
 
 
@@ -205,7 +206,7 @@ def test_grown_blocks_hold_and_stop_growing_as_soon_as_they_do(r: Random) -> Non
     case = random_case(r)
     p = Problem.of(case.table, case.requirements)
     seeds = np.array(r.sample(range(len(p.units)), len(p.units)))
-    block_of = _kernels.grow(p.unit_arrays, p.limits, seeds, by_value(p))
+    block_of = grow(p.unit_arrays, p.limits, seeds, by_value(p))
     costs = Costs(p, case.rule)
     blocks, left = partition(block_of)
     assert all(costs.meets(block) for block in blocks)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare.generalization._blocks import Given, unlikeness
+from sudare.generalization._blocks import Given
+from sudare.generalization._grow import nearest_units
 from sudare.generalization._members import MAX_MEMBERS, NOBODY, Members, gather, may_trade, price_with, trade
 from sudare.kernels import below, kernel, seeded, share, step
 from sudare.lent import lent
@@ -38,9 +39,8 @@ def anneal(
     """
     given = Given.of(units)
     members = Members.room_for(given, block_of, blocks)
-    nearest = np.zeros((len(block_of), neighbours), dtype=np.int32)
-    distance = np.full((len(block_of), neighbours), np.inf, dtype=np.float32)
-    _anneal(limits, given, members, nearest, distance, steps, hot, cold, seeded(seed), by_value)
+    nearest, _ = nearest_units(units, neighbours, by_value)
+    _anneal(limits, given, members, nearest, steps, hot, cold, seeded(seed), by_value)
 
 
 @kernel
@@ -49,7 +49,6 @@ def _anneal(
     given: Given,
     members: Members,
     nearest: Array,
-    distance: Array,
     steps: int,
     hot: float,
     cold: float,
@@ -58,7 +57,6 @@ def _anneal(
 ) -> None:  # pragma: no cover
     limits, g, s = lent(limits_), lent(given), lent(members)
     gather(g, s)
-    _find_nearest(nearest, distance, by_value, g)
     temperature, factor = hot, (cold / hot) ** (1.0 / steps)
     for _ in range(steps):
         temperature *= factor
@@ -69,30 +67,6 @@ def _anneal(
             continue
         w = _drawn(u, v, c, by_value, state, g, s)
         _exchanges(u, b, w, c, temperature, limits, state, g, s)
-
-
-@step
-def _find_nearest(nearest: Array, distance: Array, by_value: bool, g: Given) -> None:  # pragma: no cover
-    """Find the nearest other units of each unit; by value: those with another value."""
-    m, count = nearest.shape
-    for i in range(m):
-        for j in range(i):
-            if by_value and g.units.sensitive[i] == g.units.sensitive[j]:
-                continue
-            cost = unlikeness(g.marks[i], g.marks[j], g.gain)
-            if cost < distance[i, count - 1]:
-                _insert(nearest[i], distance[i], j, cost)
-            if cost < distance[j, count - 1]:
-                _insert(nearest[j], distance[j], i, cost)
-
-
-@step
-def _insert(nearest: Array, distance: Array, j: int, cost: Any) -> None:  # pragma: no cover
-    at = nearest.size - 1
-    while at > 0 and distance[at - 1] > cost:
-        nearest[at], distance[at] = nearest[at - 1], distance[at - 1]
-        at -= 1
-    nearest[at], distance[at] = j, cost
 
 
 @step

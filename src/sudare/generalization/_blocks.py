@@ -14,7 +14,7 @@ from sudare.kernels import fast_step, rank, step
 from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
-    from sudare.generalization.problem import Units
+    from sudare.generalization.problem import Trees, Units
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
@@ -33,15 +33,18 @@ class Given(NamedTuple):
 
     @classmethod
     def of(cls, units: Units) -> Given:
-        trees = units.trees
+        trees, gain = units.trees, gains(units)
         levels = [(a, level) for a, height in enumerate(trees.height) for level in range(height)]
-        width = -(-len(levels) // LANES) * LANES
-        gain = np.zeros(width, dtype=np.float32)
-        gain[: len(levels)] = np.repeat(trees.step, trees.height)
-        marks = np.zeros((len(units.leaves), width), dtype=np.int32)
+        marks = np.zeros((len(units.leaves), len(gain)), dtype=np.int32)
         for d, (a, level) in enumerate(levels):
             marks[:, d] = trees.nodes[trees.offset[a, level] + units.leaves[:, a]]
         return cls(units, marks, gain)
+
+
+def gains(units: Units) -> Array:
+    """Return what two units save that share each mark, and zeros as far as the last lane."""
+    each = np.repeat(units.trees.step, units.trees.height).astype(np.float32)
+    return np.append(each, np.zeros(-len(each) % LANES, dtype=np.float32))
 
 
 class State(NamedTuple):
@@ -165,9 +168,17 @@ def refit(b: int, g: Given, s: State) -> None:  # pragma: no cover
         for a in range(leaves.shape[1]):
             s.level[b, a] = meet(trees, a, s.rep[b, a], leaves[u, a], s.level[b, a])
         u = s.after[u]
-    d = 0
     for a in range(leaves.shape[1]):
         s.cost[b] += s.level[b, a] * trees.step[a]
+    note_marks(s.rep[b], s.level[b], s.marks[b], trees)
+
+
+@step
+def note_marks(leaves: Array, levels: Array, marks: Array, trees: Trees) -> None:  # pragma: no cover
+    """Note the marks that all units of a block share, which are those of any of them from the block's levels up."""
+    d = 0
+    for a in range(leaves.size):
         for level in range(trees.height[a]):
-            s.marks[b, d] = g.marks[s.first[b], d] if level >= s.level[b, a] else NOT_SHARED
+            shared = level >= levels[a]
+            marks[d] = trees.nodes[trees.offset[a, level] + leaves[a]] if shared else NOT_SHARED
             d += 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sudare.generalization._blocks import gains, note_marks
 from sudare.generalization._kernels import meet
 from sudare.kernels import inlined, step
 
@@ -31,6 +32,7 @@ class Dealt(NamedTuple):
     level: Array  # of each block, as all that follow
     size: Array
     cost: Array  # per record
+    marks: Array  # see `_blocks`
     histogram: Array
     stale: Array  # whether something near it changed since it was looked at
     deals: bool  # whether the records of a unit may come into different blocks
@@ -58,6 +60,7 @@ class Dealt(NamedTuple):
             level=np.zeros((blocks, n), dtype=np.int16),
             size=numbers(blocks),
             cost=np.zeros(blocks),
+            marks=np.zeros((blocks, len(gains(units))), dtype=np.int32),
             histogram=np.zeros((blocks, units.values), dtype=np.int64),
             stale=np.ones(blocks, dtype=np.bool_),
             deals=deals,
@@ -135,3 +138,5 @@ def refit(b: int, units: Units, d: Dealt) -> None:  # pragma: no cover
         e = following
     for a in range(leaves.shape[1]):
         d.cost[b] += d.level[b, a] * trees.step[a]
+    if kept != NONE:
+        note_marks(leaves[d.unit[d.first[b]]], d.level[b], d.marks[b], trees)

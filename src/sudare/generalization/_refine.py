@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sudare.generalization._blocks import NOT_SHARED, gains, unlikeness
 from sudare.generalization._dealt import NONE, TOLERANCE, Dealt, add, deal, lot, refit
 from sudare.generalization._divide import STAYS, Pool, divide
-from sudare.generalization._kernels import meet
 from sudare.generalization._split import split_off
 from sudare.kernels import inlined, kernel, rank, step
 from sudare.lent import lent
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
+NOT_FOUND = -2  # sought instead of a mark that is not shared: no block has it
 
 
 def refine(
@@ -42,11 +43,25 @@ def refine(
     whether it went on until no division saved anything.
     """
     d = Dealt.room_for(units, blocks, deals)
-    nearest, price = np.empty(near, dtype=np.int64), np.empty(near)
+    gain, nearest = gains(units), np.empty(near, dtype=np.int64)
+    price, sought = np.empty(near, dtype=np.float32), np.empty(len(gain), dtype=np.int32)
     pool = Pool.room_for(items, units)
     by_cost = np.arange(len(d.cost))
     settled = _refine(
-        units, limits, block_of, blocks, least_size, pooled, by_cost, nearest, price, passes, pool, d
+        units,
+        limits,
+        block_of,
+        blocks,
+        least_size,
+        pooled,
+        by_cost,
+        nearest,
+        price,
+        gain,
+        sought,
+        passes,
+        pool,
+        d,
     )
     return d.entries(), settled
 
@@ -62,6 +77,8 @@ def _refine(
     by_cost: Array,
     nearest: Array,
     price: Array,
+    gain: Array,
+    sought: Array,
     passes: int,
     pool: Pool,
     dealt: Dealt,
@@ -80,26 +97,27 @@ def _refine(
             if _items(b, d) > items:
                 changed += split_off(b, least_size, units, limits, p, d)
             else:
-                changed += _refine_around(b, nearest, price, least_size, pooled, units, limits, p, d)
+                changed += _refine_around(
+                    b, nearest, price, gain, sought, least_size, pooled, units, limits, p, d
+                )
         if changed == 0:
             return bool(d.left[0] >= items and d.left[1] >= items)  # else there was no room for some
     return False
 
 
 @inlined
-def _find_near(b: int, nearest: Array, price: Array, units: Units, d: Dealt) -> int:  # pragma: no cover
+def _find_near(
+    b: int, nearest: Array, price: Array, gain: Array, sought: Array, d: Dealt
+) -> int:  # pragma: no cover
     """Fill in the blocks with which a block would cost least; return how many there are."""
-    leaves, trees, count = units.leaves, units.trees, 0
+    count = 0
+    for i in range(gain.size):
+        sought[i] = d.marks[b, i] if d.marks[b, i] != NOT_SHARED else NOT_FOUND
     for c in range(d.size.size):
         if c == b or d.size[c] == 0:
             continue
-        cost, enough = 0.0, price[count - 1] if count == nearest.size else np.inf
-        for a in range(leaves.shape[1]):
-            x, y = leaves[d.unit[d.first[b]], a], leaves[d.unit[d.first[c]], a]
-            cost += meet(trees, a, x, y, max(d.level[b, a], d.level[c, a])) * trees.step[a]
-            if cost >= enough:
-                break
-        if cost >= enough:
+        cost = unlikeness(sought, d.marks[c], gain)
+        if count == nearest.size and cost >= price[count - 1]:
             continue
         at = count if count < nearest.size else count - 1
         while at > 0 and price[at - 1] > cost:
@@ -115,6 +133,8 @@ def _refine_around(
     b: int,
     nearest: Array,
     price: Array,
+    gain: Array,
+    sought: Array,
     least_size: int,
     pooled: int,
     units: Units,
@@ -123,7 +143,7 @@ def _refine_around(
     d: Dealt,
 ) -> int:  # pragma: no cover
     """Divide a block anew: by itself, with as many of the nearest as there is room for, and with each of them alone."""
-    count = _find_near(b, nearest, price, units, d)
+    count = _find_near(b, nearest, price, gain, sought, d)
     for other in range(-2, count):
         n = _pool_block(b, 0, p, d)
         if other == -1:

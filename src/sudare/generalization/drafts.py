@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.generalization import _kernels
+from sudare.generalization._grow import grow, nearest_units
 from sudare.generalization.fractional import can_be_solved, disjoint_blocks
 from sudare.generalization.mondrian import learn_mondrian
 from sudare.generalization.moving import placed
@@ -49,7 +50,7 @@ def drafts_of(p: Problem, improves: bool) -> Iterator[Ints]:
     if not can_pair(p):  # and Mondrian cannot cut it
         yield learn_mondrian(p).block_of
         return
-    distances = _kernels.nearest_distances(p.unit_arrays, by_value(p))
+    distances = nearest_units(p.unit_arrays, 1, by_value(p))[1][:, 0]
     block_of = _grown(p, np.argsort(distances, kind="stable"))
     yield block_of
     if p.weights[block_of < 0].sum() > MAX_LEFT_OVER * p.weights.sum():
@@ -79,4 +80,4 @@ def _by_program(p: Problem, swept: Ints) -> Ints:
 
 
 def _grown(p: Problem, seeds: Ints) -> Ints:
-    return np.asarray(_kernels.grow(p.unit_arrays, p.limits, seeds, by_value(p)))
+    return grow(p.unit_arrays, p.limits, seeds, by_value(p))
