@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare.kernels import inlined, kernel, slot_of, slots_for, step
+from sudare.kernels import inlined, kernel, slot_of, slots_for
 from sudare.lent import lent
 from sudare.privacy._kernels import meets
 

@@ -17,6 +17,8 @@ Array = np.ndarray[Any, Any]
 MAX_MEMBERS = 48  # units of larger blocks stay where they are
 NOBODY = np.int32(-1)
 SEVERAL = np.int32(-2)  # units differ from the others
+ONE_BITS, ONE_OF_SECOND_BITS = np.int32(11), np.int32(20)  # of a tally, after the places of all members, and after their number
+ONE, ONE_OF_SECOND = np.int32(1 << 11), np.int32(1 << 20)
 
 
 class Members(NamedTuple):
@@ -32,14 +34,11 @@ class Members(NamedTuple):
     mark: Array  # the marks that all units of each block share, but for the odd one
     odd: Array  # the place of the only unit that has another mark; NOBODY has, or SEVERAL have
     saves: Array  # what a record of the block costs less without each unit
-    differ: Array  # room: how many units differ from the first in each mark,
-    which: Array  # the sum of their places,
-    others: Array  # and how many differ from the second
+    tally: Array  # room: in each mark, how many units differ from the first, the sum of their places, and how many differ from the second
 
     @classmethod
     def room_for(cls, g: Given, block_of: Array, blocks: int) -> Members:
         m, marks = g.marks.shape
-        differ, which, others = np.zeros((3, marks), dtype=np.int32)
         return cls(
             block_of=block_of,
             listed=np.zeros((blocks, MAX_MEMBERS + 1), dtype=np.int32),
@@ -51,9 +50,7 @@ class Members(NamedTuple):
             mark=np.zeros((blocks, marks), dtype=np.int32),
             odd=np.zeros((blocks, marks), dtype=np.int32),
             saves=np.zeros(m),
-            differ=differ,
-            which=which,
-            others=others,
+            tally=np.zeros(marks, dtype=np.int32),
         )
 
 
@@ -86,23 +83,23 @@ def compare(b: int, g: Given, s: Members) -> None:  # pragma: no cover
     """Find anew what the units of a block share, and what without one of them."""
     count, gain = np.int32(s.count[b]), g.gain
     first, second = g.marks[s.listed[b, 0]], g.marks[s.listed[b, min(count - 1, 1)]]
-    mark, odd, differ, which, others = s.mark[b], s.odd[b], s.differ, s.which, s.others
+    mark, odd, tally = s.mark[b], s.odd[b], s.tally
     for d in range(gain.size):
-        differ[d] = which[d] = others[d] = 0
+        tally[d] = 0
     for i in range(1, count):
         place, marks = np.int32(i), g.marks[s.listed[b, i]]
         for d in range(gain.size):
-            differ[d] += np.int32(marks[d] != first[d])
-            which[d] += place if marks[d] != first[d] else np.int32(0)
-            others[d] += np.int32(marks[d] != second[d])
+            of_first = place + ONE if marks[d] != first[d] else np.int32(0)
+            tally[d] += of_first + (ONE_OF_SECOND if marks[d] != second[d] else np.int32(0))
     cost = np.float32(0.0)
     for d in range(gain.size):
-        of_first, of_second, some, place = first[d], second[d], differ[d], which[d]
-        first_is_odd = (some == count - 1) & (others[d] == 0)
+        of_first, of_second, place = first[d], second[d], tally[d] & (ONE - np.int32(1))
+        differ, others = (tally[d] & (ONE_OF_SECOND - np.int32(1))) >> ONE_BITS, tally[d] >> ONE_OF_SECOND_BITS
+        first_is_odd = (differ == count - 1) & (others == 0)
         mark[d] = of_second if first_is_odd else of_first
-        alone = place if some == 1 else np.int32(0) if first_is_odd else SEVERAL
-        odd[d] = alone if some != 0 else NOBODY
-        cost += gain[d] if some != 0 else np.float32(0.0)
+        alone = place if differ == 1 else np.int32(0) if first_is_odd else SEVERAL
+        odd[d] = alone if differ != 0 else NOBODY
+        cost += gain[d] if differ != 0 else np.float32(0.0)
     s.cost[b] = cost
     for i in range(count):
         saves, place = np.float32(0.0), np.int32(i)

@@ -51,8 +51,8 @@ SEARCHES: dict[str, Search] = {
         near=4,
         all_near=30_000,
         openings=0,
-        steps=10_000,
-        all_steps=60_000_000,
+        steps=15_000,
+        all_steps=52_000_000,
         rounds=1,
     ),
     "thorough": Search(

@@ -20,8 +20,8 @@ Ints = NDArray[np.int64]
 
 MAX_OPENED = 400_000_000  # entries times level vectors to look at while opening blocks: some seconds
 MAX_DIVIDED = 12  # rows that are divided in all ways
-NEIGHBOURS = 16  # that a unit may go to while annealing
-HOT, COLD = 0.1, 0.01  # records times cost that a change may lose, at first and at last
+NEIGHBOURS = 32  # that a unit may go to while annealing
+HOT, COLD = 0.07, 0.007  # records times cost that a change may lose, at first and at last
 DIVIDING, OPENING = "dividing", "opening"  # kinds of changes
 
 
