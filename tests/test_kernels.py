@@ -8,11 +8,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import sudare.compiled
 import sudare.kernels
+from sudare.kernels import below, kernel, seeded, share
 
 SHOW_FORMS = """
 import sys
@@ -35,7 +38,7 @@ for name, module in sorted(sys.modules.items()):
 CALLED = (
     "attacks._kernels.mark_blocks attacks._kernels.add_records attacks._kernels.fit "
     "generalization._kernels.sweep generalization._improve._improve generalization._mondrian._mondrian generalization._refine._refine "
-    "generalization._anneal._anneal generalization._reopen._reopen generalization._grow._grow "
+    "generalization._anneal._anneal generalization._reopen._reopen generalization._grow._grow generalization._grow._find_nearest "
     "generalization._cells.closed generalization._fractional.best_blocks generalization._fractional.solve "
     "generalization._fractional.disjoint "
     "generalization._lattice.divide generalization._lattice.weigh "
@@ -124,3 +127,23 @@ def test_what_was_compiled_is_used_until_a_step_of_another_file_changes(
         "2 0",
         "2 1",
     ]
+
+
+@kernel
+def draw(
+    state: np.ndarray[Any, Any], numbers: np.ndarray[Any, Any], shares: np.ndarray[Any, Any]
+) -> None:  # pragma: no cover
+    for i in range(numbers.size):
+        numbers[i], shares[i] = below(6, state), share(state)
+
+
+def test_numbers_drawn_for_searches_are_even_and_the_same_for_a_seed() -> None:
+    numbers, shares = np.empty((3, 60_000), dtype=np.int64), np.empty((3, 60_000))
+    for i, seed in enumerate((0, 0, 1)):
+        draw(seeded(seed), numbers[i], shares[i])
+        assert (abs(np.bincount(numbers[i], minlength=6) - 10_000) < 500).all()  # five deviations
+        assert (abs(np.histogram(shares[i], 6, (0, 1))[0] - 10_000) < 500).all()
+    assert (numbers[0] == numbers[1]).all()
+    assert (numbers[0] != numbers[2]).any()
+    assert shares.min() > 0
+    assert shares.max() < 1

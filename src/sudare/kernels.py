@@ -118,12 +118,12 @@ def _word(state: Array) -> Any:  # pragma: no cover
 
 
 @step
-def below(most: int, state: Array) -> int:  # pragma: no cover
+def below(most: int, state: Array) -> Any:  # pragma: no cover
     """Return a whole number from 0 on, below another of less than 32 bits."""
     return np.int64((_word(state) * np.uint64(most)) >> np.uint64(32))
 
 
 @step
-def share(state: Array) -> float:  # pragma: no cover
+def share(state: Array) -> Any:  # pragma: no cover
     """Return a number above 0 and below 1."""
     return (_word(state) + 0.5) * 2.0**-32

@@ -61,9 +61,9 @@ def _anneal(
     for _ in range(steps):
         temperature *= factor
         u = below(nearest.shape[0], state)
-        v = nearest[u, below(nearest.shape[1], state)]
+        v = np.int64(nearest[u, below(nearest.shape[1], state)])
         b, c = s.block_of[u], s.block_of[v]
-        if b < 0 or c < 0 or b == c or s.cost[b] == 0.0 or max(s.count[b], s.count[c]) > MAX_MEMBERS:
+        if b < 0 or c < 0 or b == c or s.cost[b] == 0.0 or max(s.number[b], s.number[c]) > MAX_MEMBERS:
             continue
         w = _drawn(u, v, c, by_value, state, g, s)
         _exchanges(u, b, w, c, temperature, limits, state, g, s)
@@ -71,15 +71,15 @@ def _anneal(
 
 @step
 def _drawn(
-    u: int, v: int, c: int, by_value: bool, state: Array, g: Given, s: Members
-) -> int:  # pragma: no cover
+    u: int, v: Any, c: int, by_value: bool, state: Array, g: Given, s: Members
+) -> Any:  # pragma: no cover
     """Draw who leaves block c for u: any of its units but v, or nobody; by value, every other time one of u's value."""
-    at = below(s.count[c] + 1, state)
+    at = below(s.number[c] + 1, state)
     if by_value and below(2, state):
-        for i in range(s.count[c] - 1, -1, -1):
+        for i in range(s.number[c] - 1, -1, -1):
             if g.units.sensitive[s.listed[c, i]] == g.units.sensitive[u]:
                 at = i
-    return NOBODY if at == s.count[c] or s.listed[c, at] == v else s.listed[c, at]
+    return NOBODY if at == s.number[c] or s.listed[c, at] == v else np.int64(s.listed[c, at])
 
 
 @step
@@ -90,7 +90,7 @@ def _exchanges(
     weights = g.units.weights
     more = weights[u] - (weights[w] if w != NOBODY else 0)
     size_b, size_c = s.size[b] - more, s.size[c] + more
-    if size_b < limits.k or size_c < limits.k or (w == NOBODY and s.count[b] == 1):
+    if size_b < limits.k or size_c < limits.k or (w == NOBODY and s.number[b] == 1):
         return
     enough = s.size[b] * s.cost[b] + s.size[c] * s.cost[c] - temperature * np.log(share(state))
     # Most changes are for the worse by far, which what stays of the blocks often shows already.

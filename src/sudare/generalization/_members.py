@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 MAX_MEMBERS = 48  # units of larger blocks stay where they are
-NOBODY = np.int32(-1)
-SEVERAL = np.int32(-2)  # units differ from the others
-ONE_BITS, ONE_OF_SECOND_BITS = np.int32(11), np.int32(20)  # of a tally, after the places of all members, and after their number
+NOBODY = -1
+NO_PLACE, SEVERAL = (
+    np.int32(-1),
+    np.int32(-2),
+)  # where all units share a mark, and where more than one has another
+ONE_BITS, ONE_OF_SECOND_BITS = (
+    np.int32(11),
+    np.int32(20),
+)  # of a tally, after the places of all members, and after their number
 ONE, ONE_OF_SECOND = np.int32(1 << 11), np.int32(1 << 20)
 
 
@@ -27,12 +33,12 @@ class Members(NamedTuple):
     block_of: Array
     listed: Array  # the units of each block, unless there are too many
     place: Array  # of each unit among them
-    count: Array
-    size: Array
+    number: Array  # of units in each block
+    size: Array  # in records
     cost: Array  # per record
     histogram: Array
     mark: Array  # the marks that all units of each block share, but for the odd one
-    odd: Array  # the place of the only unit that has another mark; NOBODY has, or SEVERAL have
+    odd: Array  # the place of the only unit that has another mark; or NO_PLACE, or SEVERAL
     saves: Array  # what a record of the block costs less without each unit
     tally: Array  # room: in each mark, how many units differ from the first, the sum of their places, and how many differ from the second
 
@@ -43,7 +49,7 @@ class Members(NamedTuple):
             block_of=block_of,
             listed=np.zeros((blocks, MAX_MEMBERS + 1), dtype=np.int32),
             place=np.zeros(m, dtype=np.int32),
-            count=np.zeros(blocks, dtype=np.int64),
+            number=np.zeros(blocks, dtype=np.int64),
             size=np.zeros(blocks, dtype=np.int64),
             cost=np.zeros(blocks),
             histogram=np.zeros((blocks, g.units.values), dtype=np.int64),
@@ -61,18 +67,18 @@ def gather(g: Given, s: Members) -> None:  # pragma: no cover
         b = s.block_of[u]
         if b < 0:
             continue
-        if s.count[b] < s.listed.shape[1]:
-            _put(u, s.count[b], b, s)
-        s.count[b] += 1
+        if s.number[b] < s.listed.shape[1]:
+            _put(u, s.number[b], b, s)
+        s.number[b] += 1
         s.size[b] += g.units.weights[u]
         s.histogram[b, g.units.sensitive[u]] += g.units.weights[u]
-    for b in range(s.count.size):
-        if 0 < s.count[b] <= MAX_MEMBERS:
+    for b in range(s.number.size):
+        if 0 < s.number[b] <= MAX_MEMBERS:
             compare(b, g, s)
 
 
 @step
-def _put(u: int, place: int, b: int, s: Members) -> None:  # pragma: no cover
+def _put(u: Any, place: Any, b: int, s: Members) -> None:  # pragma: no cover
     s.block_of[u] = b
     s.place[u] = place
     s.listed[b, place] = u
@@ -81,7 +87,8 @@ def _put(u: int, place: int, b: int, s: Members) -> None:  # pragma: no cover
 @fast_step
 def compare(b: int, g: Given, s: Members) -> None:  # pragma: no cover
     """Find anew what the units of a block share, and what without one of them."""
-    count, gain = np.int32(s.count[b]), g.gain
+    count: Any = np.int32(s.number[b])  # of 32 bits, as marks are: lanes are as wide as the widest
+    gain = g.gain
     first, second = g.marks[s.listed[b, 0]], g.marks[s.listed[b, min(count - 1, 1)]]
     mark, odd, tally = s.mark[b], s.odd[b], s.tally
     for d in range(gain.size):
@@ -94,11 +101,14 @@ def compare(b: int, g: Given, s: Members) -> None:  # pragma: no cover
     cost = np.float32(0.0)
     for d in range(gain.size):
         of_first, of_second, place = first[d], second[d], tally[d] & (ONE - np.int32(1))
-        differ, others = (tally[d] & (ONE_OF_SECOND - np.int32(1))) >> ONE_BITS, tally[d] >> ONE_OF_SECOND_BITS
+        differ, others = (
+            (tally[d] & (ONE_OF_SECOND - np.int32(1))) >> ONE_BITS,
+            tally[d] >> ONE_OF_SECOND_BITS,
+        )
         first_is_odd = (differ == count - 1) & (others == 0)
         mark[d] = of_second if first_is_odd else of_first
         alone = place if differ == 1 else np.int32(0) if first_is_odd else SEVERAL
-        odd[d] = alone if differ != 0 else NOBODY
+        odd[d] = alone if differ != 0 else NO_PLACE
         cost += gain[d] if differ != 0 else np.float32(0.0)
     s.cost[b] = cost
     for i in range(count):
@@ -114,19 +124,21 @@ def compare(b: int, g: Given, s: Members) -> None:  # pragma: no cover
 def price_with(u: int, b: int, leaves: int, g: Given, s: Members) -> float:  # pragma: no cover
     """Return what a record of a block costs if u comes and another unit, or NOBODY, leaves."""
     if leaves == NOBODY:
-        return _price(g.marks[u], NOBODY, s.mark[b], s.odd[b], g.gain)
+        return _price(g.marks[u], NO_PLACE, s.mark[b], s.odd[b], g.gain)
     place = s.place[leaves]
-    if s.count[b] > 2:
+    if s.number[b] > 2:
         return _price(g.marks[u], place, s.mark[b], s.odd[b], g.gain)
-    return float(unlikeness(g.marks[u], g.marks[s.listed[b, 1 - place]], g.gain)) if s.count[b] == 2 else 0.0
+    return float(unlikeness(g.marks[u], g.marks[s.listed[b, 1 - place]], g.gain)) if s.number[b] == 2 else 0.0
 
 
 @fast_step
-def _price(marks: Array, place: int, mark: Array, odd: Array, gain: Array) -> float:  # pragma: no cover
+def _price(marks: Array, place: Any, mark: Array, odd: Array, gain: Array) -> float:  # pragma: no cover
     """Return what marks cost that are not shared by a unit that comes, but for those in which the unit at a place was the odd one."""
     cost = np.float32(0.0)
     for d in range(gain.size):
-        cost += np.float32(0.0) if (odd[d] == NOBODY or odd[d] == place) and mark[d] == marks[d] else gain[d]
+        cost += (
+            np.float32(0.0) if (odd[d] == NO_PLACE or odd[d] == place) and mark[d] == marks[d] else gain[d]
+        )
     return float(cost)
 
 
@@ -162,14 +174,14 @@ def _count(u: int, b: int, w: int, c: int, g: Given, s: Members) -> None:  # pra
 @step
 def trade(u: int, b: int, w: int, c: int, g: Given, s: Members) -> None:  # pragma: no cover
     """List u in block c, and w, or NOBODY, in block b."""
-    at, to = s.place[u], s.place[w] if w != NOBODY else s.count[c]
+    at, to = np.int64(s.place[u]), np.int64(s.place[w]) if w != NOBODY else s.number[c]
     _put(u, to, c, s)
     if w != NOBODY:
         _put(w, at, b, s)
     else:
-        s.count[c] += 1
-        s.count[b] -= 1
-        if at < s.count[b]:
-            _put(s.listed[b, s.count[b]], at, b, s)
+        s.number[c] += 1
+        s.number[b] -= 1
+        if at < s.number[b]:
+            _put(np.int64(s.listed[b, s.number[b]]), at, b, s)
     compare(b, g, s)
     compare(c, g, s)
