@@ -96,3 +96,13 @@ def test_labels_that_are_no_nodes_are_refused() -> None:
             population=people,
             truth=None,
         )
+
+
+def test_tables_of_very_many_attributes_are_tried() -> None:
+    rng = np.random.default_rng(1)
+    names = [f"a{i}" for i in range(80)]
+    frame = pl.DataFrame(rng.integers(0, 3, (60, 80)), schema=names)
+    release = sd.generalize(
+        sd.read(frame, sd.Schema.from_roles(quasi=names)), sd.KAnonymity(2), effort="quick"
+    )
+    assert release.holder["attacks"]["knowing"]["downcoding"]

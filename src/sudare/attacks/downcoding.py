@@ -309,8 +309,12 @@ def _agreed(worlds: Ints, true: Ints | None) -> tuple[float, bool | None]:
     """Return which share of the worlds is the most frequent one, whoever is who in it, and whether that is the truth."""
     if true is not None:
         worlds = np.concatenate([worlds, true[None]])
-    keys = np.ravel_multi_index(tuple(np.moveaxis(worlds, 2, 0)), tuple(worlds.max(axis=(0, 1)) + 1))
-    kinds = _mixed(keys.astype(np.uint64)).sum(axis=1)  # the same whoever is who
+    keys = np.zeros(worlds.shape[:2], dtype=np.uint64)
+    for column in np.moveaxis(
+        worlds, 2, 0
+    ):  # of many attributes, a tuple has no number of 64 bits of its own
+        keys = _mixed(keys + column.astype(np.uint64))
+    kinds = keys.sum(axis=1)  # the same whoever is who
     drawn = kinds if true is None else kinds[:-1]
     each, count = np.unique(drawn, return_counts=True)
     most = int(count.argmax())
