@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from sudare.tables.table import Table
     from sudare.verbs.apply import Plan, apply
     from sudare.verbs.combine import combine
+    from sudare.verbs.evidence import evidence
     from sudare.verbs.generalize import generalize
     from sudare.verbs.generalize_views import generalize_views
     from sudare.verbs.materialize import materialize, materialize_design
@@ -94,6 +95,7 @@ __all__ = [
     "bounds",
     "combine",
     "datasets",
+    "evidence",
     "generalize",
     "generalize_views",
     "materialize",
@@ -142,6 +144,7 @@ _MODULES = {
     "sudare.tables.table": "Table",
     "sudare.verbs.apply": "Plan apply",
     "sudare.verbs.combine": "combine",
+    "sudare.verbs.evidence": "evidence",
     "sudare.verbs.generalize": "generalize",
     "sudare.verbs.generalize_views": "generalize_views",
     "sudare.verbs.materialize": "materialize materialize_design",

@@ -44,6 +44,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         by_definetti,
     ],
     "combine": [sd.combine, sd.PView.save],
+    "evidence": [sd.evidence],
     "generalize": [sd.generalize, *BLOCKS, sd.Release.write],
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
     "materialize": [

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -95,8 +96,17 @@ def pview_page() -> str:
     return write_pview_page(pview_of(table()))
 
 
+@cache
+def evidence() -> str:
+    with TemporaryDirectory() as place:
+        folder = sd.generalize(table(), [sd.KAnonymity(2), sd.LDiversity(2)]).write(
+            Path(place) / "<b>release"
+        )
+        return sd.evidence(folder, by="</p><script>A. Holder").read_text("utf-8")
+
+
 PAGES: list[Callable[[], str]] = [
-    generalization, views, randomization, joint_randomization, assessment, pview_report, pview_page,
+    generalization, views, randomization, joint_randomization, assessment, evidence, pview_report, pview_page,
 ]  # fmt: skip
 
 

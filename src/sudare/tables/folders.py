@@ -4,7 +4,8 @@ out/
   hand-over/   data.parquet, data.csv (of several views: NAME.parquet, NAME.csv), law.json, certificate.json;
                copies in other formats that were asked for: data.xlsx, data.ods, data.dta, data.sav, data.json;
                a large table stands in data.00001.parquet, data.00002.parquet, ...
-  keep/        report.html, plan.json, holder.json: they tell about the original, and only the owner can read them
+  keep/        report.html, plan.json, holder.json: they tell about the original, and only the owner can read them;
+               evidence.html, where it was asked for
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sudare.errors import InputError
 
 HAND_OVER, KEEP = "hand-over", "keep"
 CERTIFICATE, LAW = "certificate.json", "law.json"
-REPORT, PLAN, HOLDER = "report.html", "plan.json", "holder.json"
+REPORT, PLAN, HOLDER, EVIDENCE = "report.html", "plan.json", "holder.json", "evidence.html"
 MARK = f"{HAND_OVER}/{CERTIFICATE}"
 """The file that marks a folder as a release: only such a folder may be replaced."""
 
