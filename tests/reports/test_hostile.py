@@ -33,7 +33,7 @@ VALUES = [
 ]  # fmt: skip
 TAGS = {
     "html", "head", "meta", "title", "style", "body", "header", "main", "section", "footer", "script", "noscript",
-    "h1", "h2", "h3", "p", "b", "i", "br", "sup", "span", "code", "pre", "ul", "li", "div", "table", "tr", "th", "td",
+    "h1", "h2", "h3", "h4", "p", "b", "i", "br", "sup", "span", "code", "pre", "ul", "li", "div", "table", "tr", "th", "td",
     "form", "label", "select", "svg", "rect", "line", "circle", "polyline", "path", "text", "tspan", "defs",
     "lineargradient", "stop",
 }  # fmt: skip

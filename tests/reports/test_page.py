@@ -36,7 +36,7 @@ TEMPLATES = sorted((REPORTS / "templates").glob("*.jinja"))
 def test_every_page_extends_the_one_base_and_no_template_marks_anything_safe() -> None:
     pages = [path for path in TEMPLATES if "parts" not in path.name and path.stem != "base.html"]
     assert {path.name.split(".")[0] for path in pages} == {
-        "generalization", "views", "randomization", "assessment", "pview", "pview_page",
+        "generalization", "views", "randomization", "assessment", "evidence", "pview", "pview_page",
     }  # fmt: skip
     for path in pages:
         assert '{% extends "base.html.jinja" %}' in path.read_text()
@@ -109,7 +109,7 @@ def test_a_generalized_tables_page_needs_no_rows() -> None:
     assert isinstance(release.plan, TuplePlan)
     checked = verified(release.handed_over, release.declared)
     arguments = (release.handed_over.frames["data"], release.certificate, release.holder, checked)
-    page = write_generalization_report(release.plan.locate(without_rows(table)).table, *arguments)
+    page = write_generalization_report(release.plan.locate(without_rows(table)), *arguments)
     assert page == release.report
 
 

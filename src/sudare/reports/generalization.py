@@ -9,15 +9,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.plans.generalization import Places
 from sudare.privacy.certificate import Certificate
+from sudare.reports.best_guess import HARMLESS, BestGuess, best_guesses
+from sudare.reports.compared_columns import compared_columns
 from sudare.reports.page import render
-from sudare.reports.words import shown_value, value_labels
+from sudare.reports.samples import samples_of
 from sudare.tables.attribute import Role
 from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table
+from sudare.verification.claims import promised_by
 from sudare.verification.findings import Verification
+from sudare.verification.utility import harmless_by_attribute
 
-MAX_BARS = 120  # values of an attribute that a picture shows
 SIZES = {"1": 1, "2-4": 4, "5-9": 9, "10-49": 49, "50-249": 249, "250+": np.inf}
 """Sizes of blocks that are taken together, by the largest of each."""
 
@@ -25,7 +29,7 @@ Integers = NDArray[np.integer[Any]]
 
 
 def write_generalization_report(
-    table: Table,
+    whole: Places,
     data: PublishedRows,
     certificate: Certificate,
     holder: Mapping[str, Any],
@@ -38,6 +42,7 @@ def write_generalization_report(
     >>> "For the holder of the data only" in sd.generalize(table, sd.KAnonymity(2)).report
     True
     """
+    table = whole.table
     quasi = table.names(Role.quasi)
     return render(
         "generalization",
@@ -47,12 +52,14 @@ def write_generalization_report(
         findings=verification.findings,
         original=block_sizes(np.concatenate([piece.weights for piece in table.rows.pieces(quasi, quasi)])),
         published=block_sizes(_published_sizes(data, quasi)),
-        attacks=attack_shares(holder["attacks"]),
+        attacks=attack_shares(
+            holder["attacks"], [name for name in table.names(Role.sensitive) if table[name].size > 2]
+        ),
+        guesses=compared_guesses(table, data, certificate),
         knowing=knowing_lines(holder["attacks"]["knowing"]),
         population=population_lines(holder["population"]),
-        histograms={
-            name: (original_histogram(table, name), published_histogram(table, name, data)) for name in quasi
-        },
+        columns=list(compared_columns(table, data)),
+        samples=samples_of(whole),
     )
 
 
@@ -91,9 +98,12 @@ class AttackShares(NamedTuple):
     published: float
 
 
-def attack_shares(attacks: Mapping[str, Any]) -> list[AttackShares]:
-    """Compare what an outsider reaches on the original and on the output."""
-    paths = {
+def attack_shares(attacks: Mapping[str, Any], several: Sequence[str]) -> list[AttackShares]:
+    """Compare what an outsider reaches on the original and on the output.
+
+    Of attributes that have several values beside each other: who can rule out one of two knows the other, in any table.
+    """
+    paths: dict[str, tuple[str, ...]] = {
         "Highest risk that one person is re-identified (prosecutor)": (
             "reidentification",
             "prosecutor",
@@ -102,19 +112,44 @@ def attack_shares(attacks: Mapping[str, Any]) -> list[AttackShares]:
         "Expected share of people re-identified (marketer)": ("reidentification", "marketer"),
     }
     for name in attacks["input"].get("homogeneity", {}):
-        paths |= {
-            f"People whose {name} is known for sure (homogeneity)": ("homogeneity", name, "share"),
-            f"... if one other value of {name} can be ruled out (background knowledge)": (
-                "background",
-                "by_attribute",
-                name,
-                "share",
-            ),
-        }
+        paths[f"People whose {name} is known for sure (homogeneity)"] = ("homogeneity", name, "share")
+        if name in several:
+            known = f"... if one other value of {name} can be ruled out (background knowledge)"
+            paths[known] = ("background", "by_attribute", name, "share")
     return [
         AttackShares(attack, _at(attacks["input"], path), _at(attacks["output"], path))
         for attack, path in paths.items()
     ]
+
+
+class ComparedGuess(NamedTuple):
+    """What the best guess of a sensitive value wins on the original and on the output."""
+
+    original: BestGuess
+    published: BestGuess
+
+    @property
+    def beliefs(self) -> list[str]:
+        """How sure guesses are; harmless values only where there are any."""
+        sides = (self.original, self.published)
+        return [
+            one
+            for one in self.published.by_belief
+            if one != HARMLESS or any(side.by_belief[one] for side in sides)
+        ]
+
+    def people(self, guess: BestGuess) -> list[int]:
+        """Count people by how sure the guess of theirs is."""
+        return [guess.by_belief[one] for one in self.beliefs]
+
+
+def compared_guesses(table: Table, data: PublishedRows, certificate: Certificate) -> list[ComparedGuess]:
+    """Guess everybody's sensitive values by the block that they are in, of the original and of the output."""
+    if not table.names(Role.sensitive):
+        return []
+    harmless = harmless_by_attribute(promised_by(certificate), table.schema)
+    sides = (best_guesses(rows, table.schema, harmless) for rows in (table, data))
+    return [ComparedGuess(*pair) for pair in zip(*sides, strict=True)]
 
 
 class KnowingLine(NamedTuple):
@@ -170,41 +205,3 @@ def _at(data: Any, path: Sequence[str]) -> float:
     for key in path:
         data = data[key]
     return float(data)
-
-
-class Histogram(NamedTuple):
-    """How often values occur: all of them, or the most frequent."""
-
-    labels: list[str]
-    counts: list[int]
-    distinct: int
-    """How many values there are."""
-
-    @classmethod
-    def of(cls, labels: Sequence[str], counts: Integers) -> Histogram:
-        """Keep the most frequent values, in their order."""
-        kept = np.sort(np.argsort(-counts, kind="stable")[:MAX_BARS])
-        return cls([labels[i] for i in kept], counts[kept].tolist(), len(labels))
-
-
-def original_histogram(table: Table, name: str) -> Histogram:
-    """Count the values of the original, in their own order."""
-    counts, labels = table.counts([name]), value_labels(table[name])
-    return Histogram.of([labels[code] for code in counts.codes[:, 0]], counts.weights)
-
-
-def published_histogram(table: Table, name: str, data: PublishedRows) -> Histogram:
-    """Count published values, in their own order, or as the labels of the hierarchy follow each other."""
-    cells = data.counted([name])
-    values = cells.rows[name]
-    parts = pl.DataFrame({"value": values, "count": cells.lengths})
-    counted = parts.group_by("value").agg(pl.sum("count")).sort("value", nulls_last=True)
-    hierarchy = table[name].hierarchy
-    if hierarchy is not None and values.dtype == pl.String:
-        order = [label for level in hierarchy.labels for label in level]
-        place = {label: i for i, label in reversed(list(enumerate(order)))}
-        counted = counted.sort(
-            pl.col("value").replace_strict(place, default=len(order), return_dtype=pl.Int64)
-        )
-    labels = [shown_value(value) for value in counted["value"].to_list()]
-    return Histogram.of(labels, counted["count"].to_numpy().astype(np.int64))

@@ -216,7 +216,7 @@ def released(
         plan,
         table,
         record=partial(_record, whole, plan, asked_of, predict, decision, units, handed_over.frames["data"]),
-        report=partial(_report, whole.table),
+        report=partial(_report, whole),
         name_blocks=partial(_named_blocks, table, placed),
     )
     return Release(handed_over, declared, kept).refuse_if_broken()
@@ -244,7 +244,7 @@ def released_linked(
         units = partial(unit_record, located.table, findings, data, plan.requirements)
         return _record(located, plan, asked_of, None, decision, units, data, certificate)
 
-    kept = Kept(plan, table, record, partial(_report, located.table), no_ledger)
+    kept = Kept(plan, table, record, partial(_report, located), no_ledger)
     release = Release(HandedOver({"data": data}), declared, kept).refuse_if_broken()
     return release
 
@@ -332,9 +332,9 @@ def _knowing(whole: Located, plan: GeneralizationPlan) -> dict[str, Any]:
     return known_to_the_holder(whole, list(plan.requirements), plan.method, strict=strict)
 
 
-def _report(table: Table, release: Release) -> str:
+def _report(whole: Places, release: Release) -> str:
     data, verification = release.handed_over.frames["data"], release.verification
-    return write_generalization_report(table, data, release.certificate, release.holder, verification)
+    return write_generalization_report(whole, data, release.certificate, release.holder, verification)
 
 
 def _utility(whole: Places, predict: str | None) -> tuple[dict[str, Any], dict[str, int]]:

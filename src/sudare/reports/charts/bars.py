@@ -136,9 +136,17 @@ class Dots(NamedTuple):
 
 
 def grouped_bars(
-    labels: Sequence[str], series: Sequence[Bars], dots: Dots | None = None, *, x_name: str = ""
+    labels: Sequence[str],
+    series: Sequence[Bars],
+    dots: Dots | None = None,
+    *,
+    x_name: str = "",
+    room: float = 790,
+    letters: int = LABEL,
 ) -> Markup:
     """Draw counts of one or several kinds beside each other at every label, and estimates of them as dots.
+
+    All bars together take the `room` at most; labels are cut to so many `letters`.
 
     >>> original = Bars("original", [10, 20], AFTER)
     >>> estimated = Dots("estimated", [Interval(9, 5, 15), Interval(21, 18, 25)])
@@ -146,7 +154,7 @@ def grouped_bars(
     True
     """
     left, head, height = 60, 34, 180
-    step = min(50.0 + 30.0 * len(series), 790 / max(len(labels), 1))
+    step = min(50.0 + 30.0 * len(series), room / max(len(labels), 1))
     width, foot = step * len(labels), head + height
     axis = VerticalAxis.up_to(_highest(series, dots), head, foot)
     colours = {own.name: own.colour for own in series} | ({dots.name: AFTER} if dots else {})
@@ -157,12 +165,34 @@ def grouped_bars(
         shapes += _group(x, step, [(own, own.counts[i]) for own in series], axis, label)
         if dots:
             shapes += _interval(x + step / 2, dots.intervals[i], axis, label)
-    below, end = labels_below(labels, left, step, foot, LABEL)
+    below, end = labels_below(labels, left, step, foot, letters)
     shapes += below
     if x_name:
         end += 14
         shapes.append(text(left + width, end - 2, x_name, anchor="end", axis=True))
-    return picture(left + max(width, 360) + 96, end, shapes)
+    return picture(left + max(width, min(room, 360)) + 5.4 * letters, end, shapes)
+
+
+def paired_bars(labels: Sequence[str], series: Sequence[Bars]) -> Markup:
+    """Draw counts of several kinds below each other at every label, all on one scale, with their numbers.
+
+    >>> "yes: 10" in paired_bars(["yes", "no"], [Bars("original", [10, 20], AFTER)])
+    True
+    """
+    thick, left, width, head = 12, 130, 240, 20
+    row = thick * len(series) + 6
+    top = max([1.0, *(count for own in series for count in own.counts)])
+    shapes = legend({own.name: own.colour for own in series}, left)
+    for i, label in enumerate(labels):
+        y = head + i * row
+        shapes.append(text(left - 8, y + row / 2, shortened(label, 20), anchor="end"))
+        for place, own in enumerate(series):
+            long, at = width * own.counts[i] / top, y + place * thick
+            words = f"{label}: {whole(own.counts[i])}"
+            shapes.append(bar(left, at, long, thick - 1, own.colour, words))
+            shapes.append(text(left + long + 5, at + thick - 1, whole(own.counts[i]), axis=True))
+    foot = head + len(labels) * row
+    return picture(left + width + 60, foot, [*shapes, line(left, head - 2, left, foot - 4, INK)])
 
 
 def _highest(series: Sequence[Bars], dots: Dots | None) -> float:

@@ -12,6 +12,16 @@ from sudare.reports.words import printable
 
 BEFORE, AFTER, INK, FAINT, AMBER = "#8a9a8f", "#2f6f5e", "#22302b", "#d9dfda", "#d39b00"
 QUIET, LIGHT = "#6b7a72", "#e3b94d"
+DARK = {
+    BEFORE: "#8d9c94",
+    AFTER: "#3fa287",
+    INK: "#dfe7e2",
+    FAINT: "#3a4641",
+    AMBER: "#d9a520",
+    QUIET: "#9aa8a0",
+    LIGHT: "#a8873a",
+}
+"""What a page that is read in the dark draws instead of each colour."""
 SLANT = 28  # degrees by which labels below a picture lean
 ROOM = 34  # pixels from one slanted label to the next
 LETTER = 6  # pixels that a letter takes, about
