@@ -134,12 +134,12 @@ def _lifted(tree: Hierarchy | None) -> dict[str, str]:
 
 
 def _ordered(column: Dictionary, names: list[str]) -> list[str]:
-    """Return values in their own order, or as the labels of the hierarchy follow each other."""
-    if column.hierarchy is None:
-        return names
-    labels = dict.fromkeys(
-        [*names, *(one for level in column.hierarchy.labels for one in level if one is not None)]
-    )
+    """Return values in their own order, then the labels of each level in that of their first values."""
+    labels = dict.fromkeys(names)
+    if (tree := column.hierarchy) is not None:
+        for level, own in enumerate(tree.labels):
+            nodes = dict.fromkeys(tree.codes[level].tolist())
+            labels |= dict.fromkeys(label for node in nodes if (label := own[node]) is not None)
     return list(labels)
 
 

@@ -185,7 +185,7 @@ def paired_bars(labels: Sequence[str], series: Sequence[Bars]) -> Markup:
     shapes = legend({own.name: own.colour for own in series}, left)
     for i, label in enumerate(labels):
         y = head + i * row
-        shapes.append(text(left - 8, y + row / 2, shortened(label, 20), anchor="end"))
+        shapes.append(text(left - 8, y + row / 2, shortened(label, 17), anchor="end"))
         for place, own in enumerate(series):
             long, at = width * own.counts[i] / top, y + place * thick
             words = f"{label}: {whole(own.counts[i])}"
