@@ -80,6 +80,10 @@ def test_a_name_that_speaks_of_an_identifier_is_to_be_judged(letter: str) -> Non
         ("since", ["2024", "2020s", "2020-2029", "*"]),
         ("time", ["12:30:45"]),
         ("ratio", ["1.2.3"]),
+        ("level", [69.123456, 1234.567891, 2024.5]),
+        ("level", ["69.123456", "[1234.5, 2000.1)", "1e-05"]),
+        ("wage", ["1000-2000", "[1000, 2000)"]),
+        ("blood_pressure", ["120/80", "90/60"]),
     ],
 )
 def test_ordinary_columns_show_nothing(name: str, values: list[Any]) -> None:

@@ -92,6 +92,15 @@ def test_every_kind_of_release_has_its_evidence(kind: str, tmp_path: Path) -> No
     assert sd.verify(folder).holds  # nothing of it lies in what is handed over
 
 
+@pytest.mark.parametrize("kind", ["randomized", "p-view"])
+def test_noise_from_a_seed_is_told(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    KINDS[kind]().write(folder)
+    page = sd.evidence(folder, by=BY).read_text("utf-8")
+    assert "who knows it undoes it" in page
+    assert "holds against who knows the method" not in page
+
+
 def evidence_of(release: sd.Release, tmp_path: Path) -> str:
     return sd.evidence(release.write(tmp_path / "out"), by=BY).read_text("utf-8")
 

@@ -24,9 +24,10 @@ def write_evidence(evidence: Evidence) -> str:
         evidence=evidence,
         certificate=evidence.certificate,
         measured=[
-            (one.requirement, one.name, f"{one.value:.4g}", "yes" if one.holds else "no", one.where)
+            (one.requirement, f"{one.name} = {one.value:.4g}", "yes" if one.holds else "no")
             for one in findings
         ],
+        nearest={one.requirement: one.where for one in findings},
         notes=evidence.verification.notes,
         columns=[(name, one.role, f"{len(one.values):,}") for name, one in evidence.columns.items()],
         risks=list(risks_of(evidence)),

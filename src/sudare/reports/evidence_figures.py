@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sudare.reports.evidence_known import Evidence, where
-from sudare.reports.evidence_risks import noise_of, risks_of
+from sudare.reports.evidence_risks import KNOWING, noise_of, risks_of
 from sudare.reports.frameworks import Topic
 from sudare.tables.attribute import Role
 from sudare.tables.text import listed
@@ -87,42 +87,34 @@ def _singling_out(evidence: Evidence) -> list[str]:
 def _linking(evidence: Evidence) -> list[str]:
     if evidence.pview is not None:
         return noise_of(evidence)
-    models = ("Prosecutor", "Journalist", "Marketer", "Pk game", "Intersection")
-    risks = [one for one in risks_of(evidence) if one.model.startswith(models)]
-    return [f"{one.model}: {one.published} (original: {one.original})." for one in risks]
+    return _lines(evidence, "Prosecutor", "Journalist", "Marketer", "Pk game", "Intersection")
 
 
 def _inference(evidence: Evidence) -> list[str]:
     if evidence.pview is not None or evidence.law:
-        return [
-            *noise_of(evidence),
-            "What holds for many people can be learned, and guessed of each: that is what data are for.",
-        ]
-    risks = [
-        one
-        for one in risks_of(evidence)
-        if one.model.startswith(("Inference", "Homogeneity", "Intersection"))
-    ]
-    if not risks:
-        return ["No column was called sensitive: nothing was measured."]
-    return [f"{one.model}: {one.published} ({one.original})." for one in risks]
+        many = "What holds for many people can be learned, and guessed of each: that is what data are for."
+        return [*noise_of(evidence), many]
+    measured = _lines(evidence, "Inference", "Intersection")
+    return measured or ["No column was called sensitive: nothing was measured."]
 
 
 def _knowing(evidence: Evidence) -> list[str]:
-    if evidence.pview is not None or evidence.law:
+    beyond = "What the promise does not cover stands in stage 2."
+    if evidence.certificate.randomness.startswith("UNSAFE"):
         return [
-            "What is promised holds against who knows the method: it rests on the noise alone.",
-            *evidence.certificate.caveats,
+            "The noise comes from a seed: who knows it undoes it. This release is for tests, and promises nothing.",
+            beyond,
         ]
-    tried = [
-        f"{one.model}: {one.published} ({one.original})."
-        for one in risks_of(evidence)
-        if one.model.endswith("knowing the method")
-    ]
-    return [
-        *(tried or ["Attacks that know the method were not tried on this release."]),
-        *evidence.certificate.caveats,
-    ]
+    if evidence.pview is not None or evidence.law:
+        return ["What is promised holds against who knows the method, since it rests on the noise.", beyond]
+    tried = _lines(evidence, *(name for name, _, _ in KNOWING.values()))
+    return [*(tried or ["Attacks that know the method were not tried on this release."]), beyond]
+
+
+def _lines(evidence: Evidence, *models: str) -> list[str]:
+    """Return the risks in some models."""
+    risks = [one for one in risks_of(evidence) if one.model.startswith(models)]
+    return [f"{one.model}: {one.published}. Before: {one.original}." for one in risks]
 
 
 def _releases(evidence: Evidence) -> list[str]:

@@ -104,10 +104,11 @@ PATTERNS: dict[str, tuple[str, Verdict, str]] = {
 }
 """By identifier: what a value looks like, what that tells, and in words."""
 DATE = (
-    r"\b\d{4}[-/.](?:0?[1-9]|1[0-2])(?:[-/.](?:0?[1-9]|[12]\d|3[01])\b|$|[^\d\w])|\b\d{4}-Q[1-4]\b"
-    r"|\b\d{1,2}[-/.]\d{1,2}[-/.](?:\d{2}|\d{4})\b|\b\d{4}年\d{1,2}月"
+    r"\b\d{4}[-/](?:0?[1-9]|1[0-2])(?:$|[^\w-])|\b\d{4}[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])\b"
+    r"|\b\d{4}-Q[1-4]\b|\b\d{1,2}[-/.]\d{1,2}[-/.](?:\d{2}|\d{4})\b|\b\d{4}年\d{1,2}月"
     r"|(?i)\b(?:\d{1,2}\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (?:\d{1,2},? )?\d{4}\b"
 )
+PLAIN_NUMBER = r"^-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?$"
 FINE_ZIP = r"^\d{5}(?:-\d{4})?$|^\d{4}[*xX#]$|^\d{3}-\d{4}$"
 COARSE_ZIP = r"^\d{3}(?:[*xX#]{2})?$"
 TWO_NAMES = r"^\p{Lu}[\p{Ll}'’-]+(?: \p{Lu}\.?)? (?:(?:van|von|de|da|al|bin) )*\p{Lu}[\p{L}'’-]+$"
@@ -186,8 +187,9 @@ def _by_name(name: str) -> Iterator[Found]:
 
 
 def _by_values(column: Column, values: pl.DataFrame, year: int) -> Iterator[Found]:
-    yield from _by_pattern(values)
-    yield from _dates(column, values)
+    written = values.filter(~pl.col("text").str.contains(PLAIN_NUMBER))
+    yield from _by_pattern(written)
+    yield from _dates(column, written)
     yield from _ages(column.name, values)
     yield from _birth_years(column.name, values, year)
     yield from _places(column, values)
