@@ -232,3 +232,22 @@ def test_without_the_extra_a_png_is_refused_with_what_to_install(monkeypatch: py
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'sudare\[plots\]'"):
         charts.png_renderer()
+
+
+def test_every_colour_of_a_picture_has_one_for_the_dark() -> None:
+    drawn = [
+        charts.vertical_bars(["a"], [1]),
+        charts.share_bars(["a", "b"], [0.1, 0.2], [charts.BEFORE, charts.AFTER], marks={"m": 0.1}),
+        charts.paired_bars(["a"], [charts.Bars("x", [1], charts.LIGHT)]),
+        charts.grouped_bars(
+            ["a"], [charts.Bars("x", [1], charts.LIGHT)], charts.Dots("d", [charts.Interval(1, 0, 2)])
+        ),
+        charts.k_scale(3, 10),
+        charts.lines([charts.Line("l", {1: 0.1, 2: 0.2}, charts.AMBER)], "k"),
+        charts.transition_shades(np.eye(2), ["a", "b"]),
+        charts.two_way_shades(np.eye(2), ["a", "b"], ["c", "d"], 1.0),
+    ]
+    used = {colour for one in drawn for colour in re.findall(r"#[0-9a-f]{6}", str(one))}
+    assert used
+    assert used <= set(charts.DARK)
+    assert not set(charts.DARK) & set(charts.DARK.values())

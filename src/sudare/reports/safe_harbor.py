@@ -188,32 +188,37 @@ def _by_name(name: str) -> Iterator[Found]:
 
 def _by_values(column: Column, values: pl.DataFrame, year: int) -> Iterator[Found]:
     written = values.filter(~pl.col("text").str.contains(PLAIN_NUMBER))
-    yield from _by_pattern(written)
-    yield from _dates(column, written)
+    yield from _by_pattern(written, values.height)
+    yield from _dates(column, written, values.height)
     yield from _ages(column.name, values)
     yield from _birth_years(column.name, values, year)
     yield from _places(column, values)
     if column.values.dtype == pl.String:
-        yield from _seen(
-            values, "A", TWO_NAMES, "to be judged", "written like a first and a last name", least=0.5
-        )
+        words = "written like a first and a last name"
+        yield from _seen(values, "A", TWO_NAMES, "to be judged", words, values.height, least=0.5)
     if column.values.dtype == pl.Binary:
         yield Found("Q", "to be judged", "bytes, which may be an image")
     yield from _codes(column, values)
 
 
-def _by_pattern(values: pl.DataFrame) -> Iterator[Found]:
+def _by_pattern(values: pl.DataFrame, of: int) -> Iterator[Found]:
     for letter, (pattern, verdict, words) in PATTERNS.items():
-        yield from _seen(values, letter, pattern, verdict, words)
+        yield from _seen(values, letter, pattern, verdict, words, of)
 
 
 def _seen(
-    values: pl.DataFrame, letter: str, pattern: str, verdict: Verdict, words: str, least: float = 0.0
+    values: pl.DataFrame,
+    letter: str,
+    pattern: str,
+    verdict: Verdict,
+    words: str,
+    of: int,
+    least: float = 0.0,
 ) -> Iterator[Found]:
-    """Say how many values match; nothing, if not more than that share of them do."""
-    hits = values.filter(pl.col("text").str.contains(pattern))
-    if hits.height and hits.height > least * values.height:
-        yield Found(letter, verdict, f"{_of(hits.height, values.height)} {words}")
+    """Say how many of so many values match; nothing, if not more than that share of them do."""
+    hits = values.filter(pl.col("text").str.contains(pattern)).height
+    if hits and hits > least * of:
+        yield Found(letter, verdict, f"{_of(hits, of)} {words}")
 
 
 def _of(some: int, all_: int) -> str:
@@ -222,11 +227,13 @@ def _of(some: int, all_: int) -> str:
     return f"{some:,} of {all_:,} values {'is' if some == 1 else 'are'}"
 
 
-def _dates(column: Column, values: pl.DataFrame) -> Iterator[Found]:
+def _dates(column: Column, values: pl.DataFrame, of: int) -> Iterator[Found]:
     if isinstance(column.values.dtype, pl.Date | pl.Datetime):
         yield Found("C", "found", "all values are dates, to the day or finer")
     else:
-        yield from _seen(values, "C", DATE, "found", "a date finer than a year, or a range with such ends")
+        yield from _seen(
+            values, "C", DATE, "found", "a date finer than a year, or a range with such ends", of
+        )
 
 
 def _ages(name: str, values: pl.DataFrame) -> Iterator[Found]:
@@ -294,7 +301,9 @@ def _places(column: Column, values: pl.DataFrame) -> Iterator[Found]:
                 "first three digits: do more than 20,000 people live in each such area, by the census?",
             )
     else:
-        yield from _seen(digits, "B", FINE_ZIP, "to be judged", "written like a ZIP code", least=0.5)
+        yield from _seen(
+            digits, "B", FINE_ZIP, "to be judged", "written like a ZIP code", values.height, least=0.5
+        )
 
 
 def _codes(column: Column, values: pl.DataFrame) -> Iterator[Found]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sudare.plans.generalization import Located, Places
-from sudare.reports.words import shown_value, value_labels
+from sudare.reports.words import shown_value
 from sudare.tables.attribute import Role
 from sudare.tables.table import Table
 
@@ -64,7 +64,7 @@ def _sample(located: Located, at: int, names: Sequence[str]) -> Sample:
     original, published = [], []
     for name in names:
         code = int(counts.codes[at, counts.names.index(name)])
-        own = value_labels(table[name])[code]
+        own = shown_value(table[name].decode([code])[0])
         tree, label = table[name].hierarchy, own
         if block < 0:
             label = LEFT_OUT
