@@ -140,6 +140,17 @@ def test_persons_are_counted_as_such(tmp_path: Path) -> None:
     )
 
 
+def test_a_sample_with_weights_has_the_risks_in_its_population(tmp_path: Path) -> None:
+    rows = PEOPLE.select("age", "sex", w=20.0 + pl.int_range(80) % 4)
+    schema = sd.Schema.from_roles(quasi=["age", "sex"], weight=["w"])
+    release = sd.generalize(sd.read(rows, schema), sd.KAnonymity(3), "mondrian")
+    largest = release.holder["population"]["output"]["individual"]["largest"]
+    page = evidence_of(release, tmp_path)
+    assert f"{largest:.2%} (highest risk that one person is re-identified (individual risk))" in stage(
+        page, 2
+    )
+
+
 def test_a_ledger_says_who_got_what(tmp_path: Path) -> None:
     ledger = sd.Ledger(tmp_path / "ledger.db")
     generalized().write(tmp_path / "first", ledger=ledger, receiver="university")

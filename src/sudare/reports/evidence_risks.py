@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sudare.reports.evidence_known import Evidence
+from sudare.reports.generalization import PopulationLine, population_lines
 from sudare.reports.words import times_as_likely
+
+POPULATION = "Population behind the sample, estimated"
 
 
 class Risk(NamedTuple):
@@ -29,6 +32,12 @@ def risks_of(evidence: Evidence) -> Iterator[Risk]:
         yield from _risks_of_views(attacks, evidence)
     else:
         yield from _risks_of_blocks(attacks["input"], output)
+        for line in population_lines(holder.get("population")):
+            yield Risk(
+                POPULATION,
+                "all quasi values of the person, but not who of the population is in the table",
+                *_named(line),
+            )
         yield from _risks_knowing(attacks["knowing"])
     for name, guesses in evidence.guesses.items():
         where = "" if name == "data" else f" (view {name})"
@@ -39,6 +48,11 @@ def risks_of(evidence: Evidence) -> Iterator[Risk]:
                 f"{guess.base:.1%} by guessing the most frequent value of all",
                 f"right for {guess.right:.1%}; {guess.nearly_known:,} of {guess.people:,} are in blocks where one value has over 90%",
             )
+
+
+def _named(line: PopulationLine) -> tuple[str, str]:
+    """Return both figures of a line, with what they are of."""
+    return line.original, f"{line.published} ({line.risk[0].lower()}{line.risk[1:]})"
 
 
 def _risks_of_blocks(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Risk]:
