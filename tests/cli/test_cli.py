@@ -103,7 +103,7 @@ def test_a_requirement_that_does_not_hold_ends_with_1(run: Run, survey: Path) ->
         (["check", "survey.csv", "--schema", "none.toml"], "Draft one: sudare init"),
         (
             ["check", "survey.csv", "--schema", "bad.toml"],
-            "role must be 'identifier', 'quasi', 'sensitive' or 'other'",
+            "role must be 'identifier', 'quasi', 'sensitive', 'other', 'weight', 'person' or 'household'",
         ),
         (["init", "survey.csv", "--force", "--decimal", ";"], "csv.decimal must be '.' or ','"),
         (["init", "survey.csv", "--force", "--delimiter", "ab"], "csv.delimiter must be one ASCII character"),

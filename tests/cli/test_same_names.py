@@ -13,9 +13,12 @@ from sudare import warm_up
 from sudare.attacks.background import background
 from sudare.attacks.composition import composition
 from sudare.attacks.homogeneity import homogeneity
+from sudare.attacks.households import households
 from sudare.attacks.intersection import intersection
+from sudare.attacks.k_map import k_map
 from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
 from sudare.attacks.law_game import by_game
+from sudare.attacks.population import population
 from sudare.attacks.proximity import proximity
 from sudare.attacks.randomized import by_law
 from sudare.attacks.reidentification import reidentification
@@ -42,6 +45,9 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         by_minimality,
         by_downcoding,
         by_definetti,
+        households,
+        population,
+        k_map,
     ],
     "combine": [sd.combine, sd.PView.save],
     "evidence": [sd.evidence],
