@@ -58,7 +58,7 @@ class Reading:
 
     def leave(self, series: pl.Series, encode: Encode, missing_values: Sequence[str]) -> None:
         """Keep a column as it is, to be coded when it is needed."""
-        if is_all_missing(series, missing_values):
+        if not self.may_be_empty(series.name) and is_all_missing(series, missing_values):
             self.faults.append(all_missing(series.name, self.origin))
         self.columns[series.name] = partial(_coded_by, encode)
 
@@ -69,6 +69,10 @@ class Reading:
         refusing = self.schema is not None and self.schema.missing == "refuse"
         unread = attribute.treated_as in (Role.identifier, Role.other) and attribute.role != Role.weight
         return unread and said == (None,) * 4 and not refusing
+
+    def may_be_empty(self, name: str) -> bool:
+        """Tell whether a column may lack every value: it is dropped, or nothing is said of it."""
+        return self.schema is None or self[name].role == Role.identifier
 
     def table(self, rows: Engine) -> Table:
         """Return the table whose rows an engine holds, or refuse it with all its faults."""

@@ -132,7 +132,11 @@ def _read(
         if name in always:
             rows.dictionary(name)
         unknown = missing_values if types[name] == pl.String else ()
-        if reading.can_wait(name) and not _has_a_value(database, relation, keys[name], unknown):
+        if (
+            reading.can_wait(name)
+            and not reading.may_be_empty(name)
+            and not _has_a_value(database, relation, keys[name], unknown)
+        ):
             reading.faults.append(all_missing(name, origin))
     return reading.table(rows)
 

@@ -46,7 +46,7 @@ def checked(
     `wrong` are the rows whose text was not of the declared type.
     """
     column, outside = _in_bounds(column, attribute, source)
-    if len(column.values) == 0 and len(wrong) == 0:
+    if len(column.values) == 0 and len(wrong) == 0 and attribute.role != Role.identifier:
         return column, [all_missing(column.name, source)]
     faults = list(_missing_faults(column, wrong, missing, source))
     if attribute.domain is not None:
@@ -61,7 +61,10 @@ def checked(
 
 def all_missing(name: str, source: Source) -> str:
     """Say that a column has no value at all."""
-    return f"{source.name}, column '{name}': every value is missing. Remove the column, or fix the export."
+    return (
+        f"{source.name}, column '{name}': every value is missing. Remove the column, fix the export, or drop it: "
+        'role = "identifier".'
+    )
 
 
 def hierarchies_of(table: Table) -> dict[str, Hierarchy]:
