@@ -25,7 +25,7 @@ def survey(tmp_path: Path) -> Path:
 def test_init_check_count_generalize_verify(run: Run, survey: Path) -> None:
     assert run("init", survey).code == 0
     text = Path("sudare.toml").read_text()
-    assert "# 'diagnosis' in its name: to be kept from outsiders" in text
+    assert "# 'diagnosis' in its name: health" in text
     checked = run("check", survey)
     assert checked.code == 0
     assert "agrees with its schema" in checked.out
@@ -39,6 +39,14 @@ def test_init_check_count_generalize_verify(run: Run, survey: Path) -> None:
     assert run("ledger", "verify", "ledger.db").code == 0
     (entry,) = json.loads(run("ledger", "show", "ledger.db", "--json").out)
     assert entry["body"]["folder"] == "out"
+
+
+def test_init_saves_hierarchies_to_be_edited(run: Run, survey: Path) -> None:
+    written = json.loads(run("init", survey, "--hierarchies", "--json").out)
+    assert written["hierarchies"] == [f"sudare.hierarchies/{name}.csv" for name in ("age", "sex", "region")]
+    assert Path("sudare.hierarchies/sex.csv").read_text().splitlines() == ["Female;*", "Male;*"]
+    assert run("check", survey).code == 0
+    assert "--force" in run("init", survey, "--hierarchies").err
 
 
 def test_init_on_adult_gives_roles_a_person_would_keep(run: Run, data_folder: Path) -> None:
@@ -57,7 +65,7 @@ def test_init_on_adult_gives_roles_a_person_would_keep(run: Run, data_folder: Pa
     ]
     assert set(known) <= set(schema.names("quasi"))
     assert "income" in schema.names("sensitive")
-    assert schema.names("other") == ["fnlwgt"]
+    assert schema.names("weight") == ["fnlwgt"]
     assert schema.names("identifier") == []
     assert schema.missing_values == ("", "?")
     checked = json.loads(run("check", "adult.csv", "--json").out)

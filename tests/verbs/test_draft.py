@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import gzip
+import re
 import sqlite3
 import tomllib
 from pathlib import Path
@@ -14,12 +15,12 @@ from hypothesis import strategies as st
 
 import sudare as sd
 from sudare.tables.text import is_pattern
-from sudare.verbs.draft import draft
+from sudare.verbs.draft import Draft, draft
 
 
 def drafted(frame: pl.DataFrame, folder: Path) -> sd.Schema:
     path = folder / "sudare.toml"
-    path.write_text(draft(frame), encoding="utf-8")
+    path.write_text(draft(frame).text, encoding="utf-8")
     return sd.Schema.from_toml(path)
 
 
@@ -32,26 +33,36 @@ def drafted(frame: pl.DataFrame, folder: Path) -> sd.Schema:
             "identifier",
             "100 of 100 distinct: looks like an identifier",
         ),
-        ("number", list(range(1000, 1100)), "identifier", "100 of 100 distinct: looks like an identifier"),
-        ("patient_id", [1, 2] * 50, "identifier", "'id' in its name: names a person"),
-        ("familyName", ["a", "b"] * 50, "identifier", "'name' in its name: names a person"),
-        ("氏名", ["a", "b"] * 50, "identifier", "'氏名' in its name: names a person"),
-        (
-            "remarks",
-            ["a long remark that says much about one person"] * 100,
-            "identifier",
-            "looks like free text",
-        ),
-        ("Diagnosis", ["a", "b"] * 50, "sensitive", "'diagnosis' in its name: to be kept from outsiders"),
-        ("annual-income", [1, 2] * 50, "sensitive", "'income' in its name: to be kept from outsiders"),
-        ("fnlwgt", [1, 2] * 50, "other", "a survey weight"),
+        ("zeta", list(range(1000, 1100)), "identifier", "100 of 100 distinct: looks like an identifier"),
+        ("patient_id", [1, 2] * 50, "person", "'id' in its name, 2 of 100 distinct: the rows of one person"),
+        ("household no", list(range(50)) * 2, "household", "50 of 100 distinct: the rows of one household"),
+        ("case_number", list(range(300)), "identifier", "the number of a record"),
+        ("familyName", ["a", "b"] * 50, "identifier", "'family name' in its name: the name of a person"),
+        ("last", ["Ames", "Bose"] * 50, "identifier", "'last' in its name: the name of a person"),
+        ("氏名", ["a", "b"] * 50, "identifier", "'氏名' in its name (Japanese): the name of a person"),
+        ("remarks", ["a remark that says much about one person"] * 100, "other", "one value only"),
+        ("zeta", [f"came in on day {i} with a cough" for i in range(100)], "identifier", "free text"),
+        ("zeta", [f"p{i}@example.org" for i in range(50)] * 2, "identifier", "look like e-mail addresses"),
+        ("zeta", ["4111 1111 1111 1111", "5500 0000 0000 0004"] * 50, "identifier", "look like card numbers"),
+        ("zeta", ["150-0001", "530-0001"] * 50, "quasi", "look like Japanese post codes"),
+        ("zeta", ["E11.9", "I10"] * 50, "sensitive", "look like ICD codes"),
+        ("zeta", ["$1,200", "$70"] * 50, "sensitive", "look like amounts of money"),
+        ("has_email", ["yes", "no"] * 50, "quasi", "outsiders may know it"),
+        ("Diagnosis", ["a", "b"] * 50, "sensitive", "in its name: health"),
+        ("annual-income", [1, 2] * 50, "sensitive", "'income' in its name: money"),
+        ("outcome", ["a", "b"] * 50, "sensitive", "how it ended"),
+        ("neighbourhood", [f"town {i}" for i in range(99)] + [None], "quasi", "a place"),
+        ("fnlwgt", [1, 2] * 50, "weight", "how many people a record stands for"),
+        ("instance weight", [1.5, 2.5] * 50, "weight", "how many people a record stands for"),
+        ("weight", [900.5, 2000.5] * 50, "weight", "how many people a record stands for"),
+        ("weight", [60.5, 80.5] * 50, "quasi", "looks and size of the body"),
+        ("empty", [None] * 100, "identifier", "every value is missing"),
         ("idea", ["a", "b"] * 50, "quasi", "2 distinct: outsiders may know it"),
-        ("height", [150 + i / 7 for i in range(100)], "quasi", "100 distinct: outsiders may know it"),
     ],
 )
 def test_every_guess_has_its_reason(tmp_path: Path, name: str, values: list, role: str, reason: str) -> None:
     frame = pl.DataFrame({name: values})
-    text = draft(frame)
+    text = draft(frame).text
     assert drafted(frame, tmp_path)[name].role == role
     header = text.splitlines().index(
         next(line for line in text.splitlines() if line.startswith("[attributes"))
@@ -65,6 +76,7 @@ def test_every_guess_has_its_reason(tmp_path: Path, name: str, values: list, rol
         ([i % 80 for i in range(100)], "intervals"),
         ([150 + (i % 50) / 7 for i in range(100)], "intervals"),
         ([dt.date(2024, 1, 1) + dt.timedelta(i % 40) for i in range(100)], "dates"),
+        ([f"{1 + i % 28:02d}.05.2024" for i in range(100)], "dates"),
         ([f"{i % 40:05d}" for i in range(100)], "mask"),
         (["f", "m"] * 50, "suppress"),
         ([1, 2] * 50, "suppress"),
@@ -79,14 +91,14 @@ def test_hierarchies_fit_the_values(tmp_path: Path, values: list, kind: str) -> 
 
 def test_bounds_are_only_hinted_at(tmp_path: Path) -> None:
     frame = pl.DataFrame({"age": [17, 90] * 20})
-    assert "# bounds = [17, 90]" in draft(frame)
+    assert "# bounds = [17, 90]" in draft(frame).text
     assert drafted(frame, tmp_path)["age"].bounds is None
 
 
 def test_question_marks_are_missing_and_numbers_stay_numbers(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("age,town,code\n" + "30,?,NA\n?,Ayr,x\n" * 20 + "41,NA,y\n")
-    (tmp_path / "sudare.toml").write_text(draft(path))
+    (tmp_path / "sudare.toml").write_text(draft(path).text)
     schema = sd.Schema.from_toml(tmp_path / "sudare.toml")
     assert schema.missing_values == ("", "?")  # NA could be a town, and a code
     assert schema["age"].type == "integer"
@@ -96,18 +108,18 @@ def test_question_marks_are_missing_and_numbers_stay_numbers(tmp_path: Path) -> 
 def test_na_among_numbers_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("age\n" + "30\nNA\n" * 20)
-    assert 'missing_values = ["", "NA"]' in draft(path)
+    assert 'missing_values = ["", "NA"]' in draft(path).text
 
 
 def test_a_table_without_anything_sensitive_is_told_so() -> None:
-    assert "No column looks sensitive" in draft(pl.DataFrame({"sex": ["f", "m"] * 20}))
-    assert "No column looks sensitive" not in draft(pl.DataFrame({"income": [1, 2] * 20}))
+    assert "No column looks sensitive" in draft(pl.DataFrame({"sex": ["f", "m"] * 20})).text
+    assert "No column looks sensitive" not in draft(pl.DataFrame({"income": [1, 2] * 20})).text
 
 
 def test_an_unusual_format_is_written_down(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_bytes("größe;ort\n1,5;Köln\n1,7;Ulm\n".encode("latin-1"))
-    text = draft(path, sd.CsvFormat(encoding="latin-1"))
+    text = draft(path, sd.CsvFormat(encoding="latin-1")).text
     (tmp_path / "sudare.toml").write_text(text, encoding="utf-8")
     schema = sd.Schema.from_toml(tmp_path / "sudare.toml")
     assert schema.csv == sd.CsvFormat(delimiter=";", encoding="latin-1", decimal=",")
@@ -159,20 +171,20 @@ def test_a_draft_names_the_source_as_its_file_without_the_ending(
         path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     else:
         frame.write_parquet(path)
-    assert f'source = "{source}"' in draft(path)
+    assert f'source = "{source}"' in draft(path).text
 
 
 def test_a_draft_names_a_database_by_its_table_and_a_frame_not_at_all(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "clinic.db")) as connection:
         connection.executescript("CREATE TABLE beds (n); INSERT INTO beds VALUES (1), (2)")
-    assert 'source = "beds"' in draft(f"sqlite:///{tmp_path}/clinic.db?table=beds")
-    assert 'source = "clinic"' in draft(f"sqlite:///{tmp_path}/clinic.db")
-    assert "source =" not in draft(pl.DataFrame({"age": [30, 40]}))
+    assert 'source = "beds"' in draft(f"sqlite:///{tmp_path}/clinic.db?table=beds").text
+    assert 'source = "clinic"' in draft(f"sqlite:///{tmp_path}/clinic.db").text
+    assert "source =" not in draft(pl.DataFrame({"age": [30, 40]})).text
 
 
 @pytest.mark.parametrize("last", [3, None])
 def test_missing_values_are_refused_where_none_was_seen(last: int | None) -> None:
-    text = draft(pl.DataFrame({"x": [1, 2, last]}))
+    text = draft(pl.DataFrame({"x": [1, 2, last]})).text
     schema = sd.Schema.from_dict(tomllib.loads(text))
     assert schema.missing == ("own value" if last is None else "refuse")
     (line,) = [line for line in text.splitlines() if line.startswith("missing = ")]
@@ -181,6 +193,119 @@ def test_missing_values_are_refused_where_none_was_seen(last: int | None) -> Non
 
 def test_a_time_with_a_zone_is_drafted_so_that_it_can_be_read() -> None:
     frame = pl.DataFrame({"seen": [dt.datetime(2024, 1, day, tzinfo=dt.UTC) for day in (1, 2)]})
-    schema = sd.Schema.from_dict(tomllib.loads(draft(frame).replace("# bounds", "bounds")))
+    schema = sd.Schema.from_dict(tomllib.loads(draft(frame).text.replace("# bounds", "bounds")))
     assert sd.read(frame, schema)["seen"].values.dtype == pl.Datetime("us", "UTC")
     assert schema["seen"].kind == "datetime"
+
+
+# -- columns that make trees for others --------------------------------------------------------------
+
+
+def places() -> pl.DataFrame:
+    zips = [f"{town:03d}{street:02d}" for town in range(30) for street in range(4)]
+    rows = [zips[i % len(zips)] for i in range(600)]
+    return pl.DataFrame(
+        {"zip": rows, "city": [f"C{zip[:3]}" for zip in rows], "region": [f"R{zip[1]}" for zip in rows]}
+    )
+
+
+def saved(drafted: Draft, folder: Path) -> sd.Schema:
+    for name, text in drafted.files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+    (folder / "sudare.toml").write_text(drafted.text, encoding="utf-8")
+    return sd.Schema.from_toml(folder / "sudare.toml")
+
+
+def test_what_follows_from_a_column_is_its_hierarchy(tmp_path: Path) -> None:
+    frame = places()
+    drafted = draft(frame)
+    assert list(drafted.files) == ["hierarchies/zip.csv"]  # larger than a line of the schema should be
+    assert "each has one city > region, which is its hierarchy" in drafted.text
+    assert "it follows from 'zip'" in drafted.text
+    assert "lists the data's own values" in drafted.text
+    table = sd.read(frame, saved(drafted, tmp_path))
+    path = table["zip"].hierarchy.rows()[0]
+    assert path == (frame["zip"].min(), "C000", "R0", "*")
+    assert table["city"].hierarchy.rows()[0] == ("C000", "R0", "*")
+
+
+def test_nothing_follows_where_one_row_says_otherwise() -> None:
+    frame = places()
+    frame[0, "city"] = "C001"
+    assert "which is its hierarchy" not in draft(frame.drop("region")).text
+
+
+def test_every_hierarchy_can_be_saved_and_names_no_path_but_its_own(tmp_path: Path) -> None:
+    names = ["../age", "/etc/passwd", "Age", "age", "a" * 300]
+    frame = pl.DataFrame({name: [i % 40 for i in range(100)] for name in names})
+    drafted = draft(frame, hierarchies=True)
+    assert len(drafted.files) == len(names)
+    assert all(re.fullmatch(r"hierarchies/[\w-]+\.csv", path) for path in drafted.files)
+    assert len({path.lower() for path in drafted.files}) == len(names)
+    table = sd.read(frame, saved(drafted, tmp_path))
+    assert all(table[name].hierarchy.height > 2 for name in names)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.text(max_size=5), min_size=3, max_size=12, unique=True))
+def test_any_texts_are_saved_and_read_again(
+    tmp_path_factory: pytest.TempPathFactory, values: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("saved")
+    tree = sd.Hierarchy.from_rows([(f"v{value}", f"group {i % 2}", "*") for i, value in enumerate(values)])
+    (folder / "tree.csv").write_text(tree.to_csv(), encoding="utf-8", newline="")
+    assert sd.Hierarchy.from_csv(folder / "tree.csv") == tree
+
+
+# -- units of protection ---------------------------------------------------------------------------------
+
+
+def test_one_number_of_persons_is_kept_with_what_may_be_said_of_it() -> None:
+    frame = pl.DataFrame(
+        {"patient_id": [i // 3 for i in range(300)], "customer id": [i // 6 for i in range(300)]}
+    )
+    text = draft(frame).text
+    schema = sd.Schema.from_dict(tomllib.loads(text))
+    assert (schema["patient_id"].role, schema["customer id"].role) == ("person", "identifier")
+    assert "# linked = true" in text
+    assert "# most_rows = 3 " in text
+
+
+def test_a_day_and_a_month_that_cannot_be_told_apart_are_doubted() -> None:
+    frame = pl.DataFrame({"visit_date": [f"0{1 + i % 9}/0{1 + i % 5}/2020" for i in range(90)]})
+    text = draft(frame).text
+    assert "day and month may be the other way round, %m/%d/%Y" in text
+    assert sd.Schema.from_dict(tomllib.loads(text))["visit_date"].format == "%d/%m/%Y"
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb", pytest.param("spark", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "frame"])
+def test_a_column_without_values_is_drafted_and_dropped(
+    tmp_path: Path, engine: str, ending: str, request: pytest.FixtureRequest
+) -> None:
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    frame = pl.DataFrame({"age": [30, 40] * 20, "gone": pl.Series([None] * 40, dtype=pl.String)})
+    path = tmp_path / f"people.{ending}"
+    source: Path | pl.DataFrame = path
+    if ending == "frame":
+        source = frame.with_columns(void=None)
+    elif ending == "csv":
+        frame.with_columns(pl.lit("?").alias("gone")).write_csv(path)  # which means: not known
+    else:
+        frame.write_parquet(path)
+    schema = sd.Schema.from_dict(tomllib.loads(draft(source, engine=engine).text))
+    assert schema["gone"].role == "identifier"
+    table = sd.read(source, schema, engine=engine)
+    assert len(table["gone"].values) == 0
+    assert sd.generalize(table, sd.KAnonymity(2)).frame().columns == ["age"]
+
+
+@pytest.mark.parametrize("role", ["quasi", "sensitive", "other", "weight", "person"])
+def test_only_an_identifier_may_lack_every_value(role: str) -> None:
+    frame = pl.DataFrame({"age": [30, 40], "gone": pl.Series([None, None], dtype=pl.Int64)})
+    schema = sd.Schema.from_dict({"attributes": {"age": {"role": "quasi"}, "gone": {"role": role}}})
+    with pytest.raises(sd.InputError, match=r'every value is missing\..*role = "identifier"'):
+        sd.read(frame, schema)

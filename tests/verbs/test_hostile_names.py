@@ -160,7 +160,7 @@ def test_names_are_read_from_files(names: list[str], engine: Any, tmp_path: Path
         assert table.columns == tuple(names)
         assert table.frame().sort(pl.nth(0)).rows() == people().sort("name").rows()
         roles = tmp_path / "sudare.toml"
-        roles.write_text(draft(path))
+        roles.write_text(draft(path).text)
         assert set(sd.read(path, roles, engine=engine).schema.attributes) == set(names)
 
 

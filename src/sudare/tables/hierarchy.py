@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -220,6 +222,16 @@ class Hierarchy:
         """Return the path of every leaf, as `from_rows` takes them."""
         columns = [[names[c] for c in codes] for names, codes in zip(self.labels, self.codes, strict=True)]
         return list(zip(*columns, strict=True))
+
+    def to_csv(self, *, delimiter: str = ";") -> str:
+        """Write ARX's format, which `from_csv` loads: one line per value, level 0 to n.
+
+        >>> Hierarchy.groups({"Oslo": "Norway", "Lyon": "France"}).to_csv().splitlines()
+        ['Oslo;Norway;*', 'Lyon;France;*']
+        """
+        text = io.StringIO()
+        csv.writer(text, delimiter=delimiter, lineterminator="\r\n").writerows(self.rows())
+        return text.getvalue()
 
     def meet(self, a: ArrayLike, b: ArrayLike) -> NDArray[np.int32]:
         """Return the level of the lowest common ancestor of each pair of leaves."""

@@ -88,7 +88,7 @@ def _by_form(texts: pl.Series, type_: Type, form: str, *, zoned: bool) -> pl.Ser
 FORMS = (
     *(f"%d{sign}%m{sign}%Y" for sign in "/.- "),
     *(f"%m{sign}%d{sign}%Y" for sign in "/-"),
-    *("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%Y.%m.%d", "%Y%m%d"),
+    *("%d/%m/%y", "%m/%d/%y", "%d.%m.%y", "%Y.%m.%d", "%Y%m%d", "%Y年%m月%d日"),
     *("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d, %Y", "%B %d, %Y"),
 )
 """In which dates are often written, beside YYYY-MM-DD."""

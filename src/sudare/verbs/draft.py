@@ -2,45 +2,32 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from sudare.drafting.dates import ISO, written_as
+from sudare.drafting.dependence import coarser_columns, tree_from
+from sudare.drafting.guess import Guess, guess_roles
+from sudare.drafting.trees import Drafted, draft_hierarchy, is_nominal, of_known_codes
 from sudare.engines.read import EngineName, read
-from sudare.tables.attribute import MAX_LABEL, Attribute, Role, attribute_lines
+from sudare.tables.attribute import MAX_LABEL, UNITS, Attribute, Role, attribute_lines
 from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.dictionary import Dictionary
+from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.parsing import infer_type
+from sudare.tables.recipes import FileRecipe
 from sudare.tables.schema import MAX_NAME_LENGTH, CsvFormat, Schema
 from sudare.tables.table import Table
+from sudare.tables.text_files import MAX_FIELDS
 from sudare.tables.toml import toml, toml_comment, toml_key
-from sudare.tables.undeclared import suggestion, type_of
-
-# Whole words of a column's name that tell who knows it. Checked in this order.
-WORDS = {
-    Role.identifier: """
-        id uuid guid name firstname lastname surname forename email mail phone telephone mobile fax ssn mrn nhs
-        passport license licence iban account url ip address street username login
-        氏名 名前 住所 電話 電話番号 患者番号""".split(),
-    Role.sensitive: """
-        diagnosis disease illness condition icd symptom treatment medication drug hiv disability pregnant religion
-        belief party orientation conviction crime offence income salary wage earnings gain loss debt credit score
-        grade cost charge claim 病名 診断 疾患 収入 年収 所得""".split(),
-    Role.other: "wgt fnlwgt fweight pweight".split(),
-}
-MEANING = {
-    Role.identifier: "names a person",
-    Role.sensitive: "to be kept from outsiders",
-    Role.other: "a survey weight",
-}
-NEAR_UNIQUE = 0.95
-FREE_TEXT = 40  # characters on average
-
+from sudare.tables.undeclared import MAX_LISTED, suggestion, type_of
 
 # Texts that often stand for a missing value. The first means nothing else; the others count only where
 # the rest of the column are numbers or dates.
@@ -63,11 +50,12 @@ UNKNOWN_AMONG_NUMBERS = (
 
 
 @dataclass(frozen=True)
-class Guess:
-    """What a column seems to be, and why."""
+class Draft:
+    """The text of a schema file, and the hierarchies that it names, which belong beside it."""
 
-    attribute: Attribute
-    reason: str
+    text: str
+    files: dict[str, str]
+    """By their paths, seen from the schema file: what each has, in ARX's format."""
 
 
 def draft(
@@ -77,26 +65,46 @@ def draft(
     sheet: str | None = None,
     engine: EngineName | Any = None,
     memory: str | None = None,
-) -> str:
+    hierarchies: bool = False,
+    folder: str = "hierarchies",
+) -> Draft:
     """Read a source and write a schema file for it: a guess for every column, with its reason in a comment.
 
-    `sheet`, `engine` and `memory` are those of `read`.
+    `sheet`, `engine` and `memory` are those of `read`. With `hierarchies`, every hierarchy becomes a file of a folder beside
+    the schema, to be edited; without, only large ones do.
 
-    >>> print(draft(pl.DataFrame({"sex": ["f", "m", "f"]})).splitlines()[-5])
-    # 2 distinct: outsiders may know it
+    >>> print(draft(pl.DataFrame({"sex": ["f", "m", "f"]})).text.splitlines()[-5])
+    # 'sex' in its name: sex
     """
     table = read(source, csv=csv, sheet=sheet, engine=engine, memory=memory)
     unknown = sorted({text for name in table.columns for text in _unknown_texts(table[name])})
     if unknown:  # read again: a column of numbers and question marks is a column of numbers
         if table.source.csv is not None:
             unknown.insert(0, "")
-        roles = Schema.from_roles(other=list(table.columns), missing_values=unknown)
+        roles = Schema.from_roles(identifier=list(table.columns), missing_values=unknown)
         table = read(source, roles, csv=csv, sheet=sheet, engine=engine, memory=memory)
-    guesses = {name: guess_attribute(table[name], len(table)) for name in table.columns}
-    return (
-        "\n".join([*_head(table, unknown, guesses, _named(source), sheet, csv), *_body(table, guesses)])
-        + "\n"
-    )
+    guesses = guess_attributes(table)
+    files: dict[str, str] = {}
+    for name, guess in guesses.items():
+        tree = guess.attribute.hierarchy
+        if tree is not None and not isinstance(tree, Hierarchy) and hierarchies:
+            tree = tree.build(table[name].values)
+        large = isinstance(tree, Hierarchy) and len(tree.leaves) > MAX_LISTED
+        if isinstance(tree, Hierarchy) and (hierarchies or large) and tree.codes.size <= MAX_FIELDS:
+            path = _file_name(folder, name, files)
+            files[path] = tree.to_csv()
+            own = guess.attribute.model_copy(update={"hierarchy": FileRecipe(kind="file", path=Path(path))})
+            guesses[name] = replace(guess, attribute=own)
+    lines = [*_head(table, unknown, guesses, _named(source), sheet, csv), *_body(table, guesses)]
+    return Draft("\n".join(lines) + "\n", files)
+
+
+def _file_name(folder: str, column: str, taken: Mapping[str, str]) -> str:
+    """Return a path for a column's hierarchy: plain letters, whatever the column is called."""
+    stem = re.sub(r"[^\w-]+", "_", column)[:40].strip("_") or "column"
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    lower = {path.lower() for path in taken}
+    return next(path for name in names if (path := f"{folder}/{name}.csv").lower() not in lower)
 
 
 def _named(source: Any) -> str | None:
@@ -112,7 +120,7 @@ def _named(source: Any) -> str | None:
 def _head(
     table: Table,
     unknown: list[str],
-    guesses: dict[str, Guess],
+    guesses: dict[str, DraftedAttribute],
     name: str | None,
     sheet: str | None,
     csv: CsvFormat | None,
@@ -124,6 +132,9 @@ def _head(
     yield "#   quasi        outsiders may know it; generalized or randomized"
     yield "#   sensitive    to be kept from outsiders"
     yield "#   other        passed on as it is"
+    if {guess.attribute.role for guess in guesses.values()} & {Role.weight, *UNITS}:
+        yield "#   weight       how many people a record stands for; outsiders may know it, unless known = false"
+        yield "#   person, household   says which rows are protected together; dropped, unless linked = true"
     if not any(guess.attribute.role == Role.sensitive for guess in guesses.values()):
         yield "# No column looks sensitive: give that role to what outsiders must not learn."
     yield ""
@@ -150,7 +161,7 @@ def _unusual(csv: CsvFormat) -> dict[str, Any]:
     }
 
 
-def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
+def _body(table: Table, guesses: dict[str, DraftedAttribute]) -> Iterator[str]:
     for name, guess in guesses.items():
         attribute = guess.attribute.model_copy(update=_labels(name, table))
         yield from (
@@ -159,7 +170,11 @@ def _body(table: Table, guesses: dict[str, Guess]) -> Iterator[str]:
             toml_comment(guess.reason),
             *attribute_lines(attribute),
         )
-        if guess.attribute.role != Role.identifier and (line := suggestion(table[name])):
+        if guess.attribute.role in UNITS:
+            most = int(table.counts([name]).weights.max())
+            yield "# linked = true   # to publish which rows belong together, by numbers of our own"
+            yield f"# most_rows = {most}   # the most that one has in the data; declare how many a p-view protects"
+        elif guess.attribute.role != Role.identifier and (line := suggestion(table[name])):
             yield line
 
 
@@ -186,55 +201,77 @@ def _unknown_texts(column: Dictionary) -> list[str]:
     return texts
 
 
-# -- one column ----------------------------------------------------------------------------------
+# -- the columns -----------------------------------------------------------------------------------
 
 
-def guess_attribute(column: Dictionary, rows: int) -> Guess:
-    """Guess a column's role, type and hierarchy."""
-    role, reason = _guess_role(column, rows)
-    hierarchy = _guess_hierarchy(column) if role == Role.quasi else None
-    dtype = column.values.dtype
-    # A time zone must be in the schema's bounds, too: without them no type is declared.
-    zoned = isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
-    attribute = {"role": role, "type": None if zoned else type_of(dtype), "hierarchy": hierarchy}
-    return Guess(Attribute.model_validate(attribute), reason)
+@dataclass(frozen=True)
+class DraftedAttribute:
+    """What a column seems to be, and why."""
+
+    attribute: Attribute
+    reason: str
 
 
-def _guess_role(column: Dictionary, rows: int) -> tuple[Role, str]:
-    distinct = len(column.values)
-    words = set(re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[^\W\d_a-zA-Z]+", column.name))
-    words = {word.lower() for word in words} | {column.name.lower()}
-    for role, known in WORDS.items():
-        if hit := sorted(words & set(known)):
-            return role, f"'{hit[0]}' in its name: {MEANING[role]}"
-    share = f"{distinct:,} of {rows:,} distinct"
-    if rows > 20 and distinct >= NEAR_UNIQUE * rows and not column.values.dtype.is_float():
-        return Role.identifier, f"{share}: looks like an identifier"
-    if column.values.dtype == pl.String and column.values.str.len_chars().sum() >= FREE_TEXT * distinct:
-        return Role.identifier, f"{share}: looks like free text, which can name people"
-    return Role.quasi, f"{distinct:,} distinct: outsiders may know it"
+def guess_attributes(table: Table) -> dict[str, DraftedAttribute]:
+    """Guess the role, type and hierarchy of every column."""
+    guesses = guess_roles((table[name] for name in table.columns), len(table))
+    trees, follows = _trees_of_columns(table, guesses)
+    drafted = {}
+    for name, guess in guesses.items():
+        attribute = _attribute(table[name], guess.role, trees.get(name))
+        reasons = [guess.reason, *follows.get(name, ()), *_doubts(table[name], attribute)]
+        drafted[name] = DraftedAttribute(attribute, "; ".join(reasons))
+    return drafted
 
 
-def _guess_hierarchy(column: Dictionary) -> dict[str, Any] | str:
+def _doubts(column: Dictionary, attribute: Attribute) -> Iterator[str]:
+    """Say what else a person must look at."""
+    if attribute.format is not None and len(forms := written_as(column.values)) > 1:
+        yield f"day and month may be the other way round, {forms[1]}"
+    if isinstance(attribute.hierarchy, Hierarchy):
+        yield "its hierarchy lists the data's own values, which declares them: keep those that are public"
+
+
+def _trees_of_columns(
+    table: Table, guesses: Mapping[str, Guess]
+) -> tuple[dict[str, Hierarchy], dict[str, list[str]]]:
+    """Find the hierarchies that columns make for others of their kind, and say what follows from what."""
+    kinds: dict[str | None, list[str]] = defaultdict(list)
+    for name, guess in guesses.items():
+        if guess.role == Role.quasi and is_nominal(table[name]):
+            kinds[guess.kind].append(name)
+    trees: dict[str, Hierarchy] = {}
+    follows: dict[str, list[str]] = defaultdict(list)
+    for names in kinds.values():
+        for name, above in coarser_columns(table, names).items():
+            tree = tree_from(table, name, above)
+            if tree is None:
+                continue
+            trees[name] = tree
+            follows[name].append(f"each has one {' > '.join(above)}, which is its hierarchy")
+            follows[above[0]].append(f"it follows from '{name}'")
+    return trees, follows
+
+
+def _attribute(column: Dictionary, role: Role, tree: Hierarchy | None) -> Attribute:
+    attribute = Attribute(role=role, **_types(column, role))
+    drafted: Drafted | None = None
+    if attribute.treated_as == Role.quasi:
+        drafted = "dates" if attribute.type == "date" else tree or draft_hierarchy(column)
+    elif role == Role.sensitive:  # how far codes are from each other, for t-closeness
+        drafted = of_known_codes(column.values)
+    return Attribute.model_validate({**attribute.model_dump(), "hierarchy": drafted})
+
+
+def _types(column: Dictionary, role: Role) -> dict[str, Any]:
+    """Say what type a column has, and how its dates are written."""
     values = column.values
-    if values.dtype.is_numeric() and len(values) > 10:
-        spread = float(values.max()) - float(values.min())  # type: ignore[arg-type]
-        width = _round_width(spread / 16)
-        whole = values.dtype.is_integer()
-        return {"kind": "intervals", "width": max(2, int(width)) if whole else width}
-    if isinstance(values.dtype, pl.Date | pl.Datetime):
-        return "dates"
-    return "mask" if _is_code(values) else "suppress"
-
-
-def _round_width(width: float) -> float:
-    """Return a width that people would choose: 1, 2 or 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(width))
-    return min((1.0, 2.0, 5.0, 10.0), key=lambda step: abs(math.log(step * power / width))) * power
-
-
-def _is_code(values: pl.Series) -> bool:
-    """Tell whether values look like post codes: many, equally long, with digits."""
-    if values.dtype != pl.String or len(values) <= 20:
-        return False
-    return values.str.len_chars().n_unique() == 1 and bool(values.str.contains("[0-9]").all())
+    # A time zone must be in the schema's bounds, too: without them no type is declared.
+    zoned = isinstance(values.dtype, pl.Datetime) and values.dtype.time_zone is not None
+    if zoned or len(values) == 0:
+        return {}
+    if role == Role.weight and values.dtype == pl.String:
+        return {"type": infer_type(values)}
+    if role not in (Role.identifier, *UNITS) and (forms := written_as(values)):
+        return {"type": "date", "format": None if forms[0] == ISO else forms[0]}
+    return {"type": type_of(values.dtype)}

@@ -1,0 +1,240 @@
+"""What a column's name says of it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
+
+from sudare.drafting.words import HOUSEHOLDS, ID, MEANINGS, NAME, PEOPLE, PREPOSITIONS, Meaning
+
+COMPOUNDING = frozenset({"English", "German"})  # languages whose words grow together
+HEAD_FIRST = frozenset({"French", "Spanish"})  # languages in which a number comes before what it numbers
+LONG = 6  # letters of a word that is found within another
+REST = 3  # letters of what is left of that
+MAX_SIGNS = 200  # of a name that are looked at
+DIGITS = "0123456789"
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A word of a name that means something."""
+
+    meaning: Meaning
+    word: str
+    language: str
+
+    @property
+    def reason(self) -> str:
+        """Say what was found, and what it means."""
+        tongue = "" if self.language in ("English", "codes") else f" ({self.language})"
+        return f"'{self.word}' in its name{tongue}: {self.meaning.what}"
+
+
+def plain(text: str) -> str:
+    """Write a text without case, accents and widths.
+
+    >>> plain("Größe"), plain("Prénom"), plain("ＩＤ")
+    ('grosse', 'prenom', 'id')
+    """
+    letters = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    kept = "".join(sign for sign in letters if not "\u0300" <= sign <= "\u036f")
+    return unicodedata.normalize("NFC", kept)
+
+
+def tokens_of(name: str) -> list[str]:
+    """Take the words of a name apart; digits stay with the word before them.
+
+    >>> tokens_of("dateOfBirth"), tokens_of("ICD10_code"), tokens_of("wt.1")
+    (['date', 'of', 'birth'], ['icd10', 'code'], ['wt', '1'])
+    """
+    words = []
+    for part in re.split(r"[\W_]+", unicodedata.normalize("NFKC", name[:MAX_SIGNS])):
+        if part.isupper() or not re.search(r"[A-Z]", part[1:]):
+            words.append(part)
+        else:
+            words += re.findall(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\WA-Z]+[0-9]*|[0-9]+", part)
+    return [plain(word) for word in words if word]
+
+
+class Entries(NamedTuple):
+    """A list of words, by how they are looked for."""
+
+    exact: frozenset[str]
+    patterns: tuple[tuple[str, ...], ...]
+    """Those with stars, and those of several parts."""
+    last: frozenset[str]
+    """Those that must end a name."""
+    anywhere: tuple[str, ...]
+    """Those of a language that is written without blanks."""
+
+
+@cache
+def _entries(words: str) -> Entries:
+    every = [plain(word) for word in words.split()]
+    anywhere = [word for word in every if _is_ideographic(word)]
+    last = [word.rstrip("$") for word in every if word.endswith("$")]
+    patterns = [word for word in every if "*" in word or "_" in word]
+    exact = set(every) - {*anywhere, *patterns} - {f"{word}$" for word in last}
+    return Entries(
+        frozenset(exact), tuple(tuple(word.split("_")) for word in patterns), frozenset(last), tuple(anywhere)
+    )
+
+
+def _is_ideographic(word: str) -> bool:
+    return any("\u3040" <= sign <= "\u9fff" for sign in word)
+
+
+def _is(token: str, part: str) -> bool:
+    word = token.rstrip(DIGITS)
+    if part.startswith("*") and part.endswith("*"):
+        return part[1:-1] in word
+    if part.startswith("*"):
+        return word.endswith(part[1:])
+    return word.startswith(part[:-1]) if part.endswith("*") else part in (token, word)
+
+
+class Found(NamedTuple):
+    """A word that is in a name."""
+
+    word: str
+    """As the name has it."""
+    language: str
+    end: int
+    """The last of its tokens; of a language without blanks, where it begins."""
+    size: int
+    """How many tokens, or signs of such a language, it has; 0 for a part of a token."""
+    exact: bool
+
+
+def found(tokens: list[str], lists: Mapping[str, str]) -> Iterator[Found]:
+    """Find the words of some lists in a name."""
+    whole = "".join(tokens)
+    for language, words in lists.items():
+        entries = _entries(words)
+        for end, token in enumerate(tokens):
+            known = {token, token.rstrip(DIGITS)}
+            if known & entries.exact or (end == len(tokens) - 1 and known & entries.last):
+                yield Found(token, language, end, 1, exact=True)
+            elif language in COMPOUNDING and (part := _grown_from(token, entries.exact)):
+                yield Found(part, language, end, 0, exact=False)
+        for parts in entries.patterns:
+            for end in range(len(parts) - 1, len(tokens)):
+                own = tokens[end - len(parts) + 1 : end + 1]
+                if all(map(_is, own, parts)):
+                    yield Found(
+                        " ".join(own), language, end, len(parts), exact=not any("*" in p for p in parts)
+                    )
+        for word in entries.anywhere:
+            if word in whole:
+                yield Found(word, language, whole.rfind(word), len(word), exact=True)
+        if len(tokens) > 1 and len(whole) > 3 and whole in entries.exact:
+            yield Found(whole, language, len(tokens) - 1, len(tokens), exact=True)
+
+
+def _grown_from(token: str, words: frozenset[str]) -> str | None:
+    """Return the long word that a token begins or ends with, as `yearsmarried` does."""
+    word = token.rstrip(DIGITS)
+    parts = (part for size in range(LONG, len(word) - REST + 1) for part in (word[-size:], word[:size]))
+    return next((part for part in parts if part in words), None)
+
+
+def hits(name: str) -> list[Hit]:
+    """Find the words of a name that mean something, the one that says most first.
+
+    >>> hits("age_at_diagnosis")[0].meaning.what, hits("job_satisfaction")[0].meaning.what
+    ('age or birth', 'an opinion or belief')
+    """
+    tokens = tokens_of(name)
+    said = _head_first(tokens)
+    every = []
+    for order, meaning in enumerate(MEANINGS):
+        for one in found(tokens, meaning.words):
+            rank = -one.end if _is_ideographic(one.word) else said.index(one.end)
+            key = (meaning.weak, -one.size, rank, not one.exact, order)
+            every.append((key, Hit(meaning, one.word, one.language)))
+    english = {(hit.meaning.what, hit.word) for _, hit in every if hit.language == "English"}
+    ordered = (hit for _, hit in sorted(every, key=lambda pair: pair[0]))
+    return [
+        replace(hit, language="English") if (hit.meaning.what, hit.word) in english else hit
+        for hit in ordered
+    ]
+
+
+def _head_first(tokens: list[str]) -> list[int]:
+    """Order the places of tokens: what the others say more about comes first, the last one before a preposition."""
+    cut = next((i for i, token in enumerate(tokens) if i and token in PREPOSITIONS), len(tokens))
+    return [*range(cut - 1, -1, -1), *range(cut, len(tokens))]
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """What a name says of whom or what it numbers or names."""
+
+    word: str
+    person: bool
+    household: bool
+    sure: bool
+    """Whether it can be nothing else but an identifier: `id`, and not `number`, which may count things."""
+
+
+SURE = frozenset(
+    "id ids uid pid uuid guid idno idnum identifier identification caseid personid patientid recordid idcode".split()
+)
+
+
+def numbered(name: str) -> Numbered | None:
+    """Tell whether a name is that of a number which tells records or things apart.
+
+    >>> numbered("patient_id").person, numbered("household number").household, numbered("number_of_rooms")
+    (True, True, None)
+    """
+    tokens = tokens_of(name)
+    head = _head_first(tokens)[0] if tokens else 0
+    if len(tokens) == 1 and (whom := _whom(tokens)):
+        return whom
+    every = list(_whole_words(tokens, ID))
+    last = [
+        one
+        for one in every
+        if one.end == head or _is_ideographic(one.word) or (one.end == 0 and one.language in HEAD_FIRST)
+    ]
+    codes = [one for one in every if one.language == "codes"]
+    if not last and not codes:
+        return None
+    word = (last or codes)[0].word
+    sure = word.rstrip(DIGITS) in SURE or bool(codes) or _is_ideographic(word)
+    if not sure and PREPOSITIONS & set(tokens[1:]):  # the number of rooms is no room's number
+        return None
+    # A code names persons where it is the whole name: `id` does, and `case_id` does not.
+    person = any(one.language != "codes" or len(tokens) == 1 for one in _whole_words(tokens, PEOPLE))
+    household = any(True for _ in _whole_words(tokens, HOUSEHOLDS))
+    alone = len(tokens) == 1 and not household  # `no` is the number of whatever the table is about
+    return Numbered(word, person or alone, household, sure)
+
+
+def _whole_words(tokens: list[str], lists: Mapping[str, str]) -> Iterator[Found]:
+    return (one for one in found(tokens, lists) if one.size)
+
+
+def _whom(tokens: list[str]) -> Numbered | None:
+    """Read a name that is just the word for a person or a household: it may number them, if there are many."""
+    for one in _whole_words(tokens, PEOPLE):
+        if one.language != "codes":
+            return Numbered(one.word, person=True, household=False, sure=False)
+    for one in _whole_words(tokens, HOUSEHOLDS):
+        if one.language != "codes":
+            return Numbered(one.word, person=False, household=True, sure=one.word.endswith("id"))
+    return None
+
+
+def names_something(name: str) -> str | None:
+    """Return the word that says that a column has names, if there is one.
+
+    >>> names_something("clinic_name"), names_something("renamed")
+    ('name', None)
+    """
+    return next((one.word for one in _whole_words(tokens_of(name), NAME)), None)
