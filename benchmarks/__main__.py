@@ -16,6 +16,7 @@ from benchmarks import (
     plans,
     pram,
     pviews,
+    roles,
     sampling,
     scoreboard,
     startup,
@@ -40,6 +41,7 @@ BENCHMARKS = (
     scoreboard,
     attacks,
     audits,
+    roles,
 )
 
 if __name__ == "__main__":

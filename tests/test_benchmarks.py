@@ -20,6 +20,7 @@ from benchmarks import (
     plans,
     pram,
     pviews,
+    roles,
     sampling,
     scoreboard,
     startup,
@@ -250,3 +251,20 @@ def test_intervals_quick(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "95% intervals of p-views" in printed
     assert "Survey" in printed
+
+
+def test_roles_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    roles.main(quick=True)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Roles that init drafts" in printed
+    assert "identifier" in printed
+
+
+def test_roles_of_the_tables_that_words_were_tuned_with(data_folder: Path) -> None:
+    tables = {
+        name: marks for name, marks in roles.marked("tuned").items() if name.split("/")[0] in roles.QUICK
+    }
+    found = list(roles.guesses(tables))
+    right = sum(guess.marked == guess.drafted for guess in found)
+    assert len(found) > 100
+    assert right / len(found) > 0.95

