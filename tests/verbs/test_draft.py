@@ -56,6 +56,8 @@ def drafted(frame: pl.DataFrame, folder: Path) -> sd.Schema:
         ("instance weight", [1.5, 2.5] * 50, "weight", "how many people a record stands for"),
         ("weight", [900.5, 2000.5] * 50, "weight", "how many people a record stands for"),
         ("weight", [60.5, 80.5] * 50, "quasi", "looks and size of the body"),
+        ("sampling_weight", [-1.5, 2.5] * 50, "quasi", "outsiders may know it"),  # which no weight can be
+        ("patient_id", [1, 2, None, 3] * 25, "person", "it is missing in some rows"),
         ("empty", [None] * 100, "identifier", "every value is missing"),
         ("idea", ["a", "b"] * 50, "quasi", "2 distinct: outsiders may know it"),
     ],

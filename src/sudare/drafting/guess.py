@@ -12,9 +12,8 @@ from sudare.drafting.dates import written_as
 from sudare.drafting.names import Hit, Numbered, hits, names_something, numbered, plain
 from sudare.drafting.patterns import Pattern, is_free_text, pattern_of
 from sudare.drafting.words import MEANINGS, Meaning
-from sudare.tables.attribute import UNITS, Role
+from sudare.tables.attribute import MAX_WEIGHT, UNITS, Role
 from sudare.tables.dictionary import Dictionary
-from sudare.tables.parsing import infer_type
 from sudare.tables.text import text_of
 
 FEW_ROWS = 20  # of which nothing is told by how many values there are
@@ -217,12 +216,14 @@ def _by_free_text(seen: Seen) -> Guess | None:
 def _by_weight(seen: Seen) -> Guess | None:
     """Tell a weight of a record from one of a body, which no body's is as large as."""
     values = seen.column.values
-    if seen.hit is None:
+    if seen.hit is None or not (seen.is_text or values.dtype.is_numeric()):
         return None
-    numbers = values.dtype.is_numeric()
-    if seen.hit.meaning.role == Role.weight and (numbers or infer_type(values.cast(pl.String)) != "text"):
+    numbers = values.cast(pl.Float64, strict=False)
+    if numbers.null_count() or not numbers.is_between(0, MAX_WEIGHT).all():
+        return None
+    if seen.hit.meaning.role == Role.weight:
         return Guess(Role.weight, seen.hit.reason)
-    most = float(values.max()) if numbers else 0.0  # type: ignore[arg-type]
+    most = float(numbers.max())  # type: ignore[arg-type]
     if seen.hit.word in BODY_WEIGHTS and most > HEAVIEST_BODY:
         said = f"'{seen.hit.word}' in its name, up to {most:,.0f}"
         return Guess(Role.weight, f"{said}: how many people a record stands for")

@@ -228,6 +228,8 @@ def _doubts(column: Dictionary, attribute: Attribute) -> Iterator[str]:
     """Say what else a person must look at."""
     if attribute.format is not None and len(forms := written_as(column.values)) > 1:
         yield f"day and month may be the other way round, {forms[1]}"
+    if attribute.role in UNITS and column.missing:
+        yield "it is missing in some rows: fill it in, or leave these out, since nobody knows whose they are"
     if isinstance(attribute.hierarchy, Hierarchy):
         yield "its hierarchy lists the data's own values, which declares them: keep those that are public"
 
