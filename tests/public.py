@@ -265,6 +265,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "Hierarchy.from_rows": lambda: {"rows": [["a", "*"], ["b", "*"]]},
     "Hierarchy.from_tree": lambda: {"tree": {"Europe": ["France"]}},
     "Hierarchy.groups": lambda: {"mapping": {1: "low", 2: "high"}},
+    "Hierarchy.to_csv": lambda: {},
     "Hierarchy.quantiles": lambda: {"values": [1, 2, 3], "groups": 2},
     "Hierarchy.top_bottom": lambda: {"values": [1, 2, 3], "low": 2},
     "Hierarchy.intervals": lambda: {"values": [1, 2, 3], "width": 2},

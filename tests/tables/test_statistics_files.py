@@ -156,7 +156,7 @@ def test_old_texts_in_another_encoding(tmp_path: Path) -> None:
     read = sd.read(path, csv=sd.CsvFormat(encoding="shift_jis")).frame()["name"].to_list()
     assert [text.strip() for text in read] == ["東京x"]
     drafted = draft(path, sd.CsvFormat(encoding="shift_jis"))
-    assert '[csv]\nencoding = "shift_jis"' in drafted
+    assert '[csv]\nencoding = "shift_jis"' in drafted.text
     with pytest.raises(sd.InputError, match="there is no encoding 'klingon'"):
         sd.read(path, csv=sd.CsvFormat(encoding="klingon"))
     with pytest.raises(

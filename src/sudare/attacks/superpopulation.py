@@ -22,9 +22,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import betaln, digamma, gammaln
 
 Floats = NDArray[np.float64]
 Model = Literal["pitman", "zayatz", "snb"]
@@ -105,7 +104,9 @@ def _zayatz(sample: _Sample) -> float:
         size - 1, 1e-300
     )  # that they are: a ratio of factorials, by logarithms that do not cancel
     left_out = np.where(
-        size > 1, betaln(people - size + 1, others) - betaln(people - n - size + 2, others), 0.0
+        size > 1,
+        scipy.special.betaln(people - size + 1, others) - scipy.special.betaln(people - n - size + 2, others),
+        0.0,
     )
     shows_one = float(sample.counts[possible] @ (size * n / people * np.exp(left_out)))
     alone = sample.of_size(1)
@@ -119,8 +120,10 @@ def _pitman(sample: _Sample) -> float | None:
         return None
 
     def of_theta(theta: float, alpha: float) -> float:
-        of_blocks = digamma(theta / alpha + u) - digamma(theta / alpha + 1)
-        return float(of_blocks / alpha - (digamma(theta + n) - digamma(theta + 1)))
+        of_blocks = scipy.special.digamma(theta / alpha + u) - scipy.special.digamma(theta / alpha + 1)
+        return float(
+            of_blocks / alpha - (scipy.special.digamma(theta + n) - scipy.special.digamma(theta + 1))
+        )
 
     def best_theta(alpha: float) -> float:
         high = 1.0
@@ -131,14 +134,20 @@ def _pitman(sample: _Sample) -> float | None:
     def of_alpha(alpha: float) -> float:
         theta = best_theta(alpha)
         of_blocks = (u - 1) / alpha - theta / alpha**2 * (
-            digamma(theta / alpha + u) - digamma(theta / alpha + 1)
+            scipy.special.digamma(theta / alpha + u) - scipy.special.digamma(theta / alpha + 1)
         )
-        return float(of_blocks - counts @ (digamma(sizes - alpha) - digamma(1 - alpha)))
+        return float(
+            of_blocks - counts @ (scipy.special.digamma(sizes - alpha) - scipy.special.digamma(1 - alpha))
+        )
 
     low = 1e-4  # below it the difference of two large terms is mostly rounding
     alpha = low if of_alpha(low) <= 0 else _root(of_alpha, low, 1 - TINY)
     theta = best_theta(alpha)
-    logarithm = gammaln(theta + 1) - gammaln(theta + alpha) + alpha * math.log(sample.people)
+    logarithm = (
+        scipy.special.gammaln(theta + 1)
+        - scipy.special.gammaln(theta + alpha)
+        + alpha * math.log(sample.people)
+    )
     return float(min(math.exp(logarithm), sample.people))
 
 
@@ -183,4 +192,4 @@ def _blocks_of_the_population(sample: _Sample, pi: float) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    return float(brentq(function, low, high, xtol=1e-12, rtol=1e-13))
+    return float(scipy.optimize.brentq(function, low, high, xtol=1e-12, rtol=1e-13))

@@ -242,7 +242,7 @@ def sample_below(size: int, n: int, source: Keystream) -> NDArray[np.int64]:
     """
     _check_source(source, "sample_below")
     out = np.empty(whole_number(size, "size", "sample_below", least=0), dtype=np.int64)
-    if whole_number(n, "n", "sample_below", least=1) > MAX_INTEGER:
+    if whole_number(n, "n", "sample_below", least=1, most=2**64) > MAX_INTEGER:
         raise refused(n, "n", "sample_below", "2^63 at most")
     source.draw(size, lambda key, stream, part: fill_below(key, stream, np.uint64(n), out[part]))
     return out

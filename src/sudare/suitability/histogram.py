@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import InputError
 from sudare.privacy.requirement import number, whole_number
-from sudare.tables.typed import typed
+from sudare.tables.typed import own_words, typed
 
 TOLERANCE = 1e-12  # of an entropy; it may only make a lower bound lower
 
 
 @typed
+@own_words("counts")
 def max_blocks(counts: ArrayLike, l: int) -> int:
     """Return MaxNB, the largest number of blocks with l distinct sensitive values each (Lemma 2).
 
@@ -37,6 +38,7 @@ def max_blocks(counts: ArrayLike, l: int) -> int:
 
 
 @typed
+@own_words("counts")
 def min_block_distinct(counts: ArrayLike, l: int) -> int | None:
     """Return BS_s: with l distinct values in every block, some block has at least so many records.
 
@@ -50,6 +52,7 @@ def min_block_distinct(counts: ArrayLike, l: int) -> int | None:
 
 
 @typed
+@own_words("counts")
 def min_block_entropy(counts: ArrayLike, l: float) -> int | None:
     """Return BS_e: with entropy l-diversity in every block, some block has at least so many records (Lemma 3).
 

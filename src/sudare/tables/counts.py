@@ -68,7 +68,7 @@ class Counts:
         if not columns or {len(column) for column in columns.values()} != {len(weights)}:
             raise ParameterError("Counts.of needs columns with as many rows as there are weights.")
         if len(sizes) != len(columns) or any(
-            size < 1 or not len(column) or not 0 <= column.min() <= column.max() < size
+            size < 1 or (len(column) and not 0 <= column.min() <= column.max() < size)
             for size, column in zip(sizes, columns.values(), strict=True)
         ):
             raise ParameterError("Counts.of needs a size for each column, above all of its codes.")

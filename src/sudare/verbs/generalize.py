@@ -13,7 +13,7 @@ import numpy as np
 from sudare.attacks.attack import attack_all
 from sudare.attacks.knowing import known_to_the_holder
 from sudare.attacks.population import is_weighted, population
-from sudare.engines.memory import Memory
+from sudare.engines.relational import Relational
 from sudare.errors import InputError
 from sudare.generalization.efforts import Effort
 from sudare.generalization.full_domain import Measure
@@ -74,6 +74,7 @@ MAY_BE_KNOWN = (
     "harmless values may be learned, and of somebody who has none of them that it is another one: which of the others, "
     "is what is kept"
 )
+MAX_LOOKED_AT = 10**6  # values of a column that is only passed on
 NO_NOISE = "no noise; rows stand in the order of their published values"
 KNOWN_METHOD = (
     "Blocks were cut where that did least damage. Who knows the method may rule values out, or undo labels in part, beyond what "
@@ -318,12 +319,16 @@ def _in_population(table: Table, data: PublishedRows) -> dict[str, Any] | None:
 def _warnings(table: Table, requirements: Sequence[BlockRequirement]) -> list[str]:
     """Say where what was asked for says little, and by what records can be found in other tables."""
     attribute = sensitive_attribute(requirements, table)
-    # What an engine passes on it need not look at, and may have too many values of.
-    known = table.columns if isinstance(table.rows, Memory) else table.names(Role.sensitive)
-    joining = joining_columns(table, known)
+    joining = joining_columns(table, [name for name in table.columns if _is_looked_at(table, name)])
     if attribute is None:
         return joining
     return [*nearly_unique_values(Blocks.of_table(table, [], attribute), requirements), *joining]
+
+
+def _is_looked_at(table: Table, name: str) -> bool:
+    """Tell whether a column has been looked at, or has few enough values; what a database only passes on may have too many."""
+    rows = table.rows
+    return not isinstance(rows, Relational) or rows.unseen_values(name) <= MAX_LOOKED_AT
 
 
 def _knowing(whole: Located, plan: GeneralizationPlan) -> dict[str, Any]:
