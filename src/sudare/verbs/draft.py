@@ -258,6 +258,8 @@ def _trees_of_columns(
 def _attribute(column: Dictionary, role: Role, tree: Hierarchy | None) -> Attribute:
     attribute = Attribute(role=role, **_types(column, role))
     drafted: Drafted | None = None
+    if role == Role.weight:
+        return attribute  # whose hierarchy keeps it a number
     if attribute.treated_as == Role.quasi:
         drafted = "dates" if attribute.type == "date" else tree or draft_hierarchy(column)
     elif role == Role.sensitive:  # how far codes are from each other, for t-closeness
