@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -129,8 +130,9 @@ class _Classes:
 
     def failing(self, block_of: Ints) -> NDArray[np.bool_]:
         """Tell which blocks have rows of one label among which a requirement does not hold."""
-        recoding, tuple_of = Recoding.of("", self.problem, block_of), self._tuple_of()
-        label = self._labels(recoding)[recoding.block_of[tuple_of]]
+        recoding = Recoding.of("", self.problem, block_of)
+        labels, own = self._labels(recoding), recoding.block_of[self._tuple_of]
+        label = labels[own]
         attribute = sensitive_attribute(self.asked, self.table)
         assert attribute is not None
         assert isinstance(self.table.rows, Memory)
@@ -142,11 +144,9 @@ class _Classes:
         blocks = Blocks.of(counts, attribute, self.table[attribute].hierarchy, column.values)
         bad = np.logical_or.reduce([one.failing(blocks) for one in self.asked])
         of_label = counts.codes[blocks.start[:-1], 0]
-        failing = np.asarray(np.isin(self._labels(recoding), of_label[bad]).any(axis=1))
+        failing = np.asarray(np.isin(labels, of_label[bad]).any(axis=1))
         if self.table.names(Role.person) == [self.table.schema.unit]:
-            failing |= self._certain(
-                recoding.block_of[tuple_of], column.codes[self.rows], len(recoding.levels)
-            )
+            failing |= self._certain(own, column.codes[self.rows], len(recoding.levels))
         return failing
 
     def _certain(self, block_of: Ints, values: NDArray[Any], blocks: int) -> NDArray[np.bool_]:
@@ -164,6 +164,7 @@ class _Classes:
         ] = True
         return certain
 
+    @cached_property
     def _tuple_of(self) -> Ints:
         """Return which of the problem's units each unit is."""
         place = {own.tobytes(): i for i, own in enumerate(np.ascontiguousarray(self.problem.units))}

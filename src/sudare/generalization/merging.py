@@ -28,10 +28,11 @@ def merged(recoding: Recoding, failing: Failing, whose: str = "All records") -> 
 def _joined(recoding: Recoding, bad: list[int]) -> Ints:
     """Return the blocks after each of some was joined with another; none of them twice."""
     into, free = np.arange(len(recoding.levels)), np.ones(len(recoding.levels), dtype=bool)
+    sizes, leaves = recoding.block_sizes(), recoding.problem.units[recoding.first_units()]
     for block in bad:
         if not free[block]:
             continue
-        cost = _costs(recoding, block)
+        cost = _costs(recoding, sizes, leaves, block)
         cost[~free] = np.inf
         cost[block] = np.inf
         other = int(cost.argmin())
@@ -41,10 +42,9 @@ def _joined(recoding: Recoding, bad: list[int]) -> Ints:
     return np.where(recoding.kept, into[recoding.block_of], -1)
 
 
-def _costs(recoding: Recoding, block: int) -> NDArray[np.float64]:
-    """Return what joining a block with each of the others adds to the distortion."""
-    p, sizes = recoding.problem, recoding.block_sizes()
-    leaves = p.units[recoding.first_units()]
+def _costs(recoding: Recoding, sizes: Ints, leaves: NDArray[np.int32], block: int) -> NDArray[np.float64]:
+    """Return what joining a block with each of the others adds to the distortion; each has a size, and one unit's leaves."""
+    p = recoding.problem
     more = np.zeros(len(sizes))
     for a, tree in enumerate(p.hierarchies):
         own = recoding.levels[:, a]

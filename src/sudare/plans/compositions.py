@@ -137,14 +137,14 @@ class CompositionsPlan(GeneralizationPlan, TablePlan):
             axis=1,
         )
         own, slot = Units.in_memory(known, leaves), np.full(len(rows), -1, dtype=np.int64)
-        blocks = self._block_of_composition()
+        blocks, first_slots = self._block_of_composition(), self._first_slots()
         for size in np.unique(own.sizes).tolist():
             units, asked = own.of_size(size)
             block = np.array(
                 [blocks.get(one.tobytes(), -1) for one in np.ascontiguousarray(asked)], dtype=np.int64
             )
             places = own.first[units[block >= 0]][:, np.newaxis] + np.arange(size)
-            slot[own.rows[places]] = self._first_slots()[block[block >= 0]][:, np.newaxis] + np.arange(size)
+            slot[own.rows[places]] = first_slots[block[block >= 0]][:, np.newaxis] + np.arange(size)
         order = [list(self.trees).index(name) for name in table.names(Role.quasi)]
         return PlacedRows(known, rows.column(unit).codes, slot, self.levels[:, order])
 
@@ -156,7 +156,8 @@ class CompositionsPlan(GeneralizationPlan, TablePlan):
 
     def _first_slots(self) -> Ints:
         """Return where the levels of each block begin."""
-        return np.cumsum(self._block_sizes()) - self._block_sizes()
+        sizes = self._block_sizes()
+        return np.cumsum(sizes) - sizes
 
     def _block_sizes(self) -> Ints:
         """Return how many members the compositions of each block have."""

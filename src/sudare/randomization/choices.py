@@ -17,7 +17,7 @@ from sudare.randomization.domains import Categories, Joint
 from sudare.randomization.grids import Grid
 from sudare.randomization.laws import LawDomain
 from sudare.randomization.methods import HOWS as HOWS  # the command line names them
-from sudare.randomization.methods import Area, Bins, Bits, How, Noise, RandomizationMethod, Retain
+from sudare.randomization.methods import Area, Bits, How, Noise, RandomizationMethod, Retain
 from sudare.tables.attribute import Role
 from sudare.tables.schema import Schema
 from sudare.tables.types import lists_values
@@ -129,11 +129,6 @@ def undeclared(schema: Schema) -> list[str]:
     return [
         name for name in published(schema) if not lists_values(schema[name]) and schema[name].bounds is None
     ]
-
-
-def names_of_bins(methods: Mapping[str, RandomizationMethod]) -> list[str]:
-    """List what is put into bins because a method says so."""
-    return [name for name, method in methods.items() if isinstance(method, Bins)]
 
 
 def _not_its_own(member: str, group: str) -> ParameterError:

@@ -156,17 +156,12 @@ def generalized(
             decision=decision,
             caveats=caveats,
         )
-    learned_by = learn_by_unit if table.schema.unit else _learn_by_row
-    plan = learned_by(table, asked, method)
+    plan = learn_by_unit(table, asked, method) if table.schema.unit else method.learn(table, asked)
     placed = without_uncovered(plan, table)
     if predict is not None:
         placed.whole.at_once(PREDICTING)  # refused before the rest is done
     asked_of = parameters_of(method)
     return released(table, plan, placed, asked_of, predict=predict, decision=decision, caveats=caveats)
-
-
-def _learn_by_row(table: Table, asked: list[BlockRequirement], method: Method) -> GeneralizationPlan:
-    return method.learn(table, asked)
 
 
 def _refuse_what_cannot_be(
