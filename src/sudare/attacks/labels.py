@@ -57,11 +57,15 @@ class LabelReader:
 
     def covered(self, label: str | None) -> Codes | None:
         """Return the codes of the values that a label covers; None where the label cannot be read."""
-        if label is None:
-            return np.array([self.missing])
-        readings = [self._by_name(label), self._between(label), self._listed(label)]
-        possible = [codes for codes in readings if codes is not None]
+        possible = self.readings(label)
         return np.unique(np.concatenate(possible)) if possible else None
+
+    def readings(self, label: str | None) -> list[Codes]:
+        """Return the codes that each reading of a label covers, in any order; none where it cannot be read."""
+        if label is None:
+            return [np.array([self.missing])]
+        readings = [self._by_name(label), self._between(label), self._listed(label)]
+        return [codes for codes in readings if codes is not None]
 
     def _by_name(self, label: str) -> Codes | None:
         if label == ROOT:

@@ -26,7 +26,7 @@ from sudare.plans.generalization import (
 from sudare.plans.trees import MAX_LEAVES
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.attribute import Role
-from sudare.tables.counts import Counts
+from sudare.tables.counts import Counts, count
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.table import Table
 
@@ -146,7 +146,8 @@ def _refuse_other_than_cuts(parts: Ints, branches: Ints, blocks: int) -> None:
         raise ValueError("a part becomes later ones, and a block none")
     if not np.array_equal(np.sort(branches[:, 2]), np.arange(1, len(parts))):
         raise ValueError("every part but the first comes from one cut")
-    if len(np.unique(branches[:, :2], axis=0)) < len(branches):
+    cut_off = {"part": branches[:, 0], "node": branches[:, 1]}
+    if len(count(cut_off, [len(parts), MAX_LEAVES])) < len(branches):
         raise ValueError("a node is cut off once")
 
 

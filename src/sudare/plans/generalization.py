@@ -96,7 +96,9 @@ class Located(Places):
     @cached_property
     def climbing(self) -> NDArray[np.bool_]:
         """Of which quasi attributes some value climbs."""
-        return np.asarray(self.levels[np.unique(self.block_of[self.covered])].any(axis=0))
+        used = np.zeros(len(self.levels), dtype=bool)
+        used[self.block_of[self.covered]] = True
+        return np.asarray(self.levels[used].any(axis=0))
 
     @cached_property
     def rewriting(self) -> Rewriting:

@@ -26,7 +26,7 @@ from sudare.errors import InputError, ParameterError
 from sudare.tables.atomic import write_folder
 from sudare.tables.folders import KEEP, PLAN
 from sudare.tables.given import path_given
-from sudare.tables.parquet_files import Outline, read_parquet
+from sudare.tables.parquet_files import outline_of, read_outlined
 from sudare.tables.text import listed, shown
 from sudare.tables.text_files import read_json
 from sudare.tables.typed import own_words, typed
@@ -158,19 +158,17 @@ def read_tables(
     """Read the tables of a plan, of which `data` is the head; raises a ValueError if they are others."""
     if data.get("tables") != list(names):
         raise ValueError(f"a plan of the kind '{kind}' has the tables {listed(list(names))}")
-    return {name: read_table(folder / f"{name}.parquet") for name in names}
+    return read_files({name: folder / f"{name}.parquet" for name in names})
 
 
-def read_table(path: Path) -> pl.DataFrame:
-    """Read one table of a plan; raises a ValueError if it is too long."""
-    if not path.is_file():  # a pipe would be waited for
-        raise ValueError(f"there is no file {path.name}")
-
-    def refuse_long(outline: Outline) -> None:
-        if outline.rows > MAX_ROWS:
-            raise ValueError(f"{path.name} has {outline.rows:,} rows. It may have {MAX_ROWS:,}")
-
-    return read_parquet(path, check=refuse_long)
+def read_files(paths: Mapping[str, Path]) -> dict[str, pl.DataFrame]:
+    """Read some tables of a plan; raises a ValueError if one is not there, or too long."""
+    for path in paths.values():
+        if not path.is_file():  # a pipe would be waited for
+            raise ValueError(f"there is no file {path.name}")
+        if (rows := outline_of(path, str(path)).rows) > MAX_ROWS:
+            raise ValueError(f"{path.name} has {rows:,} rows. It may have {MAX_ROWS:,}")
+    return dict(zip(paths, read_outlined(list(paths.values())), strict=True))
 
 
 def method_from_json(method: object) -> str:

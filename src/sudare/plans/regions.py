@@ -36,7 +36,7 @@ from sudare.plans.plan import (
     WriteFile,
     files_of,
     method_from_json,
-    read_table,
+    read_files,
     read_tables,
     refusing_other_files,
 )
@@ -82,7 +82,7 @@ class Shelf:
     def take(self, region: int, trees: pl.DataFrame) -> TuplePlan | CutPlan:
         """Read the plan of one region."""
         with refusing_other_files(self.folder):
-            tables = {name: read_table(self.folder / _file(region, name)) for name in self._own_names()}
+            tables = read_files({name: self.folder / _file(region, name) for name in self._own_names()})
             return self.kind.read(self.head, tables | {TREES: trees})
 
     def files(self) -> dict[str, WriteFile]:

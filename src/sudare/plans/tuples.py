@@ -165,8 +165,8 @@ class TuplePlan(WholePlan):
         sizes = [int(own.max(initial=0)) + 1 for own in columns.values()]
         if ((self.records == 0) != alone).any() or len(count(columns, sizes)) < begins.sum():
             raise ValueError("the records of one of its tuples are not dealt as a plan deals them")
-        dealt = np.stack([np.cumsum(begins)[~alone], self.block_of[~alone]])
-        if np.unique(dealt, axis=1).shape[1] < dealt.shape[1] or not len(begins):
+        dealt = {"tuple": np.cumsum(begins)[~alone], "block": self.block_of[~alone]}
+        if len(count(dealt, [len(begins) + 1, len(self.levels)])) < len(dealt["block"]) or not len(begins):
             raise ValueError("its tuples must be different from each other, and there must be some")
 
     def _refuse_unlike(self) -> None:

@@ -154,8 +154,8 @@ def _group_dense(arrays: list[Codes], spans: list[int], index: bool) -> Groups:
 
 def _group_sorted(arrays: list[Codes], spans: list[int], index: bool) -> Groups:
     keys = np.concatenate(list(_packed(arrays, spans)))
-    order = pl.Series(keys).arg_sort().to_numpy() if index else None
-    rising = keys[order] if order is not None else pl.Series(keys).sort().to_numpy()
+    order = np.argsort(keys) if index else None
+    rising = np.sort(keys) if order is None else keys[order]
     starts = np.flatnonzero(np.append(True, rising[1:] != rising[:-1])[: len(rising)])
     weights = np.diff(starts, append=len(rising))
     groups = None

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -37,6 +37,7 @@ MAX_FOOTER_BYTES = 64 * 2**20
 
 MAGIC = b"PAR1"
 Buffer = bytes | mmap.mmap
+Read = TypeVar("Read")
 Fields = dict[int, Any]  # of a Thrift struct, by number
 
 
@@ -80,6 +81,11 @@ def read_parquet(
     )
 
 
+def read_outlined(paths: Sequence[Path]) -> list[pl.DataFrame]:
+    """Read several Parquet files whose outlines were read, all at once."""
+    return without_panic(lambda: pl.collect_all(map(_scanned, paths)), ", ".join(map(str, paths)))
+
+
 def read_parquet_slices(path: Path, rows: int, names: Sequence[str]) -> Iterator[pl.DataFrame]:
     """Read some columns as `read_parquet` does, so many rows at a time; at least one slice, if an empty one."""
     total = outline_of(path, str(path), SLICED_VALUES_PER_BYTE).rows
@@ -107,7 +113,7 @@ def outline_of(source: Path | bytes, where: str, values_per_byte: int = VALUES_P
             raise InputError(f"{where}: the file cannot be read: {reason}.") from None
 
 
-def without_panic(read: Callable[[], pl.DataFrame], where: str) -> pl.DataFrame:
+def without_panic(read: Callable[[], Read], where: str) -> Read:
     """Let polars read something; whatever it raises or panics over is an InputError."""
     try:
         return read()

@@ -8,6 +8,7 @@ from the schema of the table that the plan is applied to, and not from the plan'
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,25 +47,21 @@ def _first_false(
     reader = LabelReader(dictionary)
     pairs = count({"label": labels.of_tuple, "value": codes}, [len(labels.values), dictionary.size])
     label_of, code_of = pairs.codes.T
-    starts = np.flatnonzero(np.diff(label_of, prepend=-1))
-    for label, own in zip(label_of[starts].tolist(), np.split(code_of, starts[1:]), strict=True):
-        text = labels.values[label]
-        covered = _covered(reader, text)
-        at = np.minimum(np.searchsorted(covered, own), max(len(covered) - 1, 0))
-        beyond = own[covered[at] != own] if len(covered) else own
-        for code in beyond.tolist():
+    ends = np.flatnonzero(np.diff(label_of, append=-1)) + 1
+    covered_by = np.full(reader.missing + 1, -1)  # which label was the last to cover each value
+    texts = labels.values.to_list()
+    for start, end in pairwise([0, *ends.tolist()]):
+        label, own = label_of[start], code_of[start:end]
+        text = texts[label]
+        for reading in reader.readings(text):
+            covered_by[reading] = label
+        for code in own[covered_by[own] != label].tolist():
             value = dictionary.decode([code])[0]
-            if any(code in _covered(reader, part) for part in _parts(text)):
+            if any(code in reading for part in _parts(text) for reading in reader.readings(part)):
                 continue
             if not any(_masked(part, value, attribute) for part in [text, *_parts(text)]):
                 return value, text
     return None
-
-
-def _covered(reader: LabelReader, label: str | None) -> NDArray[np.int64]:
-    """Return the codes that a label covers, in rising order; none if it says nothing that can be read."""
-    covered = reader.covered(label)
-    return np.empty(0, dtype=np.int64) if covered is None else covered
 
 
 def _parts(label: str | None) -> list[str | None]:

@@ -58,18 +58,18 @@ def count_blocks(
         pl.int_range(frame.height).alias("row"),
         *(exact(frame[name]).alias(key) for name, key in zip(quasi, keys, strict=True)),
     )
-    first = rows.select(pl.min("row").over("all", *keys)).to_series()  # the first row of its block
-    own, block_of = np.unique(first.to_numpy(), return_inverse=True)
+    first = rows.select(pl.min("row").over("all", *keys)).to_series().to_numpy()  # the first row of its block
+    own = np.flatnonzero(first == np.arange(frame.height))
     written = [texts(frame[name].gather(own)) for name in quasi]
     shown = pl.DataFrame(
         [*(text.alias(key) for text, key in zip(written, keys, strict=True)), pl.Series("row", own)]
     )
     order = shown.select(pl.arg_sort_by(shown.columns)).to_series().to_numpy()
-    rank = np.empty(len(own), dtype=np.int64)
-    rank[order] = np.arange(len(own))
+    rank = np.empty(frame.height, dtype=np.int64)  # of the block, for the first of its rows
+    rank[own[order]] = np.arange(len(own))
     value = np.zeros(frame.height, dtype=np.int64) if codes is None else codes.cast(pl.Int64).to_numpy()
     values = int(value.max(initial=0)) + 1
-    pairs, pair_of = np.unique(rank[block_of] * values + value, return_inverse=True)
+    pairs, pair_of = np.unique(rank[first] * values + value, return_inverse=True)
     count = _summed(pair_of, weights.cast(pl.Int64).to_numpy(), len(pairs))
     block = pairs // values
     named = pl.DataFrame([text.gather(order) for text in written])
