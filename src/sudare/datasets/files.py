@@ -240,7 +240,7 @@ def _download(file: File) -> Path:
     except _FAULTS as fault:
         raise InputError(
             f"'{file.name}' could not be downloaded from {file.url} ({type(fault).__name__}). {advice}"
-        ) from fault
+        ) from None
     raise InputError(
         f"'{file.name}' as downloaded from {file.url} is not the file that the catalogue knows: its sha256 is"
         f" {checksum}, but {' or '.join(file.sha256)} was expected. Nothing was kept. {advice}"
