@@ -40,6 +40,8 @@ def show_release(release: Release) -> None:
         ["blocks", f"{utility['blocks']:,}, of {utility['average_block']:.1f} records on average"],
         ["records published", f"{records['published']:,} of {records['read']:,}"],
     ]
+    for name, lost in utility.get("numbers", {}).items():
+        rows.append([f"variance of {name} lost by its numbers", f"{lost['lost']:.1%}"])
     if scores := utility.get("prediction"):
         beside = f"original {scores['original']:.1%}, guess {scores['guess']:.1%}"
         rows.append([f"{scores['target']} predicted right", f"{scores['published']:.1%} ({beside})"])

@@ -15,7 +15,7 @@ import numpy as np
 from sudare.errors import RequirementError
 from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.chain import Entry
-from sudare.ledger.conflicts import ShownAttributes, refuse_conflicts, refuse_renamed
+from sudare.ledger.conflicts import ShownAttributes, refuse_conflicts, refuse_means, refuse_renamed
 from sudare.ledger.entries import RecordedPromise
 from sudare.ledger.history import History, Recorded, promise
 from sudare.ledger.packed import Ints
@@ -35,7 +35,9 @@ def refuse_broken_promises(history: History, new: Recorded, table: Table) -> Non
     if not new.has_blocks:
         return
     shown, earlier = ShownAttributes.by(new), _other_than(new, history)
-    refuse_renamed(_seen_with(history, earlier, new.receiver), shown, table)
+    seen_with = _seen_with(history, earlier, new.receiver)
+    refuse_renamed(seen_with, shown, table)
+    refuse_means(seen_with, new, table)
     for attribute, releases in _combined(history, earlier, shown, new.receiver):
         refuse_conflicts(releases, shown, attribute, table)
         _refuse_broken([*releases, new], attribute, table)

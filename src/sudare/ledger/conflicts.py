@@ -67,6 +67,29 @@ def refuse_renamed(earlier: Sequence[Recorded], new: ShownAttributes, table: Tab
                     )
 
 
+def refuse_means(earlier: Sequence[Recorded], new: Recorded, table: Table) -> None:
+    """Refuse a mean of blocks where another release shows the same attribute in other blocks: what is in one and not in the other
+    follows from both."""
+    for release in earlier:
+        for then in sorted(_columns(release)):
+            for now in sorted(_columns(new)):
+                means = then in _means(release) or now in _means(new)
+                if means and _is_like(release, then, table, now):
+                    raise RequirementError(
+                        f"Releases {release.seq} and {new.seq} would both show {now!a}, one of them with the means of its blocks. Blocks that share "
+                        'some people and not others tell, by their means, the values of these. Ask for numbers = "ends", or give the '
+                        "release to receivers who were declared apart."
+                    )
+
+
+def _columns(release: Recorded) -> set[str]:
+    return {name for view in release.body.views.values() for name in (*view.quasi, *view.others)}
+
+
+def _means(release: Recorded) -> set[str]:
+    return {name for view in release.body.views.values() for name in view.means}
+
+
 def refuse_conflicts(
     releases: Sequence[Recorded], new: ShownAttributes, attribute: str, table: Table
 ) -> None:

@@ -90,6 +90,8 @@ class RecordedView(_Body):
 
     quasi: list[Text]
     others: list[Text]
+    means: list[Text] = []
+    """The quasi columns that have the mean of each block beside them."""
     blocks: BlocksForm | None = None
     """None where there are no blocks."""
 

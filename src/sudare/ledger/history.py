@@ -77,8 +77,9 @@ def record(
         "noise": _noise(certificate.measured, neighbours),
         "views": {
             name: {
-                "quasi": [column for column in published if table.schema[column].treated_as == Role.quasi],
+                "quasi": [column for column in published if _is_quasi(column, table.schema)],
                 "others": [column for column in published if table.schema[column].treated_as != Role.quasi],
+                **_means(published, table.schema),
                 "blocks": blocks[name].to_json() if blocks and name in blocks else None,
             }
             for name, published in (columns or {}).items()
@@ -92,6 +93,17 @@ def record(
         "input_salt": salt,
         **({} if measurement is None else {"measurement": measurement}),
     }
+
+
+def _is_quasi(column: str, schema: Schema) -> bool:
+    return column in schema.attributes and schema[column].treated_as == Role.quasi
+
+
+def _means(published: Sequence[str], schema: Schema) -> dict[str, list[str]]:
+    """Return which columns have a mean beside them; those that stand beside ranges otherwise tell what these do."""
+    beside = schema.beside()
+    means = [beside[name] for name in published if name in beside and schema[beside[name]].numbers == "means"]
+    return {"means": means} if means else {}
 
 
 def check_receiver(name: object) -> None:

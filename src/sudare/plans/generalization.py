@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sudare.engines.relational import BYTES_PER_TUPLE
 from sudare.engines.rewriting import ALL, AnyRewriting, Labels, Rewriting
 from sudare.errors import InputError, ParameterError
+from sudare.plans.numbers_beside import refuse_means_in_pieces, with_numbers
 from sudare.plans.plan import Plan, TablePlan, method_from_json
 from sudare.plans.trees import extended, trees_from_table, trees_to_table
 from sudare.privacy.promises import Promise, promise_from_json, promise_to_json
@@ -124,7 +125,12 @@ class Located(Places):
             codes = tuples[:, self.counts.names.index(name)]
             published[name] = _labels(self.table[name].hierarchy, codes, levels[:, at], all_labels)
         until = _untils(tuples, self.counts.weights[covered]) if self.dealt else None
-        return Rewriting(self.counts.names, tuples, published, until)
+        rewriting = Rewriting(self.counts.names, tuples, published, until)
+        if not self.table.schema.beside():
+            return rewriting
+        if all_labels:
+            refuse_means_in_pieces(self.table)
+        return with_numbers(rewriting, self.table, self.counts.weights[covered])
 
     def outcome(self) -> Outcome:
         """Return what becomes of these records."""

@@ -30,6 +30,7 @@ from sudare.errors import InputError
 from sudare.tables.attribute import UNITS, Attribute, Role, Type
 from sudare.tables.faults import refusing
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.numbers_beside import Numbers
 from sudare.tables.schema import Schema
 from sudare.tables.text_files import parse_json, read_bytes
 from sudare.tables.typed import typed
@@ -100,6 +101,14 @@ class PublishedAttribute(_CertificatePart):
     hierarchy: list[list[str]] | None = None
     """The paths of the declared or published values up to the root, where a promise measures distances in the hierarchy."""
 
+    numbers: Numbers | None = None
+    """The numbers that are published beside its ranges, in columns that are named after it."""
+
+    @model_serializer(mode="wrap")
+    def _without_no_numbers(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = write(self)
+        return {key: value for key, value in data.items() if key != "numbers" or value is not None}
+
     def attribute(self, labels: PublishedLabels | None = None) -> Attribute:
         """Return the column as an attribute of a schema."""
         labels = labels or PublishedLabels()
@@ -109,6 +118,7 @@ class PublishedAttribute(_CertificatePart):
             role=self.role,
             linked=self.role in UNITS,
             type=self.type,
+            numbers=self.numbers,
             domain=None if self.domain is None else tuple(self.domain),
             hierarchy=None if self.hierarchy is None else Hierarchy.from_rows(self.hierarchy),
         )

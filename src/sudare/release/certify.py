@@ -203,12 +203,16 @@ def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, Publis
     """Describe every published column; of an order or a hierarchy what measuring distances in it needs."""
     schema = declared.schema
     attributes: dict[str, PublishedAttribute] = {}
+    beside = schema.beside()
     for frame in handed_over.frames.values():
         for name in frame.columns:
+            if name in beside:
+                continue  # its attribute says what it is
             own, by = schema[name], _distances(name, declared)
             attributes[name] = PublishedAttribute(
                 role=own.treated_as,
                 type=own.type,
+                numbers=own.numbers if name in map(beside.get, frame.columns) else None,
                 domain=[_plain(value) for value in own.domain]
                 if own.domain and by & {"ordered", "hierarchical"}
                 else None,

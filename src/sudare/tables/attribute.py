@@ -23,6 +23,7 @@ from pydantic import (
 from sudare.errors import InputError
 from sudare.tables.faults import no_truth_value, refusing
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.numbers_beside import Numbers
 from sudare.tables.recipes import Recipe
 from sudare.tables.text import shown
 from sudare.tables.toml import toml
@@ -100,6 +101,8 @@ class Attribute(SchemaPart):
     """Of a person or household: whether published rows say, by a number of their own, which of them belong together."""
     most_rows: int | None = Field(default=None, ge=1, le=1_000_000)
     """Of a person or household: with how many rows differential privacy protects them; any more are left out at random."""
+    numbers: Numbers | None = None
+    """Of ranges: the numbers that are published beside them, in columns of their own."""
     label: Label | None = None
     """What the column is called in files of Stata and SPSS, beside its name."""
     codes: dict[str, Label] | None = Field(default=None, max_length=MAX_CODES)
@@ -194,6 +197,13 @@ class Attribute(SchemaPart):
             raise ValueError(
                 f"is {self.role}, and only rows of a person or household can be linked, or be at most so many"
             )
+        if self.numbers is not None and (
+            self.role != Role.quasi or self.type not in (None, "integer", "number")
+        ):
+            what = self.role if self.role != Role.quasi else f"of type '{self.type}'"
+            raise ValueError(
+                f"is {what}, and only ranges of a quasi attribute's numbers have numbers beside them"
+            )
         if self.format is not None and self.type not in ("date", "datetime"):
             raise ValueError("has a format, and is not of type 'date' or 'datetime'. Declare one of these")
         if self.domain is not None:
@@ -275,6 +285,8 @@ def attribute_lines(attribute: Attribute) -> Iterator[str]:
         yield "linked = true"
     if attribute.most_rows is not None:
         yield f"most_rows = {attribute.most_rows}"
+    if attribute.numbers is not None:
+        yield f'numbers = "{attribute.numbers}"'
     if attribute.label is not None:
         yield f"label = {toml(attribute.label)}"
     if attribute.codes is not None:

@@ -24,6 +24,8 @@ from sudare.tables.attribute import (
 )
 from sudare.tables.given import kind_given
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.lookalikes import skeleton
+from sudare.tables.numbers_beside import Numbers, columns_beside
 from sudare.tables.policy import Policy
 from sudare.tables.recipes import RECIPE_KEYS, Recipe
 from sudare.tables.text import PATTERN, is_pattern, listed, shown
@@ -104,6 +106,17 @@ class Schema(SchemaPart):
             )
         return attributes
 
+    @field_validator("attributes")
+    @classmethod
+    def _no_other_beside(cls, attributes: dict[str, Attribute]) -> dict[str, Attribute]:
+        alike = {skeleton(name): name for name in attributes}
+        for column in _numbers_beside(attributes):
+            if (other := alike.setdefault(skeleton(column), column)) != column or column in attributes:
+                raise ValueError(
+                    f"would have the numbers {column!r} beside a range, and {other!r} is called so. Rename one"
+                )
+        return attributes
+
     @field_validator("source")
     @classmethod
     def _printable(cls, value: str | None) -> str | None:
@@ -133,6 +146,7 @@ class Schema(SchemaPart):
         known: Mapping[str, bool] | None = None,
         linked: Mapping[str, bool] | None = None,
         most_rows: Mapping[str, int] | None = None,
+        numbers: Mapping[str, Numbers] | None = None,
         missing: Missing = "own value",
         missing_values: Sequence[str] | None = None,
         source: str | None = None,
@@ -164,6 +178,7 @@ class Schema(SchemaPart):
             "known": known,
             "linked": linked,
             "most_rows": most_rows,
+            "numbers": numbers,
         }
         for key, given in details.items():
             for name, value in (given or {}).items():
@@ -238,8 +253,18 @@ class Schema(SchemaPart):
         """The attribute whose rows are protected together: households if there are any, else persons; None for single rows."""
         return next((name for role in reversed(UNITS) for name in self.names(role)), None)
 
+    def beside(self) -> dict[str, str]:
+        """Return the columns of numbers that are published beside ranges, each with the attribute that it stands beside.
+
+        >>> Schema.from_roles(quasi=["age"], numbers={"age": "ends"}).beside()
+        {'age_low': 'age', 'age_high': 'age'}
+        """
+        return _numbers_beside(self.attributes)
+
     def __getitem__(self, name: str) -> Attribute:
         if name not in self.attributes:
+            if name in self.beside():
+                return Attribute(role=Role.quasi, type="number")
             raise InputError(
                 f"Schema: there is no attribute '{name}'{_closest(name, self.attributes)}. "
                 f"There are {listed(list(self.attributes))}."
@@ -247,7 +272,17 @@ class Schema(SchemaPart):
         return self.attributes[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.attributes
+        return name in self.attributes or name in self.beside()
+
+
+def _numbers_beside(attributes: Mapping[str, Attribute]) -> dict[str, str]:
+    """Return the columns of numbers beside attributes; one that is dropped has none."""
+    return {
+        column: name
+        for name, own in attributes.items()
+        if own.numbers is not None and own.role == Role.quasi
+        for column in columns_beside(name, own.numbers)
+    }
 
 
 def _closest(name: str, known: Iterable[str]) -> str:

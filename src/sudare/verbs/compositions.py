@@ -18,6 +18,7 @@ from sudare.errors import InputError, ParameterError
 from sudare.generalization.compositions import learn_compositions
 from sudare.generalization.methods import Method
 from sudare.plans.compositions import CompositionsPlan, PlacedRows
+from sudare.plans.numbers_beside import ends_beside
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.attribute import Role
 from sudare.tables.exact import exact
@@ -75,6 +76,8 @@ def rewritten(placed: PlacedRows) -> Runs:
             )
         else:
             columns.append(column.decode().alias(name))
+        if name in table.schema.beside().values():
+            columns += ends_beside(columns[-1])
     frame = pl.DataFrame(columns)
     return Runs.of(in_order(frame.with_columns(numbers(frame, unit))))
 

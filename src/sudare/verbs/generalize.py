@@ -24,6 +24,7 @@ from sudare.ledger.several import LEFT_OUT, Listed
 from sudare.plans.compositions import CompositionsPlan
 from sudare.plans.cuts import REST, CutPlan
 from sudare.plans.generalization import GeneralizationPlan, Located, Places
+from sudare.plans.numbers_beside import refuse_numbers
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.plan import Plan
 from sudare.privacy.blocks import Blocks
@@ -44,6 +45,7 @@ from sudare.tables.table import Table, table_given
 from sudare.utility.cells import cells_of
 from sudare.utility.classifier import classifier_scores, refuse_unpredictable
 from sudare.utility.measures import utility_of_cells
+from sudare.utility.numbers_beside import variance_lost
 from sudare.utility.outcome import Outcome
 from sudare.utility.queries import query_error
 from sudare.verbs.arguments import requirements_given
@@ -73,6 +75,10 @@ BYTES_PER_RECORDED = 400  # what naming the block of a tuple takes at its peak, 
 MAY_BE_KNOWN = (
     "harmless values may be learned, and of somebody who has none of them that it is another one: which of the others, "
     "is what is kept"
+)
+MEANS = (
+    "The mean of a block tells of its members together what their range does not: who knows the values of all but one of them knows "
+    "that one's, too, as far as a mean is not rounded. And a second release of some of these people tells by its means the values of the others."
 )
 MAX_LOOKED_AT = 10**6  # values of a column that is only passed on
 NO_NOISE = "no noise; rows stand in the order of their published values"
@@ -173,6 +179,7 @@ def _refuse_what_cannot_be(
             f"{table.source.name}: the schema has no quasi attribute; there is nothing to generalize."
         )
     refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
+    refuse_numbers(table)
     if predict is not None:
         kind_given(predict, str, "predict", "generalize", "the name of an attribute")
         refuse_unpredictable(table, predict, "'predict' parameter of generalize")
@@ -195,6 +202,7 @@ def released(
 
     `asked_of` is what was asked of the method, if the plan was learned just now.
     """
+    refuse_numbers(table)  # a plan may be applied to another table than it was learned from
     whole = placed.whole
     handed_over = HandedOver({"data": placed.rest.rows.rewrite(placed.located.rewriting)})
     if any(isinstance(one, LDiversity) and one.harmless for one in plan.requirements):
@@ -206,6 +214,8 @@ def released(
         findings = refuse_few_units(rows, handed_over.frames["data"], plan.requirements, table.schema)
         units = partial(unit_record, table, findings, handed_over.frames["data"], plan.requirements)
         caveats = [*caveats, UNSEEN_UNITS.format(table.schema[table.schema.unit].role)]
+    if any(table.schema[name].numbers == "means" for name in table.schema.beside().values()):
+        caveats = [*caveats, MEANS]
     not_promised = (*BY_METHOD.get(plan.method, (KNOWN_METHOD,)), KNOWN_MODEL, *caveats)
     declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, not_promised)
     kept = Kept(
@@ -227,6 +237,7 @@ def released_linked(
     caveats: Sequence[str] = (),
 ) -> Release:
     """Apply a plan to the persons or households that it covers, and publish their rows as belonging together."""
+    refuse_numbers(table)
     whole = plan.place(table)
     rest = covered_units(table, whole)
     data = rewritten(whole if rest is table else plan.place(rest))
@@ -353,6 +364,10 @@ def _utility(whole: Places, predict: str | None) -> tuple[dict[str, Any], dict[s
     records["suppressed"] = records["read"] - records["published"]
     utility = utility_of_cells(cells, whole.table, np.concatenate(sizes), records["suppressed"])
     utility["query_error"] = asdict(query_error(piece.outcome() for piece in whole.pieces()))
+    if whole.table.schema.beside():
+        utility["numbers"] = variance_lost(
+            (piece.table, piece.rewriting, piece.counts.weights[piece.covered]) for piece in whole.pieces()
+        )
     if predict is not None:
         predicting = whole.at_once(PREDICTING).with_column(predict)
         utility["prediction"] = asdict(classifier_scores(predicting.outcome(), target=predict))

@@ -35,6 +35,11 @@ def checked_views(table: Table, views: Mapping[str, Sequence[str]]) -> dict[str,
             raise ParameterError(f"The view '{name}' must be a list of different attributes.")
         for attribute in attributes:
             table[attribute]  # refused if there is none
+            if table.schema[attribute].numbers is not None:
+                raise InputError(
+                    f"The view '{name}' has '{attribute}', whose numbers would stand beside its ranges; views list values. Take 'numbers' out "
+                    "of the schema."
+                )
             if (role := table.schema[attribute].treated_as) != Role.quasi:
                 raise InputError(
                     f"The view '{name}' has '{attribute}', which is {role}. Views have quasi attributes; the sensitive one "

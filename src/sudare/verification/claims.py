@@ -121,7 +121,8 @@ def refuse_without_quasi(certificate: Certificate, promises: Sequence[Promise]) 
 def refuse_other_columns(certificate: Certificate, tables: Mapping[str, list[PublishedTable]]) -> None:
     """Refuse a certificate that does not speak of just the columns that are there."""
     there = {name for copies in tables.values() for table in copies for name in table.columns}
-    if absent := [name for name in certificate.attributes if name not in there]:
+    named = [*certificate.attributes, *certificate.schema_of_output().beside()]
+    if absent := [name for name in named if name not in there]:
         raise RequirementError(
             f"The certificate speaks of the column '{absent[0]}', which is not published. Ask for the folder again."
         )

@@ -55,6 +55,7 @@ from sudare.verification.files import (
 )
 from sudare.verification.finders import find_by_law, find_in_blocks, find_in_views
 from sudare.verification.findings import Finding, Verification
+from sudare.verification.numbers_beside import refuse_false_numbers
 from sudare.verification.pview import find_in_pview, is_pview
 from sudare.verification.utility import refuse_other_utility
 
@@ -122,6 +123,9 @@ def _verification(
     notes: Sequence[str] = (),
 ) -> Verification:
     names = dict.fromkeys(name for copies in tables.values() for name in copies[0].columns)
+    for copies in tables.values():
+        for table in copies:
+            refuse_false_numbers(table, schema)
     roles = {name: schema[name].treated_as for name in names}
     return Verification(tuple(_find(tables, asked, schema, law)), roles, tuple(notes))
 
