@@ -28,6 +28,7 @@ FLAGS = frozenset(
 MANY_UNITS = 50  # persons or households that a word for them, without more, may number
 DIGITS_OF_A_NUMBER = 7
 PERSONS_NAME = MEANINGS[0].what
+PLACE = "a place"
 BODY_WEIGHTS = ("weight", "wgt", "wt")
 HEAVIEST_BODY = 700  # kilograms or pounds; a weight of a record is larger
 
@@ -76,10 +77,22 @@ class Seen:
         return next((hit for hit in self.hits if self._can_be(hit.meaning)), None)
 
     def _can_be(self, meaning: Meaning) -> bool:
-        """Names of persons are texts: `nombre` may be French, and count something. Yes and no identify nobody."""
+        """Tell whether the values can be what a word of the name means.
+
+        Names of persons are texts: `nombre` may be French, and count something. Yes and no identify nobody. A place is no
+        fraction: the `area` of a wound is none.
+        """
+        if meaning.what == PLACE:
+            return not self.has_fractions
         if meaning.role != Role.identifier:
             return True
         return not self.is_flag and (self.is_text or meaning.what != PERSONS_NAME)
+
+    @property
+    def has_fractions(self) -> bool:
+        """Whether it measures something to less than whole numbers."""
+        values = self.column.values
+        return values.dtype.is_float() and bool((values % 1 != 0).any())
 
     @property
     def is_flag(self) -> bool:
