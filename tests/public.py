@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import inspect
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -256,6 +257,10 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "DifferentialPrivacy": lambda: {"epsilon": 1.0},
     "DifferentialPrivacy.measure": lambda: {"loss": PrivacyLoss(1.0)},
     "Hierarchy": lambda: fields(tree()),
+    "Hierarchy.ages": lambda: {
+        "values": pl.Series(["1990-05-17"]).str.to_date(),
+        "on": dt.date(2024, 1, 1),
+    },
     "Hierarchy.cost": lambda: {"level": 1},
     "Hierarchy.dates": lambda: {"values": pl.Series(["2024-05-17"]).str.to_date()},
     "Hierarchy.find": lambda: {"values": pl.Series(["Japan"])},

@@ -390,12 +390,82 @@ def test_datetimes_become_days(zone: str | None) -> None:
     assert hierarchy.find(times.drop_nulls()).tolist() == [0]
 
 
-@pytest.mark.parametrize("levels", [[], ["month", "day"], ["week"], ["day", "day"], "day"])
+@pytest.mark.parametrize("levels", [[], ["month", "day"], ["fortnight"], ["day", "day"], "day"])
 def test_levels_of_dates_are_checked(levels: list[str]) -> None:
     with pytest.raises(
         ParameterError, match=r"'levels' parameter of Hierarchy\.dates must be some of day, month"
     ):
         Hierarchy.dates([dt.date(2024, 1, 1)], levels=levels)
+
+
+@given(st.dates(dt.date(1000, 1, 8), dt.date(9998, 12, 1)))
+def test_weeks_are_those_of_iso_8601(day: dt.date) -> None:
+    """A week begins on a Monday, and is of the year that its Thursday is in."""
+    ((value, week, year, decade, _),) = Hierarchy.dates([day], levels=["week", "year", "decade"]).rows()
+    thursday = day - dt.timedelta(day.weekday() - 3)
+    number = (thursday - dt.date(thursday.year, 1, 1)).days // 7 + 1
+    assert (value, week) == (day.isoformat(), f"{thursday.year:04d}-W{number:02d}")
+    assert (year, decade) == (str(thursday.year), f"{str(thursday.year)[:3]}0s")
+
+
+def test_weeks_lie_in_no_month() -> None:
+    with pytest.raises(ParameterError, match="or of day, week, year, decade"):
+        Hierarchy.dates([dt.date(2024, 1, 1)], levels=["week", "month"])
+
+
+@given(
+    st.dates(dt.date(1904, 1, 1), dt.date(2024, 2, 29)),
+    st.sampled_from([dt.date(2024, 2, 29), dt.date(2024, 3, 1)]),
+)
+def test_ages_count_birthdays(born: dt.date, on: dt.date) -> None:
+    """A birthday is a day of the same month and number; of the 29th of February, in other years, the 1st of March."""
+    path = Hierarchy.ages([born], on=on, width=5, fanout=3).rows()[0]
+    days = (born + dt.timedelta(days) for days in range(1, (on - born).days + 1))
+    leap = (born.month, born.day) == (2, 29)
+    birthdays = sum(
+        (day.month, day.day) == (born.month, born.day)
+        or (leap and (day.month, day.day) == (3, 1) and not _is_leap(day.year))
+        for day in days
+    )
+    assert path[1] == str(birthdays)
+    low, high = map(int, path[2].strip("[)").split(", "))
+    assert low <= birthdays < high == low + 5
+
+
+def _is_leap(year: int) -> bool:
+    return (dt.date(year, 3, 1) - dt.timedelta(1)).day == 29
+
+
+@pytest.mark.parametrize(
+    ("born", "on", "message"),
+    [
+        ([dt.date(2024, 1, 2)], dt.date(2024, 1, 1), "is -1 years old"),
+        ([dt.date(1800, 1, 2)], dt.date(2024, 1, 1), "is 223 years old"),
+        ([1990], dt.date(2024, 1, 1), "needs dates"),
+    ],
+)
+def test_ages_that_cannot_be_are_refused(born: list, on: dt.date, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Hierarchy.ages(born, on=on)
+
+
+def test_ages_and_weeks_are_read_from_a_schema_and_published(tmp_path: Path) -> None:
+    days = [dt.date(1990 + i % 3, 5, 1 + i % 25) for i in range(60)]
+    declared = """
+        [attributes.born]
+        role = "quasi"
+        hierarchy = { kind = "ages", on = 2024-01-01, width = 10 }
+        [attributes.seen]
+        role = "quasi"
+        hierarchy = { kind = "dates", levels = ["week", "year"] }
+    """
+    (tmp_path / "sudare.toml").write_text(declared)
+    schema = sd.Schema.from_toml(tmp_path / "sudare.toml")
+    frame = pl.DataFrame({"born": days, "seen": days[::-1]})
+    release = sd.generalize(sd.read(frame, schema), sd.KAnonymity(6), "full-domain")
+    release.write(tmp_path / "out")
+    assert sd.verify(tmp_path / "out").holds
+    assert sd.apply(release.plan, sd.read(frame.reverse(), schema)).frame().equals(release.frame())
 
 
 @pytest.mark.parametrize("values", [["2024-01-01"], [20240101], []])

@@ -34,7 +34,7 @@ Outside = Literal["refuse", "clip"]
 MAX_LABEL, MAX_CODES = 120, 10_000  # as many signs as SPSS shows
 Label = Annotated[str, Field(min_length=1, max_length=MAX_LABEL)]
 SHORT_FORMS = ("digits", "mask", "dates", "suppress")  # hierarchies that need no more than their name
-KINDS = (*SHORT_FORMS, "intervals", "top_bottom", "groups", "tree", "rows")
+KINDS = (*SHORT_FORMS, "intervals", "top_bottom", "ages", "groups", "tree", "rows")
 Bound = int | float | dt.datetime | dt.date
 Scalar = bool | int | float | str | dt.datetime | dt.date
 # Ready-made, or a recipe that waits for the data. Told apart first, so that an error speaks of one of them.

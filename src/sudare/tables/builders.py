@@ -132,22 +132,61 @@ DATE_LABELS: dict[str, Callable[[dt.date], str]] = {
     "year": lambda day: f"{day.year:04d}",
     "decade": lambda day: f"{day.year // 10:03d}0s",
 }
+WEEK_LABELS: dict[str, Callable[[dt.date], str]] = {
+    "day": DATE_LABELS["day"],
+    "week": lambda day: "{:04d}-W{:02d}".format(*day.isocalendar()),
+    "year": lambda day: f"{day.isocalendar().year:04d}",
+    "decade": lambda day: f"{day.isocalendar().year // 10:03d}0s",
+}
+"""By weeks of ISO 8601, of which each lies in one year, and some in two months."""
+MAX_AGE = 150
 
 
 def date_rows(values: pl.Series, levels: Sequence[str]) -> list[Row]:
     """Truncate dates or times to coarser and coarser parts."""
     listed = isinstance(levels, Sequence) and not isinstance(levels, str)
-    if not listed or not levels or list(levels) != [name for name in DATE_LABELS if name in levels]:
+    parts = WEEK_LABELS if listed and "week" in levels else DATE_LABELS
+    if not listed or not levels or list(levels) != [name for name in parts if name in levels]:
         raise ParameterError(
-            "The 'levels' parameter of Hierarchy.dates must be some of day, month, quarter, year, decade, "
+            "The 'levels' parameter of Hierarchy.dates must be some of day, month, quarter, year, decade, or of day, week, year, decade, "
             f"finest first. Got {levels!r} instead."
         )
+    _refuse_no_dates(values, "dates")
+    labels = [parts[level] for level in levels]
+    return [(text_of(value), *(label(value) for label in labels), ROOT) for value in values.to_list()]
+
+
+def age_rows(values: pl.Series, on: dt.date, width: float, fanout: int) -> list[Row]:
+    """Put dates of birth into ages on a day, and these into intervals."""
+    if not isinstance(on, dt.date):
+        raise ParameterError(f"The 'on' parameter of Hierarchy.ages must be a date. Got {shown(on)} instead.")
+    _refuse_no_dates(values, "ages")
+    ages = [age_on(value, on) for value in values.to_list()]
+    for value, age in zip(values.to_list(), ages, strict=True):
+        if not 0 <= age <= MAX_AGE:
+            raise InputError(
+                f"Hierarchy.ages: who was born on {text_of(value)} is {age} years old on {on}. Give a day by which all were born, "
+                f"and by which nobody is older than {MAX_AGE}."
+            )
+    whole = pl.Series(sorted(set(ages)), dtype=pl.Int64)
+    above = {row[0]: row for row in interval_rows(whole, width, None, None, fanout, 0)} if len(whole) else {}
+    return [(text_of(value), *above[str(age)]) for value, age in zip(values.to_list(), ages, strict=True)]
+
+
+def age_on(born: dt.date, on: dt.date) -> int:
+    """Return how old somebody is on a day.
+
+    >>> age_on(dt.date(2000, 2, 29), dt.date(2023, 2, 28)), age_on(dt.date(2000, 2, 29), dt.date(2023, 3, 1))
+    (22, 23)
+    """
+    return on.year - born.year - ((on.month, on.day) < (born.month, born.day))
+
+
+def _refuse_no_dates(values: pl.Series, what: str) -> None:
     if not isinstance(values.dtype, pl.Date | pl.Datetime):
         raise InputError(
-            f"Hierarchy.dates needs dates; these values are {values.dtype}. Give them type 'date'."
+            f"Hierarchy.{what} needs dates; these values are {values.dtype}. Give them type 'date'."
         )
-    labels = [DATE_LABELS[level] for level in levels]
-    return [(text_of(value), *(label(value) for label in labels), ROOT) for value in values.to_list()]
 
 
 # -- numbers -------------------------------------------------------------------------------------

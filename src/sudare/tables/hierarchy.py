@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -194,13 +195,22 @@ class Hierarchy:
     def dates(
         cls, values: Iterable[Any], *, levels: Sequence[str] = ("month", "quarter", "year", "decade")
     ) -> Hierarchy:
-        """Truncate dates: to any of day, month, quarter, year, decade, finest first.
+        """Truncate dates: to any of day, month, quarter, year, decade, finest first; or of day, week, year, decade.
 
-        >>> import datetime as dt
         >>> Hierarchy.dates([dt.date(2024, 5, 17)]).publish([0], level=2)
         ['2024-Q2']
         """
         return cls.from_rows(builders.date_rows(_series(values), levels))
+
+    @classmethod
+    def ages(cls, values: Iterable[Any], *, on: dt.date, width: float = 5, fanout: int = 2) -> Hierarchy:
+        """Publish how old people were on a day instead of when they were born: years, and then intervals of `width`.
+
+        >>> born = [dt.date(1990, 5, 17), dt.date(1992, 1, 3)]
+        >>> Hierarchy.ages(born, on=dt.date(2024, 1, 1)).rows()[0][:3]
+        ('1990-05-17', '33', '[30, 35)')
+        """
+        return cls.from_rows(builders.age_rows(_series(values), on, width, fanout))
 
     # -- asking it -------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -94,13 +95,25 @@ class MaskRecipe(_Recipe):
 
 
 class DatesRecipe(_Recipe):
-    """Truncate dates to day, month, quarter, year, decade."""
+    """Truncate dates to day, month, quarter, year, decade, or to day, week, year, decade."""
 
     kind: Literal["dates"]
     levels: list[str] = ["month", "quarter", "year", "decade"]
 
     def build(self, values: pl.Series) -> Hierarchy:  # noqa: D102
         return Hierarchy.dates(values, levels=self.levels)
+
+
+class AgesRecipe(_Recipe):
+    """Ages on a day instead of dates of birth."""
+
+    kind: Literal["ages"]
+    on: dt.date
+    width: float = 5
+    fanout: int = 2
+
+    def build(self, values: pl.Series) -> Hierarchy:  # noqa: D102
+        return Hierarchy.ages(values, **self.model_dump(exclude={"kind"}))
 
 
 class SuppressRecipe(_Recipe):
@@ -121,6 +134,7 @@ Recipe = Annotated[
     | DigitsRecipe
     | MaskRecipe
     | DatesRecipe
+    | AgesRecipe
     | SuppressRecipe,
     Field(discriminator="kind"),
 ]
