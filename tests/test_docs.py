@@ -40,7 +40,7 @@ def test_hierarchies_in_the_how_to_load(tmp_path: Path) -> None:
     rows = re.findall(
         r"^\| `([\"{].*?)` \|", (ROOT / "docs" / "how-to.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert len(rows) == 9
+    assert len(rows) == 10
     for text in rows:
         schema = tmp_path / "sudare.toml"
         schema.write_text(f'[attributes.a]\nrole = "quasi"\nhierarchy = {text}\n', encoding="utf-8")

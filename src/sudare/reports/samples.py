@@ -15,6 +15,7 @@ from sudare.tables.table import Table
 PEOPLE = 4  # whose rows are shown
 MAX_COUNTED = 200_000  # rows up to which all columns are counted together, to show those that are passed on
 LEFT_OUT = "(left out)"
+MOVED = "(moved)"
 
 
 class Sample(NamedTuple):
@@ -68,6 +69,8 @@ def _sample(located: Located, at: int, names: Sequence[str]) -> Sample:
         tree, label = table[name].hierarchy, own
         if block < 0:
             label = LEFT_OUT
+        elif table.schema[name].shift is not None:
+            label = MOVED  # by how many days nobody knows any more
         elif name in quasi and tree is not None and (level := int(located.levels[block, quasi.index(name)])):
             label = shown_value(tree.labels[level][tree.codes[level, code]])
         original.append(own)

@@ -31,6 +31,7 @@ from sudare.tables.toml import toml
 Type = Literal["integer", "number", "text", "date", "datetime"]
 Kind = Type | Literal["truth value"]
 Outside = Literal["refuse", "clip"]
+MAX_SHIFT = 3_660  # days
 MAX_LABEL, MAX_CODES = 120, 10_000  # as many signs as SPSS shows
 Label = Annotated[str, Field(min_length=1, max_length=MAX_LABEL)]
 SHORT_FORMS = ("digits", "mask", "dates", "suppress")  # hierarchies that need no more than their name
@@ -101,6 +102,8 @@ class Attribute(SchemaPart):
     """Of a person or household: whether published rows say, by a number of their own, which of them belong together."""
     most_rows: int | None = Field(default=None, ge=1, le=1_000_000)
     """Of a person or household: with how many rows differential privacy protects them; any more are left out at random."""
+    shift: int | None = Field(default=None, ge=1, le=MAX_SHIFT)
+    """Of dates that are passed on: by up to how many days those of each person are moved, all by as many."""
     numbers: Numbers | None = None
     """Of ranges: the numbers that are published beside them, in columns of their own."""
     label: Label | None = None
@@ -131,7 +134,7 @@ class Attribute(SchemaPart):
         """Whether it says something of people: it names nobody, and does not only say which rows belong together."""
         return self.role not in (Role.identifier, *UNITS)
 
-    _numbers = field_validator("bins", "weight", "most_rows", mode="before")(no_truth_value)
+    _numbers = field_validator("bins", "weight", "most_rows", "shift", mode="before")(no_truth_value)
 
     @field_validator("domain", mode="before")
     @classmethod
@@ -203,6 +206,13 @@ class Attribute(SchemaPart):
             what = self.role if self.role != Role.quasi else f"of type '{self.type}'"
             raise ValueError(
                 f"is {what}, and only ranges of a quasi attribute's numbers have numbers beside them"
+            )
+        if self.shift is not None and (
+            self.role != Role.other or self.type not in (None, "date", "datetime")
+        ):
+            what = self.role if self.role != Role.other else f"of type '{self.type}'"
+            raise ValueError(
+                f"is {what}, and only dates that are passed on can be moved: those of the role other"
             )
         if self.format is not None and self.type not in ("date", "datetime"):
             raise ValueError("has a format, and is not of type 'date' or 'datetime'. Declare one of these")
@@ -285,6 +295,8 @@ def attribute_lines(attribute: Attribute) -> Iterator[str]:
         yield "linked = true"
     if attribute.most_rows is not None:
         yield f"most_rows = {attribute.most_rows}"
+    if attribute.shift is not None:
+        yield f"shift = {attribute.shift}"
     if attribute.numbers is not None:
         yield f'numbers = "{attribute.numbers}"'
     if attribute.label is not None:

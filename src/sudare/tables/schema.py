@@ -146,6 +146,7 @@ class Schema(SchemaPart):
         known: Mapping[str, bool] | None = None,
         linked: Mapping[str, bool] | None = None,
         most_rows: Mapping[str, int] | None = None,
+        shifts: Mapping[str, int] | None = None,
         numbers: Mapping[str, Numbers] | None = None,
         missing: Missing = "own value",
         missing_values: Sequence[str] | None = None,
@@ -178,6 +179,7 @@ class Schema(SchemaPart):
             "known": known,
             "linked": linked,
             "most_rows": most_rows,
+            "shift": shifts,
             "numbers": numbers,
         }
         for key, given in details.items():

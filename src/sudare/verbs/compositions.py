@@ -27,6 +27,7 @@ from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.published import in_order, order_of
 from sudare.tables.runs import Runs
 from sudare.tables.table import Table
+from sudare.verbs.shifting import Shifts
 from sudare.verbs.units import unit_of
 
 LINKED = (
@@ -60,7 +61,7 @@ def covered_units(table: Table, placed: PlacedRows) -> Table:
     return without(table, [unit_of(table)], left_out[:, np.newaxis].astype(np.int32))
 
 
-def rewritten(placed: PlacedRows) -> Runs:
+def rewritten(placed: PlacedRows, shifts: Shifts) -> Runs:
     """Return what is published of the rows, all of them covered, with the numbers of their units."""
     table = placed.table
     unit, quasi, rows = unit_of(table), table.names(Role.quasi), table.rows
@@ -74,6 +75,8 @@ def rewritten(placed: PlacedRows) -> Runs:
             columns.append(
                 pl.Series(name, _labels(table[name].hierarchy, column.codes, levels), dtype=pl.String)
             )
+        elif name in shifts.names:
+            columns.append(shifts.moved(name, column.codes, rows.column(unit).codes))
         else:
             columns.append(column.decode().alias(name))
         if name in table.schema.beside().values():

@@ -58,6 +58,7 @@ from sudare.verbs.compositions import (
     rewritten,
 )
 from sudare.verbs.method_record import method_record
+from sudare.verbs.shifting import Shifts, alone_with_intervals, refuse_shifts, shifted
 from sudare.verbs.units import (
     UNSEEN_UNITS,
     learn_by_unit,
@@ -81,7 +82,8 @@ MEANS = (
     "that one's, too, as far as a mean is not rounded. And a second release of some of these people tells by its means the values of the others."
 )
 MAX_LOOKED_AT = 10**6  # values of a column that is only passed on
-NO_NOISE = "no noise; rows stand in the order of their published values"
+IN_ORDER = "rows stand in the order of their published values"
+NO_NOISE = f"no noise; {IN_ORDER}"
 KNOWN_METHOD = (
     "Blocks were cut where that did least damage. Who knows the method may rule values out, or undo labels in part, beyond what "
     "is promised of blocks."
@@ -180,6 +182,7 @@ def _refuse_what_cannot_be(
         )
     refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
     refuse_numbers(table)
+    refuse_shifts(table)
     if predict is not None:
         kind_given(predict, str, "predict", "generalize", "the name of an attribute")
         refuse_unpredictable(table, predict, "'predict' parameter of generalize")
@@ -202,22 +205,28 @@ def released(
 
     `asked_of` is what was asked of the method, if the plan was learned just now.
     """
+    refuse_shifts(table)
     refuse_numbers(table)  # a plan may be applied to another table than it was learned from
     whole = placed.whole
-    handed_over = HandedOver({"data": placed.rest.rows.rewrite(placed.located.rewriting)})
+    shifts = Shifts(placed.rest)
+    rewriting = shifts.of(placed.located.rewriting.joined()) if shifts.names else placed.located.rewriting
+    handed_over = HandedOver({"data": placed.rest.rows.rewrite(rewriting)})
     if any(isinstance(one, LDiversity) and one.harmless for one in plan.requirements):
         caveats = [*caveats, MAY_BE_KNOWN]
     units = None
     if table.schema.unit:
-        rows = rows_with_unit(placed)
+        rows = rows_with_unit(placed.rest, rewriting)
         refuse_ties(rows, table.schema, plan.requirements)
         findings = refuse_few_units(rows, handed_over.frames["data"], plan.requirements, table.schema)
         units = partial(unit_record, table, findings, handed_over.frames["data"], plan.requirements)
         caveats = [*caveats, UNSEEN_UNITS.format(table.schema[table.schema.unit].role)]
     if any(table.schema[name].numbers == "means" for name in table.schema.beside().values()):
         caveats = [*caveats, MEANS]
+    caveats = [*caveats, *shifts.caveats()]
     not_promised = (*BY_METHOD.get(plan.method, (KNOWN_METHOD,)), KNOWN_MODEL, *caveats)
-    declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, not_promised)
+    declared = Declared(
+        tuple(plan.requirements), plan.method, table.schema, _randomness(shifts), not_promised
+    )
     kept = Kept(
         plan,
         table,
@@ -238,12 +247,22 @@ def released_linked(
 ) -> Release:
     """Apply a plan to the persons or households that it covers, and publish their rows as belonging together."""
     refuse_numbers(table)
+    refuse_shifts(table)
     whole = plan.place(table)
     rest = covered_units(table, whole)
-    data = rewritten(whole if rest is table else plan.place(rest))
+    shifts = Shifts(rest)
+    data = rewritten(whole if rest is table else plan.place(rest), shifts)
     role = table.schema[unit_of(table)].role
-    not_promised = (LINKED.format(role), *BY_METHOD.get(plan.method, (KNOWN_METHOD,)), KNOWN_MODEL, *caveats)
-    declared = Declared(tuple(plan.requirements), plan.method, table.schema, NO_NOISE, not_promised)
+    not_promised = (
+        LINKED.format(role),
+        *BY_METHOD.get(plan.method, (KNOWN_METHOD,)),
+        KNOWN_MODEL,
+        *caveats,
+        *shifts.caveats(),
+    )
+    declared = Declared(
+        tuple(plan.requirements), plan.method, table.schema, _randomness(shifts), not_promised
+    )
     located = whole.located()
 
     def record(certificate: Certificate) -> dict[str, Any]:
@@ -254,6 +273,10 @@ def released_linked(
     kept = Kept(plan, table, record, partial(_report, located), no_ledger)
     release = Release(HandedOver({"data": data}), declared, kept).refuse_if_broken()
     return release
+
+
+def _randomness(shifts: Shifts) -> str:
+    return f"{shifts.randomness}; {IN_ORDER}" if shifts.names else NO_NOISE
 
 
 def _named_blocks(table: Table, placed: Placed[Places]) -> dict[str, RecordedBlocks]:
@@ -300,7 +323,7 @@ def _record(
         "retry": None,
         "method": method_record(whole, plan, asked_of, utility["distortion"], bound),
         **plan.record(),
-        "warnings": [*plan.warnings, *_warnings(table, plan.requirements)],
+        "warnings": [*plan.warnings, *_warnings(table, plan.requirements), *alone_with_intervals(table)],
         "attacks": {
             "input": attack_all(table, table.schema, harmless_by_attribute(plan.requirements, table.schema)),
             "output": certificate.attacks["output"],
@@ -325,7 +348,10 @@ def _in_population(table: Table, data: PublishedRows) -> dict[str, Any] | None:
 def _warnings(table: Table, requirements: Sequence[BlockRequirement]) -> list[str]:
     """Say where what was asked for says little, and by what records can be found in other tables."""
     attribute = sensitive_attribute(requirements, table)
-    joining = joining_columns(table, [name for name in table.columns if _is_looked_at(table, name)])
+    moved = shifted(table.schema)
+    joining = joining_columns(
+        table, [name for name in table.columns if name not in moved and _is_looked_at(table, name)]
+    )
     if attribute is None:
         return joining
     return [*nearly_unique_values(Blocks.of_table(table, [], attribute), requirements), *joining]

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from sudare.attacks.households import known_to_belong_together
 from sudare.engines.by_unit import ByUnit
+from sudare.engines.rewriting import AnyRewriting
 from sudare.errors import InputError, RequirementError
 from sudare.generalization.merging import Failing, merged
 from sudare.generalization.methods import Method, Minimal
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.noise.keystream import Keystream
-from sudare.plans.generalization import GeneralizationPlan, Located, Places
-from sudare.plans.placed import Placed
+from sudare.plans.generalization import GeneralizationPlan, Located
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
@@ -194,16 +194,16 @@ def _certain(
     return np.asarray((rows > 0) & (most.sum(axis=0) > rows))
 
 
-def rows_with_unit(placed: Placed[Places]) -> pl.DataFrame:
-    """Return what is published, with the unit of every row."""
-    rewriting = placed.located.rewriting.joined()
+def rows_with_unit(table: Table, published: AnyRewriting) -> pl.DataFrame:
+    """Return what is published of a table, with the unit of every row."""
+    rewriting = published.joined()
     if rewriting.dealt:
         raise RequirementError(
             "The plan deals rows of equal people to different blocks, as if each were somebody else's. Learn one from a table whose "
             "schema says whose rows they are."
         )
-    beside = replace(rewriting, published={**rewriting.published, unit_of(placed.rest): None})
-    return placed.rest.rows.rewrite(beside).frame()
+    beside = replace(rewriting, published={**rewriting.published, unit_of(table): None})
+    return table.rows.rewrite(beside).frame()
 
 
 def refuse_few_units(
