@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -167,8 +167,14 @@ def _read_file(path: Path, asked: Asked) -> tuple[pl.DataFrame, Source]:
     ending = path.suffix.lower()
     if ending in WORKBOOKS:
         frame, about = read_workbook(path, asked.sheet)
-        first = about["first"]
-        return frame, Source(path.name, lambda row: f"row {row + first}", notes=tuple(about["notes"]))
+        first, notes = about["first"], tuple(about["notes"])
+        return frame, Source(
+            path.name,
+            lambda row: f"row {row + first}",
+            notes=notes,
+            by_cell=True,
+            mixed=tuple(about["mixed"]),
+        )
     if ending in PROGRAMS:
         codes, labels, notes = read_statistics(path, asked.csv.encoding)
         frame, left, more = labels.applied(codes, asked.kinds, path.name)
@@ -198,9 +204,9 @@ def _read_parts(folder: Path, asked: Asked) -> tuple[pl.DataFrame, Source]:
         return f"{paths[part].name}, {read[part][1].place(row - before)}"
 
     notes = tuple(dict.fromkeys(note for _, source in read for note in source.notes))
-    return pl.concat([frame for frame, _ in read]), Source(
-        folder.name, place, notes=notes, labels=read[0][1].labels
-    )
+    mixed = tuple(dict.fromkeys(name for _, source in read for name in source.mixed))
+    own = replace(read[0][1], name=folder.name, place=place, notes=notes, mixed=mixed)
+    return pl.concat([frame for frame, _ in read]), own
 
 
 def refuse_cells(series: pl.Series, origin: Source) -> None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sudare.errors import InputError
 from sudare.tables.attribute import Attribute, Role
 from sudare.tables.checking import hierarchies_of
+from sudare.tables.labels import Labels
 from sudare.tables.parsing import infer_type, parse
 from sudare.tables.table import Source, Table
+from sudare.tables.toml import toml_key
 
-UNTYPED = (".jsonl", ".ndjson")
 MAX_WHOLE = 2.0**53  # up to it, floats tell all whole numbers apart
 
 
@@ -29,8 +30,7 @@ def without(table: Table, names: Sequence[str], tuples: NDArray[np.int32]) -> Ta
     >>> without(table, ["height"], np.array([[2]])).frame()["height"].dtype
     Int64
     """
-    untyped = is_untyped(table.source)
-    types = {name: _type_for(table.schema[name], untyped) for name in table.columns}
+    types = {name: _type_for(name, table.schema[name], table.source) for name in table.columns}
     rows = table.rows.without(names, tuples).retyped({name: own for name, own in types.items() if own})
     rest = Table(rows, table.schema, table.source)
     return replace(rest, hierarchies=hierarchies_of(rest))
@@ -38,14 +38,40 @@ def without(table: Table, names: Sequence[str], tuples: NDArray[np.int32]) -> Ta
 
 def is_untyped(source: Source) -> bool:
     """Tell whether a source has texts alone, which are read as what all of a column look like."""
-    return source.csv is not None or Path(source.name).suffix.lower() in UNTYPED
+    return source.csv is not None
 
 
-def _type_for(attribute: Attribute, untyped: bool) -> Callable[[pl.Series], pl.Series] | None:
-    """Return what makes the type of those values that are left; None where it is declared with all values."""
+def _type_for(name: str, attribute: Attribute, source: Source) -> Callable[[pl.Series], pl.Series] | None:
+    """Return what makes the type of those values that are left; None where it is declared with all values.
+
+    Where it cannot be told from these what they would have been read as by themselves, it must be declared.
+    """
     if attribute.domain is not None or attribute.treated_as == Role.identifier:
         return None
-    return unchanged if attribute.type is not None else partial(plainest, untyped=untyped)
+    if attribute.type is not None:
+        return unchanged
+    if name in source.mixed:
+        raise undeclared(name, source, "has several types")
+    if codes := source.labels.codes.get(name):
+        return partial(_still_codes, codes=codes, source=source)
+    untyped = is_untyped(source)
+    return partial(plainest, untyped=untyped, by_day=untyped or source.by_cell)
+
+
+def undeclared(name: str, source: Source, why: str) -> InputError:
+    """Say that a column's type would tell of people who are left out."""
+    return InputError(
+        f"{source.name}, column '{name}': it {why}, so that its type would tell of those who are left out. Declare it: in "
+        f'[attributes.{toml_key(name)}], type = "text" or "integer".'
+    )
+
+
+def _still_codes(values: pl.Series, *, codes: Mapping[str, str], source: Source) -> pl.Series:
+    """Return codes as they are, if they are also what their file says without those who are left out."""
+    left = plainest(values)
+    if Labels(codes={values.name: codes}).are_values(left):
+        raise undeclared(values.name, source, "has codes, and labels for all that are left")
+    return left
 
 
 def unchanged(values: pl.Series) -> pl.Series:
@@ -53,11 +79,11 @@ def unchanged(values: pl.Series) -> pl.Series:
     return values
 
 
-def plainest(series: pl.Series, *, untyped: bool = False) -> pl.Series:
+def plainest(series: pl.Series, *, untyped: bool = False, by_day: bool = False) -> pl.Series:
     """Return values in the plainest type that holds them: it tells nothing but the values.
 
     Whole numbers are whole numbers, and decimals have as many digits as one of them needs. Texts of a source that has no
-    types (`untyped`) are read as what they look like.
+    types (`untyped`) are read as what they look like, and times that are all midnight as days where a source's would be (`by_day`).
 
     >>> plainest(pl.Series([1.0, 2.0])).dtype, plainest(pl.Series(["7", "8"]), untyped=True).dtype
     (Int64, Int64)
@@ -68,7 +94,7 @@ def plainest(series: pl.Series, *, untyped: bool = False) -> pl.Series:
     if dtype == pl.String:
         type_ = infer_type(series.unique()) if untyped else "text"
         return series if type_ == "text" else parse(series, type_).alias(series.name)
-    if isinstance(dtype, pl.Datetime) and untyped:
+    if isinstance(dtype, pl.Datetime) and by_day:
         days = series.dt.date()
         return days if days.cast(dtype).equals(series) else series
     if dtype.is_integer():

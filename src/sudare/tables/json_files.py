@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +61,7 @@ def _column(name: str, values: list[Any], path: Path) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Float64 if numbers else None)
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         kinds = sorted({KINDS.get(type(value), "numbers") for value in values if value is not None})
-        raise InputError(
-            f"{path}, column '{name}': it mixes {' and '.join(kinds)}, or has numbers beyond all that can be counted with. Write values of "
-            "one kind."
-        ) from None
+        raise _mixed(path, name, kinds) from None
 
 
 def _content(path: Path, ending: str) -> bytes:
@@ -76,7 +75,26 @@ def _content(path: Path, ending: str) -> bytes:
 def _read_lines(path: Path, content: bytes) -> pl.DataFrame:
     columns = pl.scan_ndjson(content, infer_schema_length=None).collect_schema()
     _refuse_columns(path, len(columns), content.count(b"\n") + 1, len(content))
+    _refuse_mixed(path, content, [name for name, dtype in columns.items() if dtype == pl.String])
     return pl.read_ndjson(content, schema=columns)
+
+
+def _refuse_mixed(path: Path, content: bytes, texts: list[str]) -> None:
+    """Refuse numbers and truth values in columns of texts, as which polars would read them."""
+    written = {json.dumps(name, ensure_ascii=plain): name for name in texts for plain in (True, False)}
+    if not texts:
+        return
+    keys = "|".join(map(re.escape, written)).encode()
+    if other := re.search(rb"(%s)\s*:\s*([-0-9tf])" % keys, content):
+        kind = KINDS[bool] if other[2] in b"tf" else "numbers"
+        raise _mixed(path, written[other[1].decode()], sorted(["texts", kind]))
+
+
+def _mixed(path: Path, name: str, kinds: list[str]) -> InputError:
+    return InputError(
+        f"{path}, column '{name}': it mixes {' and '.join(kinds)}, or has numbers beyond all that can be counted with. Write values of "
+        "one kind."
+    )
 
 
 def _refuse_columns(path: Path, columns: int, rows: int, size: int) -> None:

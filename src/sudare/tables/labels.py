@@ -50,7 +50,7 @@ class Labels:
             if kind == "text":
                 texts = [text or spelled(code) for code, text in zip(codes.to_list(), texts, strict=True)]
                 _refuse_alike(texts, codes, series.name, where)
-            elif kind is not None or None in texts or len(set(texts)) < len(texts):
+            elif kind is not None or not self.are_values(series):
                 columns.append(series)
                 left[series.name] = labels
                 if kind is None and any(texts):
@@ -61,6 +61,16 @@ class Labels:
                 continue
             columns.append(series.replace_strict(codes, pl.Series(texts, dtype=pl.String), default=None))
         return pl.DataFrame(columns), Labels(self.columns, left), notes
+
+    def are_values(self, series: pl.Series) -> bool:
+        """Tell whether every code that occurs in a column has a label of its own.
+
+        >>> Labels(codes={"sex": {"1": "male"}}).are_values(pl.Series("sex", [1, 2]))
+        False
+        """
+        labels = self.codes.get(series.name, {})
+        texts = [labels.get(spelled(code)) for code in series.drop_nulls().unique().to_list()]
+        return bool(texts) and None not in texts and len(set(texts)) == len(texts)
 
 
 def used_codes(column: pl.Series, codes: Mapping[str, str]) -> dict[str, str]:

@@ -45,6 +45,10 @@ class Source:
     notes: Notes = ()
     labels: Labels = field(default_factory=Labels, repr=False)
     """Of its columns, and of codes that are its values."""
+    by_cell: bool = False
+    """Whether every cell has a type of its own, as in a workbook: days are days if no cell has a time beside."""
+    mixed: tuple[str, ...] = ()
+    """Columns of several types, that are read as texts."""
 
     def where(self, row: int) -> str:
         """Say where a row (counting from 0) stands, such as "people.csv, line 17"."""

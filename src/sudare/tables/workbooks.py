@@ -210,12 +210,14 @@ def _table(
         raise InputError(
             f"{where}, row {top + filled[top:bottom].index(False) + 1}: the row is empty, and records follow it. Remove it."
         )
-    notes: list[str] = []
+    mixed: dict[str, str] = {}
     columns = [
-        _column(name, [row[place] for row in cells[top + 1 : bottom]], notes)
+        _column(name, [row[place] for row in cells[top + 1 : bottom]], mixed)
         for place, name in enumerate(names, start=left)
     ]
-    return pl.DataFrame(columns), {"sheet": sheet, "first": top + 2, "notes": notes}
+    notes = [f"column '{name}' mixes {kinds}: it is read as texts" for name, kinds in mixed.items()]
+    about = {"sheet": sheet, "first": top + 2, "notes": notes, "mixed": list(mixed)}
+    return pl.DataFrame(columns), about
 
 
 def _value(cell: Any) -> Cell:
@@ -262,11 +264,11 @@ def _letters(column: int) -> str:
     return text
 
 
-def _column(name: str, cells: list[Cell], notes: list[str]) -> pl.Series:
+def _column(name: str, cells: list[Cell], mixed: dict[str, str]) -> pl.Series:
     """Return cells as a column: numbers, dates, times, truth values, or texts; what is mixed is texts."""
     kinds = {KINDS.get(own, "numbers") for own in set(map(type, cells)) - {NoneType}}
     if len(kinds) > 1:
-        notes.append(f"column '{name}' mixes {' and '.join(sorted(kinds))}: it is read as texts")
+        mixed[name] = " and ".join(sorted(kinds))
         return pl.Series(name, [None if cell is None else spelled(cell) for cell in cells], dtype=pl.String)
     if kinds == {"dates"}:
         moments = pl.Series(name, [_moment(cell) for cell in cells], dtype=pl.Datetime("us"))
