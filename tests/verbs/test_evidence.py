@@ -135,9 +135,28 @@ def test_persons_are_counted_as_such(tmp_path: Path) -> None:
     unit = release.holder["unit"]
     page = evidence_of(release, tmp_path)
     assert (
-        f"Counted in persons, of which there are {unit['units']} with up to 2 rows each: k = {unit['measured']['k']:g}"
+        f"Counted in persons when it was released, of which there are {unit['units']} with up to 2 rows each: k = {unit['measured']['k']:g}"
         in page
     )
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_risks_of_persons_are_not_those_of_their_many_rows(linked: bool, tmp_path: Path) -> None:
+    visits = [(pid, 20 + pid // 4) for pid in range(8) for _ in range(60 if pid == 0 and not linked else 6)]
+    schema = sd.Schema.from_roles(person="pid", quasi=["age"], linked={"pid": linked})
+    table = sd.read(pl.DataFrame(visits, schema=["pid", "age"], orient="row"), schema)
+    release = sd.generalize(table, sd.KAnonymity(4), "mondrian")
+
+    page = evidence_of(release, tmp_path)
+
+    # Four persons have each age: one of four is found with certainty 1/4, whoever has how many rows.
+    assert release.holder["unit"]["alike"] == {"input": 4, "output": 4}
+    for text in (page, release.report):
+        assert "25.0%" in text_of_well_formed(text)
+        assert "1.3%" not in text  # of 78 rows
+        assert "4.2%" not in text  # of 24 rows
+    assert "fewer than" not in page
+    assert ("k = 24 in records" in page) is not linked
 
 
 def test_a_sample_with_weights_has_the_risks_in_its_population(tmp_path: Path) -> None:

@@ -24,7 +24,11 @@ def write_evidence(evidence: Evidence) -> str:
         evidence=evidence,
         certificate=evidence.certificate,
         measured=[
-            (one.requirement, f"{one.name} = {one.value:.4g}", "yes" if one.holds else "no")
+            (
+                one.requirement,
+                f"{one.name} = {one.value:.4g}{evidence.in_records}",
+                "yes" if one.holds else "no",
+            )
             for one in findings
         ],
         nearest={one.requirement: one.where for one in findings},

@@ -28,8 +28,22 @@ def figures_of(evidence: Evidence) -> dict[Topic, list[str]]:
 def _done(evidence: Evidence) -> list[str]:
     certificate = evidence.certificate
     what = f"{' and '.join(certificate.requirements)}, by the method {certificate.method}, counted in {evidence.unit}s."
-    holds = ", ".join(f"{one.name} = {one.value:.4g}" for one in evidence.verification.findings)
-    return [what, f"Recounted from the files when this page was made: {holds}."]
+    holds = ", ".join(
+        f"{one.name} = {one.value:.4g}{evidence.in_records}" for one in evidence.verification.findings
+    )
+    return [what, f"Recounted from the files when this page was made: {holds}.", *_in_units(evidence)]
+
+
+def _in_units(evidence: Evidence) -> list[str]:
+    """Say what was measured of units that files do not tell apart."""
+    unit = evidence.units
+    if unit is None:
+        return []
+    measured = ", ".join(f"{name} = {value:g}" for name, value in unit["measured"].items())
+    return [
+        f"Counted in {unit['role']}s when it was released, of which there are {unit['units']:,} with up to {unit['most_rows']:,} rows each: "
+        f"{measured}."
+    ]
 
 
 def _columns(evidence: Evidence) -> list[str]:
@@ -67,14 +81,10 @@ def _singling_out(evidence: Evidence) -> list[str]:
         )
         return [f"Every {evidence.unit} was changed at random.", *held, *noise_of(evidence)]
     words = [
-        f"{where(name)}The smallest block has {size:,} records: nobody shares their quasi values with fewer than {size - 1:,} others."
+        f"{where(name)}The smallest block has {size:,} records{_shared(evidence, size)}"
         for name, size in evidence.smallest.items()
     ]
-    if (unit := evidence.holder.get("unit")) is not None:
-        measured = ", ".join(f"{name} = {value:g}" for name, value in unit["measured"].items())
-        words.append(
-            f"Counted in {unit['role']}s, of which there are {unit['units']:,} with up to {unit['most_rows']:,} rows each: {measured}."
-        )
+    words += _in_units(evidence)
     for name, alone in evidence.alone.items():
         others = [column for column in evidence.tables[name].columns if column not in evidence.quasi]
         known = f" Who also knows their {listed(others)} can look them up." if alone and others else ""
@@ -82,6 +92,15 @@ def _singling_out(evidence: Evidence) -> list[str]:
             f"{where(name)}{alone:,} of {evidence.tables[name].height:,} records differ from every other one in all columns together.{known}"
         )
     return words
+
+
+def _shared(evidence: Evidence, size: int) -> str:
+    """Say with how many others everybody shares their quasi values, counted in what is protected as one."""
+    unit = evidence.units
+    if unit is None:
+        return f": nobody shares their quasi values with fewer than {size - 1:,} others."
+    alike = unit["alike"]["output"]
+    return f"; what is published of a {unit['role']} could be that of {alike:,} or more, itself included, by quasi values."
 
 
 def _linking(evidence: Evidence) -> list[str]:

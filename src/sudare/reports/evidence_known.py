@@ -14,7 +14,7 @@ from sudare.privacy.promises import Promise
 from sudare.pview.pview import PView
 from sudare.reports.best_guess import BestGuess, best_guesses
 from sudare.reports.safe_harbor import Column, Found, look_for_identifiers
-from sudare.tables.attribute import Role
+from sudare.tables.attribute import UNITS, Role
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.verification.claims import promised_by
@@ -64,6 +64,24 @@ class Evidence:
     def unit(self) -> str:
         """What is protected as one."""
         return str(self.certificate.unit or "record")
+
+    @property
+    def units(self) -> Mapping[str, Any] | None:
+        """What the holder's record has of units of several records; None where a record is one, and of a p-view."""
+        units: Mapping[str, Any] | None = self.holder.get("unit") if self.pview is None else None
+        return units
+
+    @property
+    def counts_records(self) -> bool:
+        """Whether receivers can recount records alone, and not the units that are promised."""
+        return self.units is not None and not any(
+            own.role in UNITS for own in self.certificate.attributes.values()
+        )
+
+    @property
+    def in_records(self) -> str:
+        """What is said beside a figure that was recounted."""
+        return " in records" if self.counts_records else ""
 
     @cached_property
     def quasi(self) -> list[str]:

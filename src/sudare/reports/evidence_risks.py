@@ -31,7 +31,7 @@ def risks_of(evidence: Evidence) -> Iterator[Risk]:
     if "intersection" in attacks["output"]:
         yield from _risks_of_views(attacks, evidence)
     else:
-        yield from _risks_of_blocks(attacks["input"], output)
+        yield from _risks_of_blocks(attacks["input"], output, evidence.units)
         for line in population_lines(holder.get("population")):
             yield Risk(
                 POPULATION,
@@ -55,9 +55,29 @@ def _named(line: PopulationLine) -> tuple[str, str]:
     return line.original, f"{line.published} ({line.risk[0].lower()}{line.risk[1:]})"
 
 
-def _risks_of_blocks(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Risk]:
-    first, second = before["reidentification"], after["reidentification"]
+def _risks_of_blocks(
+    before: Mapping[str, Any], after: Mapping[str, Any], unit: Mapping[str, Any] | None
+) -> Iterator[Risk]:
     known = "all quasi values of the person"
+    if unit is not None:
+        yield Risk(
+            "Prosecutor",
+            f"all quasi values of the {unit['role']}, in all its records, and that it is in the table",
+            f"at most {1 / unit['alike']['input']:.1%}",
+            f"at most {1 / unit['alike']['output']:.1%}, counted in {unit['role']}s",
+        )
+    else:
+        yield from _risks_of_records(before["reidentification"], after["reidentification"], known)
+    for name, own in after.get("homogeneity", {}).items():
+        yield Risk(
+            f"Homogeneity of {name}",
+            known,
+            f"certain for {before['homogeneity'][name]['share']:.1%}",
+            f"certain for {own['share']:.1%}",
+        )
+
+
+def _risks_of_records(first: Mapping[str, Any], second: Mapping[str, Any], known: str) -> Iterator[Risk]:
     yield Risk(
         "Prosecutor",
         f"{known}, and that they are in the table",
@@ -82,13 +102,6 @@ def _risks_of_blocks(before: Mapping[str, Any], after: Mapping[str, Any]) -> Ite
         f"{first['marketer']:.1%} on average",
         f"{second['marketer']:.1%} on average",
     )
-    for name, own in after.get("homogeneity", {}).items():
-        yield Risk(
-            f"Homogeneity of {name}",
-            known,
-            f"certain for {before['homogeneity'][name]['share']:.1%}",
-            f"certain for {own['share']:.1%}",
-        )
 
 
 KNOWING = {

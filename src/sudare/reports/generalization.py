@@ -53,7 +53,9 @@ def write_generalization_report(
         original=block_sizes(np.concatenate([piece.weights for piece in table.rows.pieces(quasi, quasi)])),
         published=block_sizes(_published_sizes(data, quasi)),
         attacks=attack_shares(
-            holder["attacks"], [name for name in table.names(Role.sensitive) if table[name].size > 2]
+            holder["attacks"],
+            [name for name in table.names(Role.sensitive) if table[name].size > 2],
+            holder["unit"],
         ),
         guesses=compared_guesses(table, data, certificate),
         knowing=knowing_lines(holder["attacks"]["knowing"]),
@@ -98,25 +100,34 @@ class AttackShares(NamedTuple):
     published: float
 
 
-def attack_shares(attacks: Mapping[str, Any], several: Sequence[str]) -> list[AttackShares]:
+def attack_shares(
+    attacks: Mapping[str, Any], several: Sequence[str], unit: Mapping[str, Any] | None = None
+) -> list[AttackShares]:
     """Compare what an outsider reaches on the original and on the output.
 
-    Of attributes that have several values beside each other: who can rule out one of two knows the other, in any table.
+    Of attributes that have several values beside each other: who can rule out one of two knows the other, in any table. A
+    `unit` is found among units that are alike, however many records they have.
     """
-    paths: dict[str, tuple[str, ...]] = {
-        "Highest risk that one person is re-identified (prosecutor)": (
-            "reidentification",
-            "prosecutor",
-            "largest",
-        ),
-        "Expected share of people re-identified (marketer)": ("reidentification", "marketer"),
-    }
+    found, paths = [], dict[str, tuple[str, ...]]()
+    if unit is None:
+        paths |= {
+            "Highest risk that one person is re-identified (prosecutor)": (
+                "reidentification",
+                "prosecutor",
+                "largest",
+            ),
+            "Expected share of people re-identified (marketer)": ("reidentification", "marketer"),
+        }
+    else:
+        what = f"Highest risk that one {unit['role']} is re-identified by its quasi values (prosecutor)"
+        found.append(AttackShares(what, 1 / unit["alike"]["input"], 1 / unit["alike"]["output"]))
     for name in attacks["input"].get("homogeneity", {}):
-        paths[f"People whose {name} is known for sure (homogeneity)"] = ("homogeneity", name, "share")
+        whose = "People" if unit is None else "Records"
+        paths[f"{whose} whose {name} is known for sure (homogeneity)"] = ("homogeneity", name, "share")
         if name in several:
             known = f"... if one other value of {name} can be ruled out (background knowledge)"
             paths[known] = ("background", "by_attribute", name, "share")
-    return [
+    return found + [
         AttackShares(attack, _at(attacks["input"], path), _at(attacks["output"], path))
         for attack, path in paths.items()
     ]

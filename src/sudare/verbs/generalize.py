@@ -69,6 +69,8 @@ from sudare.verbs.units import (
     unit_record,
 )
 from sudare.verification.columns import refuse_columns
+from sudare.verification.compositions import fewest_alike
+from sudare.verification.units import fewest_units
 from sudare.verification.utility import harmless_by_attribute
 
 PREDICTING = "'predict' is measured"
@@ -218,7 +220,9 @@ def released(
         rows = rows_with_unit(placed.rest, rewriting)
         refuse_ties(rows, table.schema, plan.requirements)
         findings = refuse_few_units(rows, handed_over.frames["data"], plan.requirements, table.schema)
-        units = partial(unit_record, table, findings, handed_over.frames["data"], plan.requirements)
+        fewest = partial(fewest_units, schema=table.schema)
+        data = handed_over.frames["data"]
+        units = partial(unit_record, table, findings, data, plan.requirements, fewest, fewest(rows))
         caveats = [*caveats, UNSEEN_UNITS.format(table.schema[table.schema.unit].role)]
     if any(table.schema[name].numbers == "means" for name in table.schema.beside().values()):
         caveats = [*caveats, MEANS]
@@ -267,7 +271,9 @@ def released_linked(
 
     def record(certificate: Certificate) -> dict[str, Any]:
         findings = release.verification.findings
-        units = partial(unit_record, located.table, findings, data, plan.requirements)
+        fewest = partial(fewest_alike, schema=table.schema, unit=unit_of(table))
+        alike = fewest(data.frame())
+        units = partial(unit_record, located.table, findings, data, plan.requirements, fewest, alike)
         return _record(located, plan, asked_of, None, decision, units, data, certificate)
 
     kept = Kept(plan, table, record, partial(_report, located), no_ledger)

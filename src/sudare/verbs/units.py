@@ -7,7 +7,7 @@ values must hold both of the rows, which receivers see, and of the units, each o
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -216,9 +216,17 @@ def refuse_few_units(
 
 
 def unit_record(
-    table: Table, findings: Sequence[Finding], output: PublishedRows, asked: Sequence[BlockRequirement]
+    table: Table,
+    findings: Sequence[Finding],
+    output: PublishedRows,
+    asked: Sequence[BlockRequirement],
+    fewest: Callable[[pl.DataFrame], int],
+    alike: int,
 ) -> dict[str, Any]:
-    """Say for the holder in which unit the promises are counted: how many there are, what was measured, and what looking them up finds."""
+    """Say for the holder in which unit the promises are counted: how many there are, what was measured, and what looking them up finds.
+
+    `alike` are as many units as nobody's published rows have fewer of, and `fewest` says the same of the original.
+    """
     unit = unit_of(table)
     rows = table.counts([unit]).weights
     k = max([2, *(one.k for one in asked if isinstance(one, KAnonymity))])
@@ -227,6 +235,7 @@ def unit_record(
         "units": len(rows),
         "most_rows": int(rows.max()),
         "measured": {one.name: one.value for one in findings},
+        "alike": {"input": fewest(table.frame()), "output": alike},
         "looked_up": known_to_belong_together(output, table, k),
     }
 

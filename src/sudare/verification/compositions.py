@@ -33,6 +33,11 @@ def linked_unit(schema: Schema, columns: Sequence[str]) -> str | None:
     return next((name for name in columns if name in schema and schema[name].role in UNITS), None)
 
 
+def fewest_alike(rows: pl.DataFrame, schema: Schema, unit: str) -> int:
+    """Return how many units the rarest composition has."""
+    return int(_compositions(rows, schema.names(Role.quasi), unit)[1].min())
+
+
 def find_in_compositions(
     table: PublishedTable, asked: Sequence[Promise], schema: Schema, unit: str
 ) -> list[Finding]:

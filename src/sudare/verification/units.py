@@ -90,8 +90,26 @@ def _counted(rows: pl.DataFrame) -> pl.DataFrame:
     return keys.group_by(keys.columns).len().sort(keys.columns, nulls_last=True)
 
 
+def fewest_units(rows: pl.DataFrame, schema: Schema) -> int:
+    """Return how many units the block has that has fewest; `rows` are published or original ones with their unit.
+
+    >>> rows = pl.DataFrame({"pid": [1, 1, 2], "age": [30, 30, 30]})
+    >>> fewest_units(rows, Schema.from_roles(person="pid", quasi=["age"]))
+    2
+    """
+    return _fewest(rows, schema)[0]
+
+
 def _find_k(requirement: KAnonymity, rows: pl.DataFrame, schema: Schema) -> Finding:
     """Find the block with the fewest units."""
+    units, row = _fewest(rows, schema)
+    quasi = schema.names(Role.quasi)
+    worst = {name: None if rows[name][row] is None else str(rows[name][row]) for name in quasi}
+    return Finding(str(requirement), "k", units, units >= requirement.k, worst)
+
+
+def _fewest(rows: pl.DataFrame, schema: Schema) -> tuple[int, int]:
+    """Return how many units the block has that has fewest, and one of its rows."""
     quasi = schema.names(Role.quasi)
     keys = [str(i) for i in range(len(quasi))]
     coded = pl.DataFrame(
@@ -104,5 +122,4 @@ def _find_k(requirement: KAnonymity, rows: pl.DataFrame, schema: Schema) -> Find
     )
     blocks = coded.group_by("all", *keys).agg(pl.n_unique("unit").alias("units"), pl.min("row"))
     units, row = blocks.sort("units", "row").select("units", "row").row(0)
-    worst = {name: None if rows[name][row] is None else str(rows[name][row]) for name in quasi}
-    return Finding(str(requirement), "k", units, units >= requirement.k, worst)
+    return int(units), int(row)
