@@ -11,6 +11,7 @@ import polars as pl
 from sudare.attacks.harmless import Harmless, is_harmless
 from sudare.attacks.published import Published, Values, described, divided, in_order, value_text
 from sudare.privacy.requirement import whole_number
+from sudare.tables.notebook import ShownFigures
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class RemainingBelief:
         return {"posterior": self.posterior, "certain": self.certain, "share": self.share}
 
 
-@dataclass(frozen=True)
-class Background:
+@dataclass(frozen=True, repr=False)
+class Background(ShownFigures):
     """What an outsider with background knowledge learns, by sensitive attribute."""
 
     known: int

@@ -13,6 +13,7 @@ from typing import Any
 from sudare.attacks.intersection import Intersection, ValuesLeft, Views, intersection
 from sudare.attacks.published import Output, people_of
 from sudare.errors import InputError
+from sudare.tables.notebook import ShownFigures
 from sudare.tables.schema import Schema
 from sudare.tables.text import listed
 
@@ -31,8 +32,8 @@ class Composed:
         return {"alone": alone, "together": self.together.summary()}
 
 
-@dataclass(frozen=True)
-class Composition:
+@dataclass(frozen=True, repr=False)
+class Composition(ShownFigures):
     """What releases that were made without each other reveal of people who are in all of them."""
 
     known: int

@@ -8,12 +8,14 @@ blocks show counts for everybody, and a person's chance is not the share of a va
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sudare.attacks.crowds import Crowd
 from sudare.attacks.gains import Beliefs, Gain, gain_of
+from sudare.tables.notebook import ShownFigures
 
 Floats = NDArray[np.float64]
 TINY = 1e-300
@@ -24,13 +26,13 @@ FITTINGS = 4  # of rows and columns in turn, when values are dealt out
 SMALL = 2.0  # is added to every count that the model rests on
 
 
-@dataclass(frozen=True)
-class DeFinetti:
+@dataclass(frozen=True, repr=False)
+class DeFinetti(ShownFigures):
     """What an outsider believes who learned from all blocks which people have which values."""
 
     gain: Gain
 
-    def summary(self) -> dict[str, object]:
+    def summary(self) -> dict[str, Any]:
         """Return the numbers as plain data; nobody is named."""
         return self.gain.summary()
 

@@ -19,6 +19,7 @@ from sudare.attacks.crowds import Crowd
 from sudare.attacks.shapes import Population, Shapes
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.requirement import BlockRequirement
+from sudare.tables.notebook import ShownFigures
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -35,8 +36,8 @@ REGIONS = ("blind-regions",)
 """Methods whose labels are those of their cuts: of what stayed together when others were cut off, people differ there."""
 
 
-@dataclass(frozen=True)
-class Downcoding:
+@dataclass(frozen=True, repr=False)
+class Downcoding(ShownFigures):
     """What labels give away to an outsider who knows how they were made."""
 
     records: int

@@ -10,6 +10,7 @@ import polars as pl
 
 from sudare.attacks.harmless import Harmless, harmless_texts, is_harmless
 from sudare.attacks.published import Published, Values, described, in_order, value_text
+from sudare.tables.notebook import ShownFigures
 
 MAX_EXAMPLES = 5
 
@@ -42,8 +43,8 @@ class HomogeneousBlocks:
         return figures if self.harmless is None else {**figures, "harmless": self.harmless}
 
 
-@dataclass(frozen=True)
-class Homogeneity:
+@dataclass(frozen=True, repr=False)
+class Homogeneity(ShownFigures):
     """What a homogeneity attack reveals, by sensitive attribute."""
 
     by_attribute: dict[str, HomogeneousBlocks]

@@ -21,6 +21,7 @@ from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.promises import promise_from_json
 from sudare.privacy.requirement import whole_number
 from sudare.tables.attribute import Attribute, Role
+from sudare.tables.notebook import ShownFigures
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 
@@ -30,8 +31,8 @@ RECORDED = 2_000  # households that are looked up when a release is made
 # -- what the attack finds -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Households:
+@dataclass(frozen=True, repr=False)
+class Households(ShownFigures):
     """What a household attack finds, by what ties rows together, and which sensitive values it makes certain."""
 
     unit: str

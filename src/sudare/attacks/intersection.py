@@ -23,6 +23,7 @@ from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.file_rows import FileRows
 from sudare.tables.folders import handed_over
+from sudare.tables.notebook import ShownFigures
 from sudare.tables.parts import tables_of
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
@@ -83,8 +84,8 @@ class ValuesLeft:
         }
 
 
-@dataclass(frozen=True)
-class Intersection:
+@dataclass(frozen=True, repr=False)
+class Intersection(ShownFigures):
     """What an intersection attack reveals, by sensitive attribute."""
 
     views: tuple[str, ...]

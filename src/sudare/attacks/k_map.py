@@ -18,6 +18,7 @@ from sudare.attacks.published import Output, Published, Values, described, peopl
 from sudare.errors import InputError
 from sudare.privacy.requirement import number
 from sudare.tables.attribute import Role
+from sudare.tables.notebook import ShownFigures
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
@@ -25,8 +26,8 @@ from sudare.tables.text import listed
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class KMap:
+@dataclass(frozen=True, repr=False)
+class KMap(ShownFigures):
     """How few people of a population a published record could belong to."""
 
     k: int

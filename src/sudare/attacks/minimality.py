@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,6 +21,7 @@ from sudare.attacks.gains import Beliefs, Gain, gain_of
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.dictionary import Dictionary
+from sudare.tables.notebook import ShownFigures
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -34,15 +36,15 @@ MOVING = ("minimal",)
 """Methods that move people to narrower blocks, where they can."""
 
 
-@dataclass(frozen=True)
-class Minimality:
+@dataclass(frozen=True, repr=False)
+class Minimality(ShownFigures):
     """What an outsider believes who knows that no block could be cut."""
 
     gain: Gain
     ruled_out: int
     """The blocks in which some way to deal the values out is ruled out."""
 
-    def summary(self) -> dict[str, object]:
+    def summary(self) -> dict[str, Any]:
         """Return the numbers as plain data; nobody is named."""
         return self.gain.summary() | {"ruled_out": self.ruled_out}
 

@@ -24,6 +24,7 @@ import numpy as np
 from sudare.attacks.chances import Chances, Codes, Floats
 from sudare.attacks.matching import can_match, matched
 from sudare.plans.law import LawForm
+from sudare.tables.notebook import ShownFigures
 from sudare.utility.intervals import REACH
 
 MAX_PERSONS = 10_000
@@ -38,8 +39,8 @@ COMPARED = 1000
 """With how many others everybody is compared for the bound."""
 
 
-@dataclass(frozen=True)
-class PkGame:
+@dataclass(frozen=True, repr=False)
+class PkGame(ShownFigures):
     """How likely the best pair is right, and how likely it may be: 1/k for so many persons."""
 
     win_rate: float

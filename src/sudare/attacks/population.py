@@ -21,6 +21,7 @@ from sudare.attacks.superpopulation import Uniques, uniques
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import number
 from sudare.tables.attribute import MAX_WEIGHT, Role
+from sudare.tables.notebook import ShownFigures
 from sudare.tables.schema import Schema
 from sudare.tables.text import shown
 
@@ -31,8 +32,8 @@ SMALLEST = 1e-12  # sampling fraction
 NAMES = {"pitman": "Pitman's model", "zayatz": "Zayatz's model", "snb": "the slide negative binomial model"}
 
 
-@dataclass(frozen=True)
-class PopulationRisk:
+@dataclass(frozen=True, repr=False)
+class PopulationRisk(ShownFigures):
     """The risk of a sample's records among the people that it was drawn from."""
 
     records: int

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sudare.attacks.harmless import Harmless, is_harmless
 from sudare.attacks.published import Published, Values, described, in_order
 from sudare.errors import ParameterError
+from sudare.tables.notebook import ShownFigures
 
 Floats = NDArray[np.float64]
 
@@ -37,8 +38,8 @@ class CloseValues:
         return {"belief": self.belief, "known": self.known, "share": self.share}
 
 
-@dataclass(frozen=True)
-class Proximity:
+@dataclass(frozen=True, repr=False)
+class Proximity(ShownFigures):
     """What a proximity attack reveals, by sensitive attribute; those that are no numbers are not looked at."""
 
     within: float

@@ -23,6 +23,7 @@ from sudare.plans.law_files import law_in
 from sudare.plans.polytopes import corners, width
 from sudare.tables.file_rows import FileRows
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
+from sudare.tables.notebook import ShownFigures
 from sudare.tables.text_files import read_json
 
 Floats = NDArray[np.float64]
@@ -46,8 +47,8 @@ class Sureness:
         return 1 / self.after
 
 
-@dataclass(frozen=True)
-class ByLaw:
+@dataclass(frozen=True, repr=False)
+class ByLaw(ShownFigures):
     """What an outsider reaches at most, whatever they know."""
 
     records: int

@@ -17,6 +17,7 @@ import polars as pl
 from sudare.attacks.published import Output, Published, described, divided
 from sudare.errors import InputError
 from sudare.privacy.requirement import number
+from sudare.tables.notebook import ShownFigures
 from sudare.tables.schema import Schema
 
 
@@ -30,8 +31,8 @@ class Risk:
     share_at_risk: float
 
 
-@dataclass(frozen=True)
-class Reidentification:
+@dataclass(frozen=True, repr=False)
+class Reidentification(ShownFigures):
     """The risk of being recognized, for the three outsiders."""
 
     records: int

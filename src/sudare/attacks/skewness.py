@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sudare.attacks.harmless import Harmless, is_harmless
 from sudare.attacks.published import Published, Values, described, divided, in_order, value_text
 from sudare.errors import ParameterError
+from sudare.tables.notebook import ShownFigures
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Skews:
         }
 
 
-@dataclass(frozen=True)
-class Skewness:
+@dataclass(frozen=True, repr=False)
+class Skewness(ShownFigures):
     """What a skewness attack reveals, by sensitive attribute."""
 
     floor: int

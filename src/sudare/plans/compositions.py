@@ -103,7 +103,7 @@ class PlacedRows:
         return Located(self.table, tuples, counts.codes[:, -1].astype(np.int64) - 1, self.levels)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CompositionsPlan(GeneralizationPlan, TablePlan):
     """Which block each known composition is in. What is not listed has none."""
 

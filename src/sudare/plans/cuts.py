@@ -34,7 +34,7 @@ REST = -1
 """In place of a node: whatever is under none of the others that were cut off."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CutPlan(WholePlan):
     """A tree of cuts. Part 0 is the whole domain; a part is cut by one attribute on one level, or it is a block."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -26,6 +26,7 @@ from sudare.tables.counts import Counts, is_first, places_of
 from sudare.tables.dealing import side_by_side
 from sudare.tables.excerpt import without
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.notebook import Listing
 from sudare.tables.published import ranks
 from sudare.tables.table import Table
 from sudare.tables.text import listed
@@ -238,6 +239,13 @@ class GeneralizationPlan(Plan):
     @abstractmethod
     def locate(self, table: Table) -> Places:
         """Say where the tuples of a table belong. Values are looked up by what they are, not by where they stand."""
+
+    def _line(self) -> str:
+        return f"{', '.join(map(str, self.requirements))} by {self.method}; {', '.join(self.trees)}"
+
+    def _listings(self) -> Iterable[Listing]:
+        rows = [(name, tree.codes.shape[1], tree.height) for name, tree in self.trees.items()]
+        yield Listing("", ("attribute", "different values", "hierarchy's levels"), rows)
 
     def keys(self, table: Table) -> list[str]:
         """Return the columns of a table by which its tuples are looked up."""

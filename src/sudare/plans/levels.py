@@ -31,7 +31,7 @@ from sudare.tables.table import Table
 from sudare.tables.text import text_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LevelsPlan(WholePlan):
     """One level for each attribute, and the groups that are published."""
 

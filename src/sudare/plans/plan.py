@@ -26,6 +26,7 @@ from sudare.errors import InputError, ParameterError
 from sudare.tables.atomic import write_folder
 from sudare.tables.folders import KEEP, PLAN
 from sudare.tables.given import path_given
+from sudare.tables.notebook import Shown
 from sudare.tables.parquet_files import outline_of, read_outlined
 from sudare.tables.text import listed, shown
 from sudare.tables.text_files import read_json
@@ -41,7 +42,7 @@ METHOD = re.compile(r"[a-z-]{1,40}")
 
 
 @typed
-class Plan(ABC):
+class Plan(Shown, ABC):
     """What a method learned."""
 
     kind: ClassVar[str]

@@ -106,7 +106,7 @@ def _file(region: int, name: str) -> str:
     return f"region.{region:05}.{name}.parquet"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RegionsPlan(GeneralizationPlan):
     """Cuts into regions, and a plan for each."""
 

@@ -29,7 +29,7 @@ from sudare.tables.table import Table
 MAX_RECORDS = 2**31
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TuplePlan(WholePlan):
     """Which block each known tuple is in. What is not listed has none."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -21,6 +21,7 @@ from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import promise_from_json, promise_to_json
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
+from sudare.tables.notebook import Listing
 from sudare.tables.table import Table
 from sudare.tables.text import listed, shown
 
@@ -105,7 +106,7 @@ def _one_each(blocks: Ints, codes: NDArray[np.int32]) -> bool:
     return len(pairs) == len(np.unique(blocks))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ViewsPlan(TablePlan):
     """Which blocks each known tuple is in. What is not listed has none."""
 
@@ -121,6 +122,15 @@ class ViewsPlan(TablePlan):
     tuples: NDArray[np.int32]
     block_of: Ints
     """One row per tuple, one column per view."""
+
+    def _line(self) -> str:
+        names = ", ".join(view.name for view in self.views)
+        return f"{', '.join(map(str, self.requirements))} by {self.method}; views {names}"
+
+    def _listings(self) -> Iterable[Listing]:
+        yield Listing(
+            "", ("view", "attributes"), [(view.name, ", ".join(view.attributes)) for view in self.views]
+        )
 
     def locate(self, table: Table) -> LocatedViews:
         """Say where the tuples of a table belong. Values are looked up by what they are, not by where they stand."""

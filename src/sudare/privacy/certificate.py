@@ -10,6 +10,7 @@ import hashlib
 import json
 import platform
 import secrets
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -30,6 +31,7 @@ from sudare.errors import InputError
 from sudare.tables.attribute import UNITS, Attribute, Role, Type
 from sudare.tables.faults import refusing
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.notebook import Listing, Shown, figures_of, written
 from sudare.tables.numbers_beside import Numbers
 from sudare.tables.schema import Schema
 from sudare.tables.text_files import parse_json, read_bytes
@@ -138,7 +140,7 @@ class PublishedLabels(_CertificatePart):
 
 
 @typed
-class Certificate(_CertificatePart):
+class Certificate(Shown, _CertificatePart):
     """What was promised, what was measured on the output alone, and to which input it is tied."""
 
     requirements: list[str]
@@ -174,6 +176,23 @@ class Certificate(_CertificatePart):
     def _without_no_labels(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = write(self)
         return {key: value for key, value in data.items() if key != "labels" or value}
+
+    def _line(self) -> str:
+        return f"{', '.join(self.requirements)} by {self.method}; {_figures(self.measured)}"
+
+    def _listings(self) -> Iterable[Listing]:
+        facts = {"method": self.method, "protected": self.unit, "randomness": self.randomness}
+        yield Listing.of_facts(
+            {"promised": ", ".join(self.requirements), **facts, "made from": self.input.source}
+        )
+        yield Listing.of_facts(dict(figures_of(self.measured)), "measured on what is published")
+        yield Listing(
+            "published columns", ("column", "role"), [(n, a.role) for n, a in self.attributes.items()]
+        )
+        yield Listing.of_facts(dict(figures_of(self.records)), "records")
+        yield Listing.of_facts(dict(figures_of(self.utility)), "what is left")
+        yield Listing.of_facts(dict(figures_of(self.attacks)), "what outsiders reach")
+        yield Listing("what the promise does not cover", (), [(caveat,) for caveat in self.caveats])
 
     def write(self, path: str | Path) -> None:
         """Write the certificate, with a hash of itself at its end: what is damaged on its way is noticed."""
@@ -216,6 +235,10 @@ class Certificate(_CertificatePart):
             return Schema(attributes=attributes, missing_values=missing)
         except ValueError as error:
             raise InputError(f"The certificate's columns cannot be what it says: {error}.") from None
+
+
+def _figures(measured: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {written(value)}" for name, value in figures_of(measured))
 
 
 def _json(data: Any) -> bytes:

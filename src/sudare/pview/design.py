@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -23,6 +23,7 @@ from sudare.pview.saved import MAX_AXES, Form, checked
 from sudare.pview.spending import MAX_ROWS
 from sudare.tables.counts import Counts
 from sudare.tables.folders import PLAN
+from sudare.tables.notebook import Listing
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
@@ -33,7 +34,7 @@ NEIGHBOURS: Literal["add or remove"] = "add or remove"
 
 
 @typed
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PViewDesign(Plan):
     """What a p-view is to count, how, and within which budget. Each p-view that is made by it costs that budget anew.
 
@@ -70,6 +71,12 @@ class PViewDesign(Plan):
                 f"The method '{self.method.name}' spends its budget alike, whatever will be asked. Leave the workload "
                 f"out{instead}."
             )
+
+    def _line(self) -> str:
+        return f"{self.requirement} by {self.method.name}; {', '.join(self.domain.names)}"
+
+    def _listings(self) -> Iterable[Listing]:
+        yield self.domain.listing()
 
     @classmethod
     @own_words("requirement", "workload")

@@ -16,6 +16,7 @@ from sudare.pview.axis import Axis
 from sudare.pview.saved_axes import axes_from_json, axis_to_json, refuse_large_domain
 from sudare.tables.column import smallest
 from sudare.tables.counts import Counts, count_index
+from sudare.tables.notebook import Listing
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
@@ -54,6 +55,10 @@ class Domain:
     def names(self) -> list[str]:
         """The attributes in order."""
         return [axis.name for axis in self.axes]
+
+    def listing(self) -> Listing:
+        """Say what is counted by, for a notebook."""
+        return Listing("", ("attribute", "cells"), list(zip(self.names, self.sizes, strict=True)))
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from sudare.pview.boxes import Boxes
 from sudare.pview.domain import Domain
 from sudare.pview.saved import Layout
 from sudare.pview.spending import Spending
+from sudare.tables.notebook import Listing, Shown, written
 from sudare.tables.typed import own_words, typed
 from sudare.utility.intervals import REACH
 
@@ -94,8 +95,8 @@ class Answer:
 
 
 @typed
-@dataclass(frozen=True, eq=False)
-class PView:
+@dataclass(frozen=True, eq=False, repr=False)
+class PView(Shown):
     """A differentially private stand-in for a table. Whatever is asked of it costs no further budget.
 
     >>> import sudare as sd
@@ -161,6 +162,21 @@ class PView:
         """
         self._kept.write(self, Path(path), force=force, ledger=ledger, receiver=receiver)
         return Path(path)
+
+    def _line(self) -> str:
+        names = ", ".join(self.domain.names)
+        promised = self.facts.get("certificate", {}).get("requirements", [])
+        return f"{', '.join(map(str, promised)) or 'no certificate'}; {names}"
+
+    def _listings(self) -> Iterable[Listing]:
+        """Return what is handed over: all of it was measured with noise, or declared."""
+        yield Listing.of_facts({"records, with noise": self.total})
+        if "budget" in self.facts:
+            budget = self.spending
+            spent = [(share, float(share.amount)) for share in budget.shares]
+            title = f"{budget.unit} of {written(float(budget.whole))}, spent on"
+            yield Listing(title, ("what", "amount"), spent)
+        yield self.domain.listing()
 
     @property
     def _kept(self) -> HeldBack:

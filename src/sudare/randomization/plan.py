@@ -7,7 +7,7 @@ from or for another one of the same schema (`for_table`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -30,6 +30,7 @@ from sudare.randomization.laws import Law, LawDomain, law_of
 from sudare.randomization.methods import Histogram as Histogram  # the command line takes it from here
 from sudare.randomization.saved import SavedPlan, plan_files, read_plan
 from sudare.tables.attribute import Attribute, attribute_lines
+from sudare.tables.notebook import Listing, written
 from sudare.tables.recipes import FileRecipe
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
@@ -39,7 +40,7 @@ from sudare.tables.types import declared_values, lists_values
 TOLERANCE = 1e-9  # relative: k and epsilon are sums of many floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RandomizationPlan(Plan):
     """A law for every attribute that is published, or for several together, and what they promise in all."""
 
@@ -97,6 +98,14 @@ class RandomizationPlan(Plan):
                 for name, spent in self.estimates.items()
             ]
         return told
+
+    def _line(self) -> str:
+        promised = f"{self.requirement}, k = {written(self.k)}, epsilon = {written(self.epsilon)}"
+        return f"{promised}; {', '.join(self.attributes)}"
+
+    def _listings(self) -> Iterable[Listing]:
+        rows = [(law.name, law.how, law.channel.epsilon) for law in self.laws]
+        yield Listing("", ("law of", "how", "epsilon"), rows)
 
     def __getitem__(self, name: str) -> Law:
         for law in self.laws:

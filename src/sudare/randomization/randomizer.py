@@ -40,6 +40,7 @@ from sudare.randomization.published import PublishedCounts
 from sudare.randomization.respondents import Respondents
 from sudare.tables.attribute import Attribute
 from sudare.tables.given import kind_given
+from sudare.tables.notebook import Listing, Shown
 from sudare.tables.schema import Schema, schema_given
 from sudare.tables.text import listed
 from sudare.tables.typed import own_words, typed
@@ -48,8 +49,8 @@ KEY_BYTES = 32
 
 
 @typed
-@dataclass(frozen=True, eq=False)
-class Randomizer:
+@dataclass(frozen=True, eq=False, repr=False)
+class Randomizer(Shown):
     """Draws answers by laws that were made from a schema.
 
     >>> import sudare as sd
@@ -62,6 +63,12 @@ class Randomizer:
     """
 
     plan: RandomizationPlan
+
+    def _line(self) -> str:
+        return self.plan._line()
+
+    def _listings(self) -> Iterable[Listing]:
+        return self.plan._listings()
 
     @classmethod
     def from_schema(

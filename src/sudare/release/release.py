@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -26,6 +26,7 @@ from sudare.tables import folders
 from sudare.tables.atomic import write_folder
 from sudare.tables.copies import LABELLED, Format, formats_given, labels_of, write_copy
 from sudare.tables.given import path_given
+from sudare.tables.notebook import Listing, Shown
 from sudare.tables.outputs import write_csv, write_parquet
 from sudare.tables.parts import in_parts, part_names
 from sudare.tables.runs import Runs
@@ -66,7 +67,7 @@ class Kept:
 
 @typed
 @dataclass(frozen=True, eq=False, repr=False)
-class Release:
+class Release(Shown):
     """What goes out: one table, or several views; and what stays. Nothing is on disk until `write`."""
 
     handed_over: HandedOver
@@ -113,9 +114,17 @@ class Release:
         """The schema of the table it was made from."""
         return self.declared.schema
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         sizes = ", ".join(f"{name}: {runs.height:,} rows" for name, runs in self.handed_over.frames.items())
-        return f"Release({', '.join(map(str, self.requirements))} by {self.declared.method}; {sizes})"
+        return f"{', '.join(map(str, self.requirements))} by {self.declared.method}; {sizes}"
+
+    def _listings(self) -> Iterable[Listing]:
+        """Return what is handed over, as far as it was measured before; nothing of what is kept."""
+        if "verification" in self.__dict__:
+            yield Listing.of_facts(self.verification.measured, "measured on what is published")
+        for name, runs in self.handed_over.frames.items():
+            rows = [(column, self.schema[column].role) for column in runs.columns]
+            yield Listing(f"{name}: {runs.height:,} rows", ("column", "role"), rows)
 
     def frame(self) -> pl.DataFrame:
         """Return what is published, if it is one table."""

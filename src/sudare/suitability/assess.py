@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from sudare.suitability.choices import Advice, advise, dearest
 from sudare.suitability.facts import Facts
 from sudare.tables.attribute import Role
 from sudare.tables.given import flag_given
+from sudare.tables.notebook import Listing, Shown, written
 from sudare.tables.policy import Diversity
 from sudare.tables.table import Table, table_given
 from sudare.tables.text import text_of
@@ -32,8 +33,8 @@ MAX_RECORDS_SHOWN = 10  # those that cost most
 
 
 @typed
-@dataclass(frozen=True, eq=False)
-class Assessment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(Shown):
     """What can be promised of a table, and what it costs at least. Every dict is by l or by k.
 
     The lower bounds are of DIS, the distortion: 0 leaves everything as it is, 1 suppresses everything.
@@ -106,6 +107,25 @@ class Assessment:
 
     def __str__(self) -> str:
         return "\n".join(self.advice)
+
+    def _line(self) -> str:
+        costs = [
+            f"{self.requirements[l]} costs at least {written(bound.value)}"
+            for l, bound in self.best_l.items()
+        ]
+        return f"{self.source}: {self.records:,} records; {'; '.join(costs) or 'nothing of it can be had'}"
+
+    def _listings(self) -> Iterable[Listing]:
+        """Return the figures; advice names values, and waits until it is asked for."""
+        rows = []
+        for l, asked in self.requirements.items():
+            least, ratio = self.best_l.get(l), self.ratio[l]
+            costs = ("cannot be had", "") if least is None else (least.value, least.by)
+            rows.append((asked, *costs, self.max_blocks[l], "" if ratio is None else ratio))
+        head = ("requirement", "least cost", "by", "blocks at most", "ratio")
+        yield Listing(f"'{self.attribute}' has {len(self.values):,} different values", head, rows)
+        by_k = [(f"{k}-anonymity", bound.value, bound.by) for k, bound in self.best_k.items()]
+        yield Listing("print(...) says what to do", ("requirement", "least cost", "by"), by_k)
 
 
 def assess(

@@ -25,6 +25,7 @@ from sudare.tables.attribute import (
 from sudare.tables.given import kind_given
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.lookalikes import skeleton
+from sudare.tables.notebook import Listing, Shown
 from sudare.tables.numbers_beside import Numbers, columns_beside
 from sudare.tables.policy import Policy
 from sudare.tables.recipes import RECIPE_KEYS, Recipe
@@ -61,7 +62,7 @@ class CsvFormat(SchemaPart):
 
 
 @typed
-class Schema(SchemaPart):
+class Schema(Shown, SchemaPart):
     """What each column of a table is. Every column must have a role.
 
     `missing` says what becomes of missing values: they are an own value, apart from every real one,
@@ -263,6 +264,15 @@ class Schema(SchemaPart):
         """
         return _numbers_beside(self.attributes)
 
+    def _line(self) -> str:
+        roles = {role: [name for name, own in self.attributes.items() if own.role == role] for role in Role}
+        return "; ".join(f"{role}: {', '.join(names)}" for role, names in roles.items() if names)
+
+    def _listings(self) -> Iterable[Listing]:
+        """Return what is declared, but no values: hierarchies and domains may be those of a table."""
+        head = ("attribute", "role", "type", "bounds", "domain", "hierarchy")
+        yield Listing("", head, [(name, own.role, *_declared(own)) for name, own in self.attributes.items()])
+
     def __getitem__(self, name: str) -> Attribute:
         if name not in self.attributes:
             if name in self.beside():
@@ -285,6 +295,16 @@ def _numbers_beside(attributes: Mapping[str, Attribute]) -> dict[str, str]:
         if own.numbers is not None and own.role == Role.quasi
         for column in columns_beside(name, own.numbers)
     }
+
+
+def _declared(own: Attribute) -> tuple[str, str, str, str]:
+    tree = own.hierarchy
+    return (
+        own.type or "",
+        "" if own.bounds is None else f"{own.bounds[0]} to {own.bounds[1]}",
+        "" if own.domain is None else f"{len(own.domain):,} values",
+        "" if tree is None else f"{tree.height} levels" if isinstance(tree, Hierarchy) else tree.kind,
+    )
 
 
 def _closest(name: str, known: Iterable[str]) -> str:

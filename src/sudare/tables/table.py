@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.labels import Labels
 from sudare.tables.lookalikes import skeleton
+from sudare.tables.notebook import Listing, Shown
 from sudare.tables.schema import CsvFormat, Schema
 from sudare.tables.text import listed, shown
 from sudare.tables.typed import typed
@@ -56,8 +57,8 @@ class Source:
 
 
 @typed
-@dataclass(frozen=True, eq=False)
-class Table:
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(Shown):
     """The values of a source's columns, and its rows, which stay with the engine that counts and rewrites them.
 
     >>> import sudare as sd
@@ -184,8 +185,21 @@ class Table:
             return name
         return next((own for own in self.columns if skeleton(own) == skeleton(name)), None)
 
-    def __repr__(self) -> str:
-        return f"Table({self.source.name}: {len(self):,} rows x {len(self.columns)} columns)"
+    def _line(self) -> str:
+        return f"{self.source.name}: {len(self):,} rows x {len(self.columns)} columns"
+
+    def _listings(self) -> Iterable[Listing]:
+        """Return what there is of every column, but none of its values."""
+        rows = []
+        for name in self.columns:
+            own = self[name]
+            height = "" if own.hierarchy is None else own.hierarchy.height
+            rows.append(
+                (name, self.schema[name].role, own.values.dtype, len(own.values), own.missing, height)
+            )
+        yield Listing(
+            "", ("column", "role", "type", "different values", "some missing", "hierarchy's levels"), rows
+        )
 
 
 def table_given(table: object, verb: str) -> None:

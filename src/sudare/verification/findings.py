@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sudare.errors import RequirementError
 from sudare.tables.attribute import Role
+from sudare.tables.notebook import Listing, Shown, written
 from sudare.tables.text import shown
 
 
@@ -30,8 +31,8 @@ class Finding:
         return ", ".join(f"{name} = {value}" for name, value in said.items()) or "all records"
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Shown):
     """The findings for all requirements; `value` and `worst` are those of the first."""
 
     findings: tuple[Finding, ...]
@@ -59,6 +60,16 @@ class Verification:
     def measured(self) -> dict[str, float]:
         """The values by name."""
         return {finding.name: finding.value for finding in self.findings}
+
+    def _line(self) -> str:
+        words = [f"{own.requirement}, {own.name} = {written(own.value)}" for own in self.findings]
+        return f"{'holds' if self.holds else 'does not hold'}: {'; '.join(words)}"
+
+    def _listings(self) -> Iterable[Listing]:
+        rows = [(own.requirement, own.name, own.value, own.holds, own.where) for own in self.findings]
+        yield Listing("", ("requirement", "measured", "value", "holds", "worst of what is published"), rows)
+        yield Listing.of_facts(dict(self.roles), "what columns were taken for")
+        yield Listing("what had to be believed", (), [(note,) for note in self.notes])
 
     def refuse_if_broken(self) -> None:
         """Raise a RequirementError that names what does not hold."""

@@ -90,7 +90,9 @@ def verify(
     >>> output = pl.DataFrame({"age": ["[20, 30)"] * 3 + ["[30, 40)"] * 2, "illness": list("abcab")})
     >>> schema = sd.Schema.from_roles(quasi=["age"], sensitive=["illness"])
     >>> verify(output, sd.KAnonymity(2), schema)
-    Verification(findings=(Finding(requirement='2-anonymity', name='k', value=2, holds=True, worst={'age': '[30, 40)'}),))
+    Verification(holds: 2-anonymity, k = 2)
+    >>> verify(output, sd.KAnonymity(2), schema).worst
+    {'age': '[30, 40)'}
     >>> verify(output, [sd.LDiversity(2), sd.TCloseness(0.3)], schema).measured
     {'l_distinct': 2, 't': 0.2}
     """
