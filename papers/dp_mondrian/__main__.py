@@ -1,8 +1,11 @@
-"""`python -m papers.dp_mondrian [--quick]`: prints the tables, rewrites the results in README.md and draws the figures."""
+"""`python -m papers.dp_mondrian [--quick] [--kept FOLDER]`: prints the tables, rewrites the results in README.md and draws the figures.
+
+What was found stays in FOLDER, and is not found again: a run of hours can be stopped, and goes on.
+"""
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +32,7 @@ from papers.dp_mondrian.paper import DENSE, EPSILONS, METHODS, OURS, PRINTED, QU
 from papers.dp_mondrian.report import RANGES, grids
 from papers.dp_mondrian.teach import Taught, taught
 from papers.dp_mondrian.words import answers
+from papers.kept import NOTHING, Kept
 from papers.page import Grid, publish
 from sudare.pview.domain import Domain
 
@@ -82,7 +86,7 @@ class Reproduction(NamedTuple):
     pictures: dict[str, str]
 
 
-def main(quick: bool = False) -> Reproduction:
+def main(quick: bool = False, kept: Kept = NOTHING) -> Reproduction:
     """Measure everything and print it; a full run also rewrites the results and the figures."""
     scale = QUICK if quick else Scale(data=present())
     tables = {data.name: data.table(_some(data, scale.rows)) for data in scale.data}
@@ -91,26 +95,26 @@ def main(quick: bool = False) -> Reproduction:
     rows = [
         row
         for name, table in tables.items()
-        for row in sweep(table, name, methods(cells[name]), scale.seeds, scale.queries)
+        for row in sweep(table, name, methods(cells[name]), scale.seeds, scale.queries, kept=kept)
     ]
     guessed = [row for name, domain in domain_of.items() for row in estimates(domain.sizes, name)]
     sure = [
         row
         for data in scale.sure
-        for row in sweep(tables[data.name], data.name, [OURS], scale.seeds, scale.queries, SURE, RANGES)
+        for row in sweep(tables[data.name], data.name, [OURS], scale.seeds, scale.queries, SURE, RANGES, kept)
     ]
     extra = [
         row
         for data in scale.extra
         for row in sweep(
-            tables[data.name], data.name, [WITH_DELTA], scale.seeds, scale.queries, only=FACTS_ON
+            tables[data.name], data.name, [WITH_DELTA], scale.seeds, scale.queries, only=FACTS_ON, kept=kept
         )
     ]
     own = tables[scale.budget.name]
     sizes_of_own = domain_of[scale.budget.name].sizes
     budgets = {
         e: [
-            *sweep(own, scale.budget.name, SPARSE, scale.seeds, scale.queries, e, BUDGETS_ON),
+            *sweep(own, scale.budget.name, SPARSE, scale.seeds, scale.queries, e, BUDGETS_ON, kept),
             *estimates(sizes_of_own, scale.budget.name, e, BUDGETS_ON),
         ]
         for e in scale.budgets
@@ -119,7 +123,7 @@ def main(quick: bool = False) -> Reproduction:
         one
         for data in scale.data
         if data.target is not None
-        for one in taught(data, SPARSE, scale.seeds, scale.rows)
+        for one in taught(data, SPARSE, scale.seeds, scale.rows, kept)
     ]
     grown = domains(LARGE, scale.records[0], scale.attributes)
     filled = fillings(LARGE, scale.records[1], scale.occupied)
@@ -158,4 +162,10 @@ def positives(data: Data) -> float | None:
 
 
 if __name__ == "__main__":
-    main(quick="--quick" in sys.argv)
+    parser = argparse.ArgumentParser(
+        description="DP-Mondrian's paper, regenerated with all of its comparators."
+    )
+    parser.add_argument("--quick", action="store_true", help="a few rows, and no page")
+    parser.add_argument("--kept", type=Path, help="where what was found is kept, and found again")
+    given = parser.parse_args()
+    main(given.quick, Kept(given.kept))

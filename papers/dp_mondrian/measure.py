@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from papers.dp_mondrian.paper import (
     QUERIES,
 )
 from papers.dp_mondrian.printed import overspending_blocks
+from papers.kept import NOTHING, Kept
 from sudare.pview.domain import Domain
 from sudare.pview.models import BlocksModel
 from sudare.pview.pview import PView
@@ -97,23 +99,31 @@ def sweep(
     queries: int = QUERIES,
     epsilon: float = EPSILON,
     only: Sequence[str] = (),
+    kept: Kept = NOTHING,
 ) -> Iterator[Row]:
     """Measure some methods on a table, each with some seeds; if `only` names workloads, by these alone."""
+    for method in chosen:
+        name_of = f"{name}, {method}, {epsilon:g}{', some' if only else ''}"
+        yield Row(*kept.once(name_of, partial(_measured, table, name, method, seeds, queries, epsilon, only)))
+
+
+def _measured(
+    table: sd.Table, name: str, method: str, seeds: int, queries: int, epsilon: float, only: Sequence[str]
+) -> Row:
     domain = Domain.of(table.schema)
     counts = domain.counts(table)
     asked = tasks(np.repeat(counts.codes, counts.weights, axis=0), domain.sizes, queries)
     asked = {workload: measure for workload, measure in asked.items() if not only or workload in only}
-    for method in chosen:
-        errors: dict[str, list[float]] = {workload: [] for workload in asked}
-        seconds = []
-        pview_of(table, method, seeds)  # compiles
-        for seed in range(seeds):
-            start = time.perf_counter()
-            pview = pview_of(table, method, seed, epsilon)
-            seconds.append(time.perf_counter() - start)
-            for workload, measure in asked.items():
-                errors[workload].append(measure(pview))
-        yield Row(name, method, errors, seconds, saved_bytes(pview))
+    errors: dict[str, list[float]] = {workload: [] for workload in asked}
+    seconds = []
+    pview_of(table, method, seeds)  # compiles
+    for seed in range(seeds):
+        start = time.perf_counter()
+        pview = pview_of(table, method, seed, epsilon)
+        seconds.append(time.perf_counter() - start)
+        for workload, measure in asked.items():
+            errors[workload].append(float(measure(pview)))
+    return Row(name, method, errors, seconds, saved_bytes(pview))
 
 
 def estimates(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from papers.dp_mondrian.data import Data
 from papers.dp_mondrian.dp_gan import rows_of_gan
 from papers.dp_mondrian.measure import pview_of
 from papers.dp_mondrian.paper import EPSILON, GAN, ORIGINAL
-from sudare.utility.synthetic import mean_scores, synthetic_scores
+from papers.kept import NOTHING, Kept
+from sudare.utility.synthetic import Scores, synthetic_scores
 
 HELD_OUT = 0.1
 """As in the code that the authors published."""
@@ -38,21 +40,32 @@ def sources(methods: Sequence[str]) -> list[str]:
     return [*methods, *gan, ORIGINAL]
 
 
-def taught(data: Data, methods: Sequence[str], seeds: int, rows: int | None = None) -> Iterator[Taught]:
+def taught(
+    data: Data,
+    methods: Sequence[str],
+    seeds: int,
+    rows: int | None = None,
+    kept: Kept = NOTHING,
+) -> Iterator[Taught]:
     """Learn from as many rows as the p-view was made of, and from these themselves."""
     assert data.target is not None
-    scores_of: dict[str, list[tuple[float, float]]] = {source: [] for source in sources(methods)}
-    for seed in range(seeds):
-        frame = data.frame().sample(fraction=1.0, shuffle=True, seed=seed).head(rows or data.frame().height)
-        held = math.ceil(HELD_OUT * frame.height)
-        test, train = frame.head(held), frame.slice(held)
-        for source, scores in scores_of.items():
-            shown = _rows(data, train, source, seed)
-            models = synthetic_scores(shown, test, data.target, positive=data.positive, seed=seed)
-            scores.append(mean_scores(models))
-    for source, scores in scores_of.items():
-        auroc, auprc = np.mean(scores, axis=0).tolist()
-        yield Taught(data.name, source, auroc, auprc, float(np.std([one[0] for one in scores])), (*models,))
+    for source in sources(methods):
+        models = [
+            kept.once(f"{data.name}, {source} teaches {seed}", partial(_scores, data, source, seed, rows))
+            for seed in range(seeds)
+        ]
+        means = [np.mean([*own.values()], axis=0) for own in models]
+        auroc, auprc = np.mean(means, axis=0).tolist()
+        yield Taught(data.name, source, auroc, auprc, float(np.std([one[0] for one in means])), (*models[0],))
+
+
+def _scores(data: Data, source: str, seed: int, rows: int | None) -> dict[str, Scores]:
+    """Return what every classifier learned from one set of rows."""
+    frame = data.frame().sample(fraction=1.0, shuffle=True, seed=seed).head(rows or data.frame().height)
+    held = math.ceil(HELD_OUT * frame.height)
+    test, train = frame.head(held), frame.slice(held)
+    shown = _rows(data, train, source, seed)
+    return synthetic_scores(shown, test, str(data.target), positive=data.positive, seed=seed)
 
 
 def _rows(data: Data, train: pl.DataFrame, source: str, seed: int) -> pl.DataFrame:
