@@ -141,7 +141,9 @@ def test_persons_are_counted_as_such(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("linked", [False, True])
-def test_risks_of_persons_are_not_those_of_their_many_rows(linked: bool, tmp_path: Path) -> None:
+def test_risks_of_persons_are_not_those_of_their_many_rows(
+    linked: bool, tmp_path: Path, reports: None
+) -> None:
     visits = [(pid, 20 + pid // 4) for pid in range(8) for _ in range(60 if pid == 0 and not linked else 6)]
     schema = sd.Schema.from_roles(person="pid", quasi=["age"], linked={"pid": linked})
     table = sd.read(pl.DataFrame(visits, schema=["pid", "age"], orient="row"), schema)
