@@ -6,6 +6,7 @@ import dataclasses
 import datetime as dt
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from enum import Enum
 from functools import cache, partial
 from pathlib import Path
@@ -115,7 +116,8 @@ def randomizer() -> sd.Randomizer:
 
 @cache
 def blocks() -> Blocks:
-    return Blocks.of_table(table(), ["town"], "illness")
+    counted = Blocks.of_table(table(), ["town"], "illness")
+    return replace(counted, covered=counted.sizes)
 
 
 def tree() -> sd.Hierarchy:
@@ -183,6 +185,7 @@ RECEIVERS: dict[str, Callable[[], Any]] = {
     "Hierarchy": tree,
     "Interest": lambda: sd.Interest.of("SELECT COUNT(*) FROM view WHERE age < 9", design().domain),
     "KAnonymity": lambda: sd.KAnonymity(2),
+    "KMap": lambda: sd.KMap(2, population=pl.DataFrame({"age": [20, 30]})),
     "LDiversity": lambda: sd.LDiversity(2, attribute="illness"),
     "Ledger": budgeted,
     "MultiViewDiversity": lambda: sd.MultiViewDiversity(2),
@@ -222,7 +225,7 @@ def saved_fields(method: str) -> dict[str, Any]:
 
 BLOCKS = {
     f"{requirement}.{method}": lambda: {"blocks": blocks()}
-    for requirement in ("KAnonymity", "LDiversity", "TCloseness")
+    for requirement in ("KAnonymity", "KMap", "LDiversity", "TCloseness")
     for method in ("check", "failing", "measure")
 }
 METHODS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -284,7 +287,9 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "Interest.from_json": lambda: {"data": RECEIVERS["Interest"]().to_json(), "domain": design().domain},
     "Interest.of": lambda: {"workload": "SELECT COUNT(*) FROM view", "domain": design().domain},
     "KAnonymity": lambda: {"k": 2},
+    "KMap": lambda: {"k": 2, "population": pl.DataFrame({"age": [20, 30]})},
     "KAnonymity.refuse_if_impossible": lambda: {"whole": blocks()},
+    "KMap.refuse_if_impossible": lambda: {"whole": blocks()},
     "LDiversity": lambda: {"l": 2},
     "LDiversity.harmless_codes": lambda: {"blocks": blocks()},
     "LDiversity.windows": lambda: {"blocks": Blocks.of_table(table(), ["town"], "age")},

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sudare.privacy.certificate import Certificate
     from sudare.privacy.differential_privacy import DifferentialPrivacy
     from sudare.privacy.k_anonymity import KAnonymity
+    from sudare.privacy.k_map import KMap
     from sudare.privacy.l_diversity import LDiversity
     from sudare.privacy.multi_view import MultiViewDiversity
     from sudare.privacy.pk_anonymity import PkAnonymity
@@ -70,6 +71,7 @@ __all__ = [
     "InputError",
     "Interest",
     "KAnonymity",
+    "KMap",
     "LDiversity",
     "Ledger",
     "LedgerError",
@@ -120,6 +122,7 @@ _MODULES = {
     "sudare.ledger.schedule": "Schedule",
     "sudare.privacy.differential_privacy": "DifferentialPrivacy",
     "sudare.privacy.k_anonymity": "KAnonymity",
+    "sudare.privacy.k_map": "KMap",
     "sudare.privacy.l_diversity": "LDiversity",
     "sudare.privacy.multi_view": "MultiViewDiversity",
     "sudare.privacy.pk_anonymity": "PkAnonymity",

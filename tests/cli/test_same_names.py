@@ -51,7 +51,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     ],
     "combine": [sd.combine, sd.PView.save],
     "evidence": [sd.evidence],
-    "generalize": [sd.generalize, *BLOCKS, sd.Release.write],
+    "generalize": [sd.generalize, sd.KMap, *BLOCKS, sd.Release.write],
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
     "materialize": [
         sd.materialize,
@@ -71,7 +71,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         sd.Release.write,
     ],
     "reconstruct": [sd.reconstruct],
-    "verify": [sd.verify, *BLOCKS, sd.PkAnonymity, sd.DifferentialPrivacy],
+    "verify": [sd.verify, sd.KMap, *BLOCKS, sd.PkAnonymity, sd.DifferentialPrivacy],
 }
 
 # Commands that are no verb: what they are in Python.
@@ -123,6 +123,7 @@ RENAMED = {
     "prior": "priors",
     "matrix": "matrices",
     "pk": "k",
+    "k_map": "k",
 }
 RENAMED_IN = {("generalize", "diversity"): "kind", ("verify", "diversity"): "kind"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ class Case:
 
 CASES = [
     Case(sd.KAnonymity(2), sd.KAnonymity(3), TWO_BLOCKS, "k", 2, 0),
+    Case(sd.KMap(4), sd.KMap(5), replace(TWO_BLOCKS, covered=np.array([9, 4])), "k_map", 4, 1),
     Case(sd.LDiversity(2), sd.LDiversity(3), TWO_BLOCKS, "l_distinct", 2, 0),
     # The table has 3/5 and 2/5: the first block is 1/10 from it, the second 1/15.
     Case(sd.TCloseness(0.1), sd.TCloseness(0.09), TWO_BLOCKS, "t", 0.1, 0),
@@ -87,7 +88,12 @@ def test_who_needs_a_sensitive_attribute_can_name_it() -> None:
 
 def test_only_those_of_blocks_can_be_asked_of_one_block() -> None:
     of_blocks = [case.holding for case in CASES if isinstance(case.holding, BlockRequirement)]
-    assert [type(requirement) for requirement in of_blocks] == [sd.KAnonymity, sd.LDiversity, sd.TCloseness]
+    assert [type(requirement) for requirement in of_blocks] == [
+        sd.KAnonymity,
+        sd.KMap,
+        sd.LDiversity,
+        sd.TCloseness,
+    ]
 
 
 def test_what_lacks_a_measure_is_no_requirement() -> None:

@@ -72,13 +72,7 @@ def k_map(output: Output, schema: Schema, *, population: Any, threshold: float =
     """
     number(threshold, "threshold", "the k_map attack", "a number from 0 to 1", low=0, high=1)
     people = people_of(population, schema)
-    names = [
-        name
-        for name in schema.names(Role.quasi)
-        if schema[name].role != Role.weight or name in people.columns
-    ]
-    if absent := [name for name in names if name not in people.columns]:
-        raise InputError(f"The population has no column {listed(absent)}, which the schema calls quasi.")
+    names = known_of(people, schema)
     published = Published.open(output, Schema.from_roles(quasi=names))
     covered, sizes = _covered(published, people), published.sizes.to_numpy()
     worst = int(covered.argmin())
@@ -91,6 +85,18 @@ def k_map(output: Output, schema: Schema, *, population: Any, threshold: float =
         int(sizes[covered * threshold < 1].sum()),
         int(sizes[covered < sizes].sum()),
     )
+
+
+def known_of(people: Table, schema: Schema) -> list[str]:
+    """Return the quasi attributes that a population must have; a weight, which no register has, is none."""
+    names = [
+        name
+        for name in schema.names(Role.quasi)
+        if schema[name].role != Role.weight or name in people.columns
+    ]
+    if absent := [name for name in names if name not in people.columns]:
+        raise InputError(f"The population has no column {listed(absent)}, which the schema calls quasi.")
+    return names
 
 
 def _covered(published: Published, people: Table) -> Ints:

@@ -18,6 +18,7 @@ from sudare.attacks.shapes import Population, Shapes, recoded
 from sudare.errors import InputError, ParameterError
 from sudare.plans.generalization import Located
 from sudare.privacy.certificate import Certificate
+from sudare.privacy.k_map import of_blocks
 from sudare.privacy.promises import promise_from_json
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.attribute import Role
@@ -130,7 +131,7 @@ def _told(
             )
         if requirements is None:
             promises = [promise_from_json(promise) for promise in certificate.promises]
-            requirements = [one for one in promises if isinstance(one, BlockRequirement)]
+            requirements = of_blocks([one for one in promises if isinstance(one, BlockRequirement)])
         method = certificate.method if method is None else method
     asked = list(requirements) if isinstance(requirements, Sequence) else [requirements]
     if not asked:

@@ -13,6 +13,7 @@ from sudare.cli.arguments import (
     LedgerFile,
     Memory,
     OutputFolder,
+    PopulationFile,
     Receiver,
     SchemaPath,
     Source,
@@ -50,6 +51,7 @@ def apply(
             help="What becomes of records that the plan does not cover: nothing is released, or they are left out."
         ),
     ] = "refuse",
+    population: PopulationFile = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     engine: Engine = None,
     memory: Memory = None,
@@ -78,7 +80,7 @@ def apply(
         write_pview(pview, output, book, receiver, force=force, json=json)
         return
     with working("Applying and verifying"):
-        release = apply_plan(learned, table, unseen)
+        release = apply_plan(learned, table, unseen, population=population)
         release.write(
             output,
             csv=csv,

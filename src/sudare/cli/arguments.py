@@ -13,6 +13,7 @@ from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.ledger.ledger import Ledger
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.k_map import KMap
 from sudare.privacy.l_diversity import Kind as LKind
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
@@ -101,6 +102,16 @@ K = Annotated[int | None, typer.Option("-k", help="k-anonymity: everybody is lik
 L = Annotated[
     float | None, typer.Option("-l", help="l-diversity: every block has l sensitive values.", min=1)
 ]
+Mapped = Annotated[
+    int | None,
+    typer.Option("--k-map", help="k-map: every record could be of k people of the population.", min=1),
+]
+PopulationFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--population", help="--k-map: a file of the people of the population, as they are.", metavar="FILE"
+    ),
+]
 Diversity = Annotated[
     LKind, typer.Option(help="Which l-diversity: distinct, entropy, recursive or proximity.")
 ]
@@ -148,6 +159,8 @@ def requirements_of(
     harmless: Sequence[str] | None,
     within: float | None,
     relative: bool,
+    k_map: int | None = None,
+    population: Path | None = None,
 ) -> list[BlockRequirement]:
     """Return the requirements that were asked for; at least one must be."""
     asked: list[BlockRequirement] = []
@@ -167,8 +180,12 @@ def requirements_of(
         )
     if t is not None:
         asked.append(TCloseness(t, distance=distance, attribute=attribute))
+    if k_map is not None:
+        asked.append(KMap(k_map, population=population))
+    elif population is not None:
+        raise InputError("--population is counted for --k-map. Give that, too, or leave it out.")
     if not asked:
-        raise InputError("Nothing is asked for. Give -k, -l or -t, or several of them.")
+        raise InputError("Nothing is asked for. Give -k, -l, -t or --k-map, or several of them.")
     return asked
 
 

@@ -17,8 +17,10 @@ from sudare.cli.arguments import (
     K,
     L,
     LedgerFile,
+    Mapped,
     Memory,
     OutputFolder,
+    PopulationFile,
     Receiver,
     Relative,
     SchemaPath,
@@ -53,6 +55,8 @@ def generalize(
     harmless: Harmless = None,
     within: Within = None,
     relative: Relative = False,
+    k_map: Mapped = None,
+    population: PopulationFile = None,
     method: Annotated[
         Literal["minimal", "mondrian", "blind", "full-domain"],
         typer.Option(
@@ -96,7 +100,9 @@ def generalize(
     json: Json = False,
 ) -> None:
     """Generalize the quasi attributes with little distortion, verify, and write the release."""
-    asked = requirements_of(k, l, diversity, c, t, distance, attribute, harmless, within, relative)
+    asked = requirements_of(
+        k, l, diversity, c, t, distance, attribute, harmless, within, relative, k_map, population
+    )
     if predict is not None:
         load_extra("sklearn", "--predict", "classifier")
     declared = schema_of(schema)

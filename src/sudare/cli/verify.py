@@ -15,6 +15,8 @@ from sudare.cli.arguments import (
     Harmless,
     K,
     L,
+    Mapped,
+    PopulationFile,
     Relative,
     SensitiveAttribute,
     T,
@@ -55,6 +57,8 @@ def verify(
     harmless: Harmless = None,
     within: Within = None,
     relative: Relative = False,
+    k_map: Mapped = None,
+    population: PopulationFile = None,
     pk: Annotated[
         float | None, typer.Option(help="The k of Pk-anonymity of a randomized table.", min=1)
     ] = None,
@@ -83,16 +87,20 @@ def verify(
         asked.append(PkAnonymity(pk))
     if epsilon is not None:
         asked.append(DifferentialPrivacy(epsilon, delta, per="table" if is_pview(output) else "record"))
-    if not (k is None and l is None and t is None):
-        asked += requirements_of(k, l, diversity, c, t, distance, attribute, harmless, within, relative)
+    if not (k is None and l is None and t is None and k_map is None):
+        asked += requirements_of(
+            k, l, diversity, c, t, distance, attribute, harmless, within, relative, k_map, population
+        )
     certified = is_pview(output) or (existing(output) / CERTIFICATE).is_file()
     if not asked and not certified:
         raise InputError(
-            f"{output} has no certificate that says what it promises. Give -k, -l or -t, --pk or --epsilon."
+            f"{output} has no certificate that says what it promises. Give -k, -l, -t or --k-map, --pk or --epsilon."
         )
     with working(f"Verifying {output}"):
         verification = verify_output(
-            output, asked or None, _schema(schema, needed=bool(asked) and not certified)
+            output,
+            asked or None,
+            _schema(schema, needed=bool(asked) and (not certified or k_map is not None)),
         )
     if json:
         notes = {finding.name: finding.note for finding in verification.findings if finding.note}

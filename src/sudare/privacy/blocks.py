@@ -45,6 +45,8 @@ class Blocks:
     """The hierarchy of the sensitive attribute; its leaves are the codes."""
     known: pl.Series | None = None
     """The sensitive values by code, without the missing one, whose code follows; None where only codes are given."""
+    covered: NDArray[np.int64] | None = None
+    """How many people of a population the labels of each block cover, where they were counted."""
 
     @classmethod
     def of(

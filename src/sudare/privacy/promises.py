@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any
 
 from sudare.errors import InputError, ParameterError
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.k_map import KMap
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
@@ -22,6 +23,7 @@ KINDS: tuple[
     type[Promise], ...
 ] = (  # by this type all of them satisfy the protocol, or the type checker objects
     KAnonymity,
+    KMap,
     LDiversity,
     TCloseness,
     MultiViewDiversity,
@@ -42,11 +44,16 @@ def promise_to_json(promise: Promise) -> dict[str, Any]:
             f"{promise} cannot be promised in a certificate: it is none of {', '.join(_BY_NAME)}."
         )
     data: dict[str, Any] = {"requirement": type(promise).__name__}
-    for one in fields(promise):  # type: ignore[arg-type]
+    for one in _promised(promise):
         value = getattr(promise, one.name)
         if not one.kw_only or value != one.default:
             data[one.name] = list(value) if isinstance(value, tuple) else value
     return data
+
+
+def _promised(promise: Any) -> list[Field[Any]]:
+    """Return the parameters that are promised: a population that somebody counted in is not."""
+    return [one for one in fields(promise) if one.metadata.get("promised", True)]
 
 
 def promise_from_json(data: Mapping[str, Any]) -> Promise:
@@ -61,7 +68,7 @@ def promise_from_json(data: Mapping[str, Any]) -> Promise:
             f"A promise must name one of {', '.join(_BY_NAME)}. Got {data.get('requirement')!r} instead."
         )
     parameters = {key: value for key, value in data.items() if key != "requirement"}
-    known = {one.name: one.kw_only for one in fields(kind)}
+    known = {one.name: one.kw_only for one in _promised(kind)}
     needed = {name for name, by_name_alone in known.items() if not by_name_alone}
     if not needed <= parameters.keys() <= known.keys():
         raise InputError(f"A promise of {kind.__name__} has other parameters: {', '.join(parameters)}.")

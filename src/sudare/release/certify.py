@@ -14,6 +14,7 @@ import polars as pl
 from sudare.errors import ParameterError
 from sudare.privacy.certificate import Certificate, InputHash, PublishedAttribute, PublishedLabels
 from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.k_map import maps
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.t_closeness import TCloseness
@@ -169,7 +170,7 @@ def verified(handed_over: HandedOver, declared: Declared) -> Verification:
 def _measured(declared: Declared, verification: Verification) -> dict[str, Any]:
     """Return what the output has of each promise.
 
-    Where units are counted that no row tells, it is what was promised. Of several views, too: they were verified together, and how much more than that they leave to
+    Where units are counted that no row tells, or people of a population, it is what was promised. Of several views, too: they were verified together, and how much more than that they leave to
     people depends on who is in which blocks of all of them, which no view tells.
     """
     together = [p for p in declared.promises if isinstance(p, MultiViewDiversity)]
@@ -178,7 +179,7 @@ def _measured(declared: Declared, verification: Verification) -> dict[str, Any]:
     if declared.schema.unit is not None and not declared.schema[declared.schema.unit].linked:
         pairs = zip(declared.promises, verification.findings, strict=True)
         return {finding.name: _asked_for(promise) for promise, finding in pairs}
-    return dict(verification.measured)
+    return verification.measured | {one.name: one.k for one in maps(declared.promises)}
 
 
 def _asked_for(promise: Promise) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from dataclasses import replace
+from typing import Any, Literal, overload
 
 from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.plans.compositions import CompositionsPlan
@@ -13,6 +14,7 @@ from sudare.plans.placed import Where, without_uncovered
 from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
 from sudare.plans.views import ViewsPlan
+from sudare.privacy.k_map import among, maps
 from sudare.privacy.requirement import one_of
 from sudare.pview.design import PViewDesign
 from sudare.pview.pview import PView
@@ -41,16 +43,18 @@ def apply(plan: PViewDesign, table: Table, unseen: Unseen = "refuse") -> PView: 
 
 
 @overload
-def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release: ...
+def apply(plan: Plan, table: Table, unseen: Unseen = "refuse", *, population: Any = None) -> Release: ...
 
 
-def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release | PView:
+def apply(plan: Plan, table: Table, unseen: Unseen = "refuse", *, population: Any = None) -> Release | PView:
     """Apply a plan to the rows of a table, of the same schema as that which the plan was learned from.
 
     Records are looked up by their values, whatever their order. What the plan does not cover is refused or, with
     unseen="suppress", left out. The output is verified again: if a requirement of the plan does not hold on it, or a label is
     not true of a value by what the schema says, nothing is released. A plan is trusted for what it asks for, and for no
     more: read `release.requirements` if somebody else may have written its file.
+
+    A plan that was asked for k-map is counted in a `population` again.
 
     A law draws every record anew. A design of a p-view makes a new p-view, at the cost of its budget: with a ledger that
     is to be charged before anything is measured, call `materialize_design` instead.
@@ -77,6 +81,10 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse") -> Release | PVie
     if not isinstance(plan, GeneralizationPlan | ViewsPlan):
         raise ParameterError(f"A plan of the kind '{plan.kind}' cannot be applied to rows.")
     refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
+    if isinstance(plan, GeneralizationPlan) and maps(plan.requirements):
+        plan = _in_population(plan, population)
+    elif population is not None:
+        raise ParameterError("apply counts in a population only where the plan was asked for k-map.")
     try:
         return _applied(plan, table, unseen)
     except RequirementError as error:
@@ -105,6 +113,19 @@ def _applied(plan: GeneralizationPlan | ViewsPlan, table: Table, unseen: Unseen)
     for piece in placed.located.rewriting.pieces():
         refuse_false_labels(placed.rest, piece)
     return released(table, plan, placed, caveats=caveats)
+
+
+def _in_population(plan: GeneralizationPlan, population: Any) -> GeneralizationPlan:
+    """Return a plan that is counted in a population; without one, in that which it was learned with, if it is still there."""
+    if population is not None:
+        plan = replace(plan, requirements=among(plan.requirements, population))  # type: ignore[type-var]
+    for one in maps(plan.requirements):
+        if one.population is None:
+            raise InputError(
+                f"The plan was asked for {one}, which is counted among the people of a population. Give one: population=..., or "
+                "--population FILE."
+            )
+    return plan
 
 
 def _has_labels_of_data(table: Table) -> bool:

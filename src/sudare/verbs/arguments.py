@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sudare.errors import ParameterError
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.k_map import KMap, maps
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
@@ -22,9 +23,11 @@ def requirements_given(requirements: object, verb: str) -> list[BlockRequirement
         raise ParameterError(f"{verb} needs at least one requirement, such as KAnonymity(5).")
     asked: list[BlockRequirement] = []
     for one in given:
-        if not isinstance(one, KAnonymity | LDiversity | TCloseness):
+        if not isinstance(one, KAnonymity | KMap | LDiversity | TCloseness):
             raise ParameterError(
-                f"{verb} needs requirements of blocks: KAnonymity, LDiversity or TCloseness. Got {one!r} instead."
+                f"{verb} needs requirements of blocks: KAnonymity, LDiversity, TCloseness or KMap. Got {one!r} instead."
             )
         asked.append(one)
+    if len(maps(asked)) > 1:
+        raise ParameterError(f"{verb} counts in one population: give one KMap.")
     return asked

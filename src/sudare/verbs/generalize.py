@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from sudare.attacks.attack import attack_all
+from sudare.attacks.k_map import known_of
 from sudare.attacks.knowing import known_to_the_holder
 from sudare.attacks.population import is_weighted, population
+from sudare.attacks.published import people_of
 from sudare.engines.relational import Relational
 from sudare.errors import InputError
 from sudare.generalization.efforts import Effort
 from sudare.generalization.full_domain import Measure
+from sudare.generalization.mapped import learn_mapped
 from sudare.generalization.methods import Method, method_of, parameters_of
 from sudare.generalization.problem import Problem
 from sudare.ledger.blocks import RecordedBlocks
@@ -29,6 +32,7 @@ from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.plan import Plan
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.certificate import Certificate
+from sudare.privacy.k_map import maps, of_blocks
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.privacy.uniqueness import joining_columns, nearly_unique_values
@@ -63,6 +67,7 @@ from sudare.verbs.units import (
     UNSEEN_UNITS,
     learn_by_unit,
     refuse_few_units,
+    refuse_mapped_units,
     refuse_ties,
     rows_with_unit,
     unit_of,
@@ -82,6 +87,10 @@ MAY_BE_KNOWN = (
 MEANS = (
     "The mean of a block tells of its members together what their range does not: who knows the values of all but one of them knows "
     "that one's, too, as far as a mean is not rounded. And a second release of some of these people tells by its means the values of the others."
+)
+MAPPED = (
+    "k-map counts the people of a population that the holder has. It protects from who does not know whether somebody is in the table: who knows "
+    "that is told no more than k-anonymity hides, which may be nothing."
 )
 MAX_LOOKED_AT = 10**6  # values of a column that is only passed on
 IN_ORDER = "rows stand in the order of their published values"
@@ -166,7 +175,14 @@ def generalized(
             decision=decision,
             caveats=caveats,
         )
-    plan = learn_by_unit(table, asked, method) if table.schema.unit else method.learn(table, asked)
+    if table.schema.unit:
+        plan = learn_by_unit(table, asked, method)
+    elif mapped := maps(asked):
+        people = people_of(mapped[0].population, table.schema)
+        known_of(people, table.schema)
+        plan = learn_mapped(table, asked, method, mapped[0], people)
+    else:
+        plan = method.learn(table, asked)
     placed = without_uncovered(plan, table)
     if predict is not None:
         placed.whole.at_once(PREDICTING)  # refused before the rest is done
@@ -191,6 +207,7 @@ def _refuse_what_cannot_be(
     whole = Blocks.of_table(table, [], sensitive_attribute(requirements, table))
     for requirement in requirements:
         requirement.refuse_if_impossible(whole, suppressing=method.suppress > 0)
+    refuse_mapped_units(table, requirements)
 
 
 def released(
@@ -207,6 +224,7 @@ def released(
 
     `asked_of` is what was asked of the method, if the plan was learned just now.
     """
+    refuse_mapped_units(table, plan.requirements)
     refuse_shifts(table)
     refuse_numbers(table)  # a plan may be applied to another table than it was learned from
     whole = placed.whole
@@ -226,6 +244,8 @@ def released(
         caveats = [*caveats, UNSEEN_UNITS.format(table.schema[table.schema.unit].role)]
     if any(table.schema[name].numbers == "means" for name in table.schema.beside().values()):
         caveats = [*caveats, MEANS]
+    if maps(plan.requirements):
+        caveats = [*caveats, MAPPED]
     caveats = [*caveats, *shifts.caveats()]
     not_promised = (*BY_METHOD.get(plan.method, (KNOWN_METHOD,)), KNOWN_MODEL, *caveats)
     declared = Declared(
@@ -317,7 +337,8 @@ def _record(
 ) -> dict[str, Any]:
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
     table, (utility, records) = whole.table, _utility(whole, predict)
-    bound = _bound(table, plan.requirements) if isinstance(whole, Located) else None
+    asked = of_blocks(plan.requirements)
+    bound = _bound(table, asked) if isinstance(whole, Located) else None
     return {
         "records": records,
         "measured": certificate.measured,
@@ -329,7 +350,7 @@ def _record(
         "retry": None,
         "method": method_record(whole, plan, asked_of, utility["distortion"], bound),
         **plan.record(),
-        "warnings": [*plan.warnings, *_warnings(table, plan.requirements), *alone_with_intervals(table)],
+        "warnings": [*plan.warnings, *_warnings(table, asked), *alone_with_intervals(table)],
         "attacks": {
             "input": attack_all(table, table.schema, harmless_by_attribute(plan.requirements, table.schema)),
             "output": certificate.attacks["output"],
@@ -372,7 +393,7 @@ def _is_looked_at(table: Table, name: str) -> bool:
 def _knowing(whole: Located, plan: GeneralizationPlan) -> dict[str, Any]:
     """Try what somebody can who knows the method; a tree of cuts with nothing kept together was cut strictly."""
     strict = isinstance(plan, CutPlan) and not (plan.branches[:, 1] == REST).any()
-    return known_to_the_holder(whole, list(plan.requirements), plan.method, strict=strict)
+    return known_to_the_holder(whole, of_blocks(plan.requirements), plan.method, strict=strict)
 
 
 def _report(whole: Places, release: Release) -> str:

@@ -15,6 +15,7 @@ from sudare.generalization.problem import Problem
 from sudare.generalization.refining import DIVIDING, OPENING
 from sudare.plans.generalization import GeneralizationPlan, Places
 from sudare.privacy.blocks import Blocks
+from sudare.privacy.k_map import of_blocks
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 
 ROUNDING = 1e-9
@@ -40,7 +41,7 @@ def method_record(
     record = {"name": plan.method, **asked}
     if not asked or not plan.search:
         return record | {"text": None}
-    mondrian = _mondrian(whole, plan.requirements)
+    mondrian = _mondrian(whole, of_blocks(plan.requirements))
     found = {
         "parts": plan.search["parts"],
         "minimal_in": [kind for kind in CHANGES if kind in plan.search["settled"]],

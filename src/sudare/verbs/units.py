@@ -27,6 +27,7 @@ from sudare.noise.keystream import Keystream
 from sudare.plans.generalization import GeneralizationPlan, Located
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.k_map import maps
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
@@ -70,6 +71,15 @@ def refuse_units(table: Table, verb: str) -> None:
             f"{table.source.name}: {verb} protects rows one by one, and '{table.schema.unit}' says which of them are of one "
             f"{table.schema[table.schema.unit].role}. Use generalize or materialize; or keep one row of each, and make '{table.schema.unit}' "
             "an identifier."
+        )
+
+
+def refuse_mapped_units(table: Table, asked: Sequence[object]) -> None:
+    """Refuse a population whose people would be counted for persons or households."""
+    if table.schema.unit is not None and maps(asked):
+        raise InputError(
+            f"{table.source.name}: {maps(asked)[0]} counts the people that a row could be of, and rows of one {table.schema[table.schema.unit].role} are "
+            "protected together. Ask for k-anonymity."
         )
 
 

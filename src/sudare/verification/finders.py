@@ -13,16 +13,19 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 
+from sudare.attacks.k_map import k_map
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import TableLaw
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.k_map import KMap, maps
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.attribute import Attribute, Role
+from sudare.tables.csv_rows import as_meant
 from sudare.tables.schema import Schema
 from sudare.tables.text import listed
 from sudare.verification import recount, recount_close, recount_laws, recount_views
@@ -36,6 +39,7 @@ ALONE = (
     "this is what each view leaves by itself; that they leave enough together was verified when they were made, and cannot "
     "be from the views, of which none shows who is in which blocks of all"
 )
+UNCOUNTED = "this is what was promised; give the population, and it is counted: KMap(k, population=...)"
 PROVEN = "this is what each view leaves by itself; together they leave {:g} or more, whoever is in which of their blocks"
 
 
@@ -45,7 +49,10 @@ PROVEN = "this is what each view leaves by itself; together they leave {:g} or m
 def find_in_blocks(table: PublishedTable, asked: Sequence[Promise], schema: Schema) -> list[Finding]:
     """Recount the blocks of one table, and say what they have of each requirement."""
     by_attribute: dict[str | None, list[Promise]] = {}
+    mapped = {one: _find_map(one, table, schema) for one in maps(asked)}
     for requirement in dict.fromkeys(asked):
+        if requirement in mapped:
+            continue
         name = None if isinstance(requirement, KAnonymity) else sensitive_of(requirement, schema, table)
         by_attribute.setdefault(name, []).append(requirement)
     worst: dict[Promise, Finding] = {}
@@ -56,7 +63,7 @@ def find_in_blocks(table: PublishedTable, asked: Sequence[Promise], schema: Sche
                 finding = _find(requirement, blocks, column, schema)
                 before = worst.setdefault(requirement, finding)
                 worst[requirement] = min(before, finding, key=_order)
-    findings = [_bounded(worst[requirement], requirement) for requirement in asked]
+    findings = [mapped.get(one) or _bounded(worst[one], one) for one in asked]  # type: ignore[call-overload]
     return _with_distinct_names(findings, asked, schema)
 
 
@@ -125,6 +132,16 @@ def sensitive_of(requirement: Promise, schema: Schema, table: PublishedTable) ->
     if name not in table.columns:
         raise InputError(f"{table.where} has no column '{name}', which the schema calls sensitive.")
     return name
+
+
+def _find_map(requirement: KMap, table: PublishedTable, schema: Schema) -> Finding:
+    """Count the people of a population whom labels cover, by the code that outsiders' attacks read labels with."""
+    words = str(requirement)
+    if requirement.population is None:
+        return Finding(words, requirement.name, requirement.k, True, {}, UNCOUNTED)
+    rows = as_meant(table.rows) if table.from_csv else table.rows
+    found = k_map(rows, schema, population=requirement.population)
+    return Finding(words, requirement.name, found.k, found.k >= requirement.k, dict(found.worst))
 
 
 def _find_k(requirement: KAnonymity, blocks: RecountedBlocks) -> Finding:
