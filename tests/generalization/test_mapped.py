@@ -59,7 +59,12 @@ def test_labels_cover_k_people(
         with pytest.raises(sd.RequirementError, match="there are only"):
             sd.generalize(table, asked, method)
         return
-    release = sd.generalize(table, asked, method)
+    try:
+        release = sd.generalize(table, asked, method)
+    except sd.RequirementError:  # not even what all have in common is had by so many people
+        one_block = sd.generalize(table, sd.KAnonymity(sample.height), "mondrian")
+        assert fewest(one_block.frame(), people) < k
+        return
     assert fewest(release.frame(), people) >= k
     assert release.certificate.measured == {"k_map": k}
     assert release.verification.measured["k_map"] == fewest(release.frame(), people)
