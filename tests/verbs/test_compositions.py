@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -194,3 +195,79 @@ def test_a_value_that_all_persons_of_a_composition_have_is_not_published() -> No
     with pytest.raises(sd.RequirementError):
         sd.generalize(sd.read(visits, person), [sd.KAnonymity(3), sd.LDiversity(2)])
     assert sd.generalize(sd.read(visits, person), sd.KAnonymity(3)).frame().height == 48
+
+
+# -- what somebody finds who knows some of a person's visits -------------------------------------------------
+
+
+VISITS = st.lists(st.tuples(*map(st.integers, (0, 0, 0, 0), (5, 3, 1, 2))), min_size=4, max_size=18)
+
+
+def may_be(visits: list[tuple[int, int]], rows: list[tuple[Any, Any]], tree: sd.Hierarchy) -> bool:
+    """Tell whether somebody's published rows may be these visits, each of them another row; by trying all ways."""
+    return any(
+        all(
+            _says(age, label[0], tree) and str(label[1]) in (str(sex), "*")
+            for (age, sex), label in zip(visits, some, strict=True)
+        )
+        for some in itertools.permutations(rows, len(visits))
+    )
+
+
+def _says(age: int, label: Any, tree: sd.Hierarchy) -> bool:
+    path = next(row for row in tree.rows() if row[0] == str(age))
+    return str(label) in path
+
+
+@settings(max_examples=40, deadline=None)
+@given(VISITS, st.integers(2, 3))
+def test_who_knows_some_visits_of_a_person_finds_k(rows: list[tuple[int, ...]], k: int) -> None:
+    """Whatever visits somebody knows of a person, k persons or more may have had them: km-anonymity for every m."""
+    tree = sd.Hierarchy.intervals(range(4), width=2)
+    own = sd.Schema.from_roles(
+        person="pid", quasi=QUASI, sensitive=["ill"], linked={"pid": True}, hierarchies={"age": tree}
+    )
+    frame = frame_of(rows).rename({"hid": "pid"})
+    if frame.group_by("pid").len()["len"].max() > 5:  # type: ignore[operator]
+        return
+    try:
+        release = sd.generalize(sd.read(frame, own), sd.KAnonymity(k), suppress=0.5)
+    except sd.RequirementError:
+        return
+    published = defaultdict(list)
+    for row in release.frame().iter_rows(named=True):
+        published[row["pid"]].append((row["age"], row["sex"]))
+    sizes = {len(own_rows) for own_rows in published.values()}
+    for _, person in frame.group_by("pid"):
+        visits = person.select(QUASI).rows()
+        if len(visits) not in sizes:
+            continue  # persons with so many visits were left out
+        for m in range(1, len(visits) + 1):
+            for known in itertools.combinations(visits, m):
+                finds = sum(
+                    len(own_rows) >= m and may_be(list(known), own_rows, tree)
+                    for own_rows in published.values()
+                )
+                assert finds == 0 or finds >= k
+
+
+def test_visits_that_are_not_linked_carry_nothing_by_which_they_could_be() -> None:
+    """Rows of a person with several visits are among those of k persons each, and no column says which belong together."""
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame(
+        {
+            "pid": np.repeat(np.arange(60), 3),
+            "age": rng.integers(20, 60, 180),
+            "sex": rng.choice(["f", "m"], 180),
+        }
+    ).with_columns(ill=pl.Series(rng.choice(["a", "b", "c"], 180)))
+    own = sd.Schema.from_roles(person="pid", quasi=QUASI, sensitive=["ill"])
+    release = sd.generalize(sd.read(frame, own), sd.KAnonymity(4))
+    assert release.frame().columns == [*QUASI, "ill"]
+    located = release.plan.locate(sd.read(frame, own))
+    blocks = dict(zip(map(tuple, located.counts.codes.tolist()), located.block_of.tolist(), strict=True))
+    codes = [located.table.rows.column(name).codes.tolist() for name in located.counts.names]
+    persons = defaultdict(set)
+    for pid, *key in zip(frame["pid"].to_list(), *codes, strict=True):
+        persons[blocks[tuple(key)]].add(pid)
+    assert min(map(len, persons.values())) >= 4
