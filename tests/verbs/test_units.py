@@ -298,3 +298,29 @@ def test_a_ledger_does_not_add_epsilons_of_persons_to_epsilons_of_rows(tmp_path:
     sd.materialize(sd.read(visits(), rows), asked, ledger=ledger)
     with pytest.raises(sd.SudareError, match="counts its epsilon in rows, and this one in persons"):
         sd.materialize(sd.read(visits(), of_persons()), asked, ledger=ledger)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_row_number_that_keeps_households_together_is_refused(shuffled: bool) -> None:
+    """Members stand next to each other in a survey's file, and so they do in the order of its row numbers."""
+    frame = households(300)
+    frame = (frame.sample(fraction=1, shuffle=True, seed=1) if shuffled else frame).with_row_index("row")
+    own = sd.Schema(attributes={**SCHEMA.attributes, "row": sd.Attribute(role="other")})
+    if shuffled:
+        assert "row" in sd.generalize(sd.read(frame, own), sd.KAnonymity(3)).frame().columns
+        return
+    with pytest.raises(sd.RequirementError, match="In the order of 'row'"):
+        sd.generalize(sd.read(frame, own), sd.KAnonymity(3))
+
+
+@pytest.mark.parametrize("twin", ["h1 ", " h1", "ｈ1"])
+def test_identifiers_that_only_look_different_are_refused(twin: str) -> None:
+    frame = households(60)
+    own = frame.with_columns(
+        hid=pl.when(pl.int_range(frame.height) == 0).then(pl.lit(twin)).otherwise(pl.col("hid")),
+    )
+    own = own.with_columns(
+        hid=pl.when(pl.int_range(frame.height) == 1).then(pl.lit("h1")).otherwise(pl.col("hid"))
+    )
+    with pytest.raises(sd.InputError, match="differ only by blanks"):
+        sd.generalize(sd.read(own, SCHEMA), sd.KAnonymity(3))

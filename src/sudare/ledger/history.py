@@ -29,6 +29,7 @@ from sudare.ledger.several import Spread
 from sudare.privacy.certificate import Certificate
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
+from sudare.privacy.requirement import sensitive_in
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
@@ -128,7 +129,7 @@ def promise(requirement: object, schema: Schema) -> dict[str, Any] | None:
     """
     if not isinstance(requirement, LDiversity | MultiViewDiversity | TCloseness):
         return None
-    attribute = requirement.attribute or schema.names(Role.sensitive)[0]
+    attribute = sensitive_in(requirement, schema)
     promised: dict[str, Any] = {"attribute": attribute, "text": str(requirement)}
     if not isinstance(requirement, TCloseness) and requirement.kind not in ("recursive", "proximity"):
         promised |= {"measure": requirement.kind, "l": requirement.l}

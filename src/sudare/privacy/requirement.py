@@ -15,6 +15,7 @@ from sudare.errors import InputError, ParameterError
 from sudare.privacy import _kernels
 from sudare.privacy.blocks import Blocks
 from sudare.tables.attribute import Role
+from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 
@@ -118,6 +119,21 @@ def attribute_of(requirement: Requirement[Any], table: Table) -> str:
             f"Name one: attribute='{sensitive[0]}' (--attribute '{sensitive[0]}' on the command line)."
         )
     return sensitive[0]
+
+
+def sensitive_in(requirement: Requirement[Any], schema: Schema) -> str:
+    """Return the sensitive attribute that a requirement speaks of, which has been found to have one.
+
+    >>> from sudare.privacy.l_diversity import LDiversity
+    >>> sensitive_in(LDiversity(2), Schema.from_roles(quasi=["age"], sensitive=["illness"]))
+    'illness'
+    """
+    return requirement.attribute or schema.names(Role.sensitive)[0]
+
+
+def all_sensitive_in(requirements: Sequence[Requirement[Any]], schema: Schema) -> list[str]:
+    """Return the sensitive attributes that requirements speak of, each once."""
+    return list(dict.fromkeys(sensitive_in(one, schema) for one in requirements if one.needs_sensitive))
 
 
 def check_sensitive(requirement: BlockRequirement, blocks: Blocks) -> None:

@@ -17,6 +17,7 @@ from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_map import maps
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
+from sudare.privacy.requirement import sensitive_in
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.attribute import Role, Scalar
 from sudare.tables.hierarchy import Hierarchy
@@ -225,8 +226,7 @@ def _attributes(handed_over: HandedOver, declared: Declared) -> dict[str, Publis
 def _distances(name: str, declared: Declared) -> set[str]:
     """Return in which ways distances between the values of a column are measured."""
     promises = [promise for promise in declared.promises if isinstance(promise, TCloseness)]
-    only = declared.schema.names(Role.sensitive)
-    return {promise.distance for promise in promises if (promise.attribute or only[0]) == name}
+    return {promise.distance for promise in promises if sensitive_in(promise, declared.schema) == name}
 
 
 def _plain(value: Scalar) -> bool | int | float | str:

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
+from sudare.drafting.names import DIGITS, tokens_of
 from sudare.tables.attribute import UNITS, Role
 from sudare.tables.exact import texts
 
@@ -169,8 +170,8 @@ def name_words(name: str) -> set[str]:
     >>> sorted(name_words("homeAddress_2"))
     ['address', 'home', 'homeaddress_2']
     """
-    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[^\W\d_a-zA-Z]+", name)
-    return {part.lower() for part in parts} | {name.lower()}
+    parts = (part.rstrip(DIGITS) for part in tokens_of(name))
+    return {part for part in parts if part} | {name.lower()}
 
 
 def _counts(column: Column) -> pl.Series:

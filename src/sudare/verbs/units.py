@@ -35,7 +35,7 @@ from sudare.tables.exact import exact
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
-from sudare.tables.text import listed
+from sudare.tables.text import listed, shown
 from sudare.verification.findings import Finding, Verification
 from sudare.verification.units import find_by_unit
 
@@ -46,6 +46,10 @@ AGREEING = 0.8
 """The share of units whose rows agree in a column, from which on it is taken to speak of units and not of rows."""
 TIED = 0.01
 """The share of units that rare values of another column may tie together, such as an illness of two in a family."""
+OWN_VALUES = 0.9
+"""The share of rows with a value of their own, from which on the order of a column may be that of the source."""
+BY_CHANCE = 8
+"""Units whose rows are neighbours by chance in some order: with one expected, so many come once in a million."""
 UNSEEN_UNITS = (
     "What is promised is counted in {0}s, each as one, however many rows it has. Which rows are of one {0} is not published: "
     "receivers can recount rows, and what is measured here is what was asked for."
@@ -61,7 +65,22 @@ def unit_of(table: Table) -> str:
             f"{table.source.name}: the {table.schema[unit].role} '{unit}' is missing in some rows, so that nobody knows whose they "
             "are. Fill it in, or leave these rows out."
         )
+    _refuse_blanks(table, unit)
     return unit
+
+
+def _refuse_blanks(table: Table, unit: str) -> None:
+    """Refuse identifiers that differ by blanks around them, or by how they are written: they may well be of one."""
+    values = table[unit].values
+    if values.dtype != pl.String:
+        return
+    alike = values.str.strip_chars().str.normalize("NFKC")
+    if alike.n_unique() < len(values):
+        twins = values.filter(alike == alike.filter(alike.is_duplicated())[0])
+        raise InputError(
+            f"{table.source.name}: in '{unit}', {shown(twins[0])} and {shown(twins[1])} differ only by blanks, or by how they are written, and would be "
+            f"two {table.schema[unit].role}s. Write them alike."
+        )
 
 
 def refuse_units(table: Table, verb: str) -> None:
@@ -101,6 +120,8 @@ def refuse_ties(rows: pl.DataFrame, schema: Schema, asked: Sequence[BlockRequire
     for name in rows.columns:
         if name in (unit, *quasi):
             continue
+        if (near := _neighbours(rows, unit, name)) > max(TIED * several, BY_CHANCE):
+            raise _in_order(schema, name, near, several)
         shared = keys.group_by(unit, name).len("alike").join(sizes, on=unit).filter(pl.col("len") > 1)
         if shared.filter(pl.col("alike") == pl.col("len")).height >= AGREEING * several:
             agreeing.append(name)
@@ -114,6 +135,26 @@ def refuse_ties(rows: pl.DataFrame, schema: Schema, asked: Sequence[BlockRequire
         alone = cells.filter(pl.col(unit).list.len() < k)[unit].explode().n_unique() if cells.height else 0
         if alone:
             raise _tied(schema, agreeing, alone, sizes.height, k)
+
+
+def _neighbours(rows: pl.DataFrame, unit: str, name: str) -> int:
+    """Count the units whose rows stand next to each other in the order of a column that has a value for nearly every row.
+
+    Of pairs of rows in any other order that is one at most, on average: n / 2 pairs, each with a chance of 2 / n.
+    """
+    if rows[name].n_unique() < OWN_VALUES * rows.height:
+        return 0
+    places = rows.select(unit, name).sort(name).with_row_index("place")
+    spans = places.group_by(pl.nth(1)).agg(pl.len().alias("rows"), span=pl.max("place") - pl.min("place") + 1)
+    return spans.filter((pl.col("rows") > 1) & (pl.col("rows") == pl.col("span"))).height
+
+
+def _in_order(schema: Schema, name: str, near: int, of: int) -> RequirementError:
+    role = schema[schema.unit or ""].role
+    return RequirementError(
+        f"In the order of '{name}', the rows of {near:,} of {of:,} {role}s with several stand next to each other: whoever has the output sees "
+        f"which rows belong together. Leave '{name}' out, as an identifier; or publish the {role}s as such: linked = true."
+    )
 
 
 def _tied(schema: Schema, names: Sequence[str], units: int, of: int, k: int) -> RequirementError:

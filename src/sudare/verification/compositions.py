@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sudare.errors import RequirementError
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.promises import Promise
+from sudare.privacy.requirement import all_sensitive_in
 from sudare.tables.attribute import UNITS, Attribute, Role
 from sudare.tables.exact import exact
 from sudare.tables.runs import Runs
@@ -75,9 +76,7 @@ def _refuse_certain(
     """Raise a RequirementError where all persons of a composition have one value in some row: it is certain of each of them."""
     if schema[unit].role != Role.person:
         return  # a value is somebody's in a household, and not the household's
-    sensitive = {
-        one.attribute or schema.names(Role.sensitive)[0] for one in asked if not isinstance(one, KAnonymity)
-    }
+    sensitive = all_sensitive_in(asked, schema)
     for name in sensitive:
         pairs = pl.DataFrame(
             {"composition": composition, "unit": exact(rows[unit]), "value": exact(rows[name])}

@@ -23,6 +23,7 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
+from sudare.privacy.requirement import sensitive_in
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.attribute import Attribute, Role
 from sudare.tables.csv_rows import as_meant
@@ -211,7 +212,7 @@ def _with_distinct_names(findings: list[Finding], asked: Sequence[Promise], sche
 
 def _details(requirement: Promise, schema: Schema) -> tuple[str, ...]:
     if isinstance(requirement, LDiversity | TCloseness):
-        name = requirement.attribute or schema.names(Role.sensitive)[0]
+        name = sensitive_in(requirement, schema)
         if isinstance(requirement, TCloseness):
             return name, requirement.distance, "", ""
         within = f"within={requirement.within}{' relative' if requirement.relative else ''}"

@@ -15,6 +15,7 @@ import polars as pl
 from sudare.errors import RequirementError
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.promises import Promise
+from sudare.privacy.requirement import all_sensitive_in
 from sudare.tables.attribute import Role
 from sudare.tables.exact import exact
 from sudare.tables.runs import PublishedRows, Runs
@@ -54,9 +55,7 @@ def find_by_unit(
 def _refuse_certain(rows: pl.DataFrame, asked: Sequence[Promise], schema: Schema) -> None:
     """Raise a RequirementError where a value of a unit is known by counting: more rows of its block have it than are anybody else's."""
     unit, quasi = schema.unit or "", schema.names(Role.quasi)
-    sensitive = {
-        one.attribute or schema.names(Role.sensitive)[0] for one in asked if not isinstance(one, KAnonymity)
-    }
+    sensitive = all_sensitive_in(asked, schema)
     keys = pl.DataFrame(
         [pl.repeat(0, rows.height, eager=True).alias(EVERY)] + [exact(own) for own in rows.iter_columns()]
     )

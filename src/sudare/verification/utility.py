@@ -11,7 +11,7 @@ from sudare.errors import RequirementError
 from sudare.privacy.certificate import Certificate
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.promises import Promise
-from sudare.tables.attribute import Role
+from sudare.privacy.requirement import sensitive_in
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.utility.labels import utility_of_labels
@@ -48,7 +48,7 @@ def harmless_by_attribute(promises: Sequence[Promise], schema: Schema) -> dict[s
     by_attribute: dict[str, list[str]] = {}
     for promise in promises:
         if isinstance(promise, LDiversity):
-            name = promise.attribute or schema.names(Role.sensitive)[0]
+            name = sensitive_in(promise, schema)
             also = [value for value in promise.harmless if value in by_attribute.get(name, promise.harmless)]
             by_attribute[name] = also
     return by_attribute
