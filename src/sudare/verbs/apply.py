@@ -29,6 +29,7 @@ from sudare.verbs.generalize_views import released_views
 from sudare.verbs.materialize import materialize_design
 from sudare.verbs.randomize import randomize_by_plan
 from sudare.verbs.true_labels import refuse_false_labels
+from sudare.verbs.units import refuse_alike_units
 from sudare.verification.columns import refuse_columns
 
 Unseen = Literal["refuse", "suppress"]
@@ -94,6 +95,7 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse", *, population: An
 
 
 def _applied(plan: GeneralizationPlan | ViewsPlan, table: Table, unseen: Unseen) -> Release:
+    refuse_alike_units(table)
     caveats = [OTHERS_VALUES] if _has_labels_of_data(table) else []
     if isinstance(plan, ViewsPlan):
         views = without_uncovered(plan, table, _covered(plan.locate(table), unseen))

@@ -66,6 +66,7 @@ from sudare.verbs.shifting import Shifts, alone_with_intervals, refuse_shifts, s
 from sudare.verbs.units import (
     UNSEEN_UNITS,
     learn_by_unit,
+    refuse_alike_units,
     refuse_few_units,
     refuse_mapped_units,
     refuse_ties,
@@ -204,6 +205,7 @@ def _refuse_what_cannot_be(
     if predict is not None:
         kind_given(predict, str, "predict", "generalize", "the name of an attribute")
         refuse_unpredictable(table, predict, "'predict' parameter of generalize")
+    refuse_alike_units(table)
     whole = Blocks.of_table(table, [], sensitive_attribute(requirements, table))
     for requirement in requirements:
         requirement.refuse_if_impossible(whole, suppressing=method.suppress > 0)

@@ -23,7 +23,7 @@ from sudare.tables.table import Table, table_given
 from sudare.tables.typed import typed
 from sudare.tables.types import lists_values
 from sudare.tables.undeclared import refuse_undeclared
-from sudare.verbs.units import counts_at_most
+from sudare.verbs.units import counts_at_most, refuse_alike_units
 from sudare.verification.recount_budget import refuse_overspent
 
 __all__ = ["METHODS", "materialize", "materialize_design"]
@@ -96,6 +96,7 @@ def materialize_design(
     """
     ledger_given(ledger)
     design.refuse_other(table)
+    refuse_alike_units(table)
     source = Keystream() if unsafe_seed is None else Keystream.unsafe(unsafe_seed)
     account = Account(design.requirement, source, rows=design.rows)
     whole = {"unit": account.unit, "rows": account.rows, "shares": [{"amount": account.whole}]}

@@ -32,10 +32,11 @@ from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.exact import exact
+from sudare.tables.lookalikes import lookalikes
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
-from sudare.tables.text import listed, shown
+from sudare.tables.text import listed, spelled
 from sudare.verification.findings import Finding, Verification
 from sudare.verification.units import find_by_unit
 
@@ -60,27 +61,46 @@ def unit_of(table: Table) -> str:
     """Return the column that says which rows are protected together; it must say so of every row."""
     unit = table.schema.unit
     assert unit is not None  # or nobody would ask
-    if table[unit].missing:
+    values = table[unit].values
+    if table[unit].missing or (values.dtype.is_float() and values.is_nan().any()):
         raise InputError(
             f"{table.source.name}: the {table.schema[unit].role} '{unit}' is missing in some rows, so that nobody knows whose they "
             "are. Fill it in, or leave these rows out."
         )
-    _refuse_blanks(table, unit)
     return unit
 
 
-def _refuse_blanks(table: Table, unit: str) -> None:
-    """Refuse identifiers that differ by blanks around them, or by how they are written: they may well be of one."""
-    values = table[unit].values
-    if values.dtype != pl.String:
+def refuse_alike_units(table: Table) -> None:
+    """Refuse a table in which one person or household may be written in two ways: it would be counted, and be hidden among, twice."""
+    if table.schema.unit is None:
         return
-    alike = values.str.strip_chars().str.normalize("NFKC")
-    if alike.n_unique() < len(values):
-        twins = values.filter(alike == alike.filter(alike.is_duplicated())[0])
+    unit = unit_of(table)
+    if alike := _alike(table[unit].values):
         raise InputError(
-            f"{table.source.name}: in '{unit}', {shown(twins[0])} and {shown(twins[1])} differ only by blanks, or by how they are written, and would be "
-            f"two {table.schema[unit].role}s. Write them alike."
+            f"{table.source.name}, column '{unit}': {listed(list(alike))} look alike, so that one {table.schema[unit].role} may be counted for "
+            "several. Write each in one way, or number them anew."
         )
+
+
+def _alike(ids: pl.Series) -> tuple[str, ...] | None:
+    """Return some ids that people take for one another; numbers are what they are."""
+    if not (ids.dtype == pl.String or ids.dtype.is_float()):
+        return None
+    texts = (
+        ids
+        if ids.dtype == pl.String
+        else pl.Series([spelled(value) for value in ids.to_list()], dtype=pl.String)
+    )
+    if not texts.str.contains(r"[^\x20-\x7e]").any():  # then this is all that makes texts look alike
+        plain = texts.str.to_lowercase().str.replace_all(" ", "", literal=True)
+        texts = texts.filter(plain.is_duplicated())
+    return next(iter(lookalikes(texts.to_list())), None) or _same(texts)
+
+
+def _same(texts: pl.Series) -> tuple[str, ...] | None:
+    """Return a text that stands for two values, as 0 does for 0.0 and -0.0."""
+    twice = texts.filter(texts.is_duplicated())
+    return (twice[0], twice[0]) if len(twice) else None
 
 
 def refuse_units(table: Table, verb: str) -> None:
@@ -109,29 +129,33 @@ def refuse_ties(rows: pl.DataFrame, schema: Schema, asked: Sequence[BlockRequire
     that all of them may have. So k units must have each such value in every block, as if it were quasi. In any other column, a
     value that several rows of a unit share, and fewer than k units have, ties these rows together.
     """
-    unit, quasi = schema.unit or "", schema.names(Role.quasi)
+    quasi = schema.names(Role.quasi)
     k = max([2, *(one.k for one in asked if isinstance(one, KAnonymity))])
-    keys = pl.DataFrame([exact(column) for column in rows.iter_columns()])
-    sizes = keys.group_by(unit).len()
-    several = sizes.filter(pl.col("len") > 1).height
+    # Columns go by their places: whatever they are called, no name of ours is one of theirs.
+    key = {name: str(place) for place, name in enumerate(rows.columns)}
+    keys = pl.DataFrame([exact(column).alias(key[column.name]) for column in rows.iter_columns()])
+    unit = key[schema.unit or ""]
+    sizes = keys.group_by(unit).len("rows")
+    several = sizes.filter(pl.col("rows") > 1).height
     if not several:
         return
     agreeing = []
     for name in rows.columns:
-        if name in (unit, *quasi):
+        if name in (schema.unit, *quasi):
             continue
-        if (near := _neighbours(rows, unit, name)) > max(TIED * several, BY_CHANCE):
+        if (near := _neighbours(rows, schema.unit or "", name)) > max(TIED * several, BY_CHANCE):
             raise _in_order(schema, name, near, several)
-        shared = keys.group_by(unit, name).len("alike").join(sizes, on=unit).filter(pl.col("len") > 1)
-        if shared.filter(pl.col("alike") == pl.col("len")).height >= AGREEING * several:
+        own = key[name]
+        shared = keys.group_by(unit, own).len("alike").join(sizes, on=unit).filter(pl.col("rows") > 1)
+        if shared.filter(pl.col("alike") == pl.col("rows")).height >= AGREEING * several:
             agreeing.append(name)
             continue
-        rare = keys.group_by(name).agg(pl.n_unique(unit).alias("units")).filter(pl.col("units") < k)
-        tied = shared.filter(pl.col("alike") > 1).join(rare, on=name, nulls_equal=True)[unit].n_unique()
+        rare = keys.group_by(own).agg(pl.n_unique(unit).alias("units")).filter(pl.col("units") < k)
+        tied = shared.filter(pl.col("alike") > 1).join(rare, on=own, nulls_equal=True)[unit].n_unique()
         if tied > TIED * several:
             raise _tied(schema, [name], tied, sizes.height, k)
     if agreeing:
-        cells = keys.group_by(*quasi, *agreeing).agg(pl.col(unit).unique())
+        cells = keys.group_by([key[name] for name in (*quasi, *agreeing)]).agg(pl.col(unit).unique())
         alone = cells.filter(pl.col(unit).list.len() < k)[unit].explode().n_unique() if cells.height else 0
         if alone:
             raise _tied(schema, agreeing, alone, sizes.height, k)

@@ -24,8 +24,6 @@ from sudare.verification.files import PublishedTable
 from sudare.verification.finders import find_in_blocks
 from sudare.verification.findings import Finding
 
-EVERY = "\0all"
-"""No column is called so."""
 MAX_WHOLE = 10**9
 """What a unit weighs at most, in whole numbers: so that rounding shares of it matters to nobody."""
 
@@ -56,19 +54,19 @@ def _refuse_certain(rows: pl.DataFrame, asked: Sequence[Promise], schema: Schema
     """Raise a RequirementError where a value of a unit is known by counting: more rows of its block have it than are anybody else's."""
     unit, quasi = schema.unit or "", schema.names(Role.quasi)
     sensitive = all_sensitive_in(asked, schema)
-    keys = pl.DataFrame(
-        [pl.repeat(0, rows.height, eager=True).alias(EVERY)] + [exact(own) for own in rows.iter_columns()]
+    blocks = [str(i) for i in range(len(quasi))]
+    known = pl.DataFrame(
+        [pl.repeat(0, rows.height, eager=True).alias("all")]
+        + [exact(rows[name]).alias(key) for name, key in zip(quasi, blocks, strict=True)]
     )
-    blocks = [EVERY, *quasi]
+    blocks = ["all", *blocks]
     for name in sensitive:
-        largest = [
-            keys.group_by(*blocks, own).len(own + " rows").group_by(blocks).agg(pl.max(own + " rows"))
-            for own in (unit, name)
-        ]
-        every = keys.group_by(blocks).len("all rows")
-        for own in largest:
-            every = every.join(own, on=blocks, nulls_equal=True)
-        if (every[unit + " rows"] + every[name + " rows"] > every["all rows"]).any():
+        keys = known.with_columns(exact(rows[unit]).alias("unit"), exact(rows[name]).alias("value"))
+        every = keys.group_by(blocks).len("rows")
+        for own in ("unit", "value"):
+            largest = keys.group_by(*blocks, own).len("rows").group_by(blocks).agg(pl.max("rows").alias(own))
+            every = every.join(largest, on=blocks, nulls_equal=True)
+        if (every["unit"] + every["value"] > every["rows"]).any():
             raise RequirementError(
                 f"In a block, more rows have one value of '{name}' than are of others than one {schema[unit].role}: it is certain of that one. "
                 "Nothing is released."
