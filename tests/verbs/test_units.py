@@ -195,6 +195,25 @@ def test_a_value_that_is_certain_by_counting_is_not_published() -> None:
         sd.generalize(sd.read(often, schema), [sd.KAnonymity(3), sd.LDiversity(3)])
 
 
+def test_what_ties_rows_together_only_with_other_columns_is_refused() -> None:
+    numbers = np.random.default_rng(3)
+
+    def agreed(share: float) -> list[int]:  # of 200 households of two, such a share has one of 15 values
+        first, own = numbers.integers(15, size=(2, 200))
+        second = np.where(numbers.random(200) < share, first, own)
+        return [int(value) for pair in zip(first, second, strict=True) for value in pair]
+
+    def people(share: float) -> sd.Table:
+        columns = {"hid": [i // 2 for i in range(400)], "age": [30 + i % 2 for i in range(400)]}
+        names = {"doctor": agreed(share), "school": agreed(share)}
+        schema = sd.Schema.from_roles(household="hid", quasi=["age"], other=[*names])
+        return sd.read(pl.DataFrame(columns | names), schema)
+
+    assert sd.generalize(people(0.0), sd.KAnonymity(3)).holder["unit"]["looked_up"]["by_ties"]
+    with pytest.raises(sd.RequirementError, match=r"agree in 'doctor', 'school'"):
+        sd.generalize(people(0.7), sd.KAnonymity(3))
+
+
 @pytest.mark.parametrize("role", ["unit", "quasi", "sensitive", "other"])
 @pytest.mark.parametrize(
     "name", ["all", "len", "rows", "units", "unit", "alike", "value", "all rows", "\0all", "0"]

@@ -45,6 +45,8 @@ WHOLE = math.lcm(*range(1, 20))
 """What a unit weighs: up to 19 rows share it without a rest, and what is lost with more matters to nobody."""
 AGREEING = 0.8
 """The share of units whose rows agree in a column, from which on it is taken to speak of units and not of rows."""
+MOSTLY = 0.5
+"""The share of units whose rows agree in a column, from which on it is looked at together with others."""
 TIED = 0.01
 """The share of units that rare values of another column may tie together, such as an illness of two in a family."""
 OWN_VALUES = 0.9
@@ -127,7 +129,7 @@ def refuse_ties(rows: pl.DataFrame, schema: Schema, asked: Sequence[BlockRequire
 
     Where the rows of most units agree in a column, such as a household's region, whoever knows its members looks for a value
     that all of them may have. So k units must have each such value in every block, as if it were quasi. In any other column, a
-    value that several rows of a unit share, and fewer than k units have, ties these rows together.
+    value that several rows of a unit share, and fewer than k units have, ties these rows together; so do values of several columns that mostly agree.
     """
     quasi = schema.names(Role.quasi)
     k = max([2, *(one.k for one in asked if isinstance(one, KAnonymity))])
@@ -139,37 +141,45 @@ def refuse_ties(rows: pl.DataFrame, schema: Schema, asked: Sequence[BlockRequire
     several = sizes.filter(pl.col("rows") > 1).height
     if not several:
         return
-    agreeing = []
-    for name in rows.columns:
-        if name in (schema.unit, *quasi):
-            continue
-        if (near := _neighbours(rows, schema.unit or "", name)) > max(TIED * several, BY_CHANCE):
-            raise _in_order(schema, name, near, several)
-        own = key[name]
-        shared = keys.group_by(unit, own).len("alike").join(sizes, on=unit).filter(pl.col("rows") > 1)
-        if shared.filter(pl.col("alike") == pl.col("rows")).height >= AGREEING * several:
-            agreeing.append(name)
-            continue
+
+    def agree(names: Sequence[str]) -> int:
+        """Count the units whose rows agree in columns; refuse those of which rare values tie rows together."""
+        own = [key[name] for name in names]
+        shared = keys.group_by(unit, *own).len("alike").join(sizes, on=unit).filter(pl.col("rows") > 1)
+        units = shared.filter(pl.col("alike") == pl.col("rows")).height
+        if len(names) == 1 and units >= AGREEING * several:
+            return units
         rare = keys.group_by(own).agg(pl.n_unique(unit).alias("units")).filter(pl.col("units") < k)
         tied = shared.filter(pl.col("alike") > 1).join(rare, on=own, nulls_equal=True)[unit].n_unique()
         if tied > TIED * several:
-            raise _tied(schema, [name], tied, sizes.height, k)
+            raise _tied(schema, names, tied, sizes.height, k)
+        return units
+
+    passed = [name for name in rows.columns if name not in (schema.unit, *quasi)]
+    for name in passed:
+        if (near := _neighbours(keys[unit], rows[name])) > max(TIED * several, BY_CHANCE):
+            raise _in_order(schema, name, near, several)
+    of_units = {name: agree([name]) for name in passed}
+    agreeing = [name for name, units in of_units.items() if units >= AGREEING * several]
     if agreeing:
         cells = keys.group_by([key[name] for name in (*quasi, *agreeing)]).agg(pl.col(unit).unique())
         alone = cells.filter(pl.col(unit).list.len() < k)[unit].explode().n_unique() if cells.height else 0
         if alone:
             raise _tied(schema, agreeing, alone, sizes.height, k)
+    mostly = [name for name, units in of_units.items() if units > MOSTLY * several]
+    if len(mostly) > max(1, len(agreeing)):  # as an outsider would take them together
+        agree(mostly)
 
 
-def _neighbours(rows: pl.DataFrame, unit: str, name: str) -> int:
+def _neighbours(units: pl.Series, values: pl.Series) -> int:
     """Count the units whose rows stand next to each other in the order of a column that has a value for nearly every row.
 
     Of pairs of rows in any other order that is one at most, on average: n / 2 pairs, each with a chance of 2 / n.
     """
-    if rows[name].n_unique() < OWN_VALUES * rows.height:
+    if values.n_unique() < OWN_VALUES * len(values):
         return 0
-    places = rows.select(unit, name).sort(name).with_row_index("place")
-    spans = places.group_by(pl.nth(1)).agg(pl.len().alias("rows"), span=pl.max("place") - pl.min("place") + 1)
+    places = pl.DataFrame({"unit": units.gather(values.arg_sort())}).with_row_index("place")
+    spans = places.group_by("unit").agg(pl.len().alias("rows"), span=pl.max("place") - pl.min("place") + 1)
     return spans.filter((pl.col("rows") > 1) & (pl.col("rows") == pl.col("span"))).height
 
 
