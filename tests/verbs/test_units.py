@@ -257,6 +257,35 @@ def test_one_person_is_not_counted_for_two(ids: list[object], linked: bool) -> N
         sd.apply(plan, sd.read(table, schema))
 
 
+def test_a_ledger_refuses_a_second_release_by_which_values_of_a_person_become_certain(tmp_path: Path) -> None:
+    visits = {(30, "N"): [["hiv"] * 10], (30, "S"): [[*"bcdbcdbcda", "hiv"]] * 3}
+    visits |= {(60, "N"): [[*"efgefgefga", "hiv"]] * 3, (60, "S"): [[*"abcdefg", "hiv"]] * 4}
+    rows = [
+        (f"{age}{place}{number}", age, place, ill)
+        for (age, place), persons in visits.items()
+        for number, ills in enumerate(persons)
+        for ill in ills
+    ]
+    table = pl.DataFrame(rows, schema=["pid", "age", "zip", "ill"], orient="row")
+
+    def release(known: str, dropped: str) -> sd.Release:
+        schema = sd.Schema.from_roles(person="pid", quasi=[known], identifier=[dropped], sensitive=["ill"])
+        return sd.generalize(sd.read(table, schema), [sd.KAnonymity(4), sd.LDiversity(2)], "mondrian")
+
+    by_age, by_zip = release("age", "zip"), release("zip", "age")
+    young, north = (
+        Counter(rows.filter(pl.col(name).cast(pl.String) == value)["ill"])
+        for rows, name, value in ((by_age.frame(), "age", "30"), (by_zip.frame(), "zip", "N"))
+    )
+    # The only young one in the north came ten times; for seven of these both blocks have nothing but HIV in common.
+    assert (young & north).total() - (young & north)["hiv"] == 3
+
+    ledger = sd.Ledger(tmp_path / "ledger.db")
+    by_age.write(tmp_path / "by age", ledger=ledger, receiver="a")
+    with pytest.raises(sd.RequirementError, match=r"protects persons .* no rule is known"):
+        by_zip.write(tmp_path / "by zip", ledger=ledger, receiver="a")
+
+
 def test_a_row_that_is_nobodys_is_refused() -> None:
     frame = households().with_columns(hid=pl.when(pl.col("age") == 40).then(None).otherwise("hid"))
     with pytest.raises(sd.InputError, match="the household 'hid' is missing in some rows"):

@@ -28,6 +28,8 @@ class ShownAttributes:
     quasi: frozenset[str]
     others: frozenset[str]
     promises: tuple[RecordedPromise, ...]
+    unit: str | None = None
+    """Whose rows it protects together, if it does."""
 
     @classmethod
     def by(cls, release: Recorded) -> ShownAttributes:
@@ -38,6 +40,7 @@ class ShownAttributes:
             frozenset(name for view in views for name in view.quasi),
             frozenset(name for view in views for name in view.others),
             tuple(release.body.promises),
+            release.body.certificate.unit,
         )
 
     @property
@@ -95,6 +98,7 @@ def refuse_conflicts(
 ) -> None:
     """Refuse a new release that cannot go together with earlier ones of an attribute, whatever its blocks would be."""
     every = [*map(ShownAttributes.by, releases), new]
+    _refuse_units(every, attribute)
     _refuse_roles(every, attribute)
     _refuse_other_states(releases, table)
     _refuse_joinable(every, attribute)
@@ -107,6 +111,17 @@ def refuse_conflicts(
                     f"Release {one.seq} promises {promised.text}, and no rule is known by which that survives a second "
                     f"release of '{attribute}'. Give it to receivers who were declared apart."
                 )
+
+
+def _refuse_units(every: Sequence[ShownAttributes], attribute: str) -> None:
+    """Refuse promises to persons or households: somebody's rows are in several blocks, and their values may be certain by counting."""
+    for one in every:
+        if one.unit is not None:
+            numbers = [str(other.seq) for other in every if other.seq != one.seq]
+            raise RequirementError(
+                f"Release {one.seq} protects {one.unit}s with all their rows, and no rule is known by which that survives a second release "
+                f"of '{attribute}', here with release {', '.join(numbers)}. Give it to receivers who were declared apart."
+            )
 
 
 def _refuse_roles(every: Sequence[ShownAttributes], attribute: str) -> None:
