@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import os
 import pickle
 import sqlite3
 import struct
@@ -317,3 +318,12 @@ def test_a_file_that_begins_as_another_kind_in_its_text(tmp_path: Path) -> None:
 def test_utf_32_with_its_mark(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_bytes("name\nJosé\n".encode("utf-32"))
     assert sd.read(tmp_path / "p.csv").frame().rows() == [("José",)]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", ["people.csv", "people.json", "people.xlsx", "people.zip"])
+def test_a_pipe_is_refused_and_not_waited_for(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+
+    with pytest.raises(sd.InputError, match="is no plain file"):
+        sd.read(tmp_path / name)

@@ -158,6 +158,11 @@ def test_risks_of_persons_are_not_those_of_their_many_rows(
         assert "1.3%" not in text  # of 78 rows
         assert "4.2%" not in text  # of 24 rows
     assert "fewer than" not in page
+    found = release.holder["unit"]["looked_up"]["by_ties"]
+    for ties, tied in found.items():
+        assert f"published rows agree in {ties}" in page
+        assert f"is right for {tied['named']:.1%}" in page
+    assert linked is bool(found)
     assert ("k = 24 in records" in page) is not linked
 
 

@@ -115,6 +115,8 @@ def existing(source: str | Path) -> Path:
     path = Path(source)
     if not path.exists():
         raise InputError(f"{path}: there is no such file.")
+    if not (path.is_file() or path.is_dir()):
+        raise InputError(f"{path} is no plain file. Write what comes out of it to a file, and give that.")
     return path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sudare.reports.evidence_known import Evidence, where
-from sudare.reports.evidence_risks import KNOWING, POPULATION, noise_of, risks_of
+from sudare.reports.evidence_risks import KNOWING, POPULATION, TIES, noise_of, risks_of
 from sudare.reports.frameworks import Topic
 from sudare.tables.attribute import Role
 from sudare.tables.text import listed
@@ -106,7 +106,9 @@ def _shared(evidence: Evidence, size: int) -> str:
 def _linking(evidence: Evidence) -> list[str]:
     if evidence.pview is not None:
         return noise_of(evidence)
-    return _lines(evidence, "Prosecutor", "Journalist", "Marketer", POPULATION, "Pk game", "Intersection")
+    return _lines(
+        evidence, "Prosecutor", "Journalist", "Marketer", POPULATION, TIES, "Pk game", "Intersection"
+    )
 
 
 def _inference(evidence: Evidence) -> list[str]:

@@ -10,6 +10,7 @@ from sudare.reports.generalization import PopulationLine, population_lines
 from sudare.reports.words import times_as_likely
 
 POPULATION = "Population behind the sample, estimated"
+TIES = "All rows"
 
 
 class Risk(NamedTuple):
@@ -66,6 +67,7 @@ def _risks_of_blocks(
             f"at most {1 / unit['alike']['input']:.1%}",
             f"at most {1 / unit['alike']['output']:.1%}, counted in {unit['role']}s",
         )
+        yield from _risks_of_ties(unit["role"], unit["looked_up"])
     else:
         yield from _risks_of_records(before["reidentification"], after["reidentification"], known)
     for name, own in after.get("homogeneity", {}).items():
@@ -74,6 +76,30 @@ def _risks_of_blocks(
             known,
             f"certain for {before['homogeneity'][name]['share']:.1%}",
             f"certain for {own['share']:.1%}",
+        )
+
+
+def _risks_of_ties(role: str, looked_up: Mapping[str, Any]) -> Iterator[Risk]:
+    """Say what looking up persons or households with all their rows found, in the worst way to tie rows together."""
+    ties, worst = max(
+        looked_up["by_ties"].items(),
+        key=lambda tied: (tied[1]["alone"], tied[1]["learned"], tied[1]["named"]),
+        default=("", None),
+    )
+    if worst is not None:
+        yield Risk(
+            f"{TIES} of a {role} looked up together",
+            f"the quasi values of all of them, and that published rows agree in {ties}",
+            "not tried",
+            f"all rows of {worst['alone']:,} of {looked_up['known']:,} are found; who names a group of rows for every {role} is right for "
+            f"{worst['named']:.1%}",
+        )
+    for name, certain in looked_up["certain"].items():
+        yield Risk(
+            f"Homogeneity of {name}, by {role}",
+            "the same",
+            "not tried",
+            f"some value is certain of {certain:,} of {looked_up['known']:,}",
         )
 
 
