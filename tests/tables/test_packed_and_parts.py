@@ -228,3 +228,15 @@ def test_links_and_folders_in_a_folder(tmp_path: Path) -> None:
     (folder / "b.csv").unlink()
     (folder / "b.csv").mkdir()
     assert "b.csv is a folder, and a folder of parts has plain files alone." in refused(folder)
+
+
+def test_lines_with_ever_new_keys_are_refused_before_they_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compare(*_: object, **__: object) -> None:
+        raise AssertionError("the keys of every line are compared with all before")
+
+    monkeypatch.setattr(pl, "scan_ndjson", compare)
+    (tmp_path / "people.jsonl").write_text("\n".join(f'{{"key {i}": {i}}}' for i in range(10_001)))
+
+    assert "its objects have 10,001 keys" in refused(tmp_path / "people.jsonl")

@@ -15,6 +15,8 @@ from sudare.tables.parquet_files import MAX_COLUMNS, refuse_bomb
 from sudare.tables.text import shown
 from sudare.tables.text_files import MAX_DEPTH, nesting, parse_json
 
+CHUNK = 2**23  # bytes that are looked through at a time
+KEY = r'"[^"\\]*(?:\\.[^"\\]*)*"\s*:'
 BOM = b"\xef\xbb\xbf"
 KINDS = {str: "texts", bool: "truth values", dict: "objects", list: "arrays"}
 
@@ -73,10 +75,21 @@ def _content(path: Path, ending: str) -> bytes:
 
 
 def _read_lines(path: Path, content: bytes) -> pl.DataFrame:
+    # Before polars looks, which compares the keys of every line with all before.
+    _refuse_columns(path, _keys(content), content.count(b"\n") + 1, len(content))
     columns = pl.scan_ndjson(content, infer_schema_length=None).collect_schema()
-    _refuse_columns(path, len(columns), content.count(b"\n") + 1, len(content))
     _refuse_mixed(path, content, [name for name, dtype in columns.items() if dtype == pl.String])
     return pl.read_ndjson(content, schema=columns)
+
+
+def _keys(content: bytes) -> int:
+    """Count the different keys of lines; no more, once they are too many."""
+    keys, at = pl.Series([], dtype=pl.String), 0
+    while at < len(content) and len(keys) <= MAX_COLUMNS:
+        end = content.find(b"\n", at + CHUNK) + 1 or len(content)
+        some = pl.Series([content[at:end].decode(errors="replace")])
+        keys, at = pl.concat([keys, some.str.extract_all(KEY).explode().drop_nulls()]).unique(), end
+    return len(keys)
 
 
 def _refuse_mixed(path: Path, content: bytes, texts: list[str]) -> None:
