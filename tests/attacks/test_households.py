@@ -238,6 +238,12 @@ def test_nothing_ties_rows_together() -> None:
         ({"unit": "hid", "ties": ["rent"]}, "no column 'rent', which is said to tie rows together"),
         ({"unit": "family"}, "the schema does not mention 'hid'"),
         ({"unit": "hid", "k": 0}, "must be a whole number of 1 or more"),
+        ({"unit": ["hid"]}, "must be the name of a column. Got list"),
+        ({"unit": "hid", "ties": "rent"}, "no column 'rent', which is said to tie rows together"),
+        *(
+            ({"unit": "hid", "ties": wrong}, "'ties' .* must be the names of columns")
+            for wrong in (5, [], [None], {})
+        ),
     ],
 )
 def test_what_it_cannot_do(options: dict[str, Any], message: str) -> None:

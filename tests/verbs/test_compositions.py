@@ -271,3 +271,11 @@ def test_visits_that_are_not_linked_carry_nothing_by_which_they_could_be() -> No
     for pid, *key in zip(frame["pid"].to_list(), *codes, strict=True):
         persons[blocks[tuple(key)]].add(pid)
     assert min(map(len, persons.values())) >= 4
+
+
+def test_somebody_with_more_rows_than_can_be_made_alike_is_refused_in_words() -> None:
+    visits = pl.DataFrame({"pid": [0, 1] * 5_001, "age": [30] * 10_002, "sex": ["f"] * 10_002})
+    schema = sd.Schema.from_roles(person="pid", quasi=["age", "sex"], linked={"pid": True})
+
+    with pytest.raises(sd.RequirementError, match=r"some persons have 5,001 rows, and 5,000 are the most"):
+        sd.generalize(sd.read(visits, schema), sd.KAnonymity(2))

@@ -21,6 +21,7 @@ from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.promises import promise_from_json
 from sudare.privacy.requirement import whole_number
 from sudare.tables.attribute import Attribute, Role
+from sudare.tables.given import kind_given
 from sudare.tables.notebook import ShownFigures
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
@@ -132,6 +133,10 @@ def households(
     >>> found.candidates, found.alone
     ({1: 3}, 3)
     """
+    if unit is not None:
+        kind_given(unit, str, "unit", "the households attack", "the name of a column")
+    if ties is not None:
+        ties = _names(ties)
     unit = schema.unit if unit is None else unit
     if unit is None:
         raise ParameterError(
@@ -174,6 +179,16 @@ def _households(
             for name in sensitive
         },
     )
+
+
+def _names(ties: object) -> list[str]:
+    """Return the columns that tie rows together, each once, or refuse what names none."""
+    names = [ties] if isinstance(ties, str) else list(ties) if isinstance(ties, list | tuple) else []
+    if not names or not all(isinstance(name, str) for name in names):
+        raise ParameterError(
+            f"The 'ties' parameter of the households attack must be the names of columns. Got {ties!r} instead."
+        )
+    return list(dict.fromkeys(names))
 
 
 def _promised(output: Output) -> int:

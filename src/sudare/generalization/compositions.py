@@ -21,7 +21,7 @@ from sudare.generalization.merging import merged
 from sudare.generalization.methods import Method, Minimal
 from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.generalization.recoding import Recoding
-from sudare.plans.compositions import CompositionsPlan, Units
+from sudare.plans.compositions import MAX_MEMBERS, CompositionsPlan, Units
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
@@ -41,6 +41,7 @@ def learn_compositions(
     """Learn blocks of units, each of k with one composition, in which the other requirements hold of the rows of each label."""
     k = max([1, *(one.k for one in asked if isinstance(one, KAnonymity))])
     table = with_hierarchies(_without_rare_sizes(table, unit, k, method.suppress))
+    _refuse_too_many_rows(table, unit)
     own = replace(method, suppress=0.0, deal=False) if isinstance(method, Minimal) else method
     rows, quasi = table.rows, table.names(Role.quasi)
     assert isinstance(rows, Memory)
@@ -48,6 +49,17 @@ def learn_compositions(
     units = Units.in_memory(table, tuples)
     learned = [_Learned.of(table, units, size, k, asked, own) for size in np.unique(units.sizes).tolist()]
     return _joined(table, quasi, asked, method, learned)
+
+
+def _refuse_too_many_rows(table: Table, unit: str) -> None:
+    """Refuse units whose rows, side by side, would be more columns than a table has."""
+    rows, quasi = int(table.counts([unit]).weights.max()), len(table.names(Role.quasi))
+    if rows * quasi > MAX_MEMBERS:
+        role = table.schema[unit].role
+        raise RequirementError(
+            f"{table.source.name}: some {role}s have {rows:,} rows, and {MAX_MEMBERS // quasi:,} are the most that can be made alike one by one. "
+            "Publish rows that do not say which belong together: linked = false."
+        )
 
 
 def _without_rare_sizes(table: Table, unit: str, k: int, suppress: float) -> Table:
