@@ -127,6 +127,16 @@ def test_an_error_is_no_missing_value(tmp_path: Path, error: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [(b't="e"', b"t='e'"), (b't="e"', b't = "e"'), (b"<v>#", b'<v xml:space="preserve">#')],
+)
+def test_an_error_is_none_however_its_cell_is_written(tmp_path: Path, own: bytes, other: bytes) -> None:
+    path = excel(tmp_path / "p.xlsx", [["a", "b"], [1, "x"], [2, "#REF!"]])
+    changed(path, {"xl/worksheets/sheet1.xml": lambda xml: xml.replace(own, other)})
+    assert "cell B3: it has the error #REF!" in refused(path)
+
+
 def test_the_table_may_stand_anywhere_on_its_sheet(tmp_path: Path) -> None:
     rows = [[], [], [None, "a", "b"], [None, 1, "x"], [None, None, "y"], [None, None, None]]
     path = excel(tmp_path / "p.xlsx", rows, lambda book: setattr(book.active["G9"], "number_format", "0.00"))

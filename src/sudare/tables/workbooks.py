@@ -42,11 +42,13 @@ NEEDED = re.compile(
 RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 # No sign of these can stand for many tags: so they take no longer for a file that is made to be slow.
 FORMULA = rb"<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]*+</(?:\w+:)?f>)\s*+"
-ERROR = re.compile(rb'<(?:\w+:)?c\b(?=[^<>]*?\bt="e")([^<>]*+)>(?:%s)?<(?:\w+:)?v>([^<]*)<' % FORMULA)
+IS_ERROR, IS_TEXT = (rb"""\bt\s*=\s*["']%s["']""" % kind for kind in (b"e", b"str"))
+VALUE = rb"<(?:\w+:)?v\b[^<>/]*+"
+ERROR = re.compile(rb"<(?:\w+:)?c\b(?=[^<>]*?%s)([^<>]*+)>(?:%s)?%s>([^<]*)<" % (IS_ERROR, FORMULA, VALUE))
 NEVER_CALCULATED = re.compile(
-    rb"<(?:\w+:)?c\b([^<>]*+)>%s(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?</(?:\w+:)?c>" % FORMULA
+    rb"<(?:\w+:)?c\b([^<>]*+)>%s(?:%s/>|%s></(?:\w+:)?v\s*>)?</(?:\w+:)?c\s*>" % (FORMULA, VALUE, VALUE)
 )
-REFERENCE = re.compile(rb'\br="([A-Z]+[0-9]+)"')
+REFERENCE = re.compile(rb"""\br\s*=\s*["']([A-Z]+[0-9]+)["']""")
 ODS_ERROR = re.compile(rb'calcext:value-type="error"[^<>]*>\s*<text:p>([^<]*)<')
 ODS_MERGED = re.compile(rb'table:number-(?:columns|rows)-spanned="(?:[2-9]|[1-9][0-9]+)"')
 
@@ -162,7 +164,7 @@ def _refuse_faults(content: bytes, where: str) -> None:
                 f"{where}, cell {_reference(cell[1])}: it has the error {cell[2].decode(errors='replace')}. Fix the formula, or empty the cell."
             )
     for cell in NEVER_CALCULATED.finditer(content):
-        if b't="str"' not in cell[1]:  # whose result is a text without signs
+        if not re.search(IS_TEXT, cell[1]):  # whose result is a text without signs
             raise InputError(
                 f"{where}, cell {_reference(cell[1])}: its formula was never calculated. Open the file in a spreadsheet program, and "
                 "save it there."
