@@ -401,3 +401,18 @@ def test_the_extra_is_asked_for_at_once(tmp_path: Path, monkeypatch: pytest.Monk
         match=r"Reading an Excel workbook needs an optional part. Install it: pip install 'sudare\[files\]'",
     ):
         sd.read(path)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "calcext:value-type='error'><text:p>Err:502<",
+        'calcext:value-type="error"><text:p text:style-name="P1">Err:502<',
+        'calcext:value-type="error"><text:p><',
+    ],
+)
+def test_errors_of_opendocument_however_they_are_written(tmp_path: Path, markup: str) -> None:
+    path = ods(tmp_path / "p.ods", [names("a", "b"), names("x", "y"), names("z", "here")])
+    old, new = b"><text:p>here<", f" {markup}".encode()
+    changed(path, {"content.xml": lambda xml: xml.replace(old, new)})
+    assert "a cell has the error" in refused(path)

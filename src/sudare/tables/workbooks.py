@@ -49,8 +49,8 @@ NEVER_CALCULATED = re.compile(
     rb"<(?:\w+:)?c\b([^<>]*+)>%s(?:%s/>|%s></(?:\w+:)?v\s*>)?</(?:\w+:)?c\s*>" % (FORMULA, VALUE, VALUE)
 )
 REFERENCE = re.compile(rb"""\br\s*=\s*["']([A-Z]+[0-9]+)["']""")
-ODS_ERROR = re.compile(rb'calcext:value-type="error"[^<>]*>\s*<text:p>([^<]*)<')
-ODS_MERGED = re.compile(rb'table:number-(?:columns|rows)-spanned="(?:[2-9]|[1-9][0-9]+)"')
+ODS_ERROR = re.compile(rb"""\bvalue-type\s*=\s*["']error["'][^<>]*+>(?:\s*+<text:p\b[^<>]*+>([^<]*+))?""")
+ODS_MERGED = re.compile(rb"""table:number-(?:columns|rows)-spanned\s*=\s*["'](?:[2-9]|[1-9][0-9]+)["']""")
 
 KINDS = {
     **{str: "texts", bool: "truth values", dt.date: "dates", dt.datetime: "dates"},
@@ -178,10 +178,9 @@ def _reference(attributes: bytes) -> str:
 
 def _refuse_ods_faults(content: bytes, where: str) -> None:
     for cell in ODS_ERROR.finditer(content):
-        if cell[1] != NOT_AVAILABLE.encode():
-            raise InputError(
-                f"{where}: a cell has the error {cell[1].decode(errors='replace')}. Fix the formula, or empty the cell."
-            )
+        shown_as = (cell[1] or b"of a formula").decode(errors="replace")
+        if shown_as != NOT_AVAILABLE:
+            raise InputError(f"{where}: a cell has the error {shown_as}. Fix the formula, or empty the cell.")
     if ODS_MERGED.search(content):
         raise InputError(
             f"{where}: cells are merged, so that only the first of them has a value. Unmerge them, and fill all of them."
