@@ -286,6 +286,18 @@ def test_a_ledger_refuses_a_second_release_by_which_values_of_a_person_become_ce
         by_zip.write(tmp_path / "by zip", ledger=ledger, receiver="a")
 
 
+@pytest.mark.parametrize("method", ["minimal", "full-domain"])
+def test_no_more_records_are_left_out_than_are_allowed(method: str) -> None:
+    rows = [(0, 99, "m")] * 90 + [(person, 30, "f") for person in range(1, 41)]
+    trees = {"age": sd.Hierarchy.suppress([30, 99]), "sex": sd.Hierarchy.suppress(["f", "m"])}
+    schema = sd.Schema.from_roles(person="pid", quasi=["age", "sex"], hierarchies=trees)
+    table = sd.read(pl.DataFrame(rows, schema=["pid", "age", "sex"], orient="row"), schema)
+
+    with pytest.raises(sd.RequirementError, match=r"90 of 130 records would be left out.*suppress=0\.693"):
+        sd.generalize(table, sd.KAnonymity(3), method, suppress=0.1)
+    assert sd.generalize(table, sd.KAnonymity(3), method, suppress=0.7).frame().height == 40
+
+
 def test_a_row_that_is_nobodys_is_refused() -> None:
     frame = households().with_columns(hid=pl.when(pl.col("age") == 40).then(None).otherwise("hid"))
     with pytest.raises(sd.InputError, match="the household 'hid' is missing in some rows"):

@@ -218,11 +218,24 @@ def learn_by_unit(table: Table, asked: Sequence[BlockRequirement], method: Metho
     located = plan.locate(table).at_once("Persons and households are counted")
     if attribute := sensitive_attribute(asked, table):
         located = located.with_column(attribute)
+    _refuse_left_out(table, located, method)
     failing = _failing(table, located, asked, attribute)
     if not failing(located.block_of).any():
         return plan
     problem = Problem.of(located.table, asked, located.counts)
     return merged(Recoding.of(plan.method, problem, located.block_of), failing).plan(asked)
+
+
+def _refuse_left_out(table: Table, located: Located, method: Method) -> None:
+    """Refuse to leave out more records than are allowed: a method, for which those of one unit weigh less, may take them for few."""
+    records = int(located.counts.weights.sum())
+    left_out = int(located.counts.weights[located.block_of < 0].sum())
+    if left_out > method.suppress * records:
+        role = table.schema[unit_of(table)].role
+        raise RequirementError(
+            f"{table.source.name}: {left_out:,} of {records:,} records would be left out, those of few {role}s with many, and 'suppress' lets "
+            f"{method.suppress:.1%} be. Allow suppress={math.ceil(1000 * left_out / records) / 1000:g}, or leave nobody out: suppress=0."
+        )
 
 
 def _failing(
