@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
 
 import sudare.compiled
 import sudare.kernels
-from sudare.kernels import below, kernel, seeded, share
+import sudare.linked
+from sudare.kernels import below, kernel, seeded, share, step
 
 SHOW_FORMS = """
 import sys
@@ -37,10 +39,10 @@ for name, module in sorted(sys.modules.items()):
 
 CALLED = (
     "attacks._kernels.mark_blocks attacks._kernels.add_records attacks._kernels.fit "
-    "generalization._kernels.sweep generalization._improve._improve generalization._mondrian._mondrian generalization._refine._refine "
+    "generalization._kernels._sweep generalization._improve._improve generalization._mondrian._mondrian generalization._refine._refine "
     "generalization._anneal._anneal generalization._reopen._reopen generalization._grow._grow generalization._grow._find_nearest "
-    "generalization._cells.closed generalization._fractional.best_blocks generalization._fractional.solve "
-    "generalization._fractional.disjoint "
+    "generalization._cells._close generalization._fractional.best_blocks generalization._fractional._solve "
+    "generalization._fractional._take_disjoint "
     "generalization._lattice.divide generalization._lattice.weigh "
     "generalization._views.cut_views generalization._paper_views.cut_views "
     "noise._categories.retain noise._categories.alias_tables noise._categories.exchange "
@@ -48,8 +50,8 @@ CALLED = (
     "noise._exponential.fill_laplace noise._exponential.fill_gaussian noise._exponential.choose "
     "pview._boxes.arrange pview._boxes.bounds pview._boxes.count pview._boxes.weigh pview._boxes.spread pview._boxes.put "
     "pview._boxes.errors pview._mondrian.grow pview._dawa.interval_errors pview._dawa.cheapest "
-    "pview._pairs.weigh_pairs pview._pairs.keys_of pview._pairs.rake pview._pairs.draw_given "
-    "plans.cuts._routed "
+    "pview._pairs.weigh_pairs pview._pairs.rake pview._pairs.draw_given "
+    "plans._cuts.routed "
     "privacy._kernels.block_meets privacy._kernels.entropies privacy._kernels.recursive_ls "
     "privacy._kernels.distances privacy._kernels.largest_windows "
     "privacy._views.block_sets privacy._views.keep_common privacy._views.weigh "
@@ -103,7 +105,7 @@ def ask(tmp_path: Path) -> Callable[..., str]:
     """A package of one kernel and one step, whose answer is given: what a process gets, and how often it found it compiled."""
     package = tmp_path / "sudare"
     package.mkdir()
-    for module in (sudare.compiled, sudare.kernels):
+    for module in (sudare.compiled, sudare.kernels, sudare.linked):
         shutil.copy(module.__file__, package)
     (package / "__init__.py").touch()
     (package / "a_kernel.py").write_text(CALLER)
@@ -127,6 +129,32 @@ def test_what_was_compiled_is_used_until_a_step_of_another_file_changes(
         "2 0",
         "2 1",
     ]
+
+
+@step
+def twice(x: int) -> int:  # pragma: no cover
+    return 2 * x
+
+
+@step
+def four_times(x: int) -> int:  # pragma: no cover
+    return twice(twice(x))
+
+
+@kernel
+def eight_times(x: int) -> int:  # pragma: no cover
+    return twice(four_times(x))
+
+
+def test_only_kernels_become_machine_code() -> None:
+    """A step is a part of each kernel that calls it, also by way of other steps."""
+    eight_times._cache = NullCache()  # type: ignore[attr-defined]
+    assert [eight_times(x) for x in (0, 1, -3)] == [0, 8, -24]
+    ready = {}
+    for function in (twice, four_times, eight_times):
+        (form,) = function.overloads.values()  # type: ignore[attr-defined]
+        ready[function] = form.library._codegen._engine.is_symbol_defined(form.fndesc.llvm_func_name)
+    assert ready == {twice: False, four_times: False, eight_times: True}
 
 
 @kernel

@@ -11,8 +11,10 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from sudare.compiled import Compiled
+from sudare.linked import Linked
 
 Array = np.ndarray[Any, Any]
 
@@ -31,17 +33,23 @@ _BY_KERNELS: Any = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper
 
 def step(function: F) -> F:
     """Compile what only kernels call: neither Python nor a later process needs it by itself."""
-    return cast(F, njit(**_BY_KERNELS)(function))
+    return cast(F, njit(pipeline_class=Linked, **_BY_KERNELS)(function))
 
 
 def fast_step(function: F) -> F:
-    """Compile a step whose sums may be added up in any order."""
+    """Compile a step whose sums may be added up in any order: in the same one for all kernels, so it is made ready by itself."""
     return cast(F, njit(fastmath=True, **_BY_KERNELS)(function))
 
 
 def inlined(function: F) -> F:
     """Compile it as a part of each kernel or step that calls it."""
     return cast(F, njit(nogil=True, inline="always")(function))
+
+
+def both(function: F) -> F:
+    """Leave it to Python as it is, and compile it for kernels that call it."""
+    compiled: F = register_jitable(function)
+    return compiled
 
 
 @inlined
@@ -58,11 +66,11 @@ def popcount(word: Any) -> Any:  # pragma: no cover
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel
-def slots_for(items: int) -> int:  # pragma: no cover
+@both
+def slots_for(items: int) -> int:
     """Return the size of a hash table for so many items: a power of two, at most half of it in use.
 
-    >>> int(slots_for(5))
+    >>> slots_for(5)
     16
     """
     slots = 2

@@ -76,6 +76,6 @@ def _load_member(context: Any, builder: Any, kind: _Lent, address: Any, name: st
 
 def _uncounted(context: Any, builder: Any, kind: types.Array, value: Any) -> Any:
     """Return an array that is not told to be held: counting who holds it would take longer than most of what steps do with it."""
-    array = context.make_array(kind)(context, builder, value=value)
-    array.meminfo = cgutils.get_null_value(array.meminfo.type)
-    return array._getvalue()
+    holder = context.data_model_manager[kind].get_field_position("meminfo")
+    nobody = cgutils.get_null_value(value.type.elements[holder])
+    return builder.insert_value(value, nobody, holder)

@@ -110,7 +110,6 @@ def _comes_before(
     return bool(of_u < of_v or (of_u == of_v and prices[u] > prices[v]))
 
 
-@kernel
 def solve(
     start: Array,
     listed: Array,
@@ -119,19 +118,35 @@ def solve(
     prices: Array,
     shares: Array,
     steps: int,
-) -> Array:  # pragma: no cover
+) -> Array:
     """Go on with prices and shares, in place, towards the solution; return the mean of the later prices, which swings less.
 
     Block i has the units `listed[start[i]:start[i + 1]]`. Chambolle & Pock's primal-dual method: prices rise where units are used
     too little, shares where blocks are worth more than they cost, with a step for each unit and block.
     """
+    times = np.bincount(listed, minlength=len(weights)).astype(np.float64)
+    size = np.diff(np.append(0, np.cumsum(weights[listed]))[start]).astype(np.float64)
+    mean, used, ahead = np.zeros((3, len(weights)))
+    _solve(start, listed, cost, weights, prices, shares, steps, times, size, used, ahead, mean)
+    return mean
+
+
+@kernel
+def _solve(
+    start: Array,
+    listed: Array,
+    cost: Array,
+    weights: Array,
+    prices: Array,
+    shares: Array,
+    steps: int,
+    times: Array,
+    size: Array,
+    used: Array,
+    ahead: Array,
+    mean: Array,
+) -> None:  # pragma: no cover
     m, blocks = weights.size, cost.size
-    times, size = np.zeros(m), np.zeros(blocks)
-    for b in range(blocks):
-        for j in range(start[b], start[b + 1]):
-            times[listed[j]] += 1.0
-            size[b] += weights[listed[j]]
-    mean, used, ahead = np.zeros(m), np.zeros(m), np.zeros(m)
     for done in range(steps):
         for u in range(m):
             used[u] = 0.0
@@ -149,13 +164,17 @@ def solve(
             for j in range(start[b], start[b + 1]):
                 worth += weights[listed[j]] * ahead[listed[j]]
             shares[b] = max(shares[b] + worth / size[b] / PRICE, 0.0)
-    return mean
+
+
+def disjoint(start: Array, listed: Array, order: Array, units: int) -> Array:
+    """Take blocks in this order that have no unit of one before; return the block of each unit, -1 for none."""
+    block_of = np.full(units, -1, dtype=np.int64)
+    _take_disjoint(start, listed, order, block_of)
+    return block_of
 
 
 @kernel
-def disjoint(start: Array, listed: Array, order: Array, units: int) -> Array:  # pragma: no cover
-    """Take blocks in this order that have no unit of one before; return the block of each unit, -1 for none."""
-    block_of = np.full(units, -1, dtype=np.int64)
+def _take_disjoint(start: Array, listed: Array, order: Array, block_of: Array) -> None:  # pragma: no cover
     blocks = 0
     for b in order:
         free = True
@@ -165,4 +184,3 @@ def disjoint(start: Array, listed: Array, order: Array, units: int) -> Array:  #
             for j in range(start[b], start[b + 1]):
                 block_of[listed[j]] = blocks
             blocks += 1
-    return block_of

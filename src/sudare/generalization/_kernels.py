@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,18 @@ def meet(trees: Trees, a: int, x: int, y: int, level: int) -> int:  # pragma: no
     return level
 
 
-@kernel
-def block_levels(leaves: Array, block_of: Array, blocks: int, trees_: Trees) -> Array:  # pragma: no cover
+def block_levels(leaves: Array, block_of: Array, blocks: int, trees: Trees) -> Array:
     """Return the lowest level at which the units of each block are alike, attribute by attribute."""
-    trees = lent(trees_)
     levels = np.zeros((blocks, leaves.shape[1]), dtype=np.int16)
-    first = np.full(blocks, -1, dtype=np.int64)
+    _raise_levels(leaves, block_of, np.full(blocks, -1, dtype=np.int64), trees, levels)
+    return levels
+
+
+@kernel
+def _raise_levels(
+    leaves: Array, block_of: Array, first: Array, trees_: Trees, levels: Array
+) -> None:  # pragma: no cover
+    trees = lent(trees_)
     for u in range(leaves.shape[0]):
         b = block_of[u]
         if b < 0:
@@ -39,7 +45,6 @@ def block_levels(leaves: Array, block_of: Array, blocks: int, trees_: Trees) -> 
             first[b] = u
         for a in range(leaves.shape[1]):
             levels[b, a] = meet(trees, a, leaves[first[b], a], leaves[u, a], levels[b, a])
-    return levels
 
 
 @inlined
@@ -52,58 +57,90 @@ def tuple_number(units: Units, u: int, levels: Array) -> Any:  # pragma: no cove
     return number
 
 
-@kernel
-def sweep(units_: Units, limits_: Limits, choices: Array, by_value: bool) -> Array:  # pragma: no cover
+class Groups(NamedTuple):
+    """The groups at one choice of levels, and a hash table that numbers them (see `slot_of`); made once for all choices."""
+
+    choice_at: Array
+    number_at: Array
+    group_at: Array
+    group_of: Array
+    """Of each unit that is left."""
+    size: Array
+    block: Array
+    """Which block each group becomes; -1 for none."""
+    histogram: Array
+
+    @classmethod
+    def room_for(cls, units: Units, by_value: bool) -> Groups:
+        m = len(units.weights)
+        slots = slots_for(m)
+        return cls(
+            choice_at=np.full(slots, -1, dtype=np.int64),
+            number_at=np.empty(slots, dtype=np.uint64),
+            group_at=np.empty(slots, dtype=np.int64),
+            group_of=np.empty(m, dtype=np.int64),
+            size=np.empty(m, dtype=np.int64),
+            block=np.empty(m, dtype=np.int64),
+            histogram=np.zeros((m if by_value else 1, units.values), dtype=np.int64),
+        )
+
+
+def sweep(units: Units, limits: Limits, choices: Array, by_value: bool) -> Array:
     """Let every unit climb only as far as it must to find company.
 
     `choices` are the level vectors by rising cost. At each, the units that are left are grouped by their
     generalized values, and every group that meets the limits becomes a block. Returns the block of each unit
     (-1 for what is left over).
     """
-    units, limits = lent(units_), lent(limits_)
-    weights, sensitive, m = units.weights, units.sensitive, units.weights.size
-    slots = slots_for(m)
-    choice_at = np.full(slots, -1, dtype=np.int64)
-    number_at = np.empty(slots, dtype=np.uint64)
-    group_at = np.empty(slots, dtype=np.int64)
-    group_of = np.empty(m, dtype=np.int64)
-    size = np.empty(m, dtype=np.int64)
-    block = np.empty(m, dtype=np.int64)
-    histogram = np.zeros((m if by_value else 1, units.values), dtype=np.int64)
+    m = len(units.weights)
     block_of = np.full(m, -1, dtype=np.int64)
-    left = np.arange(m)
-    remaining, blocks = m, 0
+    _sweep(units, limits, choices, by_value, np.arange(m), Groups.room_for(units, by_value), block_of)
+    return block_of
+
+
+@kernel
+def _sweep(
+    units_: Units,
+    limits_: Limits,
+    choices: Array,
+    by_value: bool,
+    left: Array,
+    groups: Groups,
+    block_of: Array,
+) -> None:  # pragma: no cover
+    units, limits, g = lent(units_), lent(limits_), lent(groups)
+    weights, sensitive, histogram = units.weights, units.sensitive, g.histogram
+    remaining, blocks = left.size, 0
     for choice in range(choices.shape[0]):
         if remaining == 0:
             break
-        groups = 0
+        count = 0
         for i in range(remaining):
             u = left[i]
             number = tuple_number(units, u, choices[choice])
-            slot = slot_of(number, choice, choice_at, number_at)
-            if choice_at[slot] != choice:
-                choice_at[slot], number_at[slot], group_at[slot] = choice, number, groups
-                size[groups] = 0
+            slot = slot_of(number, choice, g.choice_at, g.number_at)
+            if g.choice_at[slot] != choice:
+                g.choice_at[slot], g.number_at[slot], g.group_at[slot] = choice, number, count
+                g.size[count] = 0
                 for value in range(histogram.shape[1] if by_value else 0):
-                    histogram[groups, value] = 0
-                groups += 1
-            g = group_at[slot]
-            group_of[i] = g
-            size[g] += weights[u]
+                    histogram[count, value] = 0
+                count += 1
+            group = g.group_at[slot]
+            g.group_of[i] = group
+            g.size[group] += weights[u]
             if by_value:
-                histogram[g, sensitive[u]] += weights[u]
-        for g in range(groups):
-            block[g] = -1
-            if meets(histogram[g if by_value else 0], size[g], limits):
-                block[g] = blocks
+                histogram[group, sensitive[u]] += weights[u]
+        for group in range(count):
+            g.block[group] = -1
+            if meets(histogram[group if by_value else 0], g.size[group], limits):
+                g.block[group] = blocks
                 blocks += 1
         kept = 0
         for i in range(remaining):
             u = left[i]
-            if block[group_of[i]] >= 0:
-                block_of[u] = block[group_of[i]]
+            if g.block[g.group_of[i]] >= 0:
+                block_of[u] = g.block[g.group_of[i]]
             else:
                 left[kept] = u
                 kept += 1
         remaining = kept
-    return block_of

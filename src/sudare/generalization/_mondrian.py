@@ -26,11 +26,35 @@ class Stack(NamedTuple):
     level: Array
 
     @classmethod
-    def room_for(cls, units: Units) -> Stack:
-        """Make room for as many as there can be: no two have a unit in common."""
-        m, n = units.leaves.shape
-        start, stop, number = np.empty((3, m), dtype=np.int64)
-        return cls(start, stop, number, np.empty((m, n), dtype=np.int16))
+    def of(cls, within: Array, order: Array, within_levels: Array) -> tuple[Stack, int]:
+        """Begin with the blocks that there are, also return how many; with room for all parts: no two have a unit in common."""
+        start, stop, number = np.zeros((3, len(within)), dtype=np.int64)
+        level = np.zeros((len(within), within_levels.shape[1]), dtype=np.int16)
+        blocks, begin, units = np.unique(within[order], return_index=True, return_counts=True)
+        inside = blocks >= 0
+        top = int(inside.sum())
+        start[:top], stop[:top], number[:top] = begin[inside], (begin + units)[inside], np.arange(top)
+        level[:top] = within_levels[blocks[inside]]
+        return cls(start, stop, number, level), top
+
+
+class Made(NamedTuple):
+    """The parts and branches so far, with room for some more, and how many there are."""
+
+    parts: Array
+    branches: Array
+    numbers: Array
+    """Of parts that are still to be cut, of parts, of branches and of blocks."""
+
+    @classmethod
+    def room_for(cls, units: Units, begun: int) -> Made:
+        m = len(units.weights)
+        parts, branches = np.empty((2, m + int(units.trees.size.max()) + 1, 3), dtype=np.int64)
+        return cls(parts, branches, np.array([begun, begun, 0, 0]))
+
+    def doubled(self) -> Made:
+        parts, branches = (np.concatenate([rows, np.empty_like(rows)]) for rows in self[:2])
+        return Made(parts, branches, self.numbers)
 
 
 class Children(NamedTuple):
@@ -65,15 +89,14 @@ def mondrian(
     is; -1 where it is not), and the branches (from which part, by which node or -1 for what stays together, to which).
     """
     order = np.argsort(within, kind="stable")
-    levels = np.ascontiguousarray(within_levels, dtype=np.int16)
-    room = np.empty((2, len(order)), dtype=np.int64)
-    level = np.empty(levels.shape[1], dtype=np.int64)
-    stack, children = Stack.room_for(units), Children.room_for(units)
-    block_of, scratch = room
-    parts, branches = _mondrian(
-        units, limits, strict, within, levels, order, block_of, scratch, level, stack, children
-    )
-    return block_of, parts, branches
+    block_of, scratch = np.full((2, len(order)), -1, dtype=np.int64)
+    level = np.empty(within_levels.shape[1], dtype=np.int64)
+    stack, begun = Stack.of(within, order, within_levels)
+    children, made = Children.room_for(units), Made.room_for(units, begun)
+    while not _mondrian(units, limits, strict, order, block_of, scratch, level, stack, children, made):
+        made = made.doubled()
+    _, parts, branches, _ = made.numbers
+    return block_of, made.parts[:parts], made.branches[:branches]
 
 
 @kernel
@@ -81,30 +104,19 @@ def _mondrian(
     units_: Units,
     limits_: Limits,
     strict: bool,
-    within: Array,
-    within_levels: Array,
     order: Array,
     block_of: Array,
     scratch: Array,
     level: Array,
     stack_: Stack,
     children: Children,
-) -> tuple[Array, Array]:  # pragma: no cover
-    units, limits, stack, c = lent(units_), lent(limits_), lent(stack_), lent(children)
-    trees, m, n = units.trees, order.size, level.size
-    parts, branches = np.empty((m, 3), dtype=np.int64), np.empty((m, 3), dtype=np.int64)
-    made, branched, top, blocks, begin = 0, 0, 0, 0, 0
-    for i in range(m):
-        block_of[i] = -1
-        if i + 1 == m or within[order[i + 1]] != within[order[i]]:
-            if within[order[i]] >= 0:
-                stack.start[top], stack.stop[top], stack.number[top] = begin, i + 1, made
-                for a in range(n):
-                    stack.level[top, a] = within_levels[within[order[i]], a]
-                top += 1
-                made += 1
-            begin = i + 1
-    while top > 0:
+    made_: Made,
+) -> bool:  # pragma: no cover
+    """Go on until all is cut, or there is no room for more parts; tell which."""
+    units, limits, stack, c, made = lent(units_), lent(limits_), lent(stack_), lent(children), lent(made_)
+    trees, n = units.trees, level.size
+    top, parts, branches, blocks = made.numbers[0], made.numbers[1], made.numbers[2], made.numbers[3]
+    while top > 0 and parts + c.size.size <= made.parts.shape[0]:
         top -= 1
         start, stop, number = stack.start[top], stack.stop[top], stack.number[top]
         for a in range(n):
@@ -122,16 +134,14 @@ def _mondrian(
         if best < 0:
             for i in range(start, stop):
                 block_of[order[i]] = blocks
-            parts[number, 0], parts[number, 1], parts[number, 2] = -1, 0, blocks
+            made.parts[number, 0], made.parts[number, 1], made.parts[number, 2] = -1, 0, blocks
             blocks += 1
             continue
         below = level[best] - 1
-        parts[number, 0], parts[number, 1], parts[number, 2] = best, below, -1
+        made.parts[number, 0], made.parts[number, 1], made.parts[number, 2] = best, below, -1
         count = _count_children(order[start:stop], best, below, units, c)
         _fates(count, limits, strict, c)
         _clear(count, c)
-        if made + count + 1 > parts.shape[0]:
-            parts, branches = _doubled(parts, count), _doubled(branches, count)
         # Lay the parts out one after the other: each child that falls, then what stays together.
         rest = c.size.size - 1
         for i in range(count):
@@ -146,15 +156,15 @@ def _mondrian(
             if i < count and c.fate[part] == 0:
                 continue
             if c.room[part] > 0:
-                stack.start[top], stack.stop[top], stack.number[top] = place, place + c.room[part], made
+                stack.start[top], stack.stop[top], stack.number[top] = place, place + c.room[part], parts
                 for a in range(n):
                     stack.level[top, a] = level[a]
                 stack.level[top, best] = below if i < count else -1 - level[best]
-                branches[branched, 0], branches[branched, 1] = number, part if i < count else -1
-                branches[branched, 2] = made
+                made.branches[branches, 0], made.branches[branches, 2] = number, parts
+                made.branches[branches, 1] = part if i < count else -1
                 top += 1
-                branched += 1
-                made += 1
+                branches += 1
+                parts += 1
             c.at[part] = place
             place += c.room[part]
         for i in range(start, stop):
@@ -164,17 +174,8 @@ def _mondrian(
             c.at[part] += 1
         for i in range(start, stop):
             order[i] = scratch[i]
-    return parts[:made], branches[:branched]
-
-
-@step
-def _doubled(rows: Array, more: int) -> Array:  # pragma: no cover
-    """Return rows with as much room again, and for some more."""
-    wide = np.empty((2 * rows.shape[0] + more + 1, 3), dtype=np.int64)
-    for i in range(rows.shape[0]):
-        for j in range(3):
-            wide[i, j] = rows[i, j]
-    return wide
+    made.numbers[0], made.numbers[1], made.numbers[2], made.numbers[3] = top, parts, branches, blocks
+    return bool(top == 0)
 
 
 @step

@@ -66,7 +66,7 @@ def by_value(p: Problem) -> bool:
 
 def _swept(p: Problem) -> Ints:
     choices = level_vectors(p.trees.height, p.trees.step)
-    return np.asarray(_kernels.sweep(p.unit_arrays, p.limits, choices, by_value(p)))
+    return _kernels.sweep(p.unit_arrays, p.limits, choices, by_value(p))
 
 
 def _by_program(p: Problem, swept: Ints) -> Ints:

@@ -144,7 +144,7 @@ class _Program:
         """Return the block of each unit, -1 for none: the blocks of the largest shares that have no unit in common."""
         order = np.argsort(-self.shares, kind="stable")
         order = order[self.shares[order] > 0]
-        return np.asarray(_fractional.disjoint(self.start, self.listed, order, len(self.prices)))
+        return _fractional.disjoint(self.start, self.listed, order, len(self.prices))
 
 
 def _ends(lengths: Ints) -> Ints:
