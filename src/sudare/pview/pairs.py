@@ -35,6 +35,7 @@ from sudare.pview.method import WorkloadMethod
 from sudare.pview.noisy_counts import check_counts
 from sudare.pview.one_ways import TINY, Floats, Groups, measure_ones, measure_total
 from sudare.pview.probe import measure_apart
+from sudare.pview.smoothing import Margin, given_shares
 from sudare.pview.tilting import MAX_VALUES, tilt
 from sudare.pview.two_ways import Measured, Tables, leftover, weighed
 from sudare.tables.counts import Counts
@@ -97,8 +98,10 @@ def draw_points(tables: Tables, points: int) -> NDArray[Any]:
             draw(a, np.zeros(points, dtype=np.uint8), tables.ones.tables[a][None] + TINY)
         else:
             i, a, table = step
-            within = (tables.ones.tables[a] + TINY) / tables.margins[a][tables.groups[a]]
-            draw(a, tables.groups[i][out[i]], table[:, tables.groups[a]] * within)
+            rows, shares = given_shares(
+                table, *(Margin(tables.groups[x], tables.ones.tables[x]) for x in (i, a))
+            )
+            draw(a, rows[out[i]], shares)
             waiting.remove(a)
         reached.append(a)
     return out
