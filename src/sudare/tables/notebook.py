@@ -17,7 +17,7 @@ from html import escape
 from typing import Any
 
 MAX_LINE = 200
-MAX_CELL = 120
+MAX_CELL = 400
 MAX_ROWS = 40
 CELL = "text-align:left;padding:2px 10px 2px 0;border:0;border-bottom:1px solid rgba(128,128,128,.35)"
 TABLE = "border-collapse:collapse;margin:4px 0 8px;color:inherit;background:transparent"
@@ -107,6 +107,8 @@ def written(value: object, limit: int = MAX_CELL) -> str:
 
 
 def _html(listing: Listing) -> str:
+    if not listing.rows:
+        return ""
     shown = [[escape(written(cell)) for cell in row] for row in listing.rows[:MAX_ROWS]]
     rest = len(listing.rows) - len(shown)
     head = "".join(f'<th style="{CELL}">{escape(written(name))}</th>' for name in listing.columns)
