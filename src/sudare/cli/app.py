@@ -32,6 +32,7 @@ COMMANDS = {
     "verify": "Verify a published table; ends with 1 if a requirement does not hold.",
     "attack": "Attack a published table as an outsider would, and say what that reaches.",
     "evidence": "Write what an ethics board or an office can file of a release: what was done, and which risks are left.",
+    "studio": "Walk from a file to a certificate in a browser, on this machine; nothing is sent anywhere.",
     "demo": "Protect a synthetic health survey of 5,000 people: read, assess, protect, verify, release.",
     "warm-up": "Compile everything now, on all cores, so that no later command waits for it: once after installing.",
     "ledger": "Show and verify the ledger of releases, and what it allows.",

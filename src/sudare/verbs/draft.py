@@ -56,6 +56,8 @@ class Draft:
     text: str
     files: dict[str, str]
     """By their paths, seen from the schema file: what each has, in ARX's format."""
+    reasons: dict[str, str]
+    """Why each column has the role that it has."""
 
 
 def draft(
@@ -96,7 +98,8 @@ def draft(
             own = guess.attribute.model_copy(update={"hierarchy": FileRecipe(kind="file", path=Path(path))})
             guesses[name] = replace(guess, attribute=own)
     lines = [*_head(table, unknown, guesses, _named(source), sheet, csv), *_body(table, guesses)]
-    return Draft("\n".join(lines) + "\n", files)
+    reasons = {name: guess.reason for name, guess in guesses.items()}
+    return Draft("\n".join(lines) + "\n", files, reasons)
 
 
 def _file_name(folder: str, column: str, taken: Mapping[str, str]) -> str:

@@ -1,0 +1,77 @@
+"""What a person chose: how to publish, and by which numbers. Plain data that a project file keeps."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sudare.tables.policy import Diversity
+
+Way = Literal["generalize", "views", "randomize", "pview"]
+WAYS: tuple[Way, ...] = get_args(Way)
+GeneralizationMethod = Literal["minimal", "mondrian", "blind", "full-domain"]
+Effort = Literal["quick", "normal", "thorough"]
+Closeness = Literal["equal", "ordered", "hierarchical"]
+MultiViewKind = Literal["distinct", "entropy", "posterior"]
+MOST = 10**9
+
+
+class Chosen(BaseModel):
+    """A part of what was chosen."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class Generalizing(Chosen):
+    """Coarser values: which requirements, and by which method."""
+
+    k: int | None = Field(default=5, ge=1, le=MOST)
+    l: float | None = Field(default=None, ge=1, le=MOST)
+    diversity: Diversity = "distinct"
+    c: float | None = Field(default=None, gt=0, le=MOST)
+    t: float | None = Field(default=None, ge=0, le=1)
+    distance: Closeness = "equal"
+    attribute: str | None = None
+    harmless: list[str] = []
+    suppress: float = Field(default=0.0, ge=0, le=1)
+    method: GeneralizationMethod = "minimal"
+    effort: Effort = "quick"
+
+
+class Viewing(Chosen):
+    """Several views: which columns each of them has."""
+
+    views: dict[str, list[str]] = {}
+    l: float = Field(default=3, ge=1, le=MOST)
+    kind: MultiViewKind = "distinct"
+    attribute: str | None = None
+
+
+class Randomizing(Chosen):
+    """A known law: by k of Pk-anonymity, or by epsilon."""
+
+    promise: Literal["pk", "epsilon"] = "pk"
+    k: float = Field(default=5, gt=1, le=MOST)
+    epsilon: float = Field(default=2.0, gt=0, le=1000)
+
+
+class Materializing(Chosen):
+    """A p-view: its budget."""
+
+    epsilon: float = Field(default=1.0, gt=0, le=1000)
+    delta: float = Field(default=0.0, ge=0, lt=1)
+
+
+class Choice(Chosen):
+    """All of it; `way` says which part counts."""
+
+    way: Way = "generalize"
+    generalize: Generalizing = Generalizing()
+    views: Viewing = Viewing()
+    randomize: Randomizing = Randomizing()
+    pview: Materializing = Materializing()
+
+    def of_way(self) -> dict[str, Any]:
+        """Return what counts, as plain data: what a run rests on."""
+        return {"way": self.way, **getattr(self, self.way).model_dump(mode="json")}

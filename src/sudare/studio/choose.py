@@ -1,0 +1,260 @@
+"""Choose how to publish: coarser values, several views, a known law, or a p-view; with what a sample says of it at once."""
+
+from __future__ import annotations
+
+import threading
+from datetime import date, datetime
+from typing import Any
+
+from starlette.responses import Response
+
+from sudare.errors import InputError
+from sudare.studio import code, jobs
+from sudare.studio.choices import WAYS, Choice, Generalizing, Materializing, Randomizing, Viewing, Way
+from sudare.studio.curve import curve
+from sudare.studio.project import Project, Tried
+from sudare.studio.roles import changed_schema
+from sudare.studio.visit import Visit, in_words, job_in_words, number, refused_at
+from sudare.tables.attribute import UNITS, Role
+
+KINDS = ("distinct", "entropy", "recursive")
+LADDER = (2, 3, 5, 10, 20, 50)
+MAX_VIEWS = 6
+PATIENCE = 120.0  # seconds that a preview may take
+_latest: dict[str, int] = {}
+_order = threading.Lock()
+
+
+def show(visit: Visit, problem: str | None = None) -> Response:
+    """Show the way that was chosen, and the others."""
+    project = visit.project
+    if not project.schema_path.exists() or project.found("read") is None:
+        return visit.go(visit.at("roles"))
+    if not project.is_current("read") and not visit.worker.is_busy:
+        jobs.read(project, visit.worker)
+    asked = visit.request.query_params.get("way", project.facts.choice.way)
+    way: Way = next((one for one in WAYS if one == asked), "generalize")
+    schema = project.schema()
+    quasi, sensitive = schema.names("quasi"), schema.names("sensitive")
+    return visit.step(
+        "choose",
+        problem,
+        way=way,
+        ways=WAYS,
+        choice=project.facts.choice,
+        quasi=quasi,
+        sensitive=sensitive,
+        kinds=KINDS,
+        found=project.found("read"),
+        views=_views_shown(project, quasi),
+        undeclared=undeclared(project, way),
+        attributes=schema.attributes,
+        tried=tried_now(project),
+        picture=curve(tried_now(project), visit.language),
+        ladder=LADDER,
+        ready=project.is_current("read"),
+    )
+
+
+def _views_shown(project: Project, quasi: list[str]) -> list[tuple[str, list[str]]]:
+    chosen = list(project.facts.choice.views.views.items())
+    if not chosen:
+        half = (len(quasi) + 1) // 2
+        chosen = [("first", quasi[:half]), ("second", quasi[half:])]
+    return [*chosen, *([("", [])] * (min(MAX_VIEWS, len(chosen) + 1) - len(chosen)))]
+
+
+def undeclared(project: Project, way: Way) -> list[str]:
+    """Return the columns of which a way must know what values they can have, and does not."""
+    if way not in ("randomize", "pview"):
+        return []
+    schema = project.schema()
+    needed = (
+        schema.names("quasi") + schema.names("sensitive") if way == "randomize" else list(schema.attributes)
+    )
+    return [
+        name
+        for name in schema.attributes
+        if name in needed
+        and schema[name].role not in (Role.identifier, *UNITS)
+        and schema[name].domain is None
+        and schema[name].bounds is None
+    ]
+
+
+@refused_at(show)
+def act(visit: Visit) -> Response:
+    """Take the choice over, and begin the run."""
+    project = visit.project
+    way = visit.text("way")
+    if way in ("randomize", "pview"):
+        _declare(visit, undeclared(project, way))  # type: ignore[arg-type]
+    project.facts.choice = chosen(visit)
+    project.save()
+    jobs.run(project, visit.worker, visit.text("receiver").strip() or None)
+    return visit.go(visit.at("run"))
+
+
+def chosen(visit: Visit) -> Choice:
+    """Read what a form chose; the other ways stay as they were."""
+    before, way = visit.project.facts.choice, visit.text("way")
+    if way == "views":
+        part: Any = _views(visit)
+    elif way == "randomize":
+        fields = {"promise": visit.text("promise", "pk")}
+        part = Randomizing(**fields, **_given(visit, {"k": "k", "epsilon": "epsilon"}))  # type: ignore[arg-type]
+    elif way == "pview":
+        part = Materializing(**_given(visit, {"epsilon": "epsilon", "delta": "delta"}))
+    else:
+        way, part = "generalize", generalizing(visit)
+    return before.model_copy(update={"way": way, way: part})
+
+
+def _given(visit: Visit, fields: dict[str, str]) -> dict[str, Any]:
+    numbers = {key: number(visit.text(name), name) for key, name in fields.items()}
+    return {key: value for key, value in numbers.items() if value is not None}
+
+
+def generalizing(visit: Visit) -> Generalizing:
+    """Read what was asked of blocks."""
+    asked = {name for name in ("k", "l", "t") if visit.text(f"with-{name}")}
+    if not asked:
+        raise InputError(visit.said("choose.nothing"))
+    values = {name: number(visit.text(name), name) for name in ("k", "l", "t", "c")}
+    suppress = number(visit.text("suppress", "0"), "suppress") or 0.0
+    return Generalizing.model_validate(
+        {
+            "k": values["k"] if "k" in asked else None,
+            "l": values["l"] if "l" in asked else None,
+            "t": values["t"] if "t" in asked else None,
+            "c": values["c"] if visit.text("diversity") == "recursive" else None,
+            "diversity": visit.text("diversity", "distinct"),
+            "attribute": visit.text("attribute") or None if asked & {"l", "t"} else None,
+            "suppress": suppress / 100,
+            "method": visit.text("method", "minimal"),
+            "effort": visit.text("effort", "quick"),
+        }
+    )
+
+
+def _views(visit: Visit) -> Viewing:
+    views = {}
+    for place in range(MAX_VIEWS):
+        columns, name = visit.form.get(f"view-{place}", []), visit.text(f"name-{place}").strip()
+        if columns:
+            name = name or f"view{place + 1}"
+            if name in views:
+                raise InputError(f"Two views are called '{name}'. Give each a name of its own.")
+            views[name] = columns
+    if not views:
+        raise InputError(visit.said("choose.no_views"))
+    asked = {"views": views, "l": number(visit.text("l"), "l"), "kind": visit.text("kind", "distinct")}
+    return Viewing.model_validate(asked | {"attribute": visit.text("attribute") or None})
+
+
+def _declare(visit: Visit, names: list[str]) -> None:
+    """Take over what a person declared public: bounds, or values."""
+    project = visit.project
+    if not names:
+        return
+    schema, columns = project.schema(), (project.found("read") or {}).get("columns", {})
+    attributes: dict[str, Any] = dict(schema.attributes)
+    for place, name in enumerate(schema.attributes):
+        if name not in names:
+            continue
+        own = schema[name]
+        fields = {key: getattr(own, key) for key in own.model_fields_set}
+        if visit.text(f"drop-{place}"):
+            attributes[name] = {"role": "identifier"}
+            continue
+        if not visit.text(f"public-{place}"):
+            raise InputError(visit.said("choose.not_public", name=name))
+        kind = columns.get(name, {}).get("type", "text")
+        if visit.text(f"domain-{place}").strip():
+            fields["domain"] = [line for line in visit.text(f"domain-{place}").splitlines() if line]
+        else:
+            fields["bounds"] = tuple(
+                _bound(visit.text(f"{end}-{place}"), kind, name) for end in ("low", "high")
+            )
+        attributes[name] = fields | {"type": own.type or kind}
+    project.set_schema(changed_schema(schema, attributes))
+    project.facts.roles_seen = project.schema_stamp()
+
+
+def _bound(text: str, kind: str, name: str) -> Any:
+    try:
+        if kind == "integer":
+            return int(text)
+        if kind == "date":
+            return date.fromisoformat(text)
+        return datetime.fromisoformat(text) if kind == "datetime" else float(text)
+    except ValueError:
+        raise InputError(f"A bound of '{name}' must be of the type {kind}. Got '{text}' instead.") from None
+
+
+# -- Live preview ------------------------------------------------------------------------------------
+
+
+def tried_now(project: Project) -> list[Tried]:
+    """Return what was tried with the schema as it stands, the most careful last."""
+    stamp = project.schema_stamp()
+    return sorted(
+        (one for one in project.facts.tried if one.settings.get("schema") == stamp), key=lambda one: -one.risk
+    )
+
+
+def preview(visit: Visit) -> Response:
+    """Try a setting on the sample, and return the picture with it."""
+    project = visit.project
+    with _order:
+        mine = _latest[project.id] = _latest.get(project.id, 0) + 1
+    try:
+        one = generalizing(visit)
+    except (InputError, ValueError) as error:
+        return _previewed(visit, problem=in_words(error))
+    lines = code.requirements(one)
+    worker = visit.studio.previewer(project)
+    cells = jobs.preview_cells(project, lines, one.suppress)
+    while (busy := worker.job) is not None and worker.is_busy:
+        busy.ended.wait(PATIENCE)
+        if _latest[project.id] != mine:
+            return Response(status_code=204)  # another setting is wanted by now
+    with_bound = bool(visit.text("bound"))
+    job = worker.start("preview", cells, "bounded" if with_bound else "previewed", {})
+    if job is None:
+        return Response(status_code=204)
+    if not job.ended.wait(PATIENCE):
+        worker.stop()
+    if job.error is not None or job.found is None:
+        return _previewed(visit, problem=job_in_words(visit, job))
+    name = job.found["asked"] + (f", {one.suppress:.1%}" if one.suppress else "")
+    _remember(project, name, one, job.found)
+    return _previewed(visit, name=name, found=job.found)
+
+
+def _remember(project: Project, name: str, one: Generalizing, found: dict[str, Any]) -> None:
+    settings = one.model_dump(mode="json") | {"schema": project.schema_stamp()}
+    before = next((tried for tried in tried_now(project) if tried.asked == name), None)
+    if "bound" in found:
+        if before is not None:
+            project.remember_tried(
+                before.model_copy(update={"settings": before.settings | {"bound": found["bound"]}})
+            )
+        return
+    if before is not None:
+        settings |= {"bound": before.settings.get("bound")}
+    project.remember_tried(
+        Tried(asked=name, settings=settings, risk=found["risk"], distortion=found["distortion"])
+    )
+
+
+def _previewed(
+    visit: Visit, *, problem: str | None = None, name: str = "", found: dict[str, Any] | None = None
+) -> Response:
+    tried = tried_now(visit.project)
+    now = next((one for one in tried if one.asked == name), None)
+    rows = (visit.project.found("read") or {}).get("rows", 0)
+    picture = curve(tried, visit.language, now)
+    return visit.render(
+        "preview", problem=problem, now=now, found=found, tried=tried, picture=picture, rows=rows
+    )

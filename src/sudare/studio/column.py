@@ -1,0 +1,197 @@
+"""A column: its role, what is public of it, and its hierarchy, as a tree to be edited, as intervals, or from a file of ARX."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import Response
+
+from sudare.errors import InputError
+from sudare.studio import code, jobs
+from sudare.studio.choose import _bound
+from sudare.studio.project import write_private
+from sudare.studio.roles import ROLES, changed_schema
+from sudare.studio.visit import MissingPageError, Visit, job_in_words, number, refused_at
+from sudare.tables.attribute import Attribute
+from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.schema import Schema
+
+KINDS = {
+    "integer": ("intervals", "top_bottom", "digits", "mask", "suppress", "tree"),
+    "number": ("intervals", "top_bottom", "digits", "suppress"),
+    "text": ("tree", "mask", "suppress"),
+    "date": ("dates", "suppress"),
+    "datetime": ("dates", "suppress"),
+}
+PATIENCE = 120.0
+MAX_EDITED = 2_000  # values that a tree can be edited of
+
+
+def show(visit: Visit, problem: str | None = None) -> Response:
+    """Show a column with its hierarchy."""
+    project = visit.project
+    name, own = _column(visit)
+    found = (project.found("read") or {}).get("columns", {}).get(name)
+    if found is None:
+        return visit.go(visit.at("roles"))
+    tree = _tree(visit, name)
+    return visit.step(
+        "column",
+        problem or (tree if isinstance(tree, str) else None),
+        column=name,
+        place=visit.request.path_params["place"],
+        own=own,
+        about=found,
+        kinds=KINDS[found["type"]],
+        kind=_kind(own),
+        recipe={}
+        if own.hierarchy is None or isinstance(own.hierarchy, Hierarchy)
+        else own.hierarchy.model_dump(),
+        tree=None if isinstance(tree, str) else tree,
+        max_edited=MAX_EDITED,
+        roles=ROLES,
+    )
+
+
+def _column(visit: Visit) -> tuple[str, Attribute]:
+    attributes, place = visit.project.schema().attributes, visit.request.path_params["place"]
+    if place >= len(attributes):
+        raise MissingPageError
+    name = list(attributes)[place]
+    return name, attributes[name]
+
+
+def _kind(own: Attribute) -> str:
+    if own.hierarchy is None:
+        return "none"
+    return (
+        "tree"
+        if isinstance(own.hierarchy, Hierarchy) or own.hierarchy.kind in ("groups", "file")
+        else own.hierarchy.kind
+    )
+
+
+def _tree(visit: Visit, name: str) -> Any:
+    """Return the hierarchy as rows from values to the root; what was refused, in words."""
+    project = visit.project
+    worker = visit.studio.previewer(project)
+    if worker.is_busy and worker.job is not None:
+        worker.job.ended.wait(PATIENCE)
+    cells = [code.table_cell(project)]
+    job = worker.start("tree", cells, "tree", {"column": name})
+    if job is None or not job.ended.wait(PATIENCE):
+        return visit.said("busy")
+    return job.found if job.error is None else job_in_words(visit, job)
+
+
+@refused_at(show)
+def act(visit: Visit) -> Response:
+    """Take the column over."""
+    project = visit.project
+    name, own = _column(visit)
+    schema = project.schema()
+    fields = {key: getattr(own, key) for key in own.model_fields_set}
+    fields["hierarchy"] = _hierarchy(visit, own)
+    weight = number(visit.text("weight"), "weight")
+    if weight is not None:
+        fields["weight"] = weight
+    kind = (project.found("read") or {})["columns"][name]["type"]
+    fields |= _public(visit, kind, name)
+    trial = changed_schema(schema, dict(schema.attributes) | {name: fields})
+    _refuse_unreadable(visit, trial)
+    project.set_schema(trial)
+    jobs.read(project, visit.worker)
+    return visit.go(f"{visit.at('column')}/{visit.request.path_params['place']}")
+
+
+def _refuse_unreadable(visit: Visit, trial: Schema) -> None:
+    """Refuse a schema that the table does not agree with, before it is the project's."""
+    project = visit.project
+    path = project.folder / "trial.toml"
+    write_private(path, trial.to_toml())
+    worker = visit.studio.previewer(project)
+    if worker.is_busy and worker.job is not None:
+        worker.job.ended.wait(PATIENCE)
+    lines = [
+        code.HEAD,
+        f"trial = sd.read({project.facts.source!r}, {str(path)!r})",
+        "heights = [trial[name].hierarchy for name in trial.names('quasi')]",
+    ]
+    job = worker.start("trial", [code.cell("trial", lines, kind="once")], "nothing", {})
+    if job is None or not job.ended.wait(PATIENCE):
+        raise InputError(visit.said("busy"))
+    if job.error is not None:
+        raise InputError(job_in_words(visit, job) or "")
+
+
+def _public(visit: Visit, kind: str, name: str) -> dict[str, Any]:
+    """Read what was declared public: bounds, or values."""
+    low, high, domain = (visit.text(key).strip() for key in ("low", "high", "domain"))
+    found: dict[str, Any] = {"bounds": None, "domain": None}
+    if low or high:
+        found["bounds"] = (_bound(low, kind, name), _bound(high, kind, name))
+        found["type"] = kind
+    elif domain:
+        found["domain"] = [line for line in domain.splitlines() if line]
+    return found
+
+
+def _hierarchy(visit: Visit, own: Attribute) -> Any:
+    """Read which hierarchy was chosen."""
+    kind = visit.text("kind")
+    if kind == "none":
+        return None
+    if kind == "tree":
+        if csv := visit.text("arx").strip():
+            return _from_arx(visit, csv)
+        given = visit.text("tree")
+        return own.hierarchy if not given else from_nested(given)
+    numbers = {
+        key: number(visit.text(key), key) for key in ("width", "low-end", "high-end", "fanout", "digits")
+    }
+    whole = {key: int(value) for key in ("fanout", "digits") if (value := numbers[key]) is not None}
+    if kind == "intervals":
+        cuts = [float(part) for part in visit.text("cuts").split(",") if part.strip()]
+        by = {"cuts": cuts} if cuts else {"width": numbers["width"] or 1.0}
+        return {"kind": kind, **by, "fanout": whole.get("fanout", 2)}
+    if kind == "top_bottom":
+        ends = {"low": numbers["low-end"], "high": numbers["high-end"], "width": numbers["width"]}
+        return {"kind": kind, **ends, "fanout": whole.get("fanout", 2)}
+    if kind == "digits":
+        return {"kind": kind, "digits": whole.get("digits", 3)}
+    return kind
+
+
+def _from_arx(visit: Visit, csv: str) -> Hierarchy:
+    path: Path = visit.project.folder / "import.csv"
+    write_private(path, csv if csv.endswith("\n") else csv + "\n")
+    try:
+        return Hierarchy.from_csv(path)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def from_nested(text: str) -> Hierarchy:
+    """Make a hierarchy of what the tree editor sends: groups as objects, values as lists.
+
+    >>> from_nested('{"work": ["sales", "farming"], "no work": ["retired"]}').height
+    2
+    """
+    try:
+        nested = json.loads(text)
+    except ValueError:
+        raise InputError("The tree could not be read. Load the page again.") from None
+    if not isinstance(nested, dict):
+        raise InputError("The tree has no groups. Make one, and put values into it.")
+    return Hierarchy.from_tree(nested)
+
+
+def arx(visit: Visit) -> Response:
+    """Send the hierarchy as a file of ARX."""
+    tree = _tree(visit, _column(visit)[0])
+    if isinstance(tree, str) or tree["csv"] is None:
+        raise MissingPageError
+    named = {"Content-Disposition": 'attachment; filename="hierarchy.csv"'}
+    return Response(tree["csv"], media_type="text/csv; charset=utf-8", headers=named)

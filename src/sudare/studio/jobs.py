@@ -1,0 +1,119 @@
+"""The work of each step: which Python it runs, and what is remembered of what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sudare.studio import code
+from sudare.studio.project import Project, now, stamp
+from sudare.studio.work import Job, Worker
+
+
+def draft(project: Project, worker: Worker) -> Job | None:
+    """Draft a schema, and then read the table with it."""
+
+    def then(found: dict[str, Any]) -> None:
+        project.facts.reasons = found["reasons"]
+        project.save()
+        read(project, worker, chained=True)
+
+    cells = [code.cell("draft", code.opening(project), kind="once")]
+    return worker.start("draft", cells, "opened", {"folder": str(project.folder)}, then)
+
+
+def read(project: Project, worker: Worker, *, chained: bool = False) -> Job | None:
+    """Read the table, and say who stands out."""
+    basis = project.basis("read")
+    cells = [code.table_cell(project)]
+    if project.schema().names("quasi"):
+        cells.append(code.cell("risk", code.risking()))
+    begin = worker.next if chained else worker.start
+    return begin(
+        "read",
+        cells,
+        "read",
+        {"folder": str(project.folder)},
+        lambda found: project.keep("read", found, basis),
+    )
+
+
+def assess(project: Project, worker: Worker) -> Job | None:
+    """Say what can be promised."""
+    basis = project.basis("assess")
+    attribute = code.sensitive_attribute(project)
+    assert attribute is not None
+    cells = [code.table_cell(project), code.cell("assessment", code.assessing(attribute))]
+    return worker.start(
+        "assess",
+        cells,
+        "assessed",
+        {"folder": str(project.folder)},
+        lambda found: project.keep("assess", found, basis),
+    )
+
+
+def run(project: Project, worker: Worker, receiver: str | None) -> Job | None:
+    """Make what was chosen, and attack it."""
+    basis, attempt = project.basis("run"), now()
+    way = project.facts.choice.way
+    cells = [code.table_cell(project), code.run_cell(project, attempt=attempt, receiver=receiver)]
+    if way == "generalize":
+        cells.append(code.cell("attacks", code.attacking(), rests=attempt))
+
+    def then(found: dict[str, Any]) -> None:
+        asked = {"attempt": attempt, "receiver": receiver, "way": way}
+        project.facts.job = None
+        project.keep("run", found | asked, basis)
+
+    job = worker.start("run", cells, "released", {"folder": str(project.folder)}, then)
+    if job is not None:
+        project.facts.job = {"name": "run", "at": attempt}
+        project.save()
+    return job
+
+
+def write(
+    project: Project,
+    worker: Worker,
+    folder: Path,
+    ledger: Path | None,
+    receiver: str | None,
+    formats: Sequence[str],
+) -> Job | None:
+    """Write the release that was made, record it, and verify the files."""
+    basis = project.basis("write")
+    run_found = project.found("run")
+    assert run_found is not None
+    made = code.run_cell(project, held=True, attempt=run_found["attempt"], receiver=run_found["receiver"])
+    lines = code.writing(folder, ledger, receiver, formats)
+    cells = [code.table_cell(project), made, code.cell("writing", lines, kind="once")]
+
+    def then(found: dict[str, Any]) -> None:
+        known = {"receiver": receiver, "ledger": None if ledger is None else str(ledger), "at": now()}
+        asked = {"way": project.facts.choice.way, "requirements": run_found["requirements"]}
+        project.facts.releases.append(found | known | asked)
+        project.keep("write", found | known, basis)
+
+    return worker.start("write", cells, "written", {"folder": str(folder)}, then)
+
+
+def preview_cells(project: Project, requirements: Sequence[str], suppress: float) -> list[dict[str, str]]:
+    """Return the Python that tries requirements on the sample, by the quickest method."""
+    sample = str(project.folder / "sample.parquet")
+    found = project.facts.results.get("read")
+    read_at = found.at if found else ""
+    table = [
+        code.HEAD,
+        f"schema = sd.Schema.from_toml({sample + '.toml'!r})",
+        f"table = sd.read({sample!r}, schema)",
+    ]
+    asked = f"[{', '.join(requirements)}]"
+    method = f"'blind', suppress={suppress!r}" if suppress else "'mondrian'"
+    made = [
+        f"release = sd.generalize(table, {asked}, {method})",
+        'risk = sd.attack(release.frame(), schema, kind="reidentification")',
+    ]
+    rests = stamp(f"{read_at}{project.schema_stamp()}".encode())
+    return [code.cell("table", table, rests=rests), code.cell("tried", made)]

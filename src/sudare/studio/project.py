@@ -1,0 +1,192 @@
+"""A project: one table on its way to a release. All of it is in one private folder, so that a browser, or the studio, may stop anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from sudare.errors import InputError
+from sudare.studio.choices import Choice
+from sudare.tables.atomic import write_file
+from sudare.tables.schema import Schema
+
+FILE, SCHEMA, SAMPLE, LEDGER = "project.json", "sudare.toml", "sample.parquet", "releases.db"
+REPORT, ANALYSTS, ASSESSMENT = "report.html", "analysts.html", "assessment.html"
+ID = re.compile(r"[\w-]{1,80}")
+Origin = Literal["path", "upload", "demo"]
+MAX_TRIED = 60
+
+
+class Result(BaseModel):
+    """What a step found, when, and what it rests on."""
+
+    of: str
+    at: str
+    data: dict[str, Any]
+
+
+class Tried(BaseModel):
+    """A setting that was tried on the sample: what it asked for, and what came of it."""
+
+    asked: str
+    settings: dict[str, Any]
+    risk: float
+    distortion: float
+
+
+class Facts(BaseModel):
+    """What the project file holds."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    name: str
+    source: str
+    origin: Origin
+    made: str
+    reasons: dict[str, str] = {}
+    roles_seen: str | None = None
+    """The schema that a person has looked at and gone on with."""
+    choice: Choice = Choice()
+    results: dict[str, Result] = {}
+    tried: list[Tried] = []
+    releases: list[dict[str, Any]] = []
+    job: dict[str, Any] | None = None
+    """The work that is under way; still here after a start of the studio, if it was ended while it worked."""
+
+
+class Project:
+    """A folder with a project file, the schema, and what was made."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.id = folder.name
+        try:
+            text = (folder / FILE).read_text("utf-8")
+            self.facts = Facts.model_validate_json(text)
+        except (OSError, ValueError, ValidationError) as error:
+            raise InputError(
+                f"{folder / FILE}: this is no project file of the studio, or it is damaged ({type(error).__name__}). "
+                "Open the table itself instead."
+            ) from None
+
+    @classmethod
+    def create(cls, home: Path, source: str, origin: Origin, name: str) -> Project:
+        """Make a new project in a folder of its own, which only its owner can look into."""
+        stem = re.sub(r"[^A-Za-z0-9]+", "-", name)[:40].strip("-").lower() or "table"
+        folder = private(home) / f"{stem}-{secrets.token_hex(3)}"
+        folder.mkdir(mode=0o700)
+        facts = Facts(name=name, source=source, origin=origin, made=now())
+        write_private(folder / FILE, facts.model_dump_json(indent=1))
+        return cls(folder)
+
+    def save(self) -> None:
+        """Write the project file, whole or not at all."""
+        write_private(self.folder / FILE, self.facts.model_dump_json(indent=1))
+
+    # -- The schema --------------------------------------------------------------------------------
+
+    @property
+    def schema_path(self) -> Path:
+        """The schema file, as every command reads it."""
+        return self.folder / SCHEMA
+
+    def schema(self) -> Schema:
+        """Return the schema as it stands."""
+        return Schema.from_toml(self.schema_path)
+
+    def set_schema(self, schema: Schema) -> None:
+        """Write another schema; what was made with the one before is then marked as changed since."""
+        write_private(self.schema_path, schema.to_toml())
+
+    def schema_stamp(self) -> str:
+        """Name the schema's content; nothing, before there is one."""
+        return stamp(self.schema_path.read_bytes()) if self.schema_path.exists() else ""
+
+    # -- Steps -------------------------------------------------------------------------------------
+
+    def basis(self, step: str) -> str:
+        """Name what a step's result rests on now."""
+        rests: dict[str, Any] = {"schema": self.schema_stamp()}
+        if step in ("run", "write"):
+            rests["choice"] = self.facts.choice.of_way()
+        if step == "write" and (run := self.facts.results.get("run")):
+            rests["run"] = run.at
+        return stamp(json.dumps(rests, sort_keys=True).encode())
+
+    def found(self, step: str) -> dict[str, Any] | None:
+        """Return what a step found, even if something was changed since."""
+        result = self.facts.results.get(step)
+        return None if result is None else result.data
+
+    def keep(self, step: str, data: Mapping[str, Any], basis: str) -> None:
+        """Remember what a step found."""
+        self.facts.results[step] = Result(of=basis, at=now(), data=dict(data))
+        self.save()
+
+    def is_current(self, step: str) -> bool:
+        """Tell whether a step has a result that nothing was changed since."""
+        result = self.facts.results.get(step)
+        return result is not None and result.of == self.basis(step)
+
+    def remember_tried(self, one: Tried) -> None:
+        """Remember a setting that was tried; the same setting once, and the oldest are forgotten."""
+        others = [other for other in self.facts.tried if other.asked != one.asked]
+        self.facts.tried = [*others, one][-MAX_TRIED:]
+        self.save()
+
+    def next_release(self) -> Path:
+        """Name a folder for the next release that is not taken."""
+        number = 1
+        while (self.folder / f"release-{number}").exists():
+            number += 1
+        return self.folder / f"release-{number}"
+
+
+def projects(home: Path) -> list[Project]:
+    """Return all projects, the newest first; a folder whose file is damaged is left out."""
+    found = []
+    for file in home.glob(f"*/{FILE}"):
+        try:
+            found.append(Project(file.parent))
+        except InputError:
+            continue
+    return sorted(found, key=lambda one: one.facts.made, reverse=True)
+
+
+def private(folder: Path) -> Path:
+    """Make a folder that only its owner can look into."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    write_file(path, text, private=True)
+
+
+def open_private(path: Path) -> int:
+    """Open a new file that only its owner can read."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+
+
+def stamp(content: bytes) -> str:
+    """Name some content.
+
+    >>> stamp(b"")
+    'e3b0c44298fc1c14'
+    """
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def now() -> str:
+    """Return the time as text."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,75 @@
+"""The run on everything: progress, time left and stop; then what it promises, the report, and what attacks reach."""
+
+from __future__ import annotations
+
+from starlette.responses import FileResponse, Response
+
+from sudare.reports.page import Script
+from sudare.studio import code, jobs
+from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, now
+from sudare.studio.visit import MissingPageError, Visit, answer, job_in_words
+
+PAGES = {"report": REPORT, "analysts": ANALYSTS, "assessment": ASSESSMENT}
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox"
+"""Of a report in its frame: it holds its own style, loads nothing, runs nothing, and is of no origin."""
+
+
+def show(visit: Visit, problem: str | None = None) -> Response:
+    """Show how far the run is, or what it made."""
+    project = visit.project
+    if not project.schema_path.exists():
+        return visit.go(visit.at("roles"))
+    if project.facts.job is not None and not visit.worker.is_busy:  # the studio ended while it worked
+        project.facts.job = None
+        project.save()
+        ended = visit.worker.job is None
+        problem = problem or (visit.said("failed.restarted") if ended else None)
+    return visit.step(
+        "run",
+        problem,
+        found=project.found("run"),
+        current=project.is_current("run"),
+        choice=project.facts.choice,
+        asked=code.making(project.facts.choice, project.folder.parent / "releases.db")[-1],
+    )
+
+
+def act(visit: Visit) -> Response:
+    """Run, or run again."""
+    jobs.run(visit.project, visit.worker, (visit.project.found("run") or {}).get("receiver"))
+    return visit.go(visit.at("run"))
+
+
+def stop(visit: Visit) -> Response:
+    """Stop what is under way."""
+    visit.worker.stop()
+    return visit.go(
+        visit.request.headers.get("referer", visit.at("run")) if _own_referer(visit) else visit.at("run")
+    )
+
+
+def _own_referer(visit: Visit) -> bool:
+    return visit.request.headers.get("referer", "").startswith(f"{visit.request.base_url}p/")
+
+
+def job(visit: Visit) -> Response:
+    """Tell the page's script how far the work is."""
+    current = visit.worker.job
+    if current is None:
+        return answer({"state": "none", "at": now()})
+    return answer(current.told() | {"problem": job_in_words(visit, current)})
+
+
+def report(visit: Visit) -> Response:
+    """Serve a report for its frame."""
+    which = visit.request.path_params["which"]
+    if which not in PAGES or not (visit.project.folder / PAGES[which]).is_file():
+        raise MissingPageError
+    policy = POLICY
+    if which == "analysts":  # which has a script of ours, known by its hash
+        policy = f"{POLICY} allow-scripts; script-src '{Script('pview_page.js').hash}'"
+    return FileResponse(
+        visit.project.folder / PAGES[which],
+        media_type="text/html; charset=utf-8",
+        headers={"Content-Security-Policy": policy},
+    )

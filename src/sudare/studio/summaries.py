@@ -1,0 +1,284 @@
+"""What the pages show of what a step made: plain data, and pages of reports as files of the project's own folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sudare.plans.generalization import GeneralizationPlan
+from sudare.plans.plan import Plan
+from sudare.privacy.uniqueness import joining_columns, warnings_about
+from sudare.pview.pview import PView
+from sudare.reports.assessment import write_assessment_report
+from sudare.reports.generalization import block_sizes
+from sudare.reports.pview import write_pview_report
+from sudare.reports.pview_page import write_pview_page
+from sudare.reports.words import shown_value
+from sudare.studio.preview import fixed, sample_of
+from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, SAMPLE, SCHEMA, write_private
+from sudare.tables.attribute import Role
+from sudare.tables.table import Table
+from sudare.tables.text import text_of
+from sudare.tables.undeclared import MAX_LISTED, type_of
+from sudare.utility.distortion import distortion
+from sudare.verification.findings import Verification
+
+MAX_SHOWN = 12  # values of a column that a page shows
+MAX_ROWS = 8  # rows of what is published
+SEED = 20090526  # of the sample: which rows it has does not matter, only that they stay the same
+
+Names = Mapping[str, Any]
+
+
+def opened(names: Names, folder: str) -> dict[str, Any]:
+    """Write the draft into the project's folder."""
+    drafted = names["drafted"]
+    for name, text in drafted.files.items():
+        path = Path(folder) / name
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        write_private(path, text)
+    write_private(Path(folder) / SCHEMA, drafted.text)
+    return {"reasons": drafted.reasons}
+
+
+def read(names: Names, folder: str) -> dict[str, Any]:
+    """Describe the table and its columns, say who stands out, and put a sample aside for previews."""
+    table: Table = names["table"]
+    write_sample(table, Path(folder))
+    quasi = table.names(Role.quasi)
+    found: dict[str, Any] = {
+        "rows": len(table),
+        "source": table.name,
+        "notes": list(table.source.notes),
+        "warnings": [
+            *warnings_about(table, table.names(Role.sensitive)),
+            *joining_columns(table, list(table.columns)),
+        ],
+        "columns": {name: described(table, name) for name in table.columns},
+        "risk": None,
+    }
+    if quasi:
+        pieces = pl.concat([pl.Series(piece.weights) for piece in table.rows.pieces(quasi, quasi)])
+        sizes = block_sizes(pieces.to_numpy())
+        found["risk"] = names["risk"].summary() | {"alone": sizes.alone, "by_size": sizes.by_size}
+    return found
+
+
+def described(table: Table, name: str) -> dict[str, Any]:
+    """Describe a column: its type, its values, and its hierarchy's levels."""
+    column, counts = table[name], table.counts([name])
+    values = column.values
+    held = counts.codes[:, 0] == len(values)
+    several = type_of(values.dtype) != "text"
+    frequent = (-counts.weights).argsort(kind="stable")[:MAX_SHOWN]
+    return {
+        "type": type_of(values.dtype),
+        "distinct": len(values),
+        "missing": int(counts.weights[held].sum()),
+        "low": text_of(values.min()) if several and len(values) else None,
+        "high": text_of(values.max()) if several and len(values) else None,
+        "domain": [text_of(value) for value in values.to_list()] if len(values) <= MAX_LISTED else None,
+        "frequent": [
+            [_value(values, int(counts.codes[row, 0])), int(counts.weights[row])] for row in frequent
+        ],
+        "levels": None if column.hierarchy is None else column.hierarchy.height,
+    }
+
+
+def _value(values: pl.Series, code: int) -> str:
+    return shown_value(None if code == len(values) else values[code])
+
+
+def write_sample(table: Table, folder: Path) -> None:
+    """Put a sample aside, with the hierarchies that the whole table has."""
+    sample = sample_of(table, SEED)
+    path = folder / SAMPLE
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    sample.write_parquet(path)
+    write_private(folder / f"{SAMPLE}.toml", fixed(table, sample.columns).to_toml())
+
+
+def assessed(names: Names, folder: str) -> dict[str, Any]:
+    """Write the report of an assessment, and return what it says."""
+    assessment = names["assessment"]
+    write_private(Path(folder) / ASSESSMENT, write_assessment_report(assessment))
+    choices = {
+        f"{l:g}": [{"action": one.action, "text": one.text, "bound": one.bound} for one in offered]
+        for l, offered in assessment.choices.items()
+    }
+    return {
+        "attribute": assessment.attribute,
+        "choices": choices,
+        "bound_k": {str(k): bound for k, bound in assessment.bound_k.items()},
+        "bound_l": {f"{l:g}": bound for l, bound in assessment.bound_l.items()},
+        "warnings": assessment.warnings,
+    }
+
+
+def released(names: Names, folder: str) -> dict[str, Any]:
+    """Write the report of what was made, and return what it promises and what attacks reach."""
+    release = names["release"]
+    if isinstance(release, PView):
+        return _pview_released(release, names["table"], Path(folder))
+    write_private(Path(folder) / REPORT, release.report)
+    certificate, frames = release.certificate, release.frames()
+    is_table = isinstance(release.plan, GeneralizationPlan)
+    return {
+        "requirements": [str(one) for one in certificate.requirements],
+        "measured": certificate.measured,
+        "caveats": list(certificate.caveats),
+        "method": certificate.method,
+        "rows": {name: frame.height for name, frame in frames.items()},
+        "views": [
+            {
+                "name": name,
+                "columns": frame.columns,
+                "rows": [
+                    [shown_value(value) for value in row]
+                    for row in frame.gather_every(max(1, frame.height // MAX_ROWS)).head(MAX_ROWS).rows()
+                ],
+            }
+            for name, frame in frames.items()
+        ],
+        "findings": findings(release.verification),
+        "distortion": release.holder.get("utility", {}).get("distortion"),
+        "bound": release.holder.get("bound"),
+        "before": reached(names["before"]) if is_table else {},
+        "after": reached(names["after"]) if is_table else {},
+        "told": {kind: str(one) for kind, one in names["after"].items()} if is_table else {},
+    }
+
+
+def _pview_released(pview: PView, table: Table, folder: Path) -> dict[str, Any]:
+    write_private(folder / REPORT, write_pview_report(table, pview))
+    write_private(folder / ANALYSTS, write_pview_page(pview))
+    certificate = pview.certificate
+    return {
+        "requirements": [str(one) for one in certificate.requirements],
+        "measured": certificate.measured,
+        "caveats": list(certificate.caveats),
+        "method": certificate.method,
+        "rows": {},
+        "views": [],
+        "findings": [],
+        "distortion": None,
+        "bound": None,
+        "before": {},
+        "after": {},
+        "told": {},
+    }
+
+
+def reached(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return what attacks reach: for each figure that pages compare, by the attribute that it is about, a share."""
+    found: dict[str, dict[str, float]] = {}
+    if risk := results.get("reidentification"):
+        found["largest"], found["marketer"] = {"": risk.prosecutor.largest}, {"": risk.marketer}
+        found["at_risk"] = {"": risk.prosecutor.share_at_risk}
+    if known := results.get("homogeneity"):
+        found["homogeneity"] = {name: own["share"] for name, own in known.summary().items()}
+    if known := results.get("background"):
+        found["background"] = {name: own["share"] for name, own in known.summary()["by_attribute"].items()}
+    return found
+
+
+def findings(verification: Verification) -> list[dict[str, Any]]:
+    """Return what was recounted."""
+    return [
+        {"requirement": one.requirement, "value": one.value, "holds": one.holds, "where": one.where}
+        for one in verification.findings
+    ]
+
+
+def written(names: Names, folder: str) -> dict[str, Any]:
+    """Return what lies in the folders, and what the files were found to hold."""
+    target = Path(folder)
+    parts = {
+        part: [
+            {"name": file.name, "bytes": file.stat().st_size} for file in sorted((target / part).iterdir())
+        ]
+        for part in ("hand-over", "keep")
+    }
+    verification = names["verification"]
+    return {"folder": folder, "parts": parts, "findings": findings(verification), "holds": verification.holds}
+
+
+def previewed(names: Names) -> dict[str, Any]:
+    """Return risk and utility of what was tried on the sample."""
+    release, risk = names["release"], names["risk"]
+    plan: Plan = release.plan
+    assert isinstance(plan, GeneralizationPlan)
+    outcome = plan.locate(names["table"]).at_once("a preview").outcome()
+    return {
+        "asked": " + ".join(map(str, release.requirements)),
+        "risk": risk.marketer,
+        "largest": risk.prosecutor.largest,
+        "distortion": distortion(outcome),
+        "rows": len(names["table"]),
+        "blocks": risk.blocks,
+        "measured": release.certificate.measured,
+    }
+
+
+def bounded(names: Names) -> dict[str, Any]:
+    """Return below which distortion no method can go, for what was tried."""
+    release = names["release"]
+    return {"asked": " + ".join(map(str, release.requirements)), "bound": release.holder["bound"]}
+
+
+def asked(names: Names) -> dict[str, Any]:
+    """Return the answers of a p-view."""
+    answers: pl.DataFrame = names["answers"]
+    return {
+        "columns": answers.columns,
+        "rows": [[_cell(value) for value in row] for row in answers.head(400).rows()],
+        "height": answers.height,
+    }
+
+
+def _cell(value: Any) -> Any:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else shown_value(value)
+
+
+def drawn(names: Names, path: str) -> dict[str, Any]:
+    """Write synthetic rows as CSV."""
+    file = Path(path)
+    file.unlink(missing_ok=True)
+    file.touch(mode=0o600)
+    names["rows"].write_csv(file)
+    return {"rows": names["rows"].height}
+
+
+def domain(names: Names) -> dict[str, Any]:
+    """Return the attributes of a p-view, and what they can be asked for."""
+    view: PView = names["view"]
+    return {
+        "total": view.total,
+        "promised": [str(one) for one in view.certificate.requirements],
+        "axes": [
+            {"name": axis.name, "ordered": axis.ordered, "labels": axis.labels()[:500], "size": axis.size}
+            for axis in view.domain.axes
+        ],
+    }
+
+
+def tree(names: Names, column: str) -> dict[str, Any]:
+    """Return a column's hierarchy: each value with what is above it, and how often it occurs."""
+    table: Table = names["table"]
+    hierarchy, counts = table[column].hierarchy, table.counts([column])
+    values = table[column].values
+    weights = {
+        _value(values, int(code)): int(weight)
+        for code, weight in zip(counts.codes[:, 0], counts.weights, strict=True)
+    }
+    rows = [] if hierarchy is None else [[shown_value(label) for label in row] for row in hierarchy.rows()]
+    return {"rows": rows, "weights": weights, "csv": None if hierarchy is None else hierarchy.to_csv()}
+
+
+def nothing(names: Names) -> dict[str, Any]:
+    """Return nothing: that it ran is all that is asked."""
+    return {}

@@ -1,0 +1,158 @@
+"""The whole walk, from a file to a verified release, as a browser without scripts walks it."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import sudare as sd
+from tests.studio.conftest import Visitor
+
+
+def test_the_walk_ends_in_a_verified_release(walked: Visitor) -> None:
+    page = walked.get("write").text
+    folder = walked.project.folder / "release-1"
+    assert sd.verify(folder).measured["k"] >= 4
+    assert str(folder) in page
+    assert "Written, recorded and verified" in page
+    (entry,) = [one for one in sd.Ledger(walked.home / "releases.db").entries() if one.kind == "release"]
+    assert (entry.body["folder"], entry.body["receiver"]) == (str(folder), "A hospital")
+
+
+def test_every_step_is_marked_done(walked: Visitor) -> None:
+    page = walked.get("write").text
+    assert page.count('<li class="done">') == 6  # all but the assessment
+    assert page.count('aria-current="step"') == 1
+
+
+def test_pages_of_the_walk(walked: Visitor) -> None:
+    for path, words in {
+        "roles": "Who could know what?",
+        "risk": "people are the only one",
+        "assess": "Assess the table",
+        "choose": "What a sample says",
+        "choose?way=views": "Several tables of some columns",
+        "choose?way=randomize": "by a law that is published",
+        "choose?way=pview": "Privacy budget",
+        "run": "recounted on the output",
+        "ask": "No p-view of this table",
+        "code": "Save as script",
+        "column/1": "Hierarchy",
+        "/ledger": "A hospital",
+        "/": "survey.csv",
+    }.items():
+        answer = walked.get(path)
+        assert answer.status_code == 200, path
+        assert words in answer.text, path
+
+
+def test_what_the_report_may_do(walked: Visitor) -> None:
+    answer = walked.get("report/report")
+    assert "For the holder of the data only" in answer.text
+    assert answer.headers["content-security-policy"].endswith("sandbox")
+    assert walked.get("report/analysts").status_code == 404
+    assert walked.get("report/..%2Fproject.json").status_code == 404
+
+
+def test_only_the_hand_over_is_downloaded(walked: Visitor, tmp_path: Path) -> None:
+    (tmp_path / "packed.zip").write_bytes(walked.get("hand-over/0").content)
+    names = pl.Series(
+        subprocess.run(
+            [sys.executable, "-m", "zipfile", "-l", tmp_path / "packed.zip"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+    )
+    assert names.str.contains("hand-over/certificate.json").any()
+    assert not names.str.contains("keep|holder").any()
+    assert walked.get("hand-over/7").status_code == 404
+
+
+def test_everything_is_private(walked: Visitor) -> None:
+    for path in [walked.home, *walked.home.rglob("*")]:
+        if "hand-over" in path.parts or path.name.startswith("release-"):
+            continue  # in a folder that is private
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode & 0o077 == 0, (path, oct(mode))
+
+
+def test_a_change_marks_what_comes_after(walked: Visitor) -> None:
+    project = walked.project
+    before = project.schema_path.read_text("utf-8")
+    try:
+        walked.roles(region="other")
+        page = walked.get("run").text
+        assert "Something before this step was changed" in page
+        assert "changed since" in page
+        refused = walked.post("write", {"folder": str(walked.home / "never"), "ledger": "1"})
+        assert refused.status_code == 422
+        assert "Run it again first" in refused.text
+    finally:
+        project.schema_path.write_text(before, encoding="utf-8")
+        walked.roles()
+
+
+def test_the_script_does_the_same(walked: Visitor, tmp_path: Path) -> None:
+    script = tmp_path / "release.py"
+    script.write_text(
+        walked.get("script").text.replace(str(walked.project.folder / "release-"), str(tmp_path / "again-")),
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "True"
+    (again,) = tmp_path.glob("again-*")
+    first, second = (
+        pl.read_parquet(folder / "hand-over" / "data.parquet")
+        for folder in (walked.project.folder / "release-1", again)
+    )
+    assert first.equals(second)
+
+
+def test_previews_say_risk_and_distortion(walked: Visitor) -> None:
+    asked = {"with-k": "1", "k": "9", "suppress": "0"}
+    page = walked.post("preview", asked)
+    assert "9-anonymity" in page.text
+    assert "<svg" in page.text
+    bounded = walked.post("preview", asked | {"bound": "1"})
+    assert "No method can stay below" in bounded.text
+    (tried,) = [one for one in walked.project.facts.tried if one.asked == "9-anonymity"]
+    assert 0 < tried.settings["bound"] <= tried.distortion <= 1
+    assert tried.risk <= 1 / 9
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "Nothing is asked for"),
+        ({"with-k": "1", "k": "many"}, "must be a number"),
+        ({"with-k": "1", "k": "0"}, "must be greater than or equal to 1"),
+        ({"with-k": "1", "k": "301"}, "301"),
+        ({"with-l": "1", "l": "1000", "attribute": "diagnosis"}, "1000"),
+    ],
+)
+def test_what_cannot_be_is_said_where_it_was_asked(
+    walked: Visitor, fields: dict[str, str], words: str
+) -> None:
+    page = walked.post("preview", fields)
+    assert 'role="alert"' in page.text
+    assert words in page.text
+
+
+def test_nothing_is_lost_when_the_studio_starts_again(walked: Visitor) -> None:
+    other = Visitor(walked.home)
+    try:
+        other.id = walked.id
+        assert "recounted on the output" in other.get("run").text
+        other.post("write", {"folder": str(walked.home / "later"), "ledger": "1"})
+        other.wait()
+        assert "started again since this was made" in other.get("write").text
+        assert not (walked.home / "later").exists()
+    finally:
+        other.end()
