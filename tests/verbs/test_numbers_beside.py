@@ -127,6 +127,7 @@ def test_what_is_written_is_verified_in_every_format(tmp_path: Path, numbers: An
     assert sd.verify(tmp_path / "out/hand-over/data.csv", sd.KAnonymity(5), release.schema).holds
     assert 0 < release.holder["utility"]["numbers"]["age"]["lost"] < 1
     assert "Numbers beside ranges" in release.report
+    assert sd.evidence(tmp_path / "out", by="A. Holder")
 
 
 def test_a_saved_plan_gives_other_rows_their_own_means(tmp_path: Path) -> None:

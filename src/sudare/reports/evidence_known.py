@@ -86,7 +86,8 @@ class Evidence:
     @cached_property
     def quasi(self) -> list[str]:
         """The columns that outsiders are taken to know."""
-        return [name for name, own in self.certificate.attributes.items() if own.role == Role.quasi]
+        own = self.certificate.schema_of_output()
+        return [*own.names(Role.quasi), *own.beside()]
 
     @cached_property
     def columns(self) -> dict[str, Column]:
@@ -108,7 +109,7 @@ class Evidence:
         return columns
 
     def _role(self, name: str) -> Role:
-        return self.certificate.attributes[name].role
+        return self.certificate.schema_of_output()[name].treated_as
 
     @cached_property
     def identifiers(self) -> dict[str, list[Found]]:
@@ -126,7 +127,7 @@ class Evidence:
         guesses = {}
         for name, rows in self.tables.items():
             own = Schema(
-                attributes={column: schema[column] for column in rows.columns},
+                attributes={column: one for column, one in schema.attributes.items() if column in rows.columns},
                 missing_values=schema.missing_values,
             )
             if own.names(Role.sensitive):
