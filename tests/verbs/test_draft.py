@@ -311,3 +311,12 @@ def test_only_an_identifier_may_lack_every_value(role: str) -> None:
     schema = sd.Schema.from_dict({"attributes": {"age": {"role": "quasi"}, "gone": {"role": role}}})
     with pytest.raises(sd.InputError, match=r'every value is missing\..*role = "identifier"'):
         sd.read(frame, schema)
+
+
+def test_hierarchies_of_dates_in_another_form_are_saved_as_dates() -> None:
+    texts = [f"{1 + i % 12}/{1 + i % 28}/2020" for i in range(60)]
+    drafted = draft(pl.DataFrame({"report_date": texts}), hierarchies=True)
+    ((path, hierarchy),) = drafted.files.items()
+    assert path == "hierarchies/report_date.csv"
+    assert "2020-01-01;2020-01;2020-Q1;2020;2020s;*" in hierarchy.splitlines()
+    assert 'format = "%m/%d/%Y"' in drafted.text

@@ -127,7 +127,9 @@ class Evidence:
         guesses = {}
         for name, rows in self.tables.items():
             own = Schema(
-                attributes={column: one for column, one in schema.attributes.items() if column in rows.columns},
+                attributes={
+                    column: one for column, one in schema.attributes.items() if column in rows.columns
+                },
                 missing_values=schema.missing_values,
             )
             if own.names(Role.sensitive):

@@ -21,7 +21,7 @@ from sudare.tables.attribute import MAX_LABEL, UNITS, Attribute, Role, attribute
 from sudare.tables.databases import DatabaseUrl, is_url
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
-from sudare.tables.parsing import infer_type
+from sudare.tables.parsing import infer_type, parse
 from sudare.tables.recipes import FileRecipe
 from sudare.tables.schema import MAX_NAME_LENGTH, CsvFormat, Schema
 from sudare.tables.table import Table
@@ -90,7 +90,7 @@ def draft(
     for name, guess in guesses.items():
         tree = guess.attribute.hierarchy
         if tree is not None and not isinstance(tree, Hierarchy) and hierarchies:
-            tree = tree.build(table[name].values)
+            tree = tree.build(_as_drafted(table[name].values, guess.attribute))
         large = isinstance(tree, Hierarchy) and len(tree.leaves) > MAX_LISTED
         if isinstance(tree, Hierarchy) and (hierarchies or large) and tree.codes.size <= MAX_FIELDS:
             path = _file_name(folder, name, files)
@@ -100,6 +100,13 @@ def draft(
     lines = [*_head(table, unknown, guesses, _named(source), sheet, csv), *_body(table, guesses)]
     reasons = {name: guess.reason for name, guess in guesses.items()}
     return Draft("\n".join(lines) + "\n", files, reasons)
+
+
+def _as_drafted(values: pl.Series, attribute: Attribute) -> pl.Series:
+    """Return values as they will be read by the draft: dates that are written in another form are texts so far."""
+    if attribute.format is None or attribute.type is None:
+        return values
+    return parse(values, attribute.type, form=attribute.format).drop_nulls().unique().sort()
 
 
 def _file_name(folder: str, column: str, taken: Mapping[str, str]) -> str:
