@@ -99,6 +99,12 @@ def test_ages_over_89_may_stand_only_in_one_group(label: Any, verdict: str) -> N
     assert "C" not in verdicts("points", [label])
 
 
+@pytest.mark.parametrize("label", ["{91, 95}", "91-95", "91 to 95", "over 90", "91–95"])
+def test_ages_over_89_in_labels_of_other_forms_are_to_be_judged(label: str) -> None:
+    assert verdicts("age", ["20-29", label]) == {"C": "to be judged"}
+    assert verdicts("age", ["20-29", "*", "{30, 41}"]) == {}
+
+
 @pytest.mark.parametrize(
     "label", ["2024-05", "2024-Q2", "17/05/2024", "May 2024", "2024年5月", "[2024-05-01, 2024-06-01)"]
 )

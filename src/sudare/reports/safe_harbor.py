@@ -244,6 +244,9 @@ def _ages(name: str, values: pl.DataFrame) -> Iterator[Found]:
     old: list[str] = []
     doubtful: list[str] = []
     for text in values["text"]:
+        if LABEL.match(text) is None:
+            doubtful += [text] * any(float(number) > OLDEST for number in re.findall(r"\d+(?:\.\d+)?", text))
+            continue
         low, high = _range_of(text)
         if high <= OLDEST or high == float("inf"):
             continue
