@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sudare.kernels import kernel, popcount
+from sudare.kernels import inlined, kernel, popcount, step
 
 Array = np.ndarray[Any, Any]
 
@@ -46,6 +46,23 @@ def mark_blocks(
     return bits
 
 
+@step
+def _covering(person: Array, bits: Array, w: int) -> Any:  # pragma: no cover
+    """Return which blocks of a word cover all values of a person, one bit each."""
+    word = bits[person[0], w]
+    for a in range(1, person.size):
+        if word == 0:
+            break
+        word &= bits[person[a], w]
+    return word
+
+
+@inlined
+def _lowest(word: Any) -> Any:  # pragma: no cover
+    """Return the place of the lowest bit that is set."""
+    return popcount(word ^ (word - np.uint64(1))) - 1
+
+
 @kernel
 def add_records(
     people: Array, bits: Array, first: int, starts: Array, sensitive: Array, counts: Array, totals: Array
@@ -57,13 +74,9 @@ def add_records(
     """
     for u in range(people.shape[0]):
         for w in range(bits.shape[1]):
-            word = bits[people[u, 0], w]
-            for a in range(1, people.shape[1]):
-                if word == 0:
-                    break
-                word &= bits[people[u, a], w]
+            word = _covering(people[u], bits, w)
             while word != 0:
-                b = first + 64 * w + popcount(word ^ (word - np.uint64(1))) - 1  # the lowest bit
+                b = first + 64 * w + _lowest(word)
                 word &= word - np.uint64(1)
                 for i in range(starts[b], starts[b + 1]):
                     totals[u, sensitive[i]] += counts[i]
@@ -155,11 +168,7 @@ def add_people(people: Array, weights: Array, bits: Array, totals: Array) -> Non
     """Add to the total of every block how many people it covers; `weights[u]` of them have the values `people[u]`."""
     for u in range(people.shape[0]):
         for w in range(bits.shape[1]):
-            word = bits[people[u, 0], w]
-            for a in range(1, people.shape[1]):
-                if word == 0:
-                    break
-                word &= bits[people[u, a], w]
+            word = _covering(people[u], bits, w)
             while word != 0:
-                totals[64 * w + popcount(word ^ (word - np.uint64(1))) - 1] += weights[u]  # at the lowest bit
+                totals[64 * w + _lowest(word)] += weights[u]
                 word &= word - np.uint64(1)

@@ -9,9 +9,11 @@ import numpy as np
 from sudare.generalization._blocks import gains, note_marks
 from sudare.generalization._kernels import meet
 from sudare.kernels import inlined, step
+from sudare.privacy._kernels import meets
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Units
+    from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
 TOLERANCE = 1e-12  # a change must save more than rounding
@@ -93,6 +95,18 @@ def deal(block_of: Array, blocks: int, units: Units, d: Dealt) -> None:  # pragm
 def lot(e: int, d: Dealt) -> Any:  # pragma: no cover
     """Return how many records of an entry go together."""
     return np.int64(1) if d.deals else d.weight[e]
+
+
+@step
+def let_go(b: int, value: int, some: int, limits: Limits, d: Dealt) -> bool:  # pragma: no cover
+    """Take so many records of a value out of a block if the rest meets the limits, or nobody is left; tell whether."""
+    d.size[b] -= some
+    d.histogram[b, value] -= some
+    if d.size[b] == 0 or meets(d.histogram[b], d.size[b], limits):
+        return True
+    d.size[b] += some
+    d.histogram[b, value] += some
+    return False
 
 
 @step

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sudare.generalization._blocks import NOT_SHARED, gains, unlikeness
-from sudare.generalization._dealt import NONE, TOLERANCE, Dealt, add, deal, lot, refit
+from sudare.generalization._dealt import NONE, TOLERANCE, Dealt, add, deal, let_go, lot, refit
 from sudare.generalization._divide import STAYS, Pool, divide
 from sudare.generalization._split import split_off
 from sudare.kernels import inlined, kernel, rank, step
@@ -204,28 +204,26 @@ def _lend(
     c: int, n: int, pooled: int, units: Units, limits: Limits, p: Pool, d: Dealt
 ) -> int:  # pragma: no cover
     """Put rows into the pool that a block can spare, one of each entry in turn."""
-    size, lent = d.size[c], True
-    start = n
+    lent, start = True, n
     while lent and n < pooled:
         lent = False
         e = d.first[c]
         while e != NONE and n < pooled:
-            value, used = units.sensitive[d.unit[e]], 0
+            some, used = lot(e, d), 0
             for i in range(start, n):
                 used += p.weight[i] if p.entry[i] == e else 0
-            if used < d.weight[e]:
-                some = lot(e, d)
-                d.histogram[c, value] -= some
-                if size > some and meets(d.histogram[c], size - some, limits):
-                    size -= some
-                    lent = True
-                    p.unit[n], p.weight[n], p.home[n] = d.unit[e], some, c
-                    p.rate[n], p.entry[n], p.block[n] = d.cost[c], e, c
-                    n += 1
-                else:
-                    d.histogram[c, value] += some
+            if (
+                used < d.weight[e]
+                and d.size[c] > some
+                and let_go(c, units.sensitive[d.unit[e]], some, limits, d)
+            ):
+                lent = True
+                p.unit[n], p.weight[n], p.home[n] = d.unit[e], some, c
+                p.rate[n], p.entry[n], p.block[n] = d.cost[c], e, c
+                n += 1
             e = d.after[e]
-    for i in range(start, n):
+    for i in range(start, n):  # nothing has moved yet
+        d.size[c] += p.weight[i]
         d.histogram[c, units.sensitive[p.unit[i]]] += p.weight[i]
     return n
 

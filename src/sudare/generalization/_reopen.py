@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sudare.generalization._dealt import NONE, TOLERANCE, Dealt, add, deal, lot, refit
+from sudare.generalization._dealt import NONE, TOLERANCE, Dealt, add, deal, let_go, lot, refit
 from sudare.generalization._elsewhere import find_elsewhere, price_there
 from sudare.generalization._kernels import tuple_number
 from sudare.kernels import kernel, slot_of, slots_for, step
@@ -203,11 +203,7 @@ def _gather(
         b, value = d.block[e], units.sensitive[d.unit[e]]
         each, some = d.cost[b] - cost, lot(e, d)
         while sets.taken[e] < d.weight[e] and (each > 0.0 or not holds):
-            d.histogram[b, value] -= some
-            d.size[b] -= some
-            if d.size[b] > 0 and not meets(d.histogram[b], d.size[b], limits):
-                d.histogram[b, value] += some
-                d.size[b] += some
+            if not let_go(b, value, some, limits, d):
                 break
             sets.taken[e] += some
             sets.histogram[value] += some

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sudare.generalization._dealt import NONE, Dealt, add, lot, refit
+from sudare.generalization._dealt import NONE, Dealt, add, let_go, lot, refit
 from sudare.generalization._divide import Pool
 from sudare.kernels import inlined, step
 from sudare.privacy._kernels import meets
@@ -93,13 +93,7 @@ def _count_spare(
 def _spare(b: int, e: int, value: int, limits: Limits, d: Dealt) -> int:  # pragma: no cover
     """Take rows of an entry out of a block as long as the rest meets the limits; return how many."""
     taken, some = 0, lot(e, d)
-    while taken < d.weight[e]:
-        d.size[b] -= some
-        d.histogram[b, value] -= some
-        if not (d.size[b] > 0 and meets(d.histogram[b], d.size[b], limits)):
-            d.size[b] += some
-            d.histogram[b, value] += some
-            break
+    while taken < d.weight[e] and d.size[b] > some and let_go(b, value, some, limits, d):
         taken += some
     return taken
 
