@@ -138,7 +138,7 @@ def test_intervals_of_pairs_cover_as_those_of_the_parts_do(delta: float, rows: l
 
 def test_errors_that_are_taken_for_independent_would_not_cover() -> None:
     table = people(5_000, seed=5_000)
-    combined = sd.combine(made(table, "pairs", [0.5] * 3))
+    combined = sd.combine(made(table, "pairs", [0.5] * 8))
     assert isinstance(combined.model, Combined)
     naive = replace(combined.model, spread=np.ones_like(combined.model.spread))
     honest, wrong = (Measured(replace(combined, model=own), table).covered for own in (combined.model, naive))

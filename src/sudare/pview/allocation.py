@@ -30,6 +30,9 @@ MAX_ERROR, MAX_ERROR_PURE = 1.0, 1.36
 theory has them, so that without a delta it is a little less than the 1.4 that are wanted."""
 MIN_CLEAR, MIN_CLEAR_PURE = 60.0, 130.0
 """So many deviations of a table's noise the records must be, or pairs tell too little for their price."""
+PAIRS, PAIRS_PURE = 1.5, 1.0
+"""So many times the tree's pairs are measured if records are a hundred deviations of the noise; without a delta every one costs the
+others more."""
 MANY_CELLS = 48
 """Of pairs with fewer cells than that, on average, more are measured (with rho): each is cheap. Without a delta they share
 tables instead."""
@@ -159,7 +162,8 @@ def allocate(
     wanted = int(np.triu(emphasis.asked, 1).sum())
     cells = float(np.mean([min(own.cells, 16) for own in strategies])) ** 2
     small = 1.0 if account.pure else max(math.sqrt(MANY_CELLS / cells), 1.0)
-    pairs = max(int(1.5 * small * tree * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree)
+    many = (PAIRS_PURE if account.pure else PAIRS) * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)
+    pairs = max(int(small * tree * many), tree)
     pairs = min(pairs, wanted)
     bins = int(2 * clear(pairs, rest) ** (1 / 3))
     choices = rest * (FOR_CHOICES_PURE if account.pure else FOR_CHOICES)

@@ -98,10 +98,17 @@ class Cloud:
 
         A correlation t of two ranges with shares p and q moves t sqrt(p (1-p) q (1-q)), and the other ranges their shares
         of that. So for more than two.
+
+        What several pairs move goes this way and that, but for boxes that hold nearly everybody: who is not in one of their ranges
+        is likely not in the others. There it adds up as it is, and elsewhere its squares do.
         """
         # With s = (1 - p) / p and the product of p^2 in front, sets of ranges are products of their s.
         s, front = (1 - shares) / shares, (shares**2).prod(axis=1)
-        pairs = np.einsum("qa,ab,qb->q", s, np.triu(self.leftover, 1), s)
+        left = np.triu(self.leftover, 1)
+        pairs, alike = (
+            np.einsum("qa,ab,qb->q", own, by, own) for own, by in ((s, left), (np.sqrt(s), np.sqrt(left)))
+        )
+        pairs += np.sqrt(front) * (alike**2 - pairs)
         two = (s.sum(axis=1) ** 2 - (s**2).sum(axis=1)) / 2
         more = np.maximum((1 + s).prod(axis=1) - 1 - s.sum(axis=1) - two, 0.0)
         return np.asarray(front * (pairs + self.higher * more))
