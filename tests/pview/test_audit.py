@@ -17,13 +17,13 @@ from sudare.pview.account import Account
 from sudare.pview.allocation import Allocation
 from sudare.pview.baselines import learn_identity, noisy_histograms
 from sudare.pview.dawa import deviations, noise_of_costs
+from sudare.pview.grouped_tables import MISFIT_SENSITIVITY, misfit
 from sudare.pview.hdmm import along_all, strategies_for
 from sudare.pview.mondrian import DPMondrian, perturb, spend, strengths
 from sudare.pview.privbayes import R_SENSITIVITY, dependence
 from sudare.pview.probe import apart
 from sudare.pview.sides import change_of, measured, side
 from sudare.pview.strategies import strategy
-from sudare.pview.two_ways import MISFIT_SENSITIVITY, misfit
 from tests.pview.audit import audit, joined, labels_of
 from tests.pview.counted import counted
 

@@ -20,10 +20,11 @@ from sudare.pview.account import Account
 from sudare.pview.allocation import FOR_PROBE, allocate, ones_needed, strategies_for, total_share
 from sudare.pview.cloud import Cloud
 from sudare.pview.emphasis import Emphasis
+from sudare.pview.grouped_counts import all_pairs, weighed
+from sudare.pview.grouped_tables import MISFIT_SENSITIVITY, fit, misfit
 from sudare.pview.noisy_counts import project
 from sudare.pview.one_ways import group_values, settle_cells
 from sudare.pview.pairs import learn_pairs
-from sudare.pview.two_ways import MISFIT_SENSITIVITY, all_pairs, fit, misfit, weighed
 from tests.pview.counted import counted
 
 PURE, GAUSSIAN = DifferentialPrivacy(1.0), DifferentialPrivacy(1.0, 1e-9)

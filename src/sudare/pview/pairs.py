@@ -30,14 +30,16 @@ from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
 from sudare.pview.domain import Domain
 from sudare.pview.emphasis import Emphasis
+from sudare.pview.grouped_counts import weighed
+from sudare.pview.grouped_tables import GroupedTables, Measured
 from sudare.pview.interest import Interest
 from sudare.pview.method import WorkloadMethod
+from sudare.pview.missed import leftover
 from sudare.pview.noisy_counts import check_counts
 from sudare.pview.one_ways import TINY, Floats, Groups, measure_ones, measure_total
 from sudare.pview.probe import measure_apart
-from sudare.pview.smoothing import Margin, given_shares
+from sudare.pview.smoothing import given_shares
 from sudare.pview.tilting import MAX_VALUES, tilt
-from sudare.pview.two_ways import Measured, Tables, leftover, weighed
 from sudare.tables.counts import Counts
 from sudare.tables.typed import typed
 
@@ -66,19 +68,21 @@ class Pairs(WorkloadMethod):
 # -- The tree, and the points -----------------------------------------------------------------------
 
 
-def grow_tree(tables: Tables) -> None:
+def grow_tree(tables: GroupedTables) -> None:
     """Choose and measure pairs that connect the attributes without a circle."""
     model = tables.independent()
-    part = np.arange(len(tables.groups))  # the tree that each attribute belongs to
-    i, j = tables.pairs.T
+    part = np.arange(len(tables.sides))  # the tree that each attribute belongs to
+    i, j = tables.counts.pairs.T
     while len(left := tables.first(np.flatnonzero((part[i] != part[j]) & tables.affordable))):
         axes = tables.extended(tables.choose(left, model), model)
-        shares = [tables.margins[a] / tables.margins[a].sum() for a in axes]
-        tables.measure(axes, reduce(np.multiply.outer, shares) * tables.ones.total)
+        margins = [tables.margins[a].by_groups for a in axes]
+        tables.measure(
+            axes, reduce(np.multiply.outer, [own / own.sum() for own in margins]) * tables.ones.total
+        )
         part[np.isin(part, part[axes])] = part[axes[0]]
 
 
-def draw_points(tables: Tables, points: int) -> NDArray[Any]:
+def draw_points(tables: GroupedTables, points: int) -> NDArray[Any]:
     """Draw points from the tree: attributes x points."""
     # No secret is at stake here: the points depend on noisy tables only.
     random = np.random.default_rng(tables.account.source.words(1))
@@ -98,9 +102,7 @@ def draw_points(tables: Tables, points: int) -> NDArray[Any]:
             draw(a, np.zeros(points, dtype=np.uint8), tables.ones.tables[a][None] + TINY)
         else:
             i, a, table = step
-            rows, shares = given_shares(
-                table, *(Margin(tables.groups[x], tables.ones.tables[x]) for x in (i, a))
-            )
+            rows, shares = given_shares(table, tables.margins[i], tables.margins[a])
             draw(a, rows[out[i]], shares)
             waiting.remove(a)
         reached.append(a)
@@ -124,7 +126,7 @@ def _steps(measured: Sequence[Measured], reached: Sequence[int]) -> Iterator[tup
 class Weights:
     """The weights of the points, and the cell of every point in every table they are raked to."""
 
-    tables: Tables
+    tables: GroupedTables
     points: NDArray[Any]
     weights: Floats
     keys: dict[int, NDArray[np.int32]] = field(default_factory=dict)
@@ -132,23 +134,23 @@ class Weights:
     @cached_property
     def groups(self) -> Groups:
         """The groups of the points' values."""
-        return np.stack([g[p] for g, p in zip(self.tables.groups, self.points, strict=True)])
+        return np.stack([g[p] for g, p in zip(self.tables.counts.groups, self.points, strict=True)])
 
     def model(self) -> Floats:
         """Return all two-way tables of the points."""
-        t = self.tables
+        t = self.tables.counts
         return weighed(self.groups, self.weights, t.pairs, t.bins, t.true.shape[1])
 
     def keys_of(self, axes: Sequence[int]) -> NDArray[np.int32]:
         """Return the cell of every point in a table of some attributes."""
         keys = self.groups[axes[0]].astype(np.int32)
         for a in axes[1:]:
-            keys = keys * np.int32(self.tables.bins[a]) + self.groups[a]
+            keys = keys * np.int32(self.tables.counts.bins[a]) + self.groups[a]
         return np.asarray(keys)
 
     def table(self, axes: Sequence[int]) -> Floats:
         """Return the points' table of some attributes."""
-        shape = tuple(self.tables.bins[list(axes)])
+        shape = tuple(self.tables.counts.bins[list(axes)])
         return np.bincount(self.keys_of(axes), self.weights, minlength=math.prod(shape)).reshape(shape)
 
     def rake_pairs(self) -> None:
@@ -165,7 +167,7 @@ class Weights:
             rake(self.weights, codes, table, TINY)
 
 
-def add_pairs(tables: Tables, weights: Weights) -> None:
+def add_pairs(tables: GroupedTables, weights: Weights) -> None:
     """Choose pairs where the points are worst, some at a time, measure them and rake the weights."""
     batch = max(-(-(tables.allocation.pairs - len(tables.measured)) // ROUNDS), 1)
     while tables.left().size:
@@ -205,7 +207,7 @@ def learn_pairs(
     allocation = allocate(account, strategies, total[0], apart, emphasis)
     shares = shares_of(Wish.of(strategies, account.pure, emphasis.attributes.tolist()), allocation.ones)
     ones = measure_ones(counts, strategies, account, shares, total)
-    tables = Tables.of(counts, ordered, account, emphasis, allocation, ones)
+    tables = GroupedTables.of(counts, ordered, account, emphasis, allocation, ones)
     grow_tree(tables)
     drawn = draw_points(tables, points)
     weights = Weights(tables, drawn, np.full(points, ones.total / points))
@@ -220,5 +222,6 @@ def learn_pairs(
         for _ in range(LAST_SWEEPS):
             weights.rake_ones()
     scaled = weights.weights * (ones.total / max(float(weights.weights.sum()), TINY))
+    left = leftover(tables.misses, tables.counts.pairs, len(counts.sizes))
     cloud = Boxes.of(at := drawn.T, at, scaled, counts.sizes)
-    return Cloud(cloud, ones.total, ones.total_variance, ones.by_width, *leftover(tables))
+    return Cloud(cloud, ones.total, ones.total_variance, ones.by_width, *left)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sudare.pview.account import Account
 from sudare.pview.allocation import FOR_PROBE
-from sudare.pview.two_ways import all_pairs, weighed
+from sudare.pview.grouped_counts import all_pairs, weighed
 from sudare.tables.counts import Counts
 
 GROUPS = 8

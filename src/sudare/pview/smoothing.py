@@ -8,7 +8,7 @@ value has no inside: it is often a value unlike all others, such as 0, and its n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,14 @@ MAX_VALUES = 255
 MAX_CELLS = 1_000_000
 
 
-class Margin(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Margin:
     """An attribute's groups of values, and its one-way table."""
 
     groups: Groups
     table: Floats
 
-    @property
+    @cached_property
     def by_groups(self) -> Floats:
         """How many records every group has, and a trifle."""
         return np.asarray(np.bincount(self.groups, self.table) + TINY, dtype=np.float64)

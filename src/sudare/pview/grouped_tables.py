@@ -1,4 +1,4 @@
-"""Two-way tables by groups of values: which to measure, what to believe of them, and how far off a model was."""
+"""Tables of two attributes, or more, by groups of values: which to measure, and what to believe of them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.pview._pairs import weigh_pairs
 from sudare.pview.account import Account
 from sudare.pview.allocation import Allocation
 from sudare.pview.emphasis import Emphasis
+from sudare.pview.grouped_counts import GroupedCounts
+from sudare.pview.missed import Miss, spread_of
 from sudare.pview.noisy_counts import project
-from sudare.pview.one_ways import TINY, Floats, Groups, OneWays, group_values
+from sudare.pview.one_ways import TINY, Floats, OneWays, group_values
 from sudare.pview.sides import Belief, Side, change_of, measured, plain_side, side
+from sudare.pview.smoothing import Margin
 from sudare.pview.spending import MAX_ATTRIBUTES
 from sudare.tables.counts import Counts
-from sudare.threads import CORES, MIN_SHARED, in_threads, pieces
 
 MISFIT_SENSITIVITY = 0.5
 PENALTY = 0.4
@@ -32,25 +33,6 @@ POWER, POWER_PURE, UNITS = 2 / 3, 1 / 2, 16
 A cell's error goes down with the root of rho, or with epsilon: so the sum of the errors of all tables is least."""
 MAX_CELLS = 64
 """Of a table of more than two attributes."""
-UNKNOWN = 0.25  # the correlation that may be left where no pair could be measured
-NOISE, UNRESOLVED, NOT_MEASURED, OF_MORE = 1.2, 0.01, 1.5, 1.7
-"""What may be left, as fitted so that intervals cover on a dozen tables at epsilons from 0.1 to 10: of the noise, of what groups of
-values do not resolve, of what was not measured, of more than two attributes."""
-
-
-@dataclass(frozen=True)
-class Miss:
-    """How far a model was off for ranges of two attributes when their table was measured, squared and summed over ranges."""
-
-    seen: float  # less what the noise explains
-    noise: float  # of the table, as far as it is believed
-    spread: float  # the sum of p (1 - p) q (1 - q), in records: a correlation of 1 would be off by as much
-
-
-def _spread(shares: Floats) -> Floats:
-    """Return p (1 - p) for the ranges from the first group on."""
-    upto = np.cumsum(shares)[:-1]
-    return np.asarray(np.maximum(upto * (1 - upto), 0.0))
 
 
 @dataclass(frozen=True)
@@ -62,20 +44,16 @@ class Measured:
 
 
 @dataclass
-class Tables:
-    """The two-way tables by groups: the true ones (for scores and measurements only), and those measured."""
+class GroupedTables:
+    """The tables by groups: those that could be measured, and those that were."""
 
     account: Account
     emphasis: Emphasis
     names: tuple[str, ...]
     allocation: Allocation
     ones: OneWays
-    groups: list[Groups]  # of every value
     sides: list[Side]
-    pairs: NDArray[np.int64]
-    true: NDArray[np.int64]  # pairs x cells
-    grouped: Groups  # of the records' values, attributes x tuples
-    records: Floats  # of each tuple
+    counts: GroupedCounts
     covered: NDArray[np.bool_]  # the pairs of which a table was measured
     measured: list[Measured] = field(default_factory=list)
     misses: dict[int, Miss] = field(default_factory=dict)
@@ -89,38 +67,18 @@ class Tables:
         emphasis: Emphasis,
         allocation: Allocation,
         ones: OneWays,
-    ) -> Tables:
+    ) -> GroupedTables:
         """Group the values and count the pairs."""
         groups = [group_values(t, allocation.bins, o) for t, o in zip(ones.tables, ordered, strict=True)]
-        bins = np.array([int(g.max()) + 1 for g in groups])
-        sides = [
-            side(int(b), ordered=o, pure=account.pure) for b, o in zip(bins, emphasis.ranged, strict=True)
-        ]
+        grouped = GroupedCounts.of(counts, groups, any_pairs=allocation.pairs > 0)
+        each = zip(grouped.bins, emphasis.ranged, strict=True)
+        sides = [side(int(b), ordered=o, pure=account.pure) for b, o in each]
         largest = max(own.strategy.change for own in sides) ** 2
         if allocation.pairs and not account.can_draw(allocation.tables / UNITS * account.whole, largest):
-            sides = [
-                plain_side(int(b), ordered=o, pure=account.pure) for b, o in zip(bins, ordered, strict=True)
-            ]
-        pairs = all_pairs(len(groups) if allocation.pairs else 0)
-        cells = int(bins[pairs].prod(axis=1).max()) if len(pairs) else 1
-        grouped = np.stack([g[counts.codes[:, a]] for a, g in enumerate(groups)])
-        true = weighed(grouped, counts.weights.astype(np.float64), pairs, bins, cells).astype(np.int64)
-        records = counts.weights.astype(np.float64)
-        covered = np.zeros(len(pairs), dtype=np.bool_)
-        return cls(
-            account,
-            emphasis,
-            counts.names,
-            allocation,
-            ones,
-            groups,
-            sides,
-            pairs,
-            true,
-            grouped,
-            records,
-            covered,
-        )
+            each = zip(grouped.bins, ordered, strict=True)
+            sides = [plain_side(int(b), ordered=o, pure=account.pure) for b, o in each]
+        covered = np.zeros(len(grouped.pairs), dtype=np.bool_)
+        return cls(account, emphasis, counts.names, allocation, ones, sides, grouped, covered)
 
     @cached_property
     def plain_sides(self) -> list[Side]:
@@ -130,30 +88,19 @@ class Tables:
         ]
 
     @cached_property
-    def bins(self) -> NDArray[np.int64]:
-        """How many groups every attribute has."""
-        return np.array([own.strategy.cells for own in self.sides])
-
-    @cached_property
-    def margins(self) -> list[Floats]:
-        """The one-way tables by groups."""
-        pairs = zip(self.groups, self.ones.tables, strict=True)
-        return [np.asarray(np.bincount(g, t) + TINY, dtype=np.float64) for g, t in pairs]
-
-    @cached_property
-    def cells(self) -> NDArray[np.int64]:
-        """How many cells each pair has."""
-        return np.asarray(self.bins[self.pairs].prod(axis=1))
+    def margins(self) -> list[Margin]:
+        """The one-way tables, and groups."""
+        return [Margin(g, t) for g, t in zip(self.counts.groups, self.ones.tables, strict=True)]
 
     def share(self, axes: Sequence[int]) -> Fraction:
         """Return the share of the budget that a table of some attributes gets."""
-        return self.allocation.tables * self._weight(int(self.bins[list(axes)].prod())) / UNITS
+        return self.allocation.tables * self._weight(int(self.counts.bins[list(axes)].prod())) / UNITS
 
     def _last_share(self, axes: Sequence[int]) -> Fraction:
         """Return the same, or all that is left if nothing else could be measured after it."""
         share = self.share(axes)
-        asked = self.emphasis.asked[tuple(self.pairs.T)]
-        others = self.cells[asked & ~self.covered & (np.isin(self.pairs, axes).sum(axis=1) < 2)]
+        asked = self.emphasis.asked[tuple(self.counts.pairs.T)]
+        others = self.counts.cells[asked & ~self.covered & (np.isin(self.counts.pairs, axes).sum(axis=1) < 2)]
         left = self.account.remaining / self.account.whole
         least = (
             self.allocation.choices
@@ -163,7 +110,7 @@ class Tables:
 
     def _weight(self, cells: int) -> int:
         power = POWER_PURE if self.account.pure else POWER
-        return max(round(float(UNITS * cells**power / (self.cells**power).mean())), 1)
+        return max(round(float(UNITS * cells**power / (self.counts.cells**power).mean())), 1)
 
     @cached_property
     def deviations(self) -> Floats:
@@ -171,16 +118,17 @@ class Tables:
         of_side = np.array([own.cell_deviation for own in self.sides])
         noise = [
             self.account.deviation(
-                self.share(self.pairs[p]) * self.account.whole, change_of([self.sides[i], self.sides[j]])
+                self.share(self.counts.pairs[p]) * self.account.whole,
+                change_of([self.sides[i], self.sides[j]]),
             )
-            for p, (i, j) in enumerate(self.pairs)
+            for p, (i, j) in enumerate(self.counts.pairs)
         ]
-        return np.asarray(np.array(noise) * of_side[self.pairs].prod(axis=1))
+        return np.asarray(np.array(noise) * of_side[self.counts.pairs].prod(axis=1))
 
     @property
     def affordable(self) -> NDArray[np.bool_]:
         """Which pairs there is budget left for."""
-        return self._affordable(self.cells)
+        return self._affordable(self.counts.cells)
 
     def _affordable(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say whether there is budget left for tables of so many cells, and for choosing them."""
@@ -194,24 +142,26 @@ class Tables:
 
     def first(self, candidates: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return those of some pairs that are asked for, as long as any such pair is left."""
-        asked = self.emphasis.asked[tuple(self.pairs.T)]
+        asked = self.emphasis.asked[tuple(self.counts.pairs.T)]
         return (
             candidates[asked[candidates]] if (asked & ~self.covered & self.affordable).any() else candidates
         )
 
     def independent(self) -> Floats:
         """Return every two-way table as if the attributes had nothing to do with each other."""
-        out = np.zeros(self.true.shape)
-        for p, (i, j) in enumerate(self.pairs):
-            out[p, : self.cells[p]] = np.outer(self.margins[i], self.margins[j]).ravel()
+        out = np.zeros(self.counts.true.shape)
+        for p, (i, j) in enumerate(self.counts.pairs):
+            out[p, : self.counts.cells[p]] = np.outer(
+                self.margins[i].by_groups, self.margins[j].by_groups
+            ).ravel()
         return out / max(self.ones.total, TINY)
 
     def choose(self, candidates: NDArray[np.int64], model: Floats) -> int:
         """Choose a pair of which the model is worst, beyond the noise that measuring it would bring."""
         part = self.account.spend("choice", self.allocation.choices)
-        noise = np.rint(PENALTY * self.deviations[candidates] * self.cells[candidates])
-        i, j = self.pairs[candidates].T
-        scores = self.emphasis.pairs[i, j] * (misfit(self.true[candidates], model[candidates]) - noise)
+        noise = np.rint(PENALTY * self.deviations[candidates] * self.counts.cells[candidates])
+        i, j = self.counts.pairs[candidates].T
+        scores = self.emphasis.pairs[i, j] * (misfit(self.counts.true[candidates], model[candidates]) - noise)
         # Sensitivity: that of misfit, since the noise to come is the same whatever the data, and no pair counts more than once.
         return int(candidates[self.account.choose(scores, MISFIT_SENSITIVITY, part)])
 
@@ -221,16 +171,18 @@ class Tables:
         Each is chosen for a pair with one of those that are there. A table of three small attributes tells of three pairs, and costs
         less than three tables: without a delta, every table adds to the noise of all.
         """
-        axes = [int(a) for a in self.pairs[p]]
+        axes = [int(a) for a in self.counts.pairs[p]]
         while self.account.pure and len(axes) < MAX_ATTRIBUTES:
-            inside = np.isin(self.pairs, axes)
-            cells = int(self.bins[axes].prod()) * np.where(inside, 1, self.bins[self.pairs]).prod(axis=1)
+            inside = np.isin(self.counts.pairs, axes)
+            cells = int(self.counts.bins[axes].prod()) * np.where(
+                inside, 1, self.counts.bins[self.counts.pairs]
+            ).prod(axis=1)
             fits = (inside.sum(axis=1) == 1) & (cells <= MAX_CELLS) & self._affordable(cells)
             left = np.flatnonzero(fits & ~self.covered)
             if not len(left):
                 break
             q = self.choose(left, model)
-            axes.append(int(next(a for a in self.pairs[q] if a not in axes)))
+            axes.append(int(next(a for a in self.counts.pairs[q] if a not in axes)))
         return axes
 
     def measure(self, axes: list[int], expected: Floats) -> None:
@@ -241,45 +193,20 @@ class Tables:
         part = self.account.spend(
             "set" if plain else "pair", self._last_share(axes), *(self.names[a] for a in axes)
         )
-        sums = measured(sides, self.count(axes))
+        sums = measured(sides, self.counts.count(axes))
         noisy = sums + self.account.noise(sums.size, part, change).reshape(sums.shape)
         belief = Belief.of(
             sides, noisy - measured(sides, expected), self.account.deviation(part, change) ** 2
         )
         believed = project((expected + belief.difference).ravel(), self.ones.total).reshape(expected.shape)
-        self.measured.append(Measured(tuple(axes), fit(believed + TINY, [self.margins[a] for a in axes])))
+        self.measured.append(
+            Measured(tuple(axes), fit(believed + TINY, [self.margins[a].by_groups for a in axes]))
+        )
         for one, other in combinations(range(len(axes)), 2):
-            p = int(np.flatnonzero((self.pairs == sorted((axes[one], axes[other]))[::-1]).all(axis=1))[0])
-            spread = [
-                float(_spread(m / m.sum()).sum())
-                for m in (self.margins[axes[one]], self.margins[axes[other]])
-            ]
+            p = self.counts.pair_of(axes[one], axes[other])
+            spread = [self.margins[axes[x]].by_groups for x in (one, other)]
             self.covered[p] = True
-            self.misses[p] = Miss(*belief.miss(one, other), spread[0] * spread[1] * self.ones.total**2)
-
-    def count(self, axes: list[int]) -> NDArray[np.int64]:
-        """Count the records by the groups of some attributes."""
-        shape = tuple(self.bins[axes])
-        keys = np.ravel_multi_index(tuple(self.grouped[a].astype(np.int64) for a in axes), shape)
-        sums = np.bincount(keys, self.records, minlength=math.prod(shape))
-        return sums.astype(np.int64).reshape(shape)
-
-
-def all_pairs(attributes: int) -> NDArray[np.int64]:
-    """Return all pairs of different attributes."""
-    return np.array([(i, j) for i in range(attributes) for j in range(i)], dtype=np.int64).reshape(-1, 2)
-
-
-def weighed(
-    groups: Groups, weights: Floats, pairs: NDArray[np.int64], bins: NDArray[np.int64], cells: int
-) -> Floats:
-    """Return the two-way tables of weighted tuples or points (attributes x points): pairs x cells."""
-    out = np.zeros((len(pairs), cells))
-    each = max(-(-len(pairs) // CORES), MIN_SHARED // max(groups.shape[1], 1), 1)
-    in_threads(
-        lambda part: weigh_pairs(groups, weights, pairs[part], bins, out[part]), pieces(len(pairs), each)
-    )
-    return out
+            self.misses[p] = Miss(*belief.miss(one, other), spread_of(*spread) * self.ones.total**2)
 
 
 def misfit(true: NDArray[np.int64], model: Floats) -> Floats:
@@ -298,18 +225,3 @@ def fit(table: Floats, margins: Sequence[Floats], sweeps: int = 30) -> Floats:
             others = tuple(a for a in range(table.ndim) if a != axis)
             table = table * np.expand_dims(margin / table.sum(axis=others), others)
     return table
-
-
-def leftover(tables: Tables) -> tuple[Floats, float]:
-    """Return the squared correlations that may be left, by pair of attributes, and of more than two attributes.
-
-    A pair that was measured is off by its noise. One that was not is taken to be known no better than those that were chosen
-    last were then: they were about the worst. So are three attributes and more, of which nothing else is known.
-    """
-    last = list(tables.misses.values())[-max(len(tables.misses) // 3, 1) :]
-    worst = sum(m.seen for m in last) / max(sum(m.spread for m in last), TINY) if last else UNKNOWN**2
-    out = np.full((len(tables.groups),) * 2, NOT_MEASURED * worst)
-    for p, miss in tables.misses.items():
-        i, j = tables.pairs[p]
-        out[i, j] = out[j, i] = (NOISE * miss.noise + UNRESOLVED * miss.seen) / max(miss.spread, TINY)
-    return np.asarray(np.minimum(out, 1.0)), min(OF_MORE * worst, 1.0)
