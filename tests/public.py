@@ -415,6 +415,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "randomize": lambda: {"table": table(), "requirement": sd.PkAnonymity(4)},
     "read": lambda: {"source": people()},
     "reconstruct": lambda: {"release": randomized(), "attributes": "town"},
+    "sql": lambda: {"plan": release().plan, "schema": SCHEMA},
     "show_progress": lambda: {"wanted": False},
     "verify": lambda: {"output": release().frame(), "requirements": sd.KAnonymity(2), "schema": SCHEMA},
 }

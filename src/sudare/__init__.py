@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from sudare.verbs.publish import publish
     from sudare.verbs.randomize import randomize
     from sudare.verbs.reconstruct import reconstruct
+    from sudare.verbs.sql import sql
     from sudare.verification.verify import verify
 
 __version__ = "0.1.0"
@@ -110,6 +111,7 @@ __all__ = [
     "read",
     "reconstruct",
     "show_progress",
+    "sql",
     "verify",
 ]
 
@@ -154,6 +156,7 @@ _MODULES = {
     "sudare.verbs.publish": "publish",
     "sudare.verbs.randomize": "randomize",
     "sudare.verbs.reconstruct": "reconstruct",
+    "sudare.verbs.sql": "sql",
     "sudare.privacy.certificate": "Certificate",
     "sudare.verification.verify": "verify",
 }

@@ -71,6 +71,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         sd.Release.write,
     ],
     "reconstruct": [sd.reconstruct],
+    "sql": [sd.sql],
     "verify": [sd.verify, sd.KMap, *BLOCKS, sd.PkAnonymity, sd.DifferentialPrivacy],
 }
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "randomize": "Change every quasi and sensitive value at random by a known law, verify, and write the release.",
     "reconstruct": "Estimate how many records of the original had which values, with 95% intervals.",
     "apply": "Apply a plan that was learned before to other rows of the same schema, verify, and write the release.",
+    "sql": "Write a plan of generalization as a SELECT, by which a warehouse publishes its own rows.",
     "publish": "Say whether the table suits l-diversity, decide what to do about it, and publish.",
     "materialize": "Make a p-view of a table: a differentially private stand-in that answers any range count.",
     "combine": "Combine p-views of one table, or of its states over time, into one that answers with all of them.",

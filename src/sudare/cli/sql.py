@@ -1,0 +1,46 @@
+"""`sudare sql`: write a plan as a SELECT that a warehouse carries out itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sudare.cli.arguments import SCHEMA_FILE, SchemaPath, schema_of
+from sudare.cli.output import Json, note, print_json
+from sudare.plans.plan import Plan
+from sudare.verbs.apply import Unseen
+from sudare.verbs.sql import Dialect
+from sudare.verbs.sql import sql as sql_of
+
+
+def sql(
+    plan: Annotated[
+        Path,
+        typer.Argument(
+            help="The plan: the folder it was saved to, or that of a release.", show_default=False
+        ),
+    ],
+    dialect: Annotated[Dialect, typer.Option(help="Whose SQL.")] = "duckdb",
+    table: Annotated[str, typer.Option(help="The table in the warehouse, such as clinic.people.")] = "people",
+    unseen: Annotated[
+        Unseen,
+        typer.Option(
+            help="What becomes of rows that the plan does not cover: nothing comes out, or they are left out."
+        ),
+    ] = "refuse",
+    schema: SchemaPath = Path(SCHEMA_FILE),
+    json: Json = False,
+) -> None:
+    """Write a plan of generalization as a SELECT, by which a warehouse publishes its own rows.
+
+    The statement recounts what comes out: there are no rows if a requirement does not hold on them. It holds the plan, and stays with you.
+    """
+    learned = Plan.open(plan)
+    statement = sql_of(learned, schema_of(schema), table=table, dialect=dialect, unseen=unseen)
+    if json:
+        print_json({"dialect": dialect, "table": table, "unseen": unseen, "sql": statement})
+        return
+    typer.echo(statement)
+    note(f"It publishes nothing unless it has {', '.join(map(str, learned.requirements))}")  # type: ignore[attr-defined]
