@@ -7,6 +7,7 @@ import socket
 import webbrowser
 from pathlib import Path
 from threading import Timer
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -83,8 +84,14 @@ def studio(
     settings = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
     )
+
+    class Server(uvicorn.Server):  # type: ignore[misc, name-defined]
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.state.studio.end()  # first, so that no page waits for work
+            super().handle_exit(sig, frame)
+
     try:
-        uvicorn.Server(settings).run(sockets=[listening])
+        Server(settings).run(sockets=[listening])
     finally:
         app.state.studio.end()
 
@@ -96,6 +103,7 @@ def _listening(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen()  # a browser that comes before all is ready waits, and is not refused
     except OSError as error:
         listening.close()
         raise InputError(

@@ -11,15 +11,14 @@ from markupsafe import Markup
 from starlette.responses import FileResponse, Response
 
 from sudare.errors import InputError
-from sudare.reports.charts import Interval, two_way_shades
-from sudare.reports.charts.bars import Dots, grouped_bars
+from sudare.reports.charts import LIGHT, Bars, Dots, Interval, grouped_bars, two_way_shades
 from sudare.studio import code
 from sudare.studio.project import Project
-from sudare.studio.visit import MissingPageError, Visit, job_in_words, number
+from sudare.studio.visit import MissingPageError, Visit, job_in_words, named, number
 
 SAMPLE_FILE = "synthetic.csv"
 MAX_SAMPLE = 1_000_000
-MAX_BARS = 60
+MAX_BARS = 150
 MAX_HEAT = 80
 PATIENCE = 120.0
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -49,6 +48,7 @@ def show(visit: Visit, problem: str | None = None) -> Response:
                 problem = found
             else:
                 answers, picture = found, drawing(found)
+                picture = None if picture is None else named(picture, sql)
         except InputError as error:
             problem = str(error)
     return visit.step(
@@ -103,7 +103,10 @@ def query(visit: Visit, axes: list[dict[str, Any]], by: list[str]) -> str:
                 if end:
                     conditions.append(f"{name} {sign} {_literal(end)}")
         elif chosen := visit.form.get(f"value-{place}", []):
-            conditions.append(f"{name} IN ({', '.join(_literal(value) for value in chosen)})")
+            listed = ", ".join(_literal(value, axis["text"]) for value in chosen if value != axis["missing"])
+            either = [f"{name} IN ({listed})"] if listed else []
+            either += [f"{name} IS NULL"] if axis["missing"] in chosen else []
+            conditions.append(f"({' OR '.join(either)})")
     known = {axis["name"] for axis in axes}
     groups = [quoted(name) for name in dict.fromkeys(by) if name in known]
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -120,9 +123,9 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _literal(value: str) -> str:
+def _literal(value: str, is_text: bool = False) -> str:
     """Write a value as SQL: a number as it is, and else a text."""
-    if NUMBER.fullmatch(value):
+    if not is_text and NUMBER.fullmatch(value):
         return value
     return "'" + value.replace("'", "''") + "'"
 
@@ -132,7 +135,8 @@ def drawing(found: dict[str, Any]) -> Markup | None:
     groups, rows = found["columns"][:-3], found["rows"]
     if len(groups) == 1 and 0 < len(rows) <= MAX_BARS:
         intervals = [Interval(row[-3], row[-2], row[-1]) for row in rows]
-        return grouped_bars([str(row[0]) for row in rows], [], Dots("answers", intervals), x_name=groups[0])
+        bars = Bars("COUNT(*)", [one.value for one in intervals], LIGHT)
+        return grouped_bars([str(row[0]) for row in rows], [bars], Dots("95%", intervals), x_name=groups[0])
     if len(groups) == 2 and rows and found["height"] == len(rows):
         firsts, seconds = (list(dict.fromkeys(str(row[place]) for row in rows)) for place in (0, 1))
         if max(len(firsts), len(seconds)) <= MAX_HEAT:

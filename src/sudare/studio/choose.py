@@ -89,8 +89,9 @@ def act(visit: Visit) -> Response:
     way = visit.text("way")
     if way in ("randomize", "pview"):
         _declare(visit, undeclared(project, way))  # type: ignore[arg-type]
-    project.facts.choice = chosen(visit)
-    project.save()
+    choice = chosen(visit)
+    with project.changing() as facts:
+        facts.choice = choice
     jobs.run(project, visit.worker, visit.text("receiver").strip() or None)
     return visit.go(visit.at("run"))
 
@@ -178,7 +179,8 @@ def _declare(visit: Visit, names: list[str]) -> None:
             )
         attributes[name] = fields | {"type": own.type or kind}
     project.set_schema(changed_schema(schema, attributes))
-    project.facts.roles_seen = project.schema_stamp()
+    with project.changing() as facts:
+        facts.roles_seen = project.schema_stamp()
 
 
 def _bound(text: str, kind: str, name: str) -> Any:

@@ -11,6 +11,7 @@ from sudare.reports.charts.axes import VerticalAxis, decimals
 from sudare.reports.charts.svg import dot, element, line, picture, text
 from sudare.studio.project import Tried
 from sudare.studio.texts import said
+from sudare.studio.visit import named
 
 WIDTH, HEIGHT, LEFT, TOP = 460, 250, 52, 30
 
@@ -73,9 +74,7 @@ def curve(tried: Sequence[Tried], language: str, now: Tried | None = None) -> Ma
             text(LEFT + 32, foot + 34, said("curve.bound", language)),
         ]
     drawn = picture(LEFT + WIDTH + 24, foot + 44, shapes)
-    return drawn.replace(
-        'role="img"', Markup('role="img" aria-label="{}"').format(said("curve.title", language)), 1
-    )
+    return named(drawn, said("curve.title", language))
 
 
 def _joined(points: Sequence[tuple[float, float]], colour: str, dash: str = "none") -> Markup:

@@ -15,8 +15,8 @@ def draft(project: Project, worker: Worker) -> Job | None:
     """Draft a schema, and then read the table with it."""
 
     def then(found: dict[str, Any]) -> None:
-        project.facts.reasons = found["reasons"]
-        project.save()
+        with project.changing() as facts:
+            facts.reasons = found["reasons"]
         read(project, worker, chained=True)
 
     cells = [code.cell("draft", code.opening(project), kind="once")]
@@ -64,14 +64,15 @@ def run(project: Project, worker: Worker, receiver: str | None) -> Job | None:
 
     def then(found: dict[str, Any]) -> None:
         asked = {"attempt": attempt, "receiver": receiver, "way": way}
-        project.facts.job = None
+        with project.changing() as facts:
+            facts.job = None
         project.keep("run", found | asked, basis)
 
-    job = worker.start("run", cells, "released", {"folder": str(project.folder)}, then)
-    if job is not None:
-        project.facts.job = {"name": "run", "at": attempt}
-        project.save()
-    return job
+    if worker.is_busy:
+        return None
+    with project.changing() as facts:  # before it can end
+        facts.job = {"name": "run", "at": attempt}
+    return worker.start("run", cells, "released", {"folder": str(project.folder)}, then)
 
 
 def write(
@@ -93,10 +94,17 @@ def write(
     def then(found: dict[str, Any]) -> None:
         known = {"receiver": receiver, "ledger": None if ledger is None else str(ledger), "at": now()}
         asked = {"way": project.facts.choice.way, "requirements": run_found["requirements"]}
-        project.facts.releases.append(found | known | asked)
+        with project.changing() as facts:
+            facts.releases.append(found | known | asked)
         project.keep("write", found | known, basis)
 
     return worker.start("write", cells, "written", {"folder": str(folder)}, then)
+
+
+def warm_up(project: Project, previewer: Worker) -> None:
+    """Let the process of previews read the sample and try something, before anybody asks it to."""
+    if project.schema().names("quasi"):
+        previewer.start("warm-up", preview_cells(project, ["sd.KAnonymity(2)"], 0.0), "nothing", {})
 
 
 def preview_cells(project: Project, requirements: Sequence[str], suppress: float) -> list[dict[str, str]]:

@@ -9,11 +9,12 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from sudare.errors import InputError
+from sudare.ledger.entries import Neighbours
 from sudare.ledger.ledger import Ledger
 from sudare.reports.charts import AFTER, AMBER, FAINT, INK
 from sudare.reports.charts.svg import bar, dot, line, picture, shortened, text
 from sudare.studio.project import LEDGER
-from sudare.studio.visit import Visit, refused_at
+from sudare.studio.visit import Visit, named, refused_at
 
 WIDTH, ROW, LEFT = 700, 30, 160
 LETTERS = 24
@@ -73,10 +74,8 @@ def _gauge(ledger: Ledger, source: str, visit: Visit) -> Gauge | None:
         text(308, 17, f"{share:.0%}"),
     ]
     drawn = picture(360, 26, shapes)
-    label = Markup('role="img" aria-label="{}"').format(
-        visit.said("ledger.gauge", source=source, share=f"{share:.0%}")
-    )
-    return Gauge(source, str(left), drawn.replace('role="img"', label, 1))
+    name = visit.said("ledger.gauge", source=source, share=f"{share:.0%}")
+    return Gauge(source, str(left), named(drawn, name))
 
 
 def time_line(releases: list[Any], visit: Visit) -> Markup | None:
@@ -108,9 +107,7 @@ def time_line(releases: list[Any], visit: Visit) -> Markup | None:
         text(LEFT + WIDTH, foot + 16, f"{last:%Y-%m-%d %H:%M} UTC", anchor="end", axis=True),
     ]
     drawn = picture(LEFT + WIDTH + 10, foot + 24, shapes)
-    return drawn.replace(
-        'role="img"', Markup('role="img" aria-label="{}"').format(visit.said("ledger.line")), 1
-    )
+    return named(drawn, visit.said("ledger.line"))
 
 
 @refused_at(show)
@@ -119,7 +116,10 @@ def budget(visit: Visit) -> Response:
     if not visit.text("source").strip():
         raise InputError(visit.said("ledger.no_source"))
     ledger = Ledger(visit.studio.home / LEDGER)
-    ledger.set_budget(visit.text("source").strip(), visit.text("epsilon"), visit.text("delta") or "0")
+    counted: Neighbours = "replace" if visit.text("neighbours", "replace") == "replace" else "add or remove"
+    ledger.set_budget(
+        visit.text("source").strip(), visit.text("epsilon"), visit.text("delta") or "0", counted
+    )
     return visit.go("/ledger")
 
 

@@ -7,7 +7,10 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Mapping
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +27,7 @@ REPORT, ANALYSTS, ASSESSMENT = "report.html", "analysts.html", "assessment.html"
 ID = re.compile(r"[\w-]{1,80}")
 Origin = Literal["path", "upload", "demo"]
 MAX_TRIED = 60
+_locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
 
 
 class Result(BaseModel):
@@ -69,12 +73,14 @@ class Project:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.id = folder.name
+        self.facts = self._read()
+
+    def _read(self) -> Facts:
         try:
-            text = (folder / FILE).read_text("utf-8")
-            self.facts = Facts.model_validate_json(text)
+            return Facts.model_validate_json((self.folder / FILE).read_text("utf-8"))
         except (OSError, ValueError, ValidationError) as error:
             raise InputError(
-                f"{folder / FILE}: this is no project file of the studio, or it is damaged ({type(error).__name__}). "
+                f"{self.folder / FILE}: this is no project file of the studio, or it is damaged ({type(error).__name__}). "
                 "Open the table itself instead."
             ) from None
 
@@ -88,9 +94,13 @@ class Project:
         write_private(folder / FILE, facts.model_dump_json(indent=1))
         return cls(folder)
 
-    def save(self) -> None:
-        """Write the project file, whole or not at all."""
-        write_private(self.folder / FILE, self.facts.model_dump_json(indent=1))
+    @contextmanager
+    def changing(self) -> Iterator[Facts]:
+        """Change what the project file holds, as it is now: a page, a preview and a run that ends may do so at once."""
+        with _locks[str(self.folder)]:
+            self.facts = self._read()
+            yield self.facts
+            write_private(self.folder / FILE, self.facts.model_dump_json(indent=1))
 
     # -- The schema --------------------------------------------------------------------------------
 
@@ -129,8 +139,8 @@ class Project:
 
     def keep(self, step: str, data: Mapping[str, Any], basis: str) -> None:
         """Remember what a step found."""
-        self.facts.results[step] = Result(of=basis, at=now(), data=dict(data))
-        self.save()
+        with self.changing() as facts:
+            facts.results[step] = Result(of=basis, at=now(), data=dict(data))
 
     def is_current(self, step: str) -> bool:
         """Tell whether a step has a result that nothing was changed since."""
@@ -139,9 +149,9 @@ class Project:
 
     def remember_tried(self, one: Tried) -> None:
         """Remember a setting that was tried; the same setting once, and the oldest are forgotten."""
-        others = [other for other in self.facts.tried if other.asked != one.asked]
-        self.facts.tried = [*others, one][-MAX_TRIED:]
-        self.save()
+        with self.changing() as facts:
+            others = [other for other in facts.tried if other.asked != one.asked]
+            facts.tried = [*others, one][-MAX_TRIED:]
 
     def next_release(self) -> Path:
         """Name a folder for the next release that is not taken."""

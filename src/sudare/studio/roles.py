@@ -44,8 +44,8 @@ def act(visit: Visit) -> Response:
     roles = {name: visit.text(f"role-{place}", str(schema[name].role)) for place, name in enumerate(names)}
     if roles != {name: str(schema[name].role) for name in names}:
         project.set_schema(with_roles(schema, roles))
-    project.facts.roles_seen = project.schema_stamp()
-    project.save()
+    with project.changing() as facts:
+        facts.roles_seen = project.schema_stamp()
     return visit.go(visit.at("risk"))
 
 

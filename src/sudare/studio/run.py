@@ -20,8 +20,8 @@ def show(visit: Visit, problem: str | None = None) -> Response:
     if not project.schema_path.exists():
         return visit.go(visit.at("roles"))
     if project.facts.job is not None and not visit.worker.is_busy:  # the studio ended while it worked
-        project.facts.job = None
-        project.save()
+        with project.changing() as facts:
+            facts.job = None
         ended = visit.worker.job is None
         problem = problem or (visit.said("failed.restarted") if ended else None)
     return visit.step(

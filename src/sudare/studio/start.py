@@ -87,8 +87,8 @@ def _known(studio: Studio, folder: Path) -> Project:
 
 
 def _begun(studio: Studio, project: Project, file: Path) -> str:
-    project.facts.source = str(file)
-    project.save()
+    with project.changing() as facts:
+        facts.source = str(file)
     jobs.draft(project, studio.worker(project))
     return f"/p/{project.id}/roles"
 

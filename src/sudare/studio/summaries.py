@@ -16,7 +16,7 @@ from sudare.reports.assessment import write_assessment_report
 from sudare.reports.generalization import block_sizes
 from sudare.reports.pview import write_pview_report
 from sudare.reports.pview_page import write_pview_page
-from sudare.reports.words import shown_value
+from sudare.reports.words import MISSING, shown_value
 from sudare.studio.preview import fixed, sample_of
 from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, SAMPLE, SCHEMA, write_private
 from sudare.tables.attribute import Role
@@ -27,6 +27,8 @@ from sudare.utility.distortion import distortion
 from sudare.verification.findings import Verification
 
 MAX_SHOWN = 12  # values of a column that a page shows
+MAX_ANSWERS = 10_000
+MAX_LABELS = 500  # of an attribute that can be ticked
 MAX_ROWS = 8  # rows of what is published
 SEED = 20090526  # of the sample: which rows it has does not matter, only that they stay the same
 
@@ -235,7 +237,7 @@ def asked(names: Names) -> dict[str, Any]:
     answers: pl.DataFrame = names["answers"]
     return {
         "columns": answers.columns,
-        "rows": [[_cell(value) for value in row] for row in answers.head(400).rows()],
+        "rows": [[_cell(value) for value in row] for row in answers.head(MAX_ANSWERS).rows()],
         "height": answers.height,
     }
 
@@ -260,7 +262,13 @@ def domain(names: Names) -> dict[str, Any]:
         "total": view.total,
         "promised": [str(one) for one in view.certificate.requirements],
         "axes": [
-            {"name": axis.name, "ordered": axis.ordered, "labels": axis.labels()[:500], "size": axis.size}
+            {
+                "name": axis.name,
+                "ordered": axis.ordered,
+                "text": axis.dtype == pl.String,
+                "labels": axis.labels()[:MAX_LABELS],
+                "missing": MISSING if axis.missing else None,
+            }
             for axis in view.domain.axes
         ],
     }

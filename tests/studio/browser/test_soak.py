@@ -1,0 +1,70 @@
+"""Random clicks: whatever is pressed in whichever order, nothing breaks. SUDARE_SOAK says for how many seconds."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from playwright.sync_api import Error, Page
+
+from tests.studio.browser.conftest import Studio
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+SECONDS = float(os.environ.get("SUDARE_SOAK", "30"))
+CLICKABLE = "a[href^='/']:not([download]):visible, button:visible, summary:visible, input[type=checkbox]:visible, input[type=radio]:visible"
+FIELDS = "input[type=number]:visible, input:not([type]):visible, input[type=text]:visible, textarea:visible"
+TYPED = [
+    "",
+    "0",
+    "1",
+    "2",
+    "5",
+    "7.5",
+    "-3",
+    "1e9",
+    "abc",
+    "<b>x</b>",
+    "'; --",
+    "東京",
+    "2020-01-01",
+    "NaN",
+    "inf",
+]
+
+
+def test_random_clicks(page: Page, start: Callable[..., Studio], people: Path) -> None:
+    seed = int(os.environ.get("SUDARE_SOAK_SEED", "1"))
+    chance = random.Random(seed)
+    studio = start(people)
+    page.set_default_timeout(3000)
+    page.goto(studio.address)
+    home, did, end = page.url, 0, monotonic() + SECONDS
+    while monotonic() < end:
+        try:
+            kind = chance.random()
+            if kind < 0.2 and (fields := page.locator(FIELDS)).count():
+                fields.nth(chance.randrange(fields.count())).fill(chance.choice(TYPED), timeout=1000)
+            elif kind < 0.3 and (lists := page.locator("select:visible")).count():
+                one = lists.nth(chance.randrange(lists.count()))
+                one.select_option(index=chance.randrange(one.locator("option").count()), timeout=1000)
+            elif kind < 0.33:
+                page.go_back(timeout=2000)
+            else:
+                targets = page.locator(CLICKABLE)
+                targets.nth(chance.randrange(targets.count())).click(timeout=1000)
+            did += 1
+        except Error:  # something was covered, or gone by then: a person would click elsewhere
+            page.keyboard.press("Escape")
+        except ValueError:  # a page without anything to click on
+            page.goto(home)
+        if not page.url.startswith(studio.root):
+            page.goto(home)
+        text = page.evaluate("document.body ? document.body.innerText : ''")
+        assert "mistake of Sudare's" not in text, f"after {did} clicks at {page.url}: {text}"
+        assert "Internal Server Error" not in text, page.url
+    print(f"{did} clicks, seed {seed}")
+    assert studio.process.poll() is None

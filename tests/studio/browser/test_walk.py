@@ -1,0 +1,237 @@
+"""The whole walk in Chromium, on the survey and on Adult; with the keyboard alone; and what goes wrong, said where it belongs."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from playwright.sync_api import Page
+
+import sudare as sd
+from tests.studio.browser.conftest import Studio, photograph
+from tests.studio.browser.walking import MAIN, walk
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+MOST_CLICKS = 15
+
+
+def release_of(home: Path) -> Path:
+    (folder,) = home.glob("*/release-1")
+    return folder
+
+
+def test_the_survey(page: Page, start: Callable[..., Studio], people: Path, tmp_path: Path) -> None:
+    clicks = walk(page, start(people).address, tmp_path)
+    assert clicks <= MOST_CLICKS
+    assert sd.verify(release_of(tmp_path / "home")).measured["k"] >= 5
+
+
+def test_adult(page: Page, start: Callable[..., Studio], tmp_path: Path) -> None:
+    sd.datasets.load("adult").write_csv(tmp_path / "adult.csv")
+    clicks = walk(page, start(tmp_path / "adult.csv").address)
+    assert clicks <= MOST_CLICKS
+    assert sd.verify(release_of(tmp_path / "home")).measured["k"] >= 5
+
+
+def test_the_demo_by_keyboard_alone(page: Page, start: Callable[..., Studio]) -> None:
+    page.goto(start().address)
+
+    def press(name: str) -> None:
+        for _ in range(120):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.textContent.trim()").startswith(name):
+                page.keyboard.press("Enter")
+                return
+        raise AssertionError(f"{name} is not reached by Tab")
+
+    press("Open the demo")
+    page.wait_for_selector("table.columns")
+    press("These roles are right")
+    page.wait_for_selector(".figures")
+    press("Choose what to do")
+    page.wait_for_selector("#k-slider")
+    page.focus("#k-slider")
+    page.keyboard.press("ArrowRight")
+    assert page.input_value("#k") == "6"
+    page.wait_for_selector("#preview .now:has-text('6-anonymity')")
+
+
+def test_a_file_is_dropped_in(page: Page, start: Callable[..., Studio], people: Path, tmp_path: Path) -> None:
+    page.goto(start().address)
+    photograph(page, "start", tmp_path)
+    page.set_input_files("#file", people)
+    page.click("#upload button")
+    page.wait_for_selector("table.columns")
+    (file,) = (tmp_path / "home").glob("*/upload/*")
+    assert file.read_bytes() == people.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("people.csv", b"a,b\n1,2\n3\n", "line 3"),
+        ("people.xlsx", b"no workbook", "people.xlsx"),
+        ("people.csv", b"", "people.csv"),
+        ("people.parquet", b"PAR1", "people.parquet"),
+    ],
+)
+def test_a_bad_file(
+    page: Page, start: Callable[..., Studio], tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    page.goto(start().address)
+    page.fill("#path", str(tmp_path / name))
+    page.click("form[action='/open'] button")
+    assert words in page.inner_text("[role=alert]")
+    page.goto(page.url)
+
+
+def test_a_file_that_is_not_there(page: Page, start: Callable[..., Studio]) -> None:
+    page.goto(start().address)
+    page.fill("#path", "/nowhere/people.csv")
+    page.click("form[action='/open'] button")
+    assert "there is no such file" in page.inner_text("[role=alert]")
+    assert page.input_value("#path") == "/nowhere/people.csv"
+
+
+def test_what_cannot_be_promised(page: Page, start: Callable[..., Studio], people: Path) -> None:
+    studio = start(people)
+    page.goto(studio.address)
+    page.wait_for_selector("table.columns")
+    page.click(MAIN)
+    page.click(MAIN)
+    page.wait_for_selector("#preview svg")
+    page.fill("#k", "1001")
+    page.wait_for_selector("#preview [role=alert]")
+    assert "1001" in page.inner_text("#preview [role=alert]").replace(",", "")
+    page.click(MAIN)
+    page.wait_for_selector("main [role=alert]")
+    assert "1001" in page.inner_text("main [role=alert]").replace(",", "")
+
+
+def declare(page: Page, public: tuple[str, ...]) -> None:
+    for box in page.locator(".declare fieldset").all():
+        kind = "public" if box.locator("legend").inner_text() in public else "drop"
+        box.locator(f"input[name^={kind}]").check()
+
+
+def test_a_p_view_and_an_overspent_budget(
+    page: Page, start: Callable[..., Studio], people: Path, tmp_path: Path
+) -> None:
+    studio = start(people)
+    page.goto(studio.address)
+    page.wait_for_selector("table.columns")
+    base = page.url.rsplit("/", 1)[0]
+    page.goto(f"{studio.root}/ledger")
+    page.fill("input[name=source]", "survey")
+    page.fill("input[name=epsilon]", "3")
+    page.click("form[action='/ledger/budget'] button")
+    page.goto(f"{base}/choose?way=pview")
+    declare(page, ("age", "sex", "region", "smoker"))
+    photograph(page, "declare", tmp_path)
+    page.click(MAIN)
+    page.wait_for_selector(".figures")
+    page.click(MAIN)
+    page.wait_for_selector("#folder")
+    page.click(MAIN)
+    page.wait_for_selector(".folders")
+    page.goto(f"{base}/ask")
+    page.select_option("select[name=by-1]", "age")
+    page.select_option("select[name=by-2]", "region")
+    page.check("input[value=Female]")
+    page.click(MAIN)
+    page.wait_for_selector("section svg")
+    assert "\"sex\" IN ('Female')" in page.input_value("#sql")
+    photograph(page, "ask", tmp_path)
+    page.select_option("select[name=by-2]", "")
+    page.click(MAIN)
+    page.wait_for_selector("section svg circle")
+    page.fill("#sql", "SELECT nothing")
+    page.click("button[value=sql]")
+    assert "not" in page.inner_text("[role=alert]")
+    with page.expect_download() as download:
+        page.click("form[action$='/sample'] button")
+    assert pl.read_csv(download.value.path()).height == 1000
+    page.goto(f"{base}/choose?way=pview")
+    page.fill("#epsilon", "2.5")
+    page.click(MAIN)
+    page.wait_for_selector("main [role=alert]")
+    assert "4 over budget" in page.inner_text("main [role=alert]")
+    page.goto(f"{studio.root}/ledger")
+    assert "2 spent, 1 remain" in page.inner_text("main")
+    photograph(page, "ledger", tmp_path)
+
+
+def test_views_and_a_law(page: Page, start: Callable[..., Studio], people: Path) -> None:
+    page.goto(start(people).address)
+    page.wait_for_selector("table.columns")
+    base = page.url.rsplit("/", 1)[0]
+    page.goto(f"{base}/choose?way=views")
+    page.select_option("select[name=attribute]", "diagnosis")
+    page.click(MAIN)
+    page.wait_for_selector(".good-figure")
+    assert page.locator("h2:has-text('Some published rows')").count() == 2
+    page.goto(f"{base}/choose?way=randomize")
+    declare(page, ("age", "sex", "region", "education", "smoker", "diagnosis"))
+    page.click(MAIN)
+    page.wait_for_selector(".good-figure >> text=pk")
+
+
+def test_the_tree_of_a_hierarchy(
+    page: Page, start: Callable[..., Studio], people: Path, tmp_path: Path
+) -> None:
+    page.goto(start(people).address)
+    page.wait_for_selector("table.columns")
+    page.click("a[aria-label='Edit the column region']")
+    page.check("input[value=tree]")
+    page.click("text=New group")
+    page.click("text=New group")
+    page.drag_and_drop(".leaf:has-text('Capital') span", ".node >> nth=0 >> xpath=../ul")
+    page.select_option("select[aria-label='Move to: Plains']", label="group 1")
+    page.select_option("select[aria-label='Move to: Estuary']", label="group 2")
+    for value in ("Highlands", "Lakeland", "Northmoor", "Southshore", "Westvale"):
+        if page.locator(f"select[aria-label='Move to: {value}']").count():
+            page.select_option(f"select[aria-label='Move to: {value}']", label="group 2")
+    page.fill(".node input >> nth=0", "inland")
+    page.keyboard.press("Tab")
+    photograph(page, "tree", tmp_path)
+    page.click(MAIN)
+    page.wait_for_selector("td:has-text('inland')")
+    with page.expect_download() as download:
+        page.click("text=Export as ARX CSV")
+    rows = Path(download.value.path()).read_text("utf-8")
+    assert "Capital;inland;*" in rows
+    page.click("text=Import a hierarchy of ARX")
+    page.fill("textarea[name=arx]", rows.replace("inland", "centre"))
+    page.click(MAIN)
+    page.wait_for_selector("td:has-text('centre')")
+
+
+def test_stopped_and_killed_and_started_again(
+    page: Page, start: Callable[..., Studio], tmp_path: Path
+) -> None:
+    sd.datasets.health_survey(30_000).drop("patient_id", "name").write_csv(tmp_path / "many.csv")
+    studio = start(tmp_path / "many.csv")
+    page.goto(studio.address)
+    page.wait_for_selector("table.columns")
+    base = page.url.rsplit("/", 1)[0]
+    page.goto(f"{base}/choose")
+    page.click("summary:has-text('Method')")
+    page.select_option("select[name=effort]", "thorough")
+    page.click(MAIN)
+    page.wait_for_selector(".working .passed:not(:empty)")
+    page.click("text=Stop")
+    page.wait_for_selector("[role=alert]:has-text('Stopped')")
+    page.click(MAIN)
+    page.wait_for_selector(".working .passed:not(:empty)")
+    studio.end(signal.SIGKILL)
+    page.wait_for_timeout(1000)
+    again = start()
+    page.goto(again.address)
+    page.goto(f"{again.root}/p/{base.rsplit('/', 1)[1]}/run")
+    assert "Nothing was lost but that work" in page.inner_text("[role=alert]")
+    page.goto(f"{again.root}/p/{base.rsplit('/', 1)[1]}/choose")
+    assert page.input_value("select[name=effort]") == "thorough"
