@@ -206,6 +206,7 @@ RECEIVERS: dict[str, Callable[[], Any]] = {
     "methods.Hdmm": lambda: sd.methods.Hdmm(),
     "methods.Identity": lambda: sd.methods.Identity(),
     "methods.Independent": lambda: sd.methods.Independent(),
+    "methods.Mdav": lambda: sd.methods.Mdav(),
     "methods.Minimal": lambda: sd.methods.Minimal(),
     "methods.Mondrian": lambda: sd.methods.Mondrian(),
     "methods.Pairs": lambda: sd.methods.Pairs(),
@@ -229,7 +230,7 @@ BLOCKS = {
     for method in ("check", "failing", "measure")
 }
 METHODS: dict[str, Callable[[], dict[str, Any]]] = {
-    **{f"methods.{name}.learn": learning for name in ("FullDomain", "Minimal", "Mondrian")},
+    **{f"methods.{name}.learn": learning for name in ("FullDomain", "Mdav", "Minimal", "Mondrian")},
     "methods.Blind.learn": lambda: {
         "table": sd.read(people(), conformance.SCHEMA),
         "requirements": [sd.KAnonymity(2)],

@@ -77,6 +77,7 @@ DETERMINISTIC: dict[str, Make] = {
     "generalize mondrian": generalizing("mondrian"),
     "generalize mondrian, strict": generalizing(sd.methods.Mondrian(strict=True)),
     "generalize full-domain": generalizing("full-domain"),
+    "generalize mdav": generalizing("mdav"),
     "generalize full-domain, some left out": generalizing(sd.methods.FullDomain(suppress=0.1)),
     "generalize blind": generalizing(sd.methods.Blind(suppress=0.9)),
     "publish": lambda table: sd.publish(table, sd.Policy(l=2, k=3)),

@@ -5,7 +5,7 @@
 10.0
 """
 
-from sudare.generalization.methods import Blind, FullDomain, Minimal, Mondrian
+from sudare.generalization.methods import Blind, FullDomain, Mdav, Minimal, Mondrian
 from sudare.pview.baselines import Identity, Independent
 from sudare.pview.dawa import Dawa
 from sudare.pview.hdmm import Hdmm
@@ -27,6 +27,7 @@ __all__ = [
     "Identity",
     "Independent",
     "Matrix",
+    "Mdav",
     "Minimal",
     "Mondrian",
     "Noise",

@@ -13,6 +13,7 @@ from tests.conformance import conform
         {"method": "mondrian"},
         {"method": "mondrian", "strict": True},
         {"method": "full-domain"},
+        {"method": "mdav"},
         {"method": "blind"},
     ],
 )

@@ -39,7 +39,7 @@ def ends(label: str | None) -> tuple[float | None, float | None]:
     if label is None or label == "*":
         return None, None
     if label.startswith("["):
-        low, high = label.strip("[)").split(", ")
+        low, high = label.strip("[)]").split(", ")
         return float(low), float(high)
     return float(label), float(label)
 
@@ -117,6 +117,19 @@ def test_engines_and_orders_of_rows_give_the_same_means() -> None:
     assert releases[0].equals(releases[2])
 
 
+@pytest.mark.parametrize("numbers", [ENDS, MEANS])
+def test_ranges_of_the_data_have_numbers_too(numbers: Any) -> None:
+    """Without a hierarchy numbers are halved again and again, and the ends of a range are both in it."""
+    own = sd.Schema.from_roles(quasi=["age", "sex"], sensitive=["ill"], numbers=numbers)
+    frame = sd.generalize(sd.read(people(), own), sd.KAnonymity(8)).frame()
+    assert frame["age"].str.contains(r"\[\d+, \d+\]").any()
+    if numbers == ENDS:
+        assert [ends(label) for label in frame["age"]] == frame.select("age_low", "age_high").rows()
+    else:
+        assert frame.filter(pl.col("age").str.starts_with("["))["age_mean"].null_count() == 0
+
+
+@pytest.mark.usefixtures("reports")
 @pytest.mark.parametrize("numbers", [ENDS, MEANS])
 def test_what_is_written_is_verified_in_every_format(tmp_path: Path, numbers: Any) -> None:
     release = sd.generalize(sd.read(people(), schema(numbers)), [sd.KAnonymity(5), sd.LDiversity(2)])

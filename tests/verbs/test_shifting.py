@@ -110,6 +110,7 @@ def test_intervals_are_counted_by_hand() -> None:
     assert "1 of 4 persons have dates" in release.holder["warnings"][-1]
 
 
+@pytest.mark.usefixtures("reports")
 def test_what_is_written_says_so_and_is_verified(tmp_path: Path) -> None:
     release = sd.generalize(sd.read(stays(), schema()), sd.KAnonymity(4))
     release.write(tmp_path / "out", formats=("xlsx",))

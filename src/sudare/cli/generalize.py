@@ -58,10 +58,10 @@ def generalize(
     k_map: Mapped = None,
     population: PopulationFile = None,
     method: Annotated[
-        Literal["minimal", "mondrian", "blind", "full-domain"],
+        Literal["minimal", "mondrian", "blind", "full-domain", "mdav"],
         typer.Option(
             help="minimal: least distortion; mondrian: fastest; blind: cut without looking at sensitive values; "
-            "full-domain: one coding for each column."
+            "full-domain: one coding for each column; mdav: what is closest by numbers, for their means."
         ),
     ] = "minimal",
     suppress: Annotated[float, typer.Option(help="The share of records that may be left out.")] = 0.0,

@@ -16,6 +16,7 @@ from sudare.generalization.close import learn_in_groups
 from sudare.generalization.efforts import SEARCHES, Effort
 from sudare.generalization.full_domain import MEASURES, Measure, learn_levels
 from sudare.generalization.harmless import learn_with_harmless
+from sudare.generalization.mdav import learn_mdav
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import learn_cuts
 from sudare.generalization.problem import Problem, with_hierarchies
@@ -238,12 +239,32 @@ class Blind:
         )
 
 
-Method = Blind | FullDomain | Minimal | Mondrian
+@typed
+@dataclass(frozen=True)
+class Mdav:
+    """Group the records that lie closest together, by the numbers themselves: what suits means of blocks (microaggregation).
+
+    >>> Mdav().name
+    'mdav'
+    """
+
+    name: ClassVar[str] = "mdav"
+    suppress: ClassVar[float] = 0.0
+
+    def learn(self, table: Table, requirements: Sequence[BlockRequirement]) -> GeneralizationPlan:
+        """Learn the blocks of all tuples, under which the requirements hold."""
+        refuse_beyond_memory(table, requirements, "The method 'mdav' compares records")
+        whole = with_hierarchies(table)
+        return learn_mdav(whole, Problem.of(whole, requirements), requirements).plan(requirements)
+
+
+Method = Blind | FullDomain | Mdav | Minimal | Mondrian
 METHODS: dict[str, type[Method]] = {
     "minimal": Minimal,
     "mondrian": Mondrian,
     "blind": Blind,
     "full-domain": FullDomain,
+    "mdav": Mdav,
 }
 DEFAULTS = {
     "suppress": 0.0,

@@ -27,15 +27,15 @@ from sudare.tables.text import shown
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Ends = tuple[float | None, float | None]
-RANGE = re.compile(r"\[(\S+), (\S+)\)")
+RANGE = re.compile(r"\[(\S+), (\S+)[)\]]")
 BELOW, FROM = "< ", ">= "
 
 
 def ends_of(label: str | float | None, name: str) -> Ends:
     """Return from where to where a label goes; None where it does not say.
 
-    >>> [ends_of(label, "age") for label in ("[30, 40)", "< 18", "37", "*")]
-    [(30.0, 40.0), (None, 18.0), (37.0, 37.0), (None, None)]
+    >>> [ends_of(label, "age") for label in ("[30, 40)", "[30, 39]", "< 18", "37", "*")]
+    [(30.0, 40.0), (30.0, 39.0), (None, 18.0), (37.0, 37.0), (None, None)]
     """
     if label is None or label == ROOT:
         return None, None

@@ -28,6 +28,7 @@ METHODS = (
         "minimal",
         "mondrian",
         "full-domain",
+        "mdav",
         "simultaneous",
         "all-attributes",
         "sequential",

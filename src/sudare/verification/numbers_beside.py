@@ -94,7 +94,7 @@ def _ends(label: object) -> tuple[Number, Number]:
     """Return from where to where a label goes."""
     text = "" if label is None else str(label)
     try:
-        if text.startswith("[") and text.endswith(")"):
+        if text[:1] == "[" and text[-1:] in (")", "]"):
             low, high = text[1:-1].split(", ")
             return float(low), float(high)
         if text.startswith("< "):
