@@ -279,3 +279,25 @@ def test_somebody_with_more_rows_than_can_be_made_alike_is_refused_in_words() ->
 
     with pytest.raises(sd.RequirementError, match=r"some persons have 5,001 rows, and 5,000 are the most"):
         sd.generalize(sd.read(visits, schema), sd.KAnonymity(2))
+
+
+def test_a_certificate_counts_what_is_certain_of_compositions() -> None:
+    """In two compositions, who is alike as a single person is not as a member: there all of them have one value."""
+    rows = []
+    for hid in range(6):
+        for member in range(1 + hid // 3):
+            rows.append((hid, 30, "f", "a" if hid < 3 or member == 0 else "b"))
+    frame = pl.DataFrame(rows, schema=["hid", *QUASI, "ill"], orient="row")
+    release = sd.generalize(sd.read(frame, schema()), sd.KAnonymity(3))
+    out = release.frame()
+    of_size = out.with_columns(size=pl.len().over("hid"))
+    certain = (
+        of_size.group_by("size", *QUASI)
+        .agg(pl.n_unique("ill"), pl.len())
+        .filter(pl.col("ill") == 1)["len"]
+        .sum()
+    )
+    assert certain == 3
+    found = release.certificate.attacks["output"]["homogeneity"]["ill"]
+    assert found["records"] == certain
+    assert sd.attack(out, release.schema, kind="homogeneity").by_attribute["ill"].records == 0

@@ -20,7 +20,7 @@ from sudare.privacy.promises import Promise
 from sudare.privacy.requirement import all_sensitive_in
 from sudare.tables.attribute import UNITS, Attribute, Role
 from sudare.tables.exact import exact
-from sudare.tables.runs import Runs
+from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.schema import Schema
 from sudare.verification.files import PublishedTable
 from sudare.verification.finders import find_in_blocks
@@ -49,10 +49,8 @@ def find_in_compositions(
             f"{table.where}: the column '{unit}' does not say of every row to whom it belongs."
         )
     composition, units = _compositions(rows, quasi, unit)
-    name = COMPOSITION + "".join(rows.columns)  # no column is called so
-    others = rows.drop(unit).with_columns(pl.Series(name, composition))
-    attributes = {**schema.attributes, name: Attribute(role=Role.quasi)}
-    own = schema.model_copy(update={"attributes": attributes})
+    name = _column(rows)
+    others, own = _beside(rows, composition, schema, unit)
     _refuse_certain(rows, composition, units, asked, schema, unit)
     found = find_in_blocks(PublishedTable(table.where, Runs.of(others), table.from_csv), asked, own)
     worst = rows.row(int(np.flatnonzero(composition == units.argmin())[0]), named=True)
@@ -63,6 +61,32 @@ def find_in_compositions(
         else replace(finding, worst={key: own for key, own in finding.worst.items() if key != name})
         for one, finding in zip(asked, found, strict=True)
     ]
+
+
+def told_apart(rows: PublishedRows, schema: Schema) -> tuple[PublishedRows, Schema]:
+    """Return rows with whatever outsiders can tell them apart by: where they say which belong together, also the composition of their unit."""
+    unit = linked_unit(schema, rows.columns)
+    if unit is None or not schema.names(Role.quasi):
+        return rows, schema
+    frame = rows.frame()
+    composition, _ = _compositions(frame, schema.names(Role.quasi), unit)
+    others, own = _beside(frame, composition, schema, unit)
+    return Runs.of(others), own
+
+
+def _column(rows: pl.DataFrame) -> str:
+    return COMPOSITION + "".join(rows.columns)  # no column is called so
+
+
+def _beside(
+    rows: pl.DataFrame, composition: NDArray[np.int64], schema: Schema, unit: str
+) -> tuple[pl.DataFrame, Schema]:
+    """Put the composition in the place of the number of each row's unit, as one more quasi attribute."""
+    name = _column(rows)
+    attributes = {**schema.attributes, name: Attribute(role=Role.quasi)}
+    return rows.drop(unit).with_columns(pl.Series(name, composition)), schema.model_copy(
+        update={"attributes": attributes}
+    )
 
 
 def _refuse_certain(

@@ -15,6 +15,7 @@ from sudare.privacy.requirement import sensitive_in
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
 from sudare.utility.labels import utility_of_labels
+from sudare.verification.compositions import told_apart
 
 DISTORTION = "distortion"
 CLAIMED = "the certificate's distortion is claimed, not recounted: that needs the holder's hierarchies"
@@ -36,11 +37,12 @@ def attacks_on(
 ) -> dict[str, Any]:
     """Return what attacks on a table reach; several views are attacked together, which needs people to look up.
 
-    What a promise calls harmless may be learned.
+    What a promise calls harmless may be learned. Where rows say which belong together, outsiders look people up with all of theirs.
     """
     if list(frames) != ["data"]:
         return {}
-    return {"output": attack_all(frames["data"], schema, harmless_by_attribute(promises, schema))}
+    rows, own = told_apart(frames["data"], schema)
+    return {"output": attack_all(rows, own, harmless_by_attribute(promises, schema))}
 
 
 def harmless_by_attribute(promises: Sequence[Promise], schema: Schema) -> dict[str, list[str]]:
