@@ -303,3 +303,10 @@ def test_the_schema_reads_what_it_writes(tmp_path: Path) -> None:
     (tmp_path / "sudare.toml").write_text(own.to_toml())
     assert sd.Schema.from_toml(tmp_path / "sudare.toml") == own
     assert own.beside() == {"age_mean": "age"}
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_column_of_the_source_that_is_called_like_them_is_not_mentioned(engine: Any) -> None:
+    """Else it would be published as it is, and its values be taken for ends."""
+    with pytest.raises(sd.InputError, match="does not mention 'age_low'"):
+        sd.read(people().with_columns(age_low=pl.col("age")), schema(ENDS), engine=engine)

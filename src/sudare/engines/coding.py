@@ -106,7 +106,7 @@ def check_columns(names: list[str], rows: int, schema: Schema | None, origin: So
         raise InputError(
             f"{origin.name}: the schema has {listed(unknown)}, but the table does not. It has {listed(names)}."
         )
-    if unmentioned := [name for name in names if name not in schema]:
+    if unmentioned := [name for name in names if name not in schema.attributes]:
         raise InputError(
             f"{origin.name}: the schema does not mention {listed(unmentioned)}. "
             "Give every column a role: identifier, quasi, sensitive or other."
