@@ -43,7 +43,7 @@ def bare_releases(request: pytest.FixtureRequest, quick: bool, monkeypatch: pyte
     if quick and request.path.parent.name in BARE and "reports" not in request.fixturenames:
         monkeypatch.setattr("sudare.release.release.Release.report", "")
         monkeypatch.setattr("sudare.release.pview_release.write_pview_report", lambda table, pview: "")
-        monkeypatch.setattr("sudare.verbs.generalize.known_to_the_holder", lambda *_, **__: None)
+        monkeypatch.setattr("sudare.verbs.generalization_record.known_to_the_holder", lambda *_, **__: None)
         monkeypatch.setattr("sudare.verbs.randomize.MAX_PERSONS", 100)
         monkeypatch.setattr("sudare.attacks.pk_game.TABLES", 2)
 
