@@ -65,6 +65,19 @@ def test_many_attributes_quick(data_folder: Path, capsys: pytest.CaptureFixture[
     assert "drawn, with noise (seed 2)" in " ".join(capsys.readouterr().out.split())
 
 
+def test_how_far_below_any_method_can_get_is_estimated_with_its_error() -> None:
+    """On made-up costs, of which all are known, two standard errors hold the truth about 95 times of 100."""
+    rng = np.random.default_rng(0)
+    cost = rng.uniform(0.1, 0.3, 5_000)
+    least, weights = cost * rng.uniform(0.5, 1, 5_000), rng.integers(1, 4, 5_000)
+    truth, hits = 1 - float(least @ weights) / float(cost @ weights), 0
+    for _ in range(400):
+        some = rng.choice(5_000, 300, replace=False)
+        found, error = many_attributes.most_below(least[some], cost[some], weights[some])
+        hits += abs(found - truth) <= error
+    assert 0.92 < hits / 400 < 0.99
+
+
 @pytest.mark.slow
 def test_generalization_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     generalization.main(quick=True)
