@@ -35,6 +35,11 @@ SCHEMA = sd.Schema.from_roles(
     bounds={"age": (0, 99)},
     domains={"town": ["Ayr", "Bath", "Cork", "Deal"], "illness": ["flu", "HIV", "cancer"]},
 )
+PIPELINE = """
+read = { source = "people.parquet", schema = "schema.toml" }
+make = { verb = "generalize", k = 2, method = "mondrian" }
+write = { folder = "releases" }
+"""
 VIEWS = {"ages": ["age"], "towns": ["town"]}
 DP = sd.DifferentialPrivacy(1.0)
 
@@ -159,6 +164,8 @@ def written(name: str) -> Any:
     release().certificate.write("certificate.json")
     Path("tree.csv").write_text("France;Europe;*\nJapan;Asia;*\n", encoding="utf-8")
     Path("schema.toml").write_text(SCHEMA.to_toml(), encoding="utf-8")
+    people().drop("note").write_parquet("people.parquet")
+    Path("pipeline.toml").write_text(PIPELINE, encoding="utf-8")
     return name
 
 
@@ -416,6 +423,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "randomize": lambda: {"table": table(), "requirement": sd.PkAnonymity(4)},
     "read": lambda: {"source": people()},
     "reconstruct": lambda: {"release": randomized(), "attributes": "town"},
+    "run": lambda: {"pipeline": written("pipeline.toml")},
     "sql": lambda: {"plan": release().plan, "schema": SCHEMA},
     "show_progress": lambda: {"wanted": False},
     "verify": lambda: {"output": release().frame(), "requirements": sd.KAnonymity(2), "schema": SCHEMA},

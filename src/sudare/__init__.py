@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from sudare import bounds, datasets, methods, pram
     from sudare.attacks.attack import attack
     from sudare.engines.read import read
-    from sudare.errors import InputError, LedgerError, ParameterError, RequirementError, SudareError
+    from sudare.errors import (
+        BusyError,
+        InputError,
+        LedgerError,
+        ParameterError,
+        RequirementError,
+        SudareError,
+    )
     from sudare.ledger.ledger import Ledger
     from sudare.ledger.schedule import Schedule
     from sudare.privacy.certificate import Certificate
@@ -56,6 +63,7 @@ if TYPE_CHECKING:
     from sudare.verbs.publish import publish
     from sudare.verbs.randomize import randomize
     from sudare.verbs.reconstruct import reconstruct
+    from sudare.verbs.run import run
     from sudare.verbs.sql import sql
     from sudare.verification.verify import verify
 
@@ -64,6 +72,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Assessment",
     "Attribute",
+    "BusyError",
     "Certificate",
     "Counts",
     "CsvFormat",
@@ -110,6 +119,7 @@ __all__ = [
     "randomize",
     "read",
     "reconstruct",
+    "run",
     "show_progress",
     "sql",
     "verify",
@@ -119,7 +129,7 @@ __all__ = [
 _MODULES = {
     "sudare": "bounds datasets methods pram",
     "sudare.attacks.attack": "attack",
-    "sudare.errors": "InputError LedgerError ParameterError RequirementError SudareError",
+    "sudare.errors": "BusyError InputError LedgerError ParameterError RequirementError SudareError",
     "sudare.ledger.ledger": "Ledger",
     "sudare.ledger.schedule": "Schedule",
     "sudare.privacy.differential_privacy": "DifferentialPrivacy",
@@ -156,6 +166,7 @@ _MODULES = {
     "sudare.verbs.publish": "publish",
     "sudare.verbs.randomize": "randomize",
     "sudare.verbs.reconstruct": "reconstruct",
+    "sudare.verbs.run": "run",
     "sudare.verbs.sql": "sql",
     "sudare.privacy.certificate": "Certificate",
     "sudare.verification.verify": "verify",

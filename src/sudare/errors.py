@@ -27,6 +27,12 @@ class LedgerError(SudareError):
     """The ledger is damaged or cannot be used."""
 
 
+class BusyError(SudareError):
+    """Somebody else is at work on the same."""
+
+    exit_code = 3
+
+
 class MissingExtraError(SudareError):
     """An optional part is not installed."""
 

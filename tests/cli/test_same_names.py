@@ -71,6 +71,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         sd.Release.write,
     ],
     "reconstruct": [sd.reconstruct],
+    "run": [sd.run],
     "sql": [sd.sql],
     "verify": [sd.verify, sd.KMap, *BLOCKS, sd.PkAnonymity, sd.DifferentialPrivacy],
 }
@@ -94,6 +95,7 @@ OTHERS: dict[str, list[Callable[..., Any]]] = {
 
 # Options that Python has no name for.
 COMMAND_LINE_ONLY = {
+    "log": "Python: run(tell=...)",
     "schema": "in Python a table has its schema; attack and verify take one",
     "json": "Python has objects",
     "engine": "Python: sd.read",
@@ -109,7 +111,7 @@ COMMAND_LINE_ONLY = {
 PYTHON_ONLY = {
     "self": "", "published": "opened from OUTPUT", "path": "an argument", "output": "an argument", "folder": "an argument", "release": "an argument",
     "attributes": "an argument", "frames": "an argument", "parameters": "each has an option", "options": "each has an option",
-    "table": "read from SOURCE", "pview": "opened from SOURCE", "pviews": "an argument", "schema": "read from --schema",
+    "pipeline": "an argument", "tell": "--log", "table": "read from SOURCE", "pview": "opened from SOURCE", "pviews": "an argument", "schema": "read from --schema",
     "requirement": "made of options", "requirements": "made of options", "policy": "made of options",
     "plan": "law.json beside the output", "law": "law.json beside the output",
     "delta": "of a p-view; a record's law has none", "decide": "a person at the terminal", "per": "which of the two is meant, the command says",

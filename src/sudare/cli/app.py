@@ -26,6 +26,7 @@ COMMANDS = {
     "reconstruct": "Estimate how many records of the original had which values, with 95% intervals.",
     "apply": "Apply a plan that was learned before to other rows of the same schema, verify, and write the release.",
     "sql": "Write a plan of generalization as a SELECT, by which a warehouse publishes its own rows.",
+    "run": "Read, decide, publish, verify and record, as a pipeline's file says; nothing is done twice for the same content.",
     "publish": "Say whether the table suits l-diversity, decide what to do about it, and publish.",
     "materialize": "Make a p-view of a table: a differentially private stand-in that answers any range count.",
     "combine": "Combine p-views of one table, or of its states over time, into one that answers with all of them.",
@@ -119,7 +120,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line: 0 done, 1 a requirement does not hold, 2 bad input, 130 stopped by Ctrl-C."""
+    """Run the command line: 0 done, 1 a requirement does not hold, 2 bad input, 3 somebody else is at it, 130 stopped by Ctrl-C."""
     try:
         app()
     except SudareError as error:

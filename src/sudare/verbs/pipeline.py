@@ -1,0 +1,217 @@
+"""A pipeline: what is read, what is made of it, and where that goes, as a file that a person wrote."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sudare.engines.read import EngineName
+from sudare.errors import InputError
+from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.pk_anonymity import PkAnonymity
+from sudare.privacy.requirement import BlockRequirement
+from sudare.privacy.t_closeness import TCloseness
+from sudare.tables.copies import Format
+from sudare.tables.policy import Diversity
+from sudare.tables.recipes import FileRecipe
+from sudare.tables.schema import Schema
+from sudare.tables.text import listed, shown
+from sudare.tables.text_files import read_toml
+
+Unseen = Literal["refuse", "suppress"]
+Text = Annotated[str, Field(min_length=1, max_length=4096)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Read(_Part):
+    """Where the table is, and what its columns are."""
+
+    source: Text
+    schema_file: Text = Field(alias="schema")
+    engine: EngineName | None = None
+    memory: Text | None = None
+
+
+class Generalize(_Part):
+    """Generalize under requirements that are named here."""
+
+    verb: Literal["generalize"]
+    k: int | None = None
+    l: int | float | None = None
+    diversity: Diversity = "distinct"
+    c: float | None = None
+    t: float | None = None
+    attribute: Text | None = None
+    method: Literal["minimal", "mondrian", "full-domain", "blind"] = "minimal"
+    suppress: float = 0.0
+
+    def requirements(self) -> list[BlockRequirement]:
+        """Return what is asked for."""
+        asked: list[BlockRequirement] = [] if self.k is None else [KAnonymity(self.k)]
+        if self.l is not None:
+            asked.append(LDiversity(self.l, self.diversity, self.c, self.attribute))
+        return asked if self.t is None else [*asked, TCloseness(self.t, attribute=self.attribute)]
+
+
+class Publish(_Part):
+    """Assess, decide by the schema's policy, and generalize."""
+
+    verb: Literal["publish"]
+    attribute: Text | None = None
+
+
+class Apply(_Part):
+    """Do what a saved plan says."""
+
+    verb: Literal["apply"]
+    plan: Text
+    unseen: Unseen = "refuse"
+
+
+class Randomize(_Part):
+    """Change every record at random."""
+
+    verb: Literal["randomize"]
+    pk: float | None = None
+    epsilon: float | None = None
+
+    def requirement(self) -> PkAnonymity | DifferentialPrivacy:
+        """Return what is asked for."""
+        if self.epsilon is not None:
+            return DifferentialPrivacy(self.epsilon, per="record")
+        return PkAnonymity(self.pk if self.pk is not None else 0)
+
+
+class Materialize(_Part):
+    """Make a p-view."""
+
+    verb: Literal["materialize"]
+    epsilon: float
+    delta: float = 0.0
+    method: Text = "pairs"
+
+
+class Write(_Part):
+    """Where releases go, who gets them, and which ledger remembers them."""
+
+    folder: Text
+    ledger: Text | None = None
+    receiver: Text | None = None
+    formats: list[Format] = Field(default_factory=list, max_length=10)
+    to: Text | None = None
+
+
+Make = Annotated[Generalize | Publish | Apply | Randomize | Materialize, Field(discriminator="verb")]
+
+
+class Pipeline(_Part):
+    """What `run` does, part by part. Paths in it are relative to its file."""
+
+    read: Read
+    make: Make
+    write: Write
+
+    @classmethod
+    def open(cls, path: Path) -> Pipeline:
+        """Read a pipeline's file; what is wrong in it is told with its line and key."""
+        data, text = read_toml(path, "the pipeline")
+        try:
+            pipeline = cls.model_validate(data)
+        except ValidationError as error:
+            told = [_explained(problem, path, text) for problem in error.errors(include_url=False)[:20]]
+            raise InputError("\n".join(told)) from None
+        pipeline._refuse_contradictions(path, text)
+        return pipeline
+
+    def _refuse_contradictions(self, path: Path, text: str) -> None:
+        """Refuse what cannot be meant, before anything is read."""
+        make, write = self.make, self.write
+        where = f"{path}{_line_of(text, ('make', 'verb'))}: make"
+        if isinstance(make, Generalize) and (make.k, make.l, make.t) == (None, None, None):
+            raise InputError(f"{where}: nothing is asked for. Give k, l or t, or several of them.")
+        if isinstance(make, Randomize) and (make.pk is None) == (make.epsilon is None):
+            raise InputError(f"{where}: give either pk or epsilon.")
+        if isinstance(make, Materialize) and (write.to or write.formats):
+            raise InputError(
+                f"{path}: write.to and write.formats are for rows, and a p-view has none. Leave them out."
+            )
+        if write.receiver is not None and write.ledger is None:
+            line = _line_of(text, ("write", "receiver"))
+            raise InputError(f"{path}{line}: write.receiver is noted in a ledger. Give write.ledger too.")
+
+    def digest(self, schema: Schema, content: str, plan: Path | None) -> bytes:
+        """Return what tells one run from another: the pipeline, the schema with the files it names, a plan, and the table's content."""
+        data = self.model_dump(mode="json", by_alias=True)
+        files = [
+            own.hierarchy.path for own in schema.attributes.values() if isinstance(own.hierarchy, FileRecipe)
+        ]
+        files += sorted(file for file in plan.rglob("*") if file.is_file()) if plan is not None else []
+        beside = [hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files]
+        return json.dumps([data, schema.to_toml(), beside, content], sort_keys=True).encode()
+
+
+def _explained(problem: Any, path: Path, text: str) -> str:
+    """Say a problem of pydantic's in our own voice: in which line, at which key, and what to do."""
+    verbs = {name: tuple(own.model_fields) for name, own in _MAKES.items()}
+    keys = [str(part) for part in problem["loc"] if str(part) not in verbs]
+    keys += ["verb"] if problem["type"] == "union_tag_invalid" else []
+    where, key = f"{path}{_line_of(text, keys)}", ".".join(map(_printed, keys))
+    kind = problem["type"]
+    if kind == "missing":
+        return f"{where}: {key} is missing."
+    if kind == "extra_forbidden":
+        return f"{where}: '{key}' is not a known key here. {_known(keys, problem, verbs)}"
+    if kind == "union_tag_not_found":
+        return f"{where}: make.verb is missing. It is one of {listed(list(verbs))}."
+    if kind == "union_tag_invalid":
+        return f"{where}: make.verb must be one of {listed(list(verbs))}. Got {shown(problem['ctx']['tag'])} instead."
+    message = problem["msg"].replace("Input should be", "must be")
+    return f"{where}: {key} {message}. Got {shown(problem['input'])} instead."
+
+
+_MAKES: dict[str, type[_Part]] = {
+    "generalize": Generalize,
+    "publish": Publish,
+    "apply": Apply,
+    "randomize": Randomize,
+    "materialize": Materialize,
+}
+
+
+def _printed(key: str) -> str:
+    """Write a key of the file, which may be anything, in one line."""
+    return key if key.isprintable() and len(key) <= 60 else shown(key)
+
+
+def _known(keys: list[str], problem: Any, verbs: dict[str, tuple[str, ...]]) -> str:
+    verb = next((str(part) for part in problem["loc"] if str(part) in verbs), None)
+    parts = {"read": ("source", "schema", "engine", "memory"), "write": tuple(Write.model_fields)}
+    if len(keys) < 2:
+        return f"There are {listed(list(Pipeline.model_fields))}."
+    return f"There are {listed(list(verbs[verb] if verb else parts.get(keys[0], ())))}."
+
+
+def _line_of(text: str, keys: list[str] | tuple[str, ...]) -> str:
+    """Say on which line a key stands, or else the part that it belongs to; nothing if neither can be told."""
+    lines, found, part = text.splitlines(), 0, ""
+    for number, line in enumerate(lines, start=1):
+        if header := re.match(r"\s*\[\s*([\w-]+)\s*\]", line):
+            part = header[1]
+            found = number if [part] == list(keys[:1]) and not found else found
+        own = re.match(r"\s*(?:([\w-]+)|\"([^\"]*)\"|'([^']*)')\s*=", line)
+        name = next((group for group in own.groups() if group is not None), "") if own else ""
+        if name and [*([part] if part else []), name] == list(keys[:2]):
+            return f", line {number}"
+        if name and not part and name == keys[0]:
+            found = found or number
+    return f", line {found}" if found else ""
