@@ -9,7 +9,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 
-.PHONY: demo test test-all ready lint warm-up bench wheel format clean
+.PHONY: demo test test-all ready lint warm-up bench wheel docs format clean
 
 demo: .venv/core
 	$(BIN)/sudare demo --force
@@ -42,6 +42,10 @@ wheel: .venv/core
 	$(BIN)/sudare warm-up
 	$(PIP:install=wheel) --no-deps --wheel-dir dist .
 
+# The site, in build/site: without a warning, or not at all.
+docs: .venv/docs
+	$(BIN)/mkdocs build --strict
+
 format: .venv/dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -62,3 +66,7 @@ clean:
 .venv/dev: .venv/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[dev]'
 	@touch $@ .venv/core
+
+.venv/docs: .venv/dev
+	$(PIP) --editable '.[docs]'
+	@touch $@

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+NOT_IMPORTED = {"dev", "docs"}
 ARE_CALLED = {"scikit-learn": "sklearn", "resvg-py": "resvg_py", "python-calamine": "python_calamine"}
 BEHIND = {"pyarrow": "duckdb's and polars' way of handing over tables"}
 
@@ -34,7 +35,9 @@ def imported() -> set[str]:
 
 def test_everything_that_is_installed_is_imported() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = {extra: names for extra, names in project["optional-dependencies"].items() if extra != "dev"}
+    extras = {
+        extra: names for extra, names in project["optional-dependencies"].items() if extra not in NOT_IMPORTED
+    }
     wanted = [*project["dependencies"], *(name for names in extras.values() for name in names)]
     modules = {ARE_CALLED.get(name, name) for name in (re.split(r"[>\[;]", one)[0] for one in wanted)}
     assert modules - set(BEHIND) <= imported()
