@@ -59,6 +59,7 @@ ACTIONS: dict[str, Page] = {
     "/ledger/apart": ledger_page.apart,
     "/p/{id}/preview": choose.preview,
     "/p/{id}/stop": run.stop,
+    "/p/{id}/again": roles.again,
     "/p/{id}/sample": ask.sample,
 }
 STATIC = {"studio.css": "text/css", "studio.js": "text/javascript", "tree.js": "text/javascript"}

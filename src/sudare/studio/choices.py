@@ -34,6 +34,8 @@ class Generalizing(Chosen):
     distance: Closeness = "equal"
     attribute: str | None = None
     harmless: list[str] = []
+    within: float | None = Field(default=None, gt=0, le=MOST)
+    relative: bool = False
     suppress: float = Field(default=0.0, ge=0, le=1)
     method: GeneralizationMethod = "minimal"
     effort: Effort = "quick"

@@ -17,7 +17,7 @@ from sudare.studio.roles import changed_schema
 from sudare.studio.visit import Visit, in_words, job_in_words, number, refused_at
 from sudare.tables.attribute import UNITS, Role
 
-KINDS = ("distinct", "entropy", "recursive")
+KINDS = ("distinct", "entropy", "recursive", "proximity")
 LADDER = (2, 3, 5, 10, 20, 50)
 MAX_VIEWS = 6
 PATIENCE = 120.0  # seconds that a preview may take
@@ -121,7 +121,7 @@ def generalizing(visit: Visit) -> Generalizing:
     asked = {name for name in ("k", "l", "t") if visit.text(f"with-{name}")}
     if not asked:
         raise InputError(visit.said("choose.nothing"))
-    values = {name: number(visit.text(name), name) for name in ("k", "l", "t", "c")}
+    values = {name: number(visit.text(name), name) for name in ("k", "l", "t", "c", "within")}
     suppress = number(visit.text("suppress", "0"), "suppress") or 0.0
     return Generalizing.model_validate(
         {
@@ -130,6 +130,11 @@ def generalizing(visit: Visit) -> Generalizing:
             "t": values["t"] if "t" in asked else None,
             "c": values["c"] if visit.text("diversity") == "recursive" else None,
             "diversity": visit.text("diversity", "distinct"),
+            "within": values["within"] if visit.text("diversity") == "proximity" else None,
+            "relative": bool(visit.text("relative")),
+            "harmless": [line for line in visit.text("harmless").splitlines() if line]
+            if "l" in asked
+            else [],
             "attribute": visit.text("attribute") or None if asked & {"l", "t"} else None,
             "suppress": suppress / 100,
             "method": visit.text("method", "minimal"),

@@ -59,6 +59,8 @@ def requirements(chosen: Generalizing) -> list[str]:
             more["c"] = chosen.c
         more |= {"attribute": chosen.attribute} if chosen.attribute else {}
         more |= {"harmless": chosen.harmless} if chosen.harmless else {}
+        if chosen.diversity == "proximity":
+            more |= {"within": chosen.within} | ({"relative": True} if chosen.relative else {})
         asked.append(_call("sd.LDiversity", _number(chosen.l), repr(chosen.diversity), **more))
     if chosen.t is not None:
         more = {"distance": chosen.distance} | ({"attribute": chosen.attribute} if chosen.attribute else {})
@@ -188,6 +190,8 @@ def _words(choice: Choice, source: str, target: str) -> list[str]:
         if one.l is not None:
             words += ["-l", _number(one.l), "--diversity", one.diversity]
             words += ["-c", str(one.c)] if one.diversity == "recursive" else []
+            if one.diversity == "proximity":
+                words += ["--within", str(one.within), *(["--relative"] if one.relative else [])]
             for value in one.harmless:
                 words += ["--harmless", value]
         if one.t is not None:

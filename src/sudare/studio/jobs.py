@@ -95,7 +95,7 @@ def write(
         known = {"receiver": receiver, "ledger": None if ledger is None else str(ledger), "at": now()}
         asked = {"way": project.facts.choice.way, "requirements": run_found["requirements"]}
         with project.changing() as facts:
-            facts.releases.append(found | known | asked)
+            facts.releases.append({"folder": found["folder"]} | known | asked)
         project.keep("write", found | known, basis)
 
     return worker.start("write", cells, "written", {"folder": str(folder)}, then)

@@ -35,6 +35,13 @@ def show(visit: Visit, problem: str | None = None) -> Response:
     )
 
 
+def again(visit: Visit) -> Response:
+    """Open the table again, where that failed before."""
+    project = visit.project
+    (jobs.read if project.schema_path.exists() else jobs.draft)(project, visit.worker)
+    return visit.go(visit.at("roles"))
+
+
 @refused_at(show)
 def act(visit: Visit) -> Response:
     """Take the roles over, and go on."""

@@ -20,6 +20,7 @@ from sudare.reports.words import MISSING, shown_value
 from sudare.studio.preview import fixed, sample_of
 from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, SAMPLE, SCHEMA, write_private
 from sudare.tables.attribute import Role
+from sudare.tables.folders import CERTIFICATE, HAND_OVER, KEEP
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.undeclared import MAX_LISTED, type_of
@@ -203,10 +204,17 @@ def written(names: Names, folder: str) -> dict[str, Any]:
         part: [
             {"name": file.name, "bytes": file.stat().st_size} for file in sorted((target / part).iterdir())
         ]
-        for part in ("hand-over", "keep")
+        for part in (HAND_OVER, KEEP)
     }
     verification = names["verification"]
-    return {"folder": folder, "parts": parts, "findings": findings(verification), "holds": verification.holds}
+    certificate = (target / HAND_OVER / CERTIFICATE).read_text("utf-8")
+    found = {
+        "folder": folder,
+        "parts": parts,
+        "findings": findings(verification),
+        "holds": verification.holds,
+    }
+    return found | {"certificate": certificate}
 
 
 def previewed(names: Names) -> dict[str, Any]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
+import os
 import zipfile
 from pathlib import Path
 
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 from sudare.errors import InputError
 from sudare.studio import jobs
-from sudare.studio.project import LEDGER
+from sudare.studio.project import LEDGER, open_private
 from sudare.studio.visit import MissingPageError, Visit, refused_at
 from sudare.tables.atomic import refuse_unwritable
 from sudare.tables.copies import formats_given
@@ -66,9 +66,12 @@ def hand_over(visit: Visit) -> Response:
     folder = Path(releases[place]["folder"]) / HAND_OVER
     if not folder.is_dir():
         raise MissingPageError
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    path = visit.project.folder / f"hand-over-{place + 1}.zip"
+    path.unlink(missing_ok=True)
+    with (
+        os.fdopen(open_private(path), "wb") as packed,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
         for file in sorted(folder.iterdir()):
             archive.write(file, f"{HAND_OVER}/{file.name}")
-    named = {"Content-Disposition": 'attachment; filename="hand-over.zip"'}
-    return Response(packed.getvalue(), media_type="application/zip", headers=named)
+    return FileResponse(path, media_type="application/zip", filename=f"{HAND_OVER}.zip")

@@ -131,6 +131,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+PERSON = "/home/you/sudare-studio"
 SHOWN = """([from, to]) => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) walker.currentNode.data = walker.currentNode.data.replaceAll(from, to);
@@ -142,6 +143,6 @@ SHOWN = """([from, to]) => {
 def photograph(page: Page, name: str, folder: Path) -> None:
     """Take a picture for the docs, if they are wanted; the test's own folder is shown as a person's."""
     if PICTURES:
-        page.evaluate(SHOWN, [str(folder), "/home/you"])
-        page.evaluate(SHOWN, ["/home/you/home", "/home/you/sudare-studio"])
+        page.evaluate(SHOWN, [f"{folder}/home", PERSON])
         page.screenshot(path=f"{PICTURES}/studio-{name}.png")
+        page.evaluate(SHOWN, [PERSON, f"{folder}/home"])

@@ -1,0 +1,135 @@
+"""Work in a process of its own: followed, stopped, killed, and what went wrong said in words."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from sudare.errors import InputError
+from sudare.studio.code import cell
+from sudare.studio.kernel import GoneError, explained
+from sudare.studio.work import Step, Worker
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    one = Worker()
+    yield one
+    one.end()
+
+
+def done(worker: Worker, *cells: dict[str, str]) -> dict[str, object]:
+    job = worker.start("test", cells, "nothing", {})
+    assert job is not None
+    assert job.ended.wait(60)
+    return job.error or {}
+
+
+def test_cells_run_once_until_one_before_them_changes(worker: Worker, tmp_path: object) -> None:
+    first, second = cell("first", ["runs = [1]"]), cell("second", ["runs.append(2)"])
+    check = cell("check", ["assert runs == [1, 2]"], kind="once")
+    assert done(worker, first, second) == {}
+    assert done(worker, first, second, check) == {}
+    assert (
+        done(
+            worker,
+            cell("first", ["runs = [3]"]),
+            second,
+            cell("check", ["assert runs == [3, 2]"], kind="once"),
+        )
+        == {}
+    )
+    assert (
+        done(
+            worker,
+            cell("first", ["runs = [3]"], rests="another schema"),
+            second,
+            cell("check", ["assert runs == [3, 2]"], kind="once"),
+        )
+        == {}
+    )
+
+
+def test_what_must_be_held_is_not_made_again(worker: Worker) -> None:
+    made = cell("made", ["value = 1"])
+    assert done(worker, made) == {}
+    assert done(worker, made | {"kind": "held"}) == {}
+    assert done(worker, cell("made", ["value = 2"], kind="held"))["kind"] == "gone"
+
+
+def test_a_refusal_keeps_its_words(worker: Worker) -> None:
+    refused = cell(
+        "refused", ["from sudare.errors import InputError", "raise InputError('a is no b.')"], kind="once"
+    )
+    assert done(worker, refused) == {"kind": "refused", "type": "InputError", "text": "a is no b."}
+
+
+def test_what_is_printed_is_no_answer(worker: Worker) -> None:
+    assert done(worker, cell("printing", ["print('{\"found\": 7}')"], kind="once")) == {}
+
+
+def test_steps_are_heard_and_work_is_stopped(worker: Worker) -> None:
+    lines = [
+        "import time",
+        "from sudare.progress import step",
+        "with step('Counting', total=10**6) as counting:",
+        "    while True: counting.advance(1); time.sleep(0.01)",
+    ]
+    job = worker.start("endless", [cell("endless", lines, kind="once")], "nothing", {})
+    assert job is not None
+    assert worker.start("other", [], "nothing", {}) is None
+    while not (job.steps and job.steps[0].done):
+        assert not job.ended.wait(0.02)
+    assert job.told()["steps"][0]["text"] == "Counting"
+    worker.stop()
+    assert job.ended.wait(30)
+    assert job.error is not None
+    assert job.error["kind"] == "stopped"
+    assert done(worker, cell("after", ["pass"])) == {}
+
+
+def test_a_process_that_is_killed_is_said_and_replaced(worker: Worker) -> None:
+    assert (
+        done(
+            worker,
+            cell("kill", ["import os, signal", f"os.kill(os.getpid(), {signal.SIGKILL:d})"], kind="once"),
+        )["kind"]
+        == "killed"
+    )
+    assert done(worker, cell("after", ["pass"])) == {}
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (InputError("no."), "refused"),
+        (OSError(errno.ENOSPC, "No space left on device"), "disk"),
+        (OSError(errno.EACCES, "Permission denied"), "system"),
+        (MemoryError(), "memory"),
+        (KeyboardInterrupt(), "stopped"),
+        (GoneError(), "gone"),
+    ],
+)
+def test_errors_are_told_apart(error: BaseException, kind: str) -> None:
+    assert explained(error)["kind"] == kind
+
+
+def test_time_left() -> None:
+    half = Step("Writing", 100, "rows", begun=-1e9, done=50)
+    assert half.told()["part"] == 0.5
+    assert half.told()["left"]
+    assert Step("Writing", 0, "rows", begun=0.0).told()["part"] == 0.0
+
+
+def test_the_process_ends_with_the_studio(worker: Worker) -> None:
+    done(worker, cell("any", ["pass"]))
+    process = worker._process
+    assert process is not None
+    assert process.stdin is not None
+    os.close(os.dup(process.stdin.fileno()))
+    process.stdin.close()
+    assert process.wait(30) == 0
