@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from asyncio import sleep
 from collections.abc import Collection
 from urllib.parse import urlencode, urlsplit
 
@@ -29,6 +30,7 @@ HEADERS = {
 }
 SAFE = ("GET", "HEAD")
 MAX_PASSWORD = 1_000
+PAUSE = 1.0  # seconds after a wrong one
 LATER = 31_536_000  # seconds that a browser keeps who it is; the studio forgets it when it ends
 
 
@@ -80,6 +82,8 @@ class Guard:
         if request.method == "POST" and request.url.path == "/enter":
             body = (await request.body())[: MAX_PASSWORD * 4].decode("utf-8", "replace")
             right = _same(QueryParams(body).get("password", ""), self._password)
+            if not right:
+                await sleep(PAUSE)
             return self._entered(request) if right else _asked(request, wrong=True)
         return _asked(request, wrong=False)
 

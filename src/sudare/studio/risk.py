@@ -21,8 +21,8 @@ def show(visit: Visit, problem: str | None = None) -> Response:
     )
     if not current and not visit.worker.is_busy and not failed:
         jobs.read(project, visit.worker)
-    elif current and project.id not in visit.studio.previewers:
-        jobs.warm_up(project, visit.studio.previewer(project))
+    if current:
+        visit.warm_up()
     return visit.step("risk", problem, found=project.found("read") if current else None)
 
 

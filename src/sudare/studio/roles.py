@@ -24,6 +24,8 @@ def show(visit: Visit, problem: str | None = None) -> Response:
             (jobs.read if has_schema else jobs.draft)(project, visit.worker)
     found = project.found("read")
     ready = has_schema and found is not None
+    if project.is_current("read"):
+        visit.warm_up()
     return visit.step(
         "roles",
         problem,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -106,6 +107,7 @@ async def upload(request: Request) -> Response:
     try:
         await _received(request.stream(), folder / name)
     except OSError as error:
+        await run_in_threadpool(shutil.rmtree, project.folder, ignore_errors=True)
         return JSONResponse({"error": f"{name}: {error.strerror}."}, 507)
     return JSONResponse({"to": await run_in_threadpool(_begun, studio, project, folder / name)})
 

@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from sudare.errors import InputError, SudareError
 from sudare.reports import charts
 from sudare.reports.words import figure, printable, shown_value
+from sudare.studio import jobs
 from sudare.studio.project import ID, Project
 from sudare.studio.texts import LANGUAGES, catalogue, said
 from sudare.studio.walk import states
@@ -87,6 +88,11 @@ class Visit:
     def worker(self) -> Worker:
         """The process that works for the project."""
         return self.studio.worker(self.project)
+
+    def warm_up(self) -> None:
+        """Let the process of previews begin, before anybody asks it for one."""
+        if self.project.id not in self.studio.previewers:
+            jobs.warm_up(self.project, self.studio.previewer(self.project))
 
     def text(self, name: str, default: str = "") -> str:
         """Return a field of the form."""
