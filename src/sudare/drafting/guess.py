@@ -2,104 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from sudare.drafting.dates import written_as
-from sudare.drafting.names import Hit, Numbered, hits, names_something, numbered, plain
-from sudare.drafting.patterns import Pattern, is_free_text, pattern_of
-from sudare.drafting.words import MEANINGS, Meaning
+from sudare.drafting.names import names_something, names_staff
+from sudare.drafting.patterns import is_free_text
+from sudare.drafting.scored import Likely, likely
+from sudare.drafting.seen import FEW_ROWS, Seen
+from sudare.drafting.traits import traits_of
 from sudare.tables.attribute import MAX_WEIGHT, UNITS, Role
 from sudare.tables.dictionary import Dictionary
-from sudare.tables.text import text_of
 
-FEW_ROWS = 20  # of which nothing is told by how many values there are
 MANY_ROWS = 200  # more than there are ages or years, which could come one after the other
-NEAR_UNIQUE = 0.95  # distinct values, of all rows
 OFTEN_UNIQUE = 0.8  # of texts
 FEW_KINDS = 0.02  # distinct values, of all rows: what is numbered are kinds
-ABOUT = 1 / 3  # of the columns whose names are understood: what so many are about, the table is about
-FLAGS = frozenset(
-    "0 1 2 0.0 1.0 2.0 yes no y n true false t f ja nein j oui non o si s unknown na はい いいえ 有 無".split()
-)
+MOST_RELATIVES = 130  # more than anybody has of them, or than they are old
 MANY_UNITS = 50  # persons or households that a word for them, without more, may number
 DIGITS_OF_A_NUMBER = 7
-PERSONS_NAME = MEANINGS[0].what
-PLACE = "a place"
+FAMILY = "family and household"
+SHARED = ("a place", "age or birth", "when something happened")  # codes of which many may be unique
 BODY_WEIGHTS = ("weight", "wgt", "wt")
+LIGHTEST_BODY = 2  # kilograms or pounds, in the middle; weights that were scaled lie about 1
 HEAVIEST_BODY = 700  # kilograms or pounds; a weight of a record is larger
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What is seen of a column before anything is decided: its values and what its name says."""
-
-    column: Dictionary
-    rows: int
-    hits: list[Hit]
-    numbers: Numbered | None
-    pattern: Pattern | None
-    dates: bool
-    """Whether its texts are dates."""
-
-    @classmethod
-    def of(cls, column: Dictionary, rows: int) -> Seen:
-        """Look at a column."""
-        dates = bool(written_as(column.values))  # some of which look like phone numbers
-        pattern = None if dates else pattern_of(column.values)
-        return cls(column, rows, hits(column.name), numbered(column.name), pattern, dates)
-
-    @property
-    def distinct(self) -> int:
-        """How many values it has."""
-        return len(self.column.values)
-
-    @property
-    def share(self) -> str:
-        """How many of the rows have a value of their own, in words."""
-        return f"{self.distinct:,} of {self.rows:,} distinct"
-
-    @property
-    def is_text(self) -> bool:
-        """Whether its values are texts."""
-        return self.column.values.dtype in (pl.String, pl.Categorical, pl.Enum)
-
-    def is_unique(self, share: float = NEAR_UNIQUE) -> bool:
-        """Tell whether nearly every row has a value of its own."""
-        return self.rows > FEW_ROWS and self.distinct >= share * self.rows
-
-    @property
-    def hit(self) -> Hit | None:
-        """The word of its name that says most, of those that its values can be."""
-        return next((hit for hit in self.hits if self._can_be(hit.meaning)), None)
-
-    def _can_be(self, meaning: Meaning) -> bool:
-        """Tell whether the values can be what a word of the name means.
-
-        Names of persons are texts: `nombre` may be French, and count something. Yes and no identify nobody. A place is no
-        fraction: the `area` of a wound is none.
-        """
-        if meaning.what == PLACE:
-            return not self.has_fractions
-        if meaning.role != Role.identifier:
-            return True
-        return not self.is_flag and (self.is_text or meaning.what != PERSONS_NAME)
-
-    @property
-    def has_fractions(self) -> bool:
-        """Whether it measures something to less than whole numbers."""
-        values = self.column.values
-        return values.dtype.is_float() and bool((values % 1 != 0).any())
-
-    @property
-    def is_flag(self) -> bool:
-        """Whether it says yes or no."""
-        return self.distinct <= 3 and all(
-            plain(text_of(value)) in FLAGS for value in self.column.values.to_list()
-        )
 
 
 @dataclass(frozen=True)
@@ -110,48 +36,56 @@ class Guess:
     reason: str
     kind: str | None = None
     """What its name means, if it is understood: columns of one kind may follow from each other."""
+    doubt: Role | None = None
+    """What it may be instead, if that is not unlikely."""
 
 
-def guess_roles(columns: Iterable[Dictionary], rows: int) -> dict[str, Guess]:
-    """Guess the role of every column of a table with so many rows."""
-    seen = {column.name: Seen.of(column, rows) for column in columns}
-    subject = subject_of(seen.values())
-    guesses = {name: guess_role(one, subject) for name, one in seen.items()}
+def guess_roles(
+    columns: Iterable[Dictionary], rows: int, labels: Mapping[str, str] | None = None
+) -> dict[str, Guess]:
+    """Guess the role of every column of a table with so many rows; `labels` say what columns are called in full."""
+    called = labels or {}
+    seen = {column.name: Seen.of(column, rows, called.get(column.name, "")) for column in columns}
+    weighed = likely(traits_of(list(seen.values())))
+    unless = _weighed if any(one.hit for one in seen.values()) else _of_nothing
+    guesses = {name: sure_guess(one) or unless(one, weighed[name]) for name, one in seen.items()}
     return _one_of_each_unit(guesses, seen)
 
 
-def subject_of(columns: Iterable[Seen]) -> str | None:
-    """Return what a table is about, if many of its columns are whose names are understood."""
-    looked_at = [one for one in columns if not one.numbers]
-    words = [one.hit.meaning for one in looked_at if one.hit and not one.hit.meaning.weak]
-    subjects = Counter(meaning.subject for meaning in words if meaning.subject)
-    subject, most = subjects.most_common(1)[0] if subjects else (None, 0)
-    clinical = subject == "health" and 2 * len(words) <= len(
-        looked_at
-    )  # findings have names that only doctors know
-    return subject if most >= (ABOUT / 2 if clinical else ABOUT) * len(words) > 0 else None
-
-
-def guess_role(seen: Seen, subject: str | None) -> Guess:
-    """Decide by the strongest evidence: no values, what the values look like, the name, how many values there are."""
+def sure_guess(seen: Seen) -> Guess | None:
+    """Decide by evidence that needs no weighing: no values, what they look like, whom a name names or numbers."""
     for evidence in (
         _empty,
         _by_pattern,
         _by_number,
+        _by_relatives,
         _by_serial,
         _by_free_text,
         _by_weight,
-        _by_name,
         _by_dates,
+        _by_name,
         _by_uniqueness,
     ):
         if guess := evidence(seen):
             return guess
-    if subject is not None:
-        return Guess(
-            Role.sensitive, f"the table is about {subject}, and nothing says that outsiders know this"
-        )
-    return Guess(Role.quasi, f"{seen.distinct:,} distinct: outsiders may know it")
+    return None
+
+
+def _weighed(seen: Seen, likely: Likely) -> Guess:
+    """Decide by the sum of all that is seen; what is doubtful is said to be so."""
+    hit, role = seen.hit, likely.role
+    if hit is None:
+        reason = f"guessed, as {likely.reason}"
+    elif hit.meaning.role == role or hit.meaning.weak:
+        reason = hit.reason
+    else:
+        reason = f"{hit.said}, but {likely.reason}"
+    return Guess(role, reason, hit.meaning.what if hit else None, likely.doubt)
+
+
+def _of_nothing(seen: Seen, _: Likely) -> Guess:
+    """Where no column is understood, nothing can be weighed: what is generalized in vain costs precision, and no person."""
+    return Guess(Role.quasi, f"{seen.distinct:,} distinct: outsiders may know it", None, doubt=Role.sensitive)
 
 
 def _empty(seen: Seen) -> Guess | None:
@@ -184,6 +118,8 @@ def _by_number(seen: Seen) -> Guess | None:
         return None
     said = f"'{numbers.word}' in its name"
     hit = seen.hit
+    if numbers.staff and numbers.sure and seen.distinct > 2:
+        return Guess(Role.identifier, f"{said}: it tells each {numbers.staff} apart")
     if not numbers.sure and (numbers.person or numbers.household) and seen.rows > FEW_ROWS:
         if seen.distinct < MANY_UNITS:
             return None
@@ -203,6 +139,18 @@ def _by_number(seen: Seen) -> Guess | None:
     if seen.distinct <= max(2, FEW_KINDS * seen.rows) and seen.rows > FEW_ROWS:
         return Guess(Role.other, f"{said}, {seen.share}: it numbers kinds of things")
     return Guess(Role.identifier, f"{said}: the number of a record")
+
+
+def _by_relatives(seen: Seen) -> Guess | None:
+    """A word for relatives, with more and larger numbers than anybody has of them, numbers families."""
+    values = seen.column.values
+    if seen.hit is None or seen.hit.meaning.what != FAMILY or not values.dtype.is_integer():
+        return None
+    if seen.distinct < MANY_UNITS or int(values.max()) < MOST_RELATIVES:  # type: ignore[arg-type]
+        return None
+    if _spread(values) > 3 * seen.distinct or seen.is_unique():
+        return None
+    return Guess(Role.household, f"{seen.hit.said}, {seen.share}: it tells families apart")
 
 
 def _by_serial(seen: Seen) -> Guess | None:
@@ -227,50 +175,74 @@ def _by_free_text(seen: Seen) -> Guess | None:
 
 
 def _by_weight(seen: Seen) -> Guess | None:
-    """Tell a weight of a record from one of a body, which no body's is as large as."""
+    """Tell a weight of a record from one of a body, which no body's is as large, or as small, as."""
     values = seen.column.values
     if seen.hit is None or not (seen.is_text or values.dtype.is_numeric()):
         return None
     numbers = values.cast(pl.Float64, strict=False)
     if numbers.null_count() or not numbers.is_between(0, MAX_WEIGHT).all():
-        return None
+        if seen.hit.meaning.role != Role.weight:
+            return None
+        return Guess(Role.quasi, f"{seen.hit.said}, with values that no weight has: outsiders may know it")
     if seen.hit.meaning.role == Role.weight:
         return Guess(Role.weight, seen.hit.reason)
-    most = float(numbers.max())  # type: ignore[arg-type]
-    if seen.hit.word in BODY_WEIGHTS and most > HEAVIEST_BODY:
-        said = f"'{seen.hit.word}' in its name, up to {most:,.0f}"
-        return Guess(Role.weight, f"{said}: how many people a record stands for")
+    if seen.hit.word.rstrip("0123456789") not in BODY_WEIGHTS or not seen.distinct:
+        return None
+    most, middle = float(numbers.max()), float(numbers.median())  # type: ignore[arg-type]
+    said = f"'{seen.hit.word}' in its name"
+    if most > HEAVIEST_BODY:
+        return Guess(Role.weight, f"{said}, up to {most:,.0f}: how many people a record stands for")
+    if seen.has_decimals and middle < LIGHTEST_BODY:
+        return Guess(Role.weight, f"{said}, {middle:.2g} in the middle: how much a record counts")
     return None
 
 
 def _by_name(seen: Seen) -> Guess | None:
-    """What the words of the name mean."""
-    hit, named = seen.hit, names_something(seen.column.name)
-    if (
-        named
-        and seen.is_text
-        and not (hit and (hit.meaning.has_names or hit.meaning.role == Role.identifier))
-    ):
+    """Tell columns that name people by the words of their names; what others mean is weighed."""
+    hit, name = seen.hit, seen.column.name
+    if seen.is_text and (staff := names_staff(name)):
+        return Guess(Role.identifier, f"'{staff}' in its name: the name of a person")
+    names_other = hit and (hit.meaning.has_names or hit.meaning.role == Role.identifier)
+    if seen.is_text and not names_other and (named := names_something(name)):
         return Guess(Role.identifier, f"'{named}' in its name: the name of a person")
-    if hit is None or hit.meaning.role == Role.weight:
+    if hit is None or hit.meaning.role != Role.identifier:
         return None
-    return Guess(hit.meaning.role, hit.reason, hit.meaning.what)
+    return Guess(Role.identifier, hit.reason, hit.meaning.what)
 
 
 def _by_dates(seen: Seen) -> Guess | None:
-    if seen.dates or isinstance(seen.column.values.dtype, pl.Date | pl.Datetime):
-        return Guess(Role.quasi, "its values are dates: when something happened")
-    return None
+    """When something happened is what newspapers and neighbours know, whatever it was."""
+    if not seen.dates and not isinstance(seen.column.values.dtype, pl.Date | pl.Datetime):
+        return None
+    if seen.hit and seen.hit.meaning.role != Role.sensitive:
+        return None  # which the name says better
+    return Guess(Role.quasi, "its values are dates: when something happened")
 
 
 def _by_uniqueness(seen: Seen) -> Guess | None:
-    """A value of their own for nearly everybody names them, unless it measures something."""
+    """A value of their own for nearly everybody names them, unless it measures something or is a place."""
     values = seen.column.values
+    if seen.is_text and seen.is_unique() and _are_codes(values) and not _is_shared(seen):
+        return Guess(Role.identifier, f"{seen.share}: looks like an identifier, codes that nobody shares")
+    if seen.hit is not None:
+        return None
     if seen.is_text and seen.is_unique(OFTEN_UNIQUE):
         return Guess(Role.identifier, f"{seen.share}: looks like an identifier")
     if values.dtype.is_integer() and seen.is_unique() and _is_serial(values):
         return Guess(Role.identifier, f"{seen.share}: looks like an identifier")
     return None
+
+
+def _is_shared(seen: Seen) -> bool:
+    """Tell whether a name means what is measured or shared, whatever the values look like."""
+    return seen.hit is not None and (seen.hit.meaning.role != Role.quasi or seen.hit.meaning.what in SHARED)
+
+
+def _are_codes(values: pl.Series) -> bool:
+    """Tell whether all texts have digits and letters, and no blanks: neither names nor amounts."""
+    texts = values.cast(pl.String)
+    codes = texts.str.contains(r"\d") & texts.str.contains(r"[A-Za-z]") & ~texts.str.contains(r"\s")
+    return bool(codes.all())
 
 
 def _is_serial(values: pl.Series) -> bool:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
-from sudare.drafting.words import HOUSEHOLDS, ID, MEANINGS, NAME, PEOPLE, PREPOSITIONS, Meaning
+from sudare.drafting.pieces import pieces
+from sudare.drafting.words import HOUSEHOLDS, ID, MEANINGS, NAME, PEOPLE, PREPOSITIONS, STAFF, Meaning
 
 COMPOUNDING = frozenset({"English", "German"})  # languages whose words grow together
 HEAD_FIRST = frozenset({"French", "Spanish"})  # languages in which a number comes before what it numbers
@@ -26,12 +27,19 @@ class Hit:
     meaning: Meaning
     word: str
     language: str
+    where: str = "name"
+    """Its name, or its label in a statistics file."""
+
+    @property
+    def said(self) -> str:
+        """Say what was found, and where."""
+        tongue = "" if self.language in ("English", "codes") else f" ({self.language})"
+        return f"'{self.word}' in its {self.where}{tongue}"
 
     @property
     def reason(self) -> str:
         """Say what was found, and what it means."""
-        tongue = "" if self.language in ("English", "codes") else f" ({self.language})"
-        return f"'{self.word}' in its name{tongue}: {self.meaning.what}"
+        return f"{self.said}: {self.meaning.what}"
 
 
 def plain(text: str) -> str:
@@ -148,7 +156,7 @@ def hits(name: str) -> list[Hit]:
     >>> hits("age_at_diagnosis")[0].meaning.what, hits("job_satisfaction")[0].meaning.what
     ('age or birth', 'an opinion or belief')
     """
-    tokens = tokens_of(name)
+    tokens = [piece for token in tokens_of(name) for piece in pieces(token)]
     said = _head_first(tokens)
     every = []
     for order, meaning in enumerate(MEANINGS):
@@ -179,11 +187,18 @@ class Numbered:
     household: bool
     sure: bool
     """Whether it can be nothing else but an identifier: `id`, and not `number`, which may count things."""
+    staff: str | None = None
+    """Who is numbered, if that is somebody who has to do with the people of the table."""
 
 
 SURE = frozenset(
     "id ids uid pid uuid guid idno idnum identifier identification caseid personid patientid recordid idcode".split()
 )
+SHORT_NUMBER = re.compile("(.*?)_?(num|no|nr|id|idno|code|key)[0-9]*$")
+SHORT_PEOPLE = frozenset("sub subj pat pt pers per stud emp cust client resp ind indiv mem part".split())
+SHORT_HOUSEHOLDS = frozenset("hh fam house home household family couple".split())
+BARE = SURE | frozenset("no nr num number case 番号 nummer numero".split())
+"""Words that, alone, number whatever the table is about."""
 
 
 def numbered(name: str) -> Numbered | None:
@@ -194,7 +209,7 @@ def numbered(name: str) -> Numbered | None:
     """
     tokens = tokens_of(name)
     head = _head_first(tokens)[0] if tokens else 0
-    if len(tokens) == 1 and (whom := _whom(tokens)):
+    if len(tokens) == 1 and (whom := _short(tokens[0]) or _whom(tokens)):
         return whom
     every = list(_whole_words(tokens, ID))
     last = [
@@ -212,12 +227,25 @@ def numbered(name: str) -> Numbered | None:
     # A code names persons where it is the whole name: `id` does, and `case_id` does not.
     person = any(one.language != "codes" or len(tokens) == 1 for one in _whole_words(tokens, PEOPLE))
     household = any(True for _ in _whole_words(tokens, HOUSEHOLDS))
-    alone = len(tokens) == 1 and not household  # `no` is the number of whatever the table is about
-    return Numbered(word, person or alone, household, sure)
+    bare = (
+        word.rstrip(DIGITS) in BARE
+    )  # `no` is the number of whatever the table is about, and `provnum` is not
+    alone = len(tokens) == 1 and bare and not household
+    staff = next((one.word for one in _whole_words(tokens, STAFF)), None)
+    return Numbered(word, (person or alone) and not staff, household, sure, staff)
 
 
 def _whole_words(tokens: list[str], lists: Mapping[str, str]) -> Iterator[Found]:
     return (one for one in found(tokens, lists) if one.size)
+
+
+def _short(token: str) -> Numbered | None:
+    """Read a number in one word, such as `subnum` or `famid`."""
+    found = SHORT_NUMBER.match(token)
+    if found is None or found[1] not in SHORT_PEOPLE | SHORT_HOUSEHOLDS:
+        return None
+    person = found[1] in SHORT_PEOPLE
+    return Numbered(token, person, not person, sure=found[2].startswith("id"))
 
 
 def _whom(tokens: list[str]) -> Numbered | None:
@@ -229,6 +257,17 @@ def _whom(tokens: list[str]) -> Numbered | None:
         if one.language != "codes":
             return Numbered(one.word, person=False, household=True, sure=one.word.endswith("id"))
     return None
+
+
+def names_staff(name: str) -> str | None:
+    """Return who is named, if that is somebody who has to do with the people of a table.
+
+    >>> names_staff("manager_name"), names_staff("manager_rating")
+    ('manager', None)
+    """
+    if names_something(name) is None:
+        return None
+    return next((one.word for one in _whole_words(tokens_of(name), STAFF)), None)
 
 
 def names_something(name: str) -> str | None:

@@ -80,7 +80,7 @@ MEANINGS = (
             "Japanese": "個人番号 マイナンバー 患者番号 カルテ番号 会員番号 社員番号 職員番号 学籍番号 保険証番号 被保険者番号 免許証 旅券 口座 受付番号 整理番号 登録番号",
             "German": """*versichertennummer *versichertennr versnr versnummer sozialversicherungsnummer svnr personalausweis*
                 steuernummer steuerid kontonummer kontonr kundennummer kundennr patientennummer patientennr
-                personalnummer personalnr matrikelnummer matrikelnr fallnummer fallnr aktenzeichen kennzeichen
+                personalnummer personalnr matrikelnummer matrikelnr fallnummer fallnr aktenzeichen kennzeichen kfz_kennz* kennz nummernschild vsnr strnr hausnr
                 vertragsnummer vertragsnr policennummer schadennummer ausweisnummer mitgliedsnummer""",
             "French": "nir numero_de_securite_sociale numero_secu nss matricule numero_dossier numero_de_dossier ipp numero_client",
             "Spanish": "dni nie nif curp rfc cedula pasaporte nuhsa expediente numero_de_expediente historia_clinica num_historia nhc matricula",
@@ -110,7 +110,10 @@ MEANINGS = (
             "German": "gewichtung* hochrechnungsfaktor hrf *gewicht_stichprobe designgewicht",
             "French": "ponderation* poids_de_sondage coefficient_de_ponderation",
             "Spanish": "ponderacion* factor_de_expansion ponderador facexp",
-            "codes": "fnlwgt fnlwt pwgtp wgtp perwt hhwt finalwt finalwgt wtfinl wtsupp asecwt wght marsupwt rb050 db090 rb060 wtint2yr wtmec2yr dweight pspwght",
+            "codes": """wtssall wtssps wtssnr wtss anweight pweight indivwt hhweight svywt svyweight surveywt swt popwt popwgt popweight perwgt
+                hhwgt wtint wtmec finalweight finalwt cweight lweight nweight sampweight sampwt sampwgt instwt ernlwgt earnwt hwtsupp hwtfinl
+                hwgt fexp fac_exp factor_exp facpob xwght psweight poststrat* weightvar casewt v005 wgtp1 pwsswgt genwt dnweight
+                fnlwgt fnlwt pwgtp wgtp perwt hhwt finalwt finalwgt wtfinl wtsupp asecwt wght marsupwt rb050 db090 rb060 wtint2yr wtmec2yr dweight pspwght""",
         },
     ),
     # -- to be kept from outsiders -----------------------------------------------------------------
@@ -144,34 +147,25 @@ MEANINGS = (
                 celltype lung breast prostate skin_lesion bone spine brain neuro* nerve* cardio* vascular gastro* thyroid ocular
                 retin* dental tooth teeth kidney_function egfr urea sodium potassium calcium lipid* enzyme* antibod* titer titre
                 dialysis catheter stent* implant* anesth* anaesth* postop* preop* intraop* surger* weight_gain gained outcome_birth apgar
-                *emia *emic *itis *ectomy *scopy *plasty *uria *penia *algia *plegia *pnea *stenosis *sclerosis
-                *thromb* *carcin* *lymphom* *melanom* *myelom* *sarcom* *gliom* leuk* oncol* embol* ischem*
-                ischaem* hypoth* hyperth* hypergly* hypogly* hyperchol* hypercholesterol* *fibril* necro*
-                inflamm* plaque* biomarker* assay* gleason psa progression* recurrence* regimen* exposure*
-                exposed intervention* donor_* recipient_* graft* hla mismatch* cmv ebv gvhd *gvhd* transfus*
-                gravid* npreg livebirth* stillb* breastf* cesarean* caesarean* csection epidural* po2 pco2 pao2
-                paco2 bicarb* bun crea creat gfr inr ptt ddimer d_dimer troponin* bnp ldh ggt alp alat asat tsh
-                ft4 cortisol* testost* estradiol* prolactin* cea afp fsh amh igg iga igm ige cd8 cd3 neutrophil*
-                lymphocyt* monocyt* eosinophil* basophil* leukocyt* erythrocyt* hct hematocrit* haematocrit* mcv
-                mch mchc rdw mpv plt uric urate* magnesium phosphate* phosphorus chloride lactate* ketone*
-                amylase lipase globulin* fibrinogen* homocystein* zinc iron transferrin folate b12 vitd sbp dbp
-                spo2 o2sat sao2 resprate respiratory respiration oxygen* saturation fvc fev* spirom* peakflow
-                vo2* qtc ejection* lvef thal oldpeak thalach restecg exang trestbps angiogra* bdi* phq* gad7
-                hamd hdrs mmse moca panss cesd* ptsd anger* aggress* hostil* lonel* self_esteem selfesteem
-                esteem* efficacy* resilien* coping* worry mania* psychos* mood* affect anxious* fear* stigma*
-                vas womac sf36 sf12 eq5d *qol qol quality_of_life haq malaria* measles* dengue* cholera* ebola*
-                flu influenza* polio* lupus arthrit* osteo* gout* psoria* eczema* crohn* colitis celiac*
-                cirrhos* parkinson* apnea* apnoea* glaucom* cataract* emphysem* bronch* fibros* anorex* bulim*
-                inpatient* outpatient* cpt drg ndc pretreat* posttreat* skinfold* waist_hip whr bodyfat body_fat
-                fat_mass lean_mass muscle* grip* hearing vision visual* acuity eyesight myop* walking_aid
-                quarantin* isolation* incubat* amnes* concuss* skull* comatose unconscious* vegetative prognos*
-                hormone_therapy hormonal* horth menostat premenop* postmenop* tsize tgrade pnodes node nodal
-                estrec progrec radio_therapy nursing* caregiv* care_home hospice* palliat* inhal* inject*
-                insulin* metformin aspirin ibuprofen paracetamol antidepress* sedat* chd_* mi stroke_* tia
-                hospital_stay days_in_hospital icd_code snomed* loinc* atc tox* poison* overdos* hemorr*
-                haemorr* sclero* *emesis jaundice* anesthes* toler* compli* complication*
-                *vis ofp ofnp opp opnp emr numchron illdays actdays ill_days *afc oocyte* embryo* dchexam rinfct
-                iinfct abdpain hyperact antisoc* recae srv* er pgr gcs*""",
+                sbp dbp rr spo2 hct hgb mcv mch plt wcc bun psa ldh alp ggt ggtp inr ptt aptt fev1 fvc pef tsh hcv hbv hsv hpv std_test
+                afib arthr* osteo* rheum* psori* eczema anaemi* gout hernia* colitis polio malaria dengue measles influenza flu zika ebola
+                leukemi* leukaemi* anemi* *cemia *lemia *remia *itis *osis *ectomy *plasty *oscopy *algia carcinoma* melanoma* lymphoma* sarcoma* adenoma* glaucoma* *uria neuropath* retinopath* nephropath* *ostomy hyper* hypo* hipert* ulcer nerves bronch* hay_fever hayfever
+                infarction fibrillation *fibrillation *vascular stenos* *stenosis plaque artery aort* valve ventric* ejection murmur
+                lesions nodule* mass_size grade_tumor hemorr* haemorr* thromb* embol* edema oedema jaundice cirrh* gallstone* bowel
+                stomach abdom* abdomen chest colon rectal rectum ovary ovarian uter* cervi* cervix hyst* breastfe* lactat* menarche
+                birth_control birthcontrol contracept* abortion* stillb* neonat* pediatr* paediatr* obstet* gyn* delivery_mode cesarean caesarean
+                c_section csection clinic* clinical dialysis anthropom* whr waist_hip bodyfat body_fat oxygen saturation o2 co2 po2 pco2
+                ph_level bicarb* lactate electrolyte* zinc magnesium folate b12 selenium retinol beta_carotene carotene fiber fibre
+                calories kcal protein_intake nutri* supplement* aspirin warfarin heparin statin beta_blocker betablock* ace_inhib* diuretic*
+                ibuprofen paracetamol acetamin* mmse moca phq* gad7 hamd bdi madrs cesd ghq sf12 sf36 eq5d qol quol nyha nihss barthel* barth* rankin mrs sofa
+                cage_score audit_c epds scl90 hads who5 zung panss ymrs disabled needs_help care_need carer caregiv* nursing nurse
+                mh mh_* mental* treated untreated consult* referral* refer_to specialist gp_visit outpatient inpatient inpat* outpat* hospice palliat*
+                exposed exposure contact_case isolation quarantine* incubation swab pcr antigen serotype strain outbreak epidem* incidence
+                ill_* vaccine vax* booster jab mask_use dead_* alive_* survive* survivor* survd deaths dying lived expired
+                relapse* progress* response_to response_rate remiss* sd_status tox* grade_3 dose_* cycle cycles arm_* assigned_* allocation
+                random_group control_group case_control limit_activity limitation* limits chronic_* longterm_ill longstanding* hearing
+                vision sight eyesight glasses teeth_* smell taste sleep_apnea apnea snor* stress* burnout ptsd trauma_* ocd panic phobi*
+                mood anx* anger selfesteem self_esteem esteem lonel* fatig* tired* weak* balance_test gait mobility grip walking_speed adl_* frailty""",
             "Japanese": "病 診断 疾患 症状 治療 投薬 処方 薬 手術 検査 血圧 血糖 コレステロール 既往 入院 退院 転帰 障害 妊娠 アレルギー 感染 陽性 健康 要介護 ワクチン 体温 体脂肪 死因 がん 癌 喘息 糖尿",
             "German": """diagnose* krankheit* erkrankung* krank* symptom* behandlung* therapie* medikament* medikation arznei*
                 dosis operation befund* labor* blut* blutdruck schwanger* behinderung* pflegegrad pflegestufe allergie*
@@ -201,17 +195,20 @@ MEANINGS = (
                 fico interest int_rate interest_rate apr term loan_term utilization poverty poor low_income donation* fare
                 property_value home_value house_value payor* payer* insur* medicaid medicare *inc *wg *earn* tuition ses socioeconomic* cash money *dollars *eur *usd *financ* overdraw* *pay totexp* price_paid donation*
                 wealth_index hardship* econ_hard*
-                finan* finrela wealth* checking* savings_account account_balance installment* instalment*
-                collateral* guarantor* deductib* copay* coinsur* gross tips tip rebate* refund* royalt* networth
-                net_worth hhinc* faminc* lnhhinc lninc* pcinc* loans mortgages rents ltv dti creditab*
-                creditworth* installment_rate checking_account existing_credits foreign_exchange welfare*
-                foodstamp* food_stamp* snap afdc tanf ssi unemployment_benefit* severance affluen* econ_status
-                income_level purchase* spending_score
-                re74 re75 re78 mtr privins *insurance lnmed lnexp*""",
+                debts savings investments salaries wages fees deposits incom* incm hhinc faminc famincome nwifeinc hourly_wage
+                approve* approved loanamt loan* lend* lender* borrow* apr fixed_rate installment* instalment* repay* payback amortiz* collateral cosign* creditor creditors
+                liquid liq networth net_worth netw worth obrat hrat ratio_debt dti dsr ltv gift* inheritance dowry pocket_money
+                plan_cost price_paid out_of_pocket copay* coins coinsur* deduct* deductible reimburs* payout* claims claimed policy_type
+                coverage covered uninsured insured poverty_* foodstamp* food_stamps snap ssi unemployment_benefit transfers remittance*
+                afford* cost_of exp_total consumption consum* expend* *expend purchase* bought buy buyer shop_spend order_value basket
+                recency monetary clv ltv arpu revenue_per billing bill_* late_fee dunning collection collections write_off chargeback refund* voucher coupon* loyalty points_redeemed reward*
+                free_lunch lunch lunch_status reduced_price freelunch frlunch meal_plan scholarship* bursary stipend grant_amount financial_aid""",
             "Japanese": "収入 年収 所得 給与 給料 賃金 月給 年俸 賞与 資産 負債 借入 貯蓄 預金 金額 支払 請求 費用 税 保険料 医療費 家賃 残高 与信 年金",
             "German": """einkommen* *einkommen gehalt* *gehalt lohn* *lohn verdienst* vermogen* schulden* kredit* darlehen* betrag*
                 *betrag *kosten kosten* preis miete* pramie* beitrag* *beitrag schadenhohe schadenssumme *summe saldo steuer* rente*
-                versicherungssumme zahlung* umsatz* bonitat* konto*""",
+                versicherungssumme zahlung* umsatz* bonitat* konto*
+                schaden* schaeden* anzschaden selbstbeteiligung mahn* mahnstufe zahlweise zahlungsweise sf_klasse sfklasse rabatt* guthaben
+                limit uberziehung tilgung zins* ertrag* forderung* raten rate rabattstufe pramien* deckung* kasko""",
             "French": """revenu* salaire* remuneration* patrimoine dette* credit* emprunt* montant* cout* prix loyer* prime primes
                 cotisation* impot* solde depense* allocation* retraite_montant""",
             "Spanish": """ingreso ingresos *ingresos salario* sueldo* renta* patrimonio deuda* credito* prestamo* importe* monto*
@@ -225,6 +222,20 @@ MEANINGS = (
     ),
     Meaning(
         Role.sensitive,
+        "what somebody uses or buys",
+        {
+            "English": """subscription* subscrib* tariff overage *usage *minutes *mins calls *calls sms messages intl
+                international_plan voicemail vmail voice_mail roaming topup top_up plan_type data_plan *_plan gb_used logins
+                clicks pageviews page_views sessions_count orders n_orders order_count items_bought viewed watched streamed downloads""",
+            "German": "tarif nutzung* verbrauch* bestellung*",
+            "French": "abonnement* consommation* commande*",
+            "Spanish": "consumo* pedido* suscripcion*",
+            "Japanese": "利用 購入 注文 契約",
+        },
+        subject="customers",
+    ),
+    Meaning(
+        Role.sensitive,
         "an opinion or belief",
         {
             "English": """religi* faith church* belief* denomination pray* party partyid political* politic* vote* voting voted
@@ -233,14 +244,18 @@ MEANINGS = (
                 feeling* *happy happiness importance view viewpoint union unions union_member trade_union labor_union labour_union membership_union
                 sexual* orientation lgbt* thermometer statusquo status_quo conservative liberal democrat republican
                 involvement commitment balance_work work_life_balance worklifebalance stress morale wellbeing well_being
-                bush clinton trump obama biden kerry mccain romney abortion* gunlaw cappun support* oppos*
-                favor* favour* disagree* confiden* concern* worried toleran* prejud* racis* sexis* discrim*
-                pride patriot* protest* petition* democracy democratic government* congress* polit* likert q
-                item question question* thermo* ideal* values moral* ethic* evolution climate_change
-                welfare_attitude immigration_attitude authoritar* populis* egalit* postmaterial* materialism
-                altruis* generos* optimis* pessimis* happ* lifesat* life_satisfaction enjoy* like_* likes
-                dislike* perceived* perception* belong* identity_strength leftright left_right lrscale campaign*
-                candidate_pref* newspaper* news_*""",
+                agree* disagree* strongly likert attitud* concern* worry worried worries fear feel feels felt think thinks thought believe* belief
+                support oppose* favor* favour* should want wants wish wishes willing* intend* intention* expect* expectation* perceiv* perception* aware* awareness
+                comfortable comfort* confid* confidence loyal* motivat* engagement ready readiness commit* jobsat jsat job_satis* *sat cohesion morale_* leadership
+                recommend* nps likely likelihood* interest* interested enjoy* like likes dislike* prefer* favorite favourite ideal* idl* desired
+                catholic protestant protest jewish muslim islam* hindu buddhis* atheist* christian* spirit* spiritual* relig* mosque service_attend
+                republican* democrat* gop tory labour_party green_party partisan* voter_turnout turnout candidate biden trump obama clinton bush kerry romney mccain gore
+                abortion_view gay* homosex* lesbian* bisexual* queer racism racist* sexism sexist* prejudice* stereotype* discriminat* tolerance tolerant
+                immigration_view climate* environment* welfare_view gun_control death_penalty nuclear terror* war iraq eu_member brexit nato
+                happy* unhappy lifesat life_satis* quality_of_life qol_* meaning_of_life optimis* pessimis* hope* trust* mistrust news newspaper* media
+                openness consc* agreeab* bigfive big5 ocean_* bfi* neo_* narciss* machiav* psychopath* impuls* risk_aver* riskaver* patience altruis* self_* locus* coping
+                values_* norm norms moral* ethic* fair fairness justice equality equal_* polit* polview polviews partyid7 libcon lrscale leftright left_right
+                know_* knows knowledge heard_of opinion_* q_opin feedback complaint* reason_for reasons motive importance_* important""",
             "Japanese": "宗教 信仰 支持政党 政党 投票 思想 信条 意見 満足 評価 労働組合 性的指向",
             "German": "religion* konfession* glaube* partei* wahl* meinung* zufriedenheit* gewerkschaft* einstellung_zu bewertung*",
             "French": "religion* confession croyance* parti vote opinion* satisfaction* syndicat* orientation_sexuelle avis",
@@ -256,12 +271,13 @@ MEANINGS = (
                 cocaine heroin cannabis marijuana opioid* habit* exercise* physical_activity physically_active diet* *sleep* slp* leis* relax* rlx* nap*
                 gambl* affair* sex_life partners sexrisk risky helmet* tv strength_training texting text_while_driving
                 screen_time leisure hobby activity_level
-                calorie* coffee* caffeine* soda fruit* veget* meals* snack* fastfood fast_food gaming videogame*
-                video_games sedentar* bedtime waketime vap* ecig* joints weed ecstasy lsd meth needle* condom*
-                intercourse virgin* abstin* quit* internet_use social_media socialmedia facebook_use
-                instagram_use steps jog* gym yoga sunscreen sunburn* tann* binge* packyears pack_years tabagism*
-                drug_* hobbies brush*teeth floss* seatbelt_use speeding
-                nbaffairs npartner exer""",
+                smoker* smok* nosmok* vape* vaping ecig* drinker* dalc walc alc alco* abv spirits_drink vodka whisk* rum coffee tea caffeine soda cola juice milk
+                snack* breakfast lunch_hab dinner supper meal* eat* eating food foods fruit* veg vegetab* vegan* meat fish sugar sweets chocolate fastfood fast_food junk*
+                sport sports gym jog* cycling swim* yoga workout* fitness walk walks walking walked sedentary sitting physact physical* act_level active activit* inactive
+                social_media facebook_use instagram_use internet_use phone_use mobile_use gaming videogame* games_played computer_use tv_hours tvhours watch* read_books reading_hab
+                goout go_out going_out party_going freetime free_time spare_time pastime* hobb* club_member* concert* cinema movie_watch* travel_freq vacation* holiday*
+                romantic dating datin* relationship_sat sexual_* sex_act* sexfreq condom* intercourse virgin* porn* abuse* abused abuser bully* bullied violence* domestic_viol*
+                steal* stole* cheat* lie lies speeding seat_belt seatbelt* drunk_driv* dui dwi driving_hab wash* brush* hygiene frequency freq how_often often_* times_per""",
             "Japanese": "喫煙 飲酒 運動習慣 睡眠 習慣 嗜好 薬物",
             "German": "raucher* rauch* alkohol* drogen* sport schlaf* gewohnheit*",
             "French": "tabac* fumeur* alcool* drogue* sommeil sport habitude*",
@@ -277,10 +293,8 @@ MEANINGS = (
                 parole recid* juv* misd* charge_degree charge_desc* felony misdemeanor violat* citation* citations stop_reason searched search personsearch
                 vehiclesearch frisk* released force_type use_of_force weapon* resist* victim* homicide murder assault*
                 warrant* police_report penalt* fine fines fraud* disciplin* suspended checks court verdict guilty bail
-                dui dwi traffic_violation* contraband* gang* abus* bully* bullied inmate* custody* firearm*
-                handgun* rules_violated infraction* expul* theft* robb* burgl* drugs_related_stop stop_outcome
-                arrested detention* detain* deport* warning* ticketed tried convictions reoffend* rearrest*
-                parol* probat*""",
+                offence* offense* arr_* charge_type charges_filed plea pleas trial* acquit* prior_* priors_count detention* detain* custody_days
+                rearrest* reoffend* recidiv* stolen theft* robbery burglar* drug_charge gang* suspect* perpetrator* accus* accused lawsuit* sued""",
             "Japanese": "犯罪 前科 逮捕 有罪 違反 罰金 被害",
             "German": "straftat* delikt* verurteil* vorstraf* haft* festnahme verstoss* bussgeld*",
             "French": "infraction* condamn* delit* casier amende* arrestation",
@@ -296,13 +310,13 @@ MEANINGS = (
                 appraisal* evaluation* potential ability aptitude achievement honors promotion_potential attrition churn
                 dismiss* fired layoff hired rejected accepted_application callback dropout passed failed math* maths algebra reading read write writing science vocab* spelling quiz* homework
                 absent* absence* truan* tardy iq_test skill_test admitted_program class_rank
-                act gre gmat toefl ielts lsat mcat pisa timss satq midterm* final_exam final_grade course_grade
-                hw* cgpa *gpa* skill* quality correct* accuracy* reaction_time rt response_time recall_score
-                memory* attention* trials learn* comprehen* fluency* percentile* proficien* gifted* special_ed*
-                specialed remedial* retained repeated_grade grade_repeat* repeater attendance missed skipped*
-                hwrte atndrte stndfnl priors_gpa g1 g2 g3 numeracy literacy_score appraisal grading* pass_fail
-                merit* stars kpi* late_days tardiness turnover
-                oral written attain verbal""",
+                *test_score verbal quant* numeracy literacy_score percentile* pctile* rank_in_class failures fail* fails pass pass_* passes retention retained repeat* repeated_grade
+                dropout* graduat_rate credits_earned credits gcse* alevel a_level gre toefl ielts lsat mcat psat act_* act$ satq satv satw iq* wisc wais raven* cognitive memory recall wordrec* digit_span
+                reaction_time rt_ms errors_made correct incorrect accuracy trials_correct item* items task_score puzzle* vocabulary* comprehens* arith* arithmetic geometry physics chemistry biology history_score
+                g1 g2 g3 mark* grade_point final_grade finalgrade midterm* mid_term final$ finals homework* quiz* assignment* project_score lab_score term_gpa behavior* behaviour* conduct
+                absences absenc* days_late dayslate late_days tardi* attendance attend* skipped skip_class studytime study_time study_hours hours_studied higher_ed_wish
+                terminat* termd term_reason terminated resign* quit quits left_company turnover_flag leave_reason noshow no_show no_shows promot* promotion* demot* performer perf_* perfscore
+                productivity productiv* late lateness discipl* warning* dismissed hiring hire_decision call_back callbacks received_callback interview_* shortlist* reject* admit admitted offer_made""",
             "Japanese": "成績 点数 得点 偏差値 評定 合否 人事評価",
             "German": "note noten punktzahl prufung* leistung* beurteilung* kundigung*",
             "French": "moyenne_generale resultat* examen* evaluation* licenciement*",
@@ -316,10 +330,8 @@ MEANINGS = (
         {
             "English": """outcome* surviv* surv died dead death deceased alive fatal* relapsed event severity
                 result results ct_value verdict_final response_status readmi* readmission manner_of_death
-                decision* approved denied deny accepted admit selected success* failure* completed completion*
-                converted conversion responded responder* clicked purchased bought buy subscribed subscription
-                os pfs dfs rfs efs ttp survtime* censored *censor* cens* event_* fustat futime rectime censrec
-                censdead lost_to_followup withdrawn withdrew prog* time_to_*""",
+                outcome* success* failure* event_* endpoint final_status dead_or_alive vital_status vitalstatus vitstat surv_time survtime resolved recover* cured healed healing
+                response respons* decision result_* finding* verdict_* died_* death_* mort fatality""",
             "Japanese": "転帰 死亡 生存 結果 予後",
             "German": "verstorben gestorben uberlebt ergebnis* verlauf ausgang",
             "French": "decede deces survie survecu issue",
@@ -334,9 +346,7 @@ MEANINGS = (
         {
             "English": """age ages age* agep agea aged dob birth* born yob year_of_birth date_of_birth birthday birthdate
                 birth_year age_group agegroup* agegrp ageband age_band age_range agecat* fage mage dage age_at
-                yrborn yr_born born_year cohort_birth birth_cohort age_years age_yrs ageyr* teen adult elderly
-                over65 dobyr agecont agefbrth agefm mother_age father_age
-                ybirth birthyr""",
+                xage agem agey agemo ageyr ageyrs agemos ageyears age_* months_old years_old yrs_old old older elderly adult_age minor_age bday bdate yob mob""",
             "Japanese": "年齢 年令 生年月日 誕生 生年 年代 出生",
             "German": "alter altersgruppe altersklasse geburtsdatum geburtsjahr gebdat geboren geburt*",
             "French": "age tranche_d_age date_de_naissance date_naissance annee_naissance naissance ne_le",
@@ -347,9 +357,11 @@ MEANINGS = (
         Role.quasi,
         "sex",
         {
-            "English": "sex gender male female man woman men women boy girl",
+            "English": """sex gender male female man woman men women boy girl
+                sexf sexm sexe gend genre_sex fem females males mr_mrs salutation prefix_title""",
             "Japanese": "性別 男女",
-            "German": "geschlecht mannlich weiblich",
+            "German": """geschlecht mannlich weiblich
+                anrede""",
             "French": "sexe genre homme femme",
             "Spanish": "sexo genero hombre mujer",
             "codes": "rb090 ragender riagendr gndr",
@@ -362,11 +374,7 @@ MEANINGS = (
             "English": """race* racegrp eth ethn ethnic* nonwh* *white *black hispanic latino hisp afam african* white black asian colour color_of_skin nationality
                 citizen* native* immigra* foreign* migrant country_of_birth birth_country birthplace birth_place
                 place_of_birth mother_tongue language lang tribe caste ancestry minority
-                afram afroam* african_american hispan* chicano* mexican* puerto* cuban* chinese filipino caucas*
-                indig* indigen* aborig* indian arab* mulatto us_born usborn born_us born_in visa* refugee*
-                asylum* complexion skin_color skin_colour drace ethn* speaks_english english_speak* engfl
-                bilingual* firstlanguage first_language home_language generation naturaliz* alien nonwhite
-                non_white whitemom mixed_race bame""",
+                blk blck hisp hispan ethnicgroup racecat raceeth race_eth raceethn othrace natam aian nhpi pacific indigenous aborig* native_* nativ* immig* foreignborn foreign_born usborn us_born bornus born_in bornin birthctry aa_ af_am afroam caucasian nwhite non_white mixed_race multirac* english_speak* home_lang langhome""",
             "Japanese": "国籍 人種 民族 出身 母語 本籍",
             "German": "staatsangehorigkeit nationalitat herkunft* geburtsort geburtsland muttersprache migration* ethni*",
             "French": "nationalite origine* pays_de_naissance lieu_de_naissance lieu_naissance langue* ethnie immigre*",
@@ -383,12 +391,7 @@ MEANINGS = (
                 urban urb* rural metro* msa puma tract location place site center centre inst institution* institute hospital clinic facility branch
                 campus station hometown residence home_town fips commune parish suburb location_type south north east west
                 smsa density population origin destination
-                northeast northcen* nrtheast midwest* southern western *smsa* smsa66 smsa76 reg reg16 region_*
-                cbd community zone* constituency* congressional riding metropolitan* city_* citysize city_size
-                urbanicity rurality locale locality hut camp* base_location birth_state birthstate home_state
-                airport port embarked embarkation cabin dist_* distance* ssdist tract_* block_group msa_* csa
-                cbsa dma kommune oblast voivodeship emirate island* continent* neighbourhood* residence*
-                villnum village_no lea distvct""",
+                cnty ctry cntry country_* city_* citysize settlement settlements nhood community communities community_area barangay ward_no dist distr zone zones locality domicile abode where_live live_in lives_in nationwide msa_* smsa_* cbsa census_tract blockgroup block_group zcta neighborhood_* rurality urbanicity urbanrural urban_rural metro_* northeast northwest southeast southwest midwest northern southern eastern western overseas abroad inland coastal island""",
             "Japanese": "郵便番号 都道府県 市区町村 市町村 県 町名 地域 地区 所在地 出生地 居住地 国名 施設 病院 店舗 勤務地",
             "German": "plz postleitzahl ort wohnort stadt gemeinde* kreis landkreis bundesland land region bezirk ortsteil stadtteil filiale klinik standort",
             "French": "code_postal cp ville commune* departement region canton quartier arrondissement pays lieu_de_residence code_insee iris hopital etablissement",
@@ -405,12 +408,7 @@ MEANINGS = (
                 kids kid sons daughters sibling* siblings brothers sisters parent* mother father mom dad mum
                 family famsize household* relationship* relation dependents dependants dependent twins twin plurality parity
                 birth_order head_of_household living_with cohabit* sibsp parch hsize household_size
-                *kids kid* youngkid* oldkid* kidslt* kidsge* nkids nchild* childs *child children* mothfath* hus
-                husb* hus_* wife* hage stepmom* stepdad* stepfather stepmother grandpar* grandmother grandfather
-                divorc* sibs brthord birthord* firstborn* hhsize hompop adults teens preteen* babies members
-                npers* npersons num_people bachelor spouse* engaged fiance* guardian* orphan* only_child nadults
-                nuclear_family persons_in_household
-                k5 k618 kid5""",
+                hus husb husband_* wif wives spouse_* partnered cohab cohab* unmarried never_married nevermarried nevermarr evermarr evermarried engaged separated sep remarried kids_* nkids numkids numchild nchild numch nchildren childs kidlt6 kidge6 kids_lt6 baby babies infant infants toddler* teen teens preteen grandpar* grandchild* guardian guard orphan* adopted fostered foster eldest youngest oldest firstborn first_born birth_ord* sibs nsib bro bros sister* brother* hhsize hh_size famsiz famsize fam fam_size num_people npersons hompop numadults adults_in pstatus cohabiting live_with livewith livingwith lives_with ceb parous gravid* agefbrth fathers_* mothers_* widows heirs twin_*""",
             "Japanese": "婚姻 配偶者 続柄 家族 世帯 子供 子ども 扶養 既婚 未婚 同居",
             "German": "familienstand verheiratet ledig kinder* kind haushalt* ehepartner partner personen_im_haushalt geschwister",
             "French": "situation_familiale situation_matrimoniale etat_civil marie* celibataire enfants enfant menage* conjoint famille lien*",
@@ -425,12 +423,7 @@ MEANINGS = (
             "English": """edu educ* *educ *education eduyrs school* sch* college* university degree* diploma qualification* major
                 field_of_study student* graduate* phd literacy literate grade_level classroom kindergarten enrolled
                 highest_qualification discipline faculty course courses
-                coll frosh soph junior senior freshman sophomore semester* class_year paed maed pared mothed*
-                fathed* motheduc fatheduc meduc feduc momed daded dadeduc momeduc fcollege mcollege hcollege
-                collgrad schooling yrschool* yrs_school daycare* preschool* nursery program programme prog track
-                kindergart* doctorate masters bachelors hsgrad hs_grad nodegree ged associate_degree edlevel*
-                schtyp school_type class_size classsize teacher_exp*
-                firstgen first_gen yschool engnat""",
+                edyrs yrsed yrseduc yrschool yrsch schyrs edlev edlevel edlvl educlev educlevel eduq medu fedu meduc feduc schooling dropout_grade colldeg hsgrad hs_grad hsdip hsdeg bachelor* ba_deg master* masters mba doctorate undergrad* postgrad* tertiary secondary_ed primary_ed vocational vocat* trade_school apprentic* preschool nursery daycare kinder* frosh freshman freshm* soph sophom* junior senior_yr class_year alma_mater lyceum gymnasium coursework tutor* famsup schoolsup extra_classes extracurr* grad grads""",
             "Japanese": "学歴 学校 最終学歴 学年 大学 学部 専攻 在学",
             "German": "bildung* schulabschluss schule* abschluss* ausbildung* studium studiengang klasse hochschule*",
             "French": "diplome* niveau_d_etudes niveau_etudes etudes ecole scolar* formation lycee universite",
@@ -448,14 +441,7 @@ MEANINGS = (
                 rank seniority tenure experience* exper* years_of_service service_years yrs hours* *hours hrs *hrs overtime shift commute
                 career labor labour labforce unemp* retired retirement manager supervisor full_time part_time fulltime
                 parttime emp_length military veteran* army training team jobclass
-                prestige* prestg* clerical construc* ndurman trcommpu trade services profserv profocc clerocc
-                servocc bluecollar blue_collar bluecol whitecol* white_collar whcol blcol selfempl* self_emp*
-                inlf lfp partic participation participat* wks_* weeks_worked ttl_exp hrswk* manag* execut*
-                admin* faculty lecturer* yrs_since_phd phd_years enlist* serving craft operative laborer foreman
-                profess* technician* clergy nonfarm union_job_no employees num_employees firm_size part_time*
-                full_time* shift_work jobclass* jobtype job_type apprentice* freelance* volunteer* nwork outwork
-                memployment industr* wc hc cs_job
-                u74 u75""",
+                inlf lfp lforce labf in_lf outlf laborforce labor_force wrk wkly weeks_worked wkswork wksworked weekswork hrswork hrs_wk hrswk whrs workhrs yrsexp exper* expr exp expersq yrs_exp potexp pot_exp ten tenur* tenursq yrsemp yrs_emp yjob mjob fjob selfe self_emp self_employed clerocc servocc profocc profserv tradesman manuf* constr* constru* trcommpu farm_work farmer* nurse_job clerical clerk* services_ind craft* laborer* labourer* blue_collar bluecol bluecollar white_collar whitecol unskilled semi_skilled skilled execut* manag* admin_job technician* engineer* lawyer* scientist* soldier* police_officer* retir* pensioner unempl unem_spell jobless lookwork looking_work work_* remote_* remotework telework* wfh office_loc hire_date dateofhire hiredate doh recruit* position_* job_title jobtitle jobcode job_code posn squadron platoon regiment company_size division_* reports_to subordinates team_size""",
             "Japanese": "職業 職種 勤務先 勤続 役職 会社 部署 業種 雇用 就業 所属",
             "German": "beruf* tatigkeit* arbeit* branche* stellung firma abteilung erwerb* berufsgruppe dienstalter funktion",
             "French": "profession* metier emploi* travail* secteur* employeur csp categorie_socioprofessionnelle entreprise activite poste service_employeur",
@@ -470,11 +456,10 @@ MEANINGS = (
         {
             "English": """home* homeowner* homeownership own_rent ownership owner tenure_type house housing housing_type dwelling
                 rooms bedrooms car cars vehicle* vehicles car_model make model_year moved movedin farm
-                homeown* owned rentown own_home ownhome ownershg mobile_home condo* flat_type dwell*
-                household_type gated garage pool_house car_* carowner motorcycle* bike bicycle truck
-                driver_license driverlicense drivers_licence""",
+                homeown home_own own_home ownhome renter renters tenant* landlord mortgagee_flag apartment_type condo dwel* bldg building_type roof floor_type floors wall_type electric electricity water_source watersource toilet_type sanitation piped latrine cooking_fuel stove refrig* fridge freezer radio television tvset has_tv bicycle bike motorbike motorcycle scooter tractor car_* cars_* ncars autos vehic* fuel internet internet_access broadband computer_home pc_home landline telephone_home pets pet dog cat livestock cattle land_owned acres garage pool""",
             "Japanese": "住居 持家 住宅 自動車 車種",
-            "German": "wohnung* wohneigentum eigentumer mieter kfz* fahrzeug* auto",
+            "German": """wohnung* wohneigentum eigentumer mieter kfz* fahrzeug* auto
+                fzg* fahrzeugtyp fahrzeugart hubraum erstzulassung""",
             "French": "logement statut_d_occupation proprietaire locataire vehicule* voiture*",
             "Spanish": "vivienda propietario inquilino vehiculo* coche*",
         },
@@ -485,11 +470,7 @@ MEANINGS = (
         {
             "English": """height stature weight wgt hgt body_weight birth_weight birthweight bwght* *bwght bwt wt ht dht dwt hair eye_color eye_colour
                 handed* hand shoe waist body_height
-                htcm wtkg ht_cm wt_kg height_* weight_* repwt repht body_length shoesize shoe_size foot* domhand
-                handedness right_handed left_handed armspan wingspan arm_span blood_type blood_group glasses
-                beard tattoo* eye_col* hair_col* eyes chest_size bust hips shoulder* neck_size inseam
-                clothing_size skin_tone birthwt
-                hnd""",
+                lengt lgth length_cm bodylength footlength foot shoe_size hat_size head_circ headcirc headsize wrist ankle forearm biceps chest_circ hip hips thigh neck_circ wingspan span fold clap handedness lefthand* righthand* right_handed left_handed writing_hand hairc* eyec* eyes_color freckles beard tattoo* complexion build physique pounds lbs kg kilos inches cms mass bodymass ht_* wt_* hgt_* wgt_* wtkg htcm heightcm weightkg wt_kg ht_cm heightin weightlb""",
             "Japanese": "身長 体重 血液型 出生体重",
             "German": "grosse korpergrosse korpergewicht gewicht geburtsgewicht haarfarbe augenfarbe",
             "French": "taille poids couleur_des_yeux",
@@ -502,9 +483,7 @@ MEANINGS = (
         {
             "English": """date* dt datetime day month year *year yr *yr quarter week weekday timestamp
                 admission_date discharge_date visit_date death_date date_of_death yearacc season appdate *date
-                hour minute week_* weekno yr* semester_year school_year entry_year exit_year hire_date
-                start_date end_date enddate startdate arrival* departure* appointed dateof* datetime* yyyymm*
-                yearmon month_*""",
+                dt_* dates dob_* dod doe dox doa dod_* dos dt_birth entrydate exitdate entry_date exit_date start_date end_date startdate enddate started ended regdate reg_date signup* sign_up joined joined_on join_date since created created_at updated updated_at modified_at time_stamp enrol_date interview_date survey_date month_* mnth mth qtr quart* yrdth modth dadth dth_yr yrmo yyyymm yyyy calendar wave_date dayofweek day_of_week dow weekend monday tuesday wednesday thursday friday saturday sunday""",
             "Japanese": "年月日 日付 日時 入院日 退院日 受診日 年度 年月 死亡日 発症日",
             "German": "datum* *datum jahr monat tag aufnahmedatum eintrittsdatum beginn",
             "French": "date* annee mois jour date_entree date_sortie",
@@ -515,13 +494,45 @@ MEANINGS = (
         Role.quasi,
         "a result that is published with names",
         {
-            "English": """medal* goals assists rebounds steals turnovers allstar* draft* touchdown* yards innings wickets batting* pitch*
-                strike_out* strikeout* stolen_bas* home_run* homerun* at_bat* hmrun atbat runs hits walks rbi obp slg ops bat_avg league* coach*
-                captain* squat* deadlift* benchpress* lap laps podium* marathon* race_time finish_time chip_time net_time gun_time oscar* emmy* nobel*
-                prize* award* episode* rookie* roster* jersey* sport sports games guard forward points minutes playoff* tournament* championship*""",
-            "German": "medaille* tore liga* mannschaft*",
-            "French": "medaille* equipe ligue",
-            "Spanish": "medalla* goles equipo liga",
+            "English": """games games_played game points pts rebounds assists steals_pg blocks goals goal team teams position_played league at_bat hits runs
+                home_run home_runs hr rbi walks strike_out* strikeout* stolen_base* innings era wins losses win loss_count medal medals podium finish* pace
+                split_time race_time marathon run_time swim_time lap laps squat* bench* deadlift* bodyweight* weight_class allstar all_star drafted draft jersey
+                touchdowns yards passes tackles shots saves fouls sets_won seed ranking world_rank tournament championship olympic* season episode* award awards oscar*
+                avgmin minpg ppg rpg apg obp slg ops batting fielding putouts putout errors_field winner runner_up division_place elected election_year inaugurat*""",
+            "Japanese": "順位 記録 試合 得点王 選手",
+            "German": "platz platzierung mannschaft verein liga tore spiele",
+            "French": "equipe classement buts matchs",
+            "Spanish": "equipo clasificacion goles partidos",
+        },
+        subject="results that are published with names",
+    ),
+    # -- what is said of something else ------------------------------------------------------------
+    Meaning(
+        Role.other,
+        "how the data was collected",
+        {
+            "English": """wave waves visitno visit_no visit_number visit_num enum obsnum obs_no observation_number psu strata stratum ultimate_cluster replicate batch
+                assay_batch lab_id instrument_id scanner device_id machine_id interviewer interviewer_id interview_mode mode_of_interview form_version
+                questionnaire_version version software study studyid study_id study_name trial_name protocol protocol_id itt ittfl saffl randfl pp_set fas flag_quality imputed imputation
+                imputed_flag data_source record_source record_type rec_type file_name filename row_hash checksum survey_year census_year sms_sent reminder_sent
+                reminder units_used unit_system measurement_unit sampling_method diagnostic_method test_method test_kit assay_type train_test split_set holdout fold_id""",
+            "Japanese": "調査回 調査年 票種 版",
+            "German": "erhebungswelle welle erhebungsjahr messzeitpunkt mandant",
+            "French": "vague version_questionnaire",
+            "Spanish": "ola_encuesta version_cuestionario metododx metodo_diagnostico",
+        },
+    ),
+    Meaning(
+        Role.other,
+        "what is said of an offer or a thing",
+        {
+            "English": """requirement requirements required req req_* job_ad* ad_id posting vacancy job_req* reqexp reqcomm reqeduc reqcomp reqorg equal_opp* wanted
+                product product_* products item_name sku category sub_category subcategory brand segment ship_mode shipping* quantity qty unit_price
+                store_id shop_id warehouse supplier weather humidity wind rainfall airq air_quality""",
+            "Japanese": "商品 品名 数量 分類",
+            "German": "artikel produkt* menge",
+            "French": "produit* article quantite",
+            "Spanish": "producto* articulo cantidad",
         },
     ),
     # -- words that count where no other does ------------------------------------------------------
@@ -550,7 +561,7 @@ NAME = {
 """What names what the other words of a name say, or else a person."""
 
 ID = {
-    "English": "id ids uid pid uuid guid idno idnum identifier identification rowid recordid caseid personid patientid idcode *num code_id key record index serial sequence seqn rownames row_number number num no nr",
+    "English": "case id ids uid pid uuid guid idno idnum identifier identification rowid recordid caseid personid patientid idcode *num code_id key record index serial sequence seqn rownames row_number number num no nr",
     "Japanese": "番号 コード ＩＤ id",
     "German": "nummer nr kennung kennziffer schlussel lfd",
     "French": "numero num no identifiant id_unique",
@@ -560,23 +571,35 @@ ID = {
 """What numbers what the other words of a name say, or else a record."""
 
 PEOPLE = {
-    "English": """patient subject person participant respondent customer client member user student employee worker pupil child
-        individual resident borrower applicant donor voter donor victim staff prof professor teacher doctor player""",
+    "English": """patient pat pt subject subj person participant respondent resp customer client member user student employee worker pupil
+        child woman individual indiv resident borrower applicant donor voter victim staff prof professor player runner athlete guest""",
     "Japanese": "患者 個人 顧客 会員 社員 職員 学生 被験者 受診者 対象者 回答者 利用者",
     "German": "patient* person* kunde* kunden* mitarbeiter* mitglied* versicherte* versicherten* proband* schuler* student*",
     "French": "patient* personne* client* individu* assure* salarie* eleve* etudiant* adherent*",
     "Spanish": "paciente* persona* cliente* usuario* empleado* alumno* asegurado* individuo*",
-    "codes": "rb030 pb030 psid pid id uid idno personid patientid subjid idcode childid studentid memberid custid persnum persid",
+    "codes": """rb030 pb030 psid pid id uid idno personid patientid subjid idcode childid studentid memberid custid
+        persnum persid ptid respid respno perid pidp xwaveid mergeid hhidpn persno pnr subid subjectid iid""",
 }
 """Whom an identifier is of, if it is of a person."""
 
+STAFF = {
+    "English": """manager supervisor boss teacher doctor physician surgeon nurse therapist interviewer enumerator officer agent broker judge
+        prosecutor lawyer attorney caseworker rater coder operator seller driver coach instructor reviewer""",
+    "Japanese": "担当者 医師 主治医 教師 上司",
+    "German": "vorgesetzte* arzt arztin lehrer* betreuer* sachbearbeiter* interviewer",
+    "French": "medecin responsable enseignant enqueteur",
+    "Spanish": "medico profesor encuestador jefe vendedor",
+}
+"""Who has to do with the people of a table, and is named or numbered there, too."""
+
 HOUSEHOLDS = {
-    "English": "household hh hhid hid famid familyid householdid momid motherid house family fam dwelling couple home",
+    "English": """household hh hhid hid famid familyid householdid momid motherid house family fam dwelling couple home pair dyad
+        ticket cabin booking twinpair pedigree sibship""",
     "Japanese": "世帯 家族 住戸",
     "German": "haushalt* hh familie*",
     "French": "menage* foyer* famille* logement*",
     "Spanish": "hogar* vivienda* familia*",
-    "codes": "db030 hb030 serial",
+    "codes": "db030 hb030 serial hhnum hhno hhnr idhh famno famnum famnr pedid pairid dyadid coupleid folioviv directorio",
 }
 """Whom an identifier is of, if it is of a household."""
 
@@ -592,3 +615,17 @@ PREPOSITIONS = frozenset(
     "of at in to from since before after per by for with von bei der des de du la le les d del al por en".split()
 )
 """What comes after one says more of what came before it."""
+
+AFFIXES = """hr yr mo lt ge gt le sq ln hh sp nr wk log tot total num avg mean max min cur pre post prev last first new old raw
+    sum cnt pct per lag dum cat grp rec std adj hus husb wif wife fath moth fth mth dad mom kid resp any ever never has had
+    own other both non wks mths days yrs hrs squ idx code cd flag int out sub all lvl type"""
+"""What stands beside a known word in an abbreviation, and does not change what it is about."""
+
+BEFORE = frozenset("hwmfsctlrx")
+AFTER = frozenset("hwmf")
+"""Letters that stand there: of the husband, the wife, the mother, the father, the spouse; logarithms; a respondent."""
+
+ORDINARY = frozenset(
+    "length calc prestige ship massage perf current walk walks talk talks incr disc dist".split()
+)
+"""Words that only look as if they were made of others."""

@@ -29,6 +29,9 @@ from sudare.tables.text_files import MAX_FIELDS
 from sudare.tables.toml import toml, toml_comment, toml_key
 from sudare.tables.undeclared import MAX_LISTED, suggestion, type_of
 
+DOUBTFUL = "doubtful"  # begins the reason of what a person must look at first
+ON_A_LINE = 10  # names of columns
+
 # Texts that often stand for a missing value. The first means nothing else; the others count only where
 # the rest of the column are numbers or dates.
 UNKNOWN = "?"
@@ -147,6 +150,7 @@ def _head(
         yield "#   person, household   says which rows are protected together; dropped, unless linked = true"
     if not any(guess.attribute.role == Role.sensitive for guess in guesses.values()):
         yield "# No column looks sensitive: give that role to what outsiders must not learn."
+    yield from _doubtful([column for column, guess in guesses.items() if guess.doubtful])
     yield ""
     if name and name.isprintable():
         yield f"source = {toml(name)}   # its name in certificates and ledgers, whichever file it is read from"
@@ -161,6 +165,14 @@ def _head(
     # Of a file of Stata or SPSS, only what was said is known.
     if (written := table.source.csv or csv) is not None and (fields := _unusual(written)):
         yield from ("", "[csv]", *(f"{key} = {toml(value)}" for key, value in fields.items()))
+
+
+def _doubtful(columns: list[str]) -> Iterator[str]:
+    """Name the columns that a person must look at first, some on a line."""
+    if columns:
+        yield f"# Look at what is doubtful first ({len(columns)} of them):"
+    for start in range(0, len(columns), ON_A_LINE):
+        yield toml_comment("  " + ", ".join(columns[start : start + ON_A_LINE]))
 
 
 def _unusual(csv: CsvFormat) -> dict[str, Any]:
@@ -220,17 +232,22 @@ class DraftedAttribute:
 
     attribute: Attribute
     reason: str
+    doubtful: bool = False
+    """Whether a person must look at it first."""
 
 
 def guess_attributes(table: Table) -> dict[str, DraftedAttribute]:
     """Guess the role, type and hierarchy of every column."""
-    guesses = guess_roles((table[name] for name in table.columns), len(table))
+    columns = (table[name] for name in table.columns)
+    guesses = guess_roles(columns, len(table), table.source.labels.columns)
     trees, follows = _trees_of_columns(table, guesses)
     drafted = {}
     for name, guess in guesses.items():
         attribute = _attribute(table[name], guess.role, trees.get(name))
         reasons = [guess.reason, *follows.get(name, ()), *_doubts(table[name], attribute)]
-        drafted[name] = DraftedAttribute(attribute, "; ".join(reasons))
+        if guess.doubt:
+            reasons.insert(0, f"{DOUBTFUL}, it may be {guess.doubt.value}")
+        drafted[name] = DraftedAttribute(attribute, "; ".join(reasons), bool(guess.doubt))
     return drafted
 
 

@@ -1,0 +1,71 @@
+"""Taking abbreviated words apart: `husage` is a husband's age, and `fatheduc` a father's education."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from sudare.drafting.words import AFFIXES, AFTER, BEFORE, MEANINGS, ORDINARY
+
+DIGITS = "0123456789"
+SHORTEST = 3  # letters of a piece that means something
+CODED = re.compile(r"^[a-z]{1,2}[0-9]+(?=[a-z]{3})")  # `e16` of `e16sex`, the number of a question
+
+
+@cache
+def _known() -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
+    """Return the words, the beginnings of words, and the parts that a name can have without meaning anything."""
+    words: set[str] = set()
+    stems: set[str] = set()
+    for meaning in MEANINGS:
+        for language in ("English", "codes"):
+            for entry in meaning.words.get(language, "").split():
+                word = entry.strip("*$")
+                if "_" in word or not word.isalpha() or len(word) < SHORTEST:
+                    continue
+                words.add(word)
+                if entry.endswith("*"):
+                    stems.add(word)
+    return frozenset(words), frozenset(stems), tuple(AFFIXES.split())
+
+
+def pieces(token: str) -> list[str]:
+    """Take a word apart where all of it is made of known ones; the digits at its end stay with the last piece.
+
+    >>> pieces("husage"), pieces("fatheduc"), pieces("kidlt6"), pieces("e16sex"), pieces("package")
+    (['hus', 'age'], ['fath', 'educ'], ['kid', 'lt6'], ['e16', 'sex'], ['package'])
+    """
+    if (code := CODED.match(token)) and len(token) > code.end():
+        return [code[0], *pieces(token[code.end() :])]
+    letters = token.rstrip(DIGITS)
+    words, stems, _ = _known()
+    if (
+        not (3 < len(letters) <= 24 and letters.isascii() and letters.isalpha())
+        or letters in words | ORDINARY
+    ):
+        return [token]
+    if any(letters.startswith(stem) for stem in stems):
+        return [token]
+    split = _split(letters)
+    if split is None:
+        return [token]
+    return [*split[:-1], split[-1] + token[len(letters) :]]
+
+
+def _split(letters: str) -> list[str] | None:
+    """Return the fewest pieces that a word is made of, one of which means something."""
+    words, _, affixes = _known()
+    best: dict[int, tuple[int, int, list[str]]] = {0: (0, 0, [])}
+    for end in range(1, len(letters) + 1):
+        options = []
+        for start, (count, meant, before) in list(best.items()):
+            piece = letters[start:end]
+            means = piece in words
+            first, last = start == 0 and piece in BEFORE, end == len(letters) and piece in AFTER
+            edge = first or last
+            if means or piece in affixes or edge:
+                options.append((count + 1 + edge, meant - means, [*before, piece]))
+        if options:
+            best[end] = min(options)
+    found = best.get(len(letters))
+    return found[2] if found and found[1] < 0 else None

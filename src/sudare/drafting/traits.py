@@ -1,0 +1,198 @@
+"""What can be seen of a column among the others of its table, in words: what its role is judged by.
+
+Every trait is a phrase that can stand in a reason, with how much of it there is (mostly 1). Nothing here decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
+
+import polars as pl
+
+from sudare.drafting.names import hits, plain, tokens_of
+from sudare.drafting.seen import Seen
+from sudare.drafting.words import Meaning
+from sudare.tables.attribute import Role
+from sudare.tables.text import text_of
+
+UNKNOWN = "its name says nothing that is known"
+QUESTION = "its name has many words"
+ANSWERED = "its values are answers to a question"
+READ = 8  # values that are read as words
+BATTERY = 4  # columns side by side with the same values
+FAMILY = 3  # columns with the same stem
+STEPS = 10  # of a scale, at most
+KINDS = 12
+MEANS = 40  # values of what is the mean of a few steps
+REACH = 4  # columns to either side
+ANSWERS = frozenset(
+    """agree disagree strongly neither neutral satisfied dissatisfied often sometimes never rarely always seldom likely unlikely easy
+    difficult important somewhat very much maybe unsure sure know don't favor oppose support against approve disapprove excellent
+    good poor fair better worse happy positive negative low medium high moderate mild severe slightly extremely
+    applicable nothing little daily weekly monthly occasionally""".split()
+)
+"""Words of answers to questions."""
+Traits = dict[str, float]
+
+
+def traits_of(columns: Sequence[Seen]) -> dict[str, Traits]:
+    """Return the traits of every column of a table."""
+    meanings = {one.column.name: _meaning(one) for one in columns}
+    known = {name: meaning.role if meaning else None for name, meaning in meanings.items()}
+    about = {name: meaning.subject if meaning else None for name, meaning in meanings.items()}
+    batteries = _batteries(columns)
+    families = _families(columns)
+    found: dict[str, Traits] = {}
+    for at, one in enumerate(columns):
+        name = one.column.name
+        own: Traits = {}
+        own.update(_of_name(one))
+        own[shape_of(one)] = 1.0
+        own.update(_of_values(one))
+        if ANSWERED in own and QUESTION in own:
+            own["it is a question with answers"] = 1.0
+        if batteries[name]:
+            own["stands among columns with the same values"] = 1.0
+        if families[name]:
+            own["is one of several columns with the same stem"] = 1.0
+        own.update(_of_neighbours(at, columns, known))
+        own.update(_of_table(name, about, known))
+        found[name] = own
+    return found
+
+
+def _meaning(one: Seen) -> Meaning | None:
+    return one.hit.meaning if one.hit and not one.hit.meaning.weak else None
+
+
+def _of_name(one: Seen) -> Traits:
+    own: Traits = {}
+    if one.hit is None:
+        own[UNKNOWN] = 1.0
+    else:
+        own[f"its name means {one.hit.meaning.what}"] = 1.0
+        if not one.hit.meaning.weak:
+            own[f"its name means something {one.hit.meaning.role.value}"] = 1.0
+        for hit in one.hits:
+            if hit.meaning.what != one.hit.meaning.what:
+                own[f"its name also means {hit.meaning.what}"] = 1.0
+    words = len(tokens_of(one.column.name))
+    if words >= 4:
+        own[QUESTION] = 1.0
+    return own
+
+
+def shape_of(one: Seen) -> str:
+    """Say what kind of values a column has."""
+    values, distinct = one.column.values, one.distinct
+    if distinct <= 2:
+        return "two values"
+    if one.is_text:
+        return "a few kinds, in words" if distinct <= KINDS else "many kinds, in words"
+    if not values.dtype.is_numeric():
+        return "dates"
+    numbers = values.cast(pl.Float64)
+    low, high = (float(end) if end is not None else 0.0 for end in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
+    if one.has_decimals:
+        return _shape_of_decimals(low, high, distinct)
+    if low < 0:
+        return "whole numbers of which some are negative"
+    if high <= STEPS:
+        return "a scale or a small count"
+    if low >= 1850 and high <= 2100:
+        return "years"
+    return "whole numbers below 130" if high < 130 else "large whole numbers"
+
+
+def _shape_of_decimals(low: float, high: float, distinct: int) -> str:
+    if low >= 1 and high <= 7 and distinct <= MEANS:
+        return "means of scales"
+    if low < 0:
+        return "decimals of which some are negative"
+    return "small numbers with decimals" if high <= 20 else "large numbers with decimals"
+
+
+def _of_values(one: Seen) -> Traits:
+    own: Traits = {}
+    if not one.is_text or not 2 <= one.distinct <= 200:
+        return own
+    texts = [text_of(value) for value in one.column.values.head(READ).to_list()]
+    words = [set(re.findall(r"[a-z']+", plain(text))) for text in texts]
+    if 2 * sum(bool(said & ANSWERS) for said in words) > len(texts):
+        own[ANSWERED] = 1.0
+    meant = Counter(what for text in texts if (what := meaning_of(text)))
+    if meant:
+        what, times = meant.most_common(1)[0]
+        if 2 * times >= len(texts):
+            own[f"its values are words for {what}"] = 1.0
+    stem = "".join(tokens_of(one.column.name))
+    if one.distinct == 2 and any(stem in "".join(tokens_of(text)) for text in texts):
+        own["its values are its name and the contrary"] = 1.0
+    return own
+
+
+@lru_cache(maxsize=10_000)
+def meaning_of(text: str) -> str | None:
+    """Return what a value is a word for."""
+    found = hits(text[:60]) if not text.replace(".", "").isdigit() else []
+    strong = [hit for hit in found if not hit.meaning.weak]
+    return strong[0].meaning.what if strong else None
+
+
+def _batteries(columns: Sequence[Seen]) -> dict[str, bool]:
+    """Find runs of columns side by side that have the same few values."""
+    marks: dict[str, bool] = {}
+    for key, run in groupby(columns, key=_few_values):
+        names = [one.column.name for one in run]
+        for name in names:
+            marks[name] = key is not None and len(names) >= BATTERY
+    return marks
+
+
+def _few_values(one: Seen) -> tuple[str, ...] | None:
+    if not 3 <= one.distinct <= STEPS + 1:
+        return None
+    return tuple(sorted(text_of(value) for value in one.column.values.to_list()))
+
+
+def _families(columns: Sequence[Seen]) -> dict[str, bool]:
+    stems: dict[str, list[str]] = defaultdict(list)
+    for one in columns:
+        stems[_stem(one.column.name)].append(one.column.name)
+    return {name: len(names) >= FAMILY for stem, names in stems.items() for name in names}
+
+
+def _stem(name: str) -> str:
+    """Leave the digits of a name away."""
+    return re.sub(r"[0-9]+[a-z]?", "#", plain(name))
+
+
+def _of_neighbours(at: int, columns: Sequence[Seen], known: Mapping[str, Role | None]) -> Traits:
+    """Say how many of the columns beside it are known to be sensitive, and how many quasi: near ones count more."""
+    sums: dict[Role | None, float] = defaultdict(float)
+    for other in range(max(0, at - REACH), min(len(columns), at + REACH + 1)):
+        if other != at:
+            sums[known[columns[other].column.name]] += 1 / abs(other - at)
+    total = sum(sums.values())
+    if not total:
+        return {}
+    return {
+        "columns beside it are sensitive": round(sums[Role.sensitive] / total, 3),
+        "columns beside it are quasi": round(sums[Role.quasi] / total, 3),
+    }
+
+
+def _of_table(name: str, about: Mapping[str, str | None], known: Mapping[str, Role | None]) -> Traits:
+    """Say what the other columns are about, as far as that tells what the rest is, and which roles they have."""
+    subjects = Counter(subject for column, subject in about.items() if subject and column != name)
+    roles = Counter(role for column, role in known.items() if role and column != name)
+    total = sum(roles.values())
+    own = {f"the table is about {subject}": times / (total + 2) for subject, times in subjects.items()}
+    own |= {f"much of the table is {role.value}": times / (total + 2) for role, times in roles.items()}
+    if len(about) > 1:
+        own["much of the table is not understood"] = 1 - total / (len(about) - 1)
+    return own
