@@ -10,12 +10,11 @@ import polars as pl
 from sudare.drafting.names import names_something, names_staff
 from sudare.drafting.patterns import is_free_text
 from sudare.drafting.scored import Likely, likely
-from sudare.drafting.seen import FEW_ROWS, Seen
+from sudare.drafting.seen import FEW_ROWS, MANY_ROWS, Seen
 from sudare.drafting.traits import traits_of
 from sudare.tables.attribute import MAX_WEIGHT, UNITS, Role
 from sudare.tables.dictionary import Dictionary
 
-MANY_ROWS = 200  # more than there are ages or years, which could come one after the other
 OFTEN_UNIQUE = 0.8  # of texts
 FEW_KINDS = 0.02  # distinct values, of all rows: what is numbered are kinds
 MOST_RELATIVES = 130  # more than anybody has of them, or than they are old
@@ -23,7 +22,7 @@ MANY_UNITS = 50  # persons or households that a word for them, without more, may
 DIGITS_OF_A_NUMBER = 7
 FAMILY = "family and household"
 SHARED = ("a place", "age or birth", "when something happened")  # codes of which many may be unique
-BODY_WEIGHTS = ("weight", "wgt", "wt")
+BODY_WEIGHTS = frozenset("weight weights wgt wt gewicht poids peso".split())
 LIGHTEST_BODY = 2  # kilograms or pounds, in the middle; weights that were scaled lie about 1
 HEAVIEST_BODY = 700  # kilograms or pounds; a weight of a record is larger
 
@@ -186,10 +185,11 @@ def _by_weight(seen: Seen) -> Guess | None:
         return Guess(Role.quasi, f"{seen.hit.said}, with values that no weight has: outsiders may know it")
     if seen.hit.meaning.role == Role.weight:
         return Guess(Role.weight, seen.hit.reason)
-    if seen.hit.word.rstrip("0123456789") not in BODY_WEIGHTS or not seen.distinct:
+    word = next((hit.word for hit in seen.hits if hit.word.rstrip("0123456789") in BODY_WEIGHTS), None)
+    if word is None or not seen.distinct:
         return None
     most, middle = float(numbers.max()), float(numbers.median())  # type: ignore[arg-type]
-    said = f"'{seen.hit.word}' in its name"
+    said = f"'{word}' in its name"
     if most > HEAVIEST_BODY:
         return Guess(Role.weight, f"{said}, up to {most:,.0f}: how many people a record stands for")
     if seen.has_decimals and middle < LIGHTEST_BODY:

@@ -195,8 +195,11 @@ SURE = frozenset(
     "id ids uid pid uuid guid idno idnum identifier identification caseid personid patientid recordid idcode".split()
 )
 SHORT_NUMBER = re.compile("(.*?)_?(num|no|nr|id|idno|code|key)[0-9]*$")
+NUMBER_FIRST = re.compile("(?:id|no|num)_?([a-z]+)$")
 SHORT_PEOPLE = frozenset("sub subj pat pt pers per stud emp cust client resp ind indiv mem part".split())
-SHORT_HOUSEHOLDS = frozenset("hh fam house home household family couple".split())
+SHORT_HOUSEHOLDS = frozenset(
+    "hh fam house home household family couple pair twin dyad hog hogar men menage viv vivienda foyer".split()
+)
 BARE = SURE | frozenset("no nr num number case 番号 nummer numero".split())
 """Words that, alone, number whatever the table is about."""
 
@@ -209,13 +212,15 @@ def numbered(name: str) -> Numbered | None:
     """
     tokens = tokens_of(name)
     head = _head_first(tokens)[0] if tokens else 0
-    if len(tokens) == 1 and (whom := _short(tokens[0]) or _whom(tokens)):
+    if len(tokens) <= 2 and (
+        whom := _short("".join(tokens)) or (_whom(tokens) if len(tokens) == 1 else None)
+    ):
         return whom
     every = list(_whole_words(tokens, ID))
     last = [
         one
         for one in every
-        if one.end == head or _is_ideographic(one.word) or (one.end == 0 and one.language in HEAD_FIRST)
+        if one.end == head or _is_ideographic(one.word) or (one.end == 0 and _comes_first(one, tokens))
     ]
     codes = [one for one in every if one.language == "codes"]
     if not last and not codes:
@@ -239,13 +244,20 @@ def _whole_words(tokens: list[str], lists: Mapping[str, str]) -> Iterator[Found]
     return (one for one in found(tokens, lists) if one.size)
 
 
+def _comes_first(one: Found, tokens: list[str]) -> bool:
+    """Tell whether what a name numbers comes after the number: in some languages, and in `id_hogar`."""
+    rest = tokens[1:]
+    whom = any(True for lists in (PEOPLE, HOUSEHOLDS) for _ in _whole_words(rest, lists))
+    return one.language in HEAD_FIRST or (whom and one.word in SURE)
+
+
 def _short(token: str) -> Numbered | None:
     """Read a number in one word, such as `subnum` or `famid`."""
-    found = SHORT_NUMBER.match(token)
+    found = SHORT_NUMBER.match(token) or NUMBER_FIRST.match(token)
     if found is None or found[1] not in SHORT_PEOPLE | SHORT_HOUSEHOLDS:
         return None
     person = found[1] in SHORT_PEOPLE
-    return Numbered(token, person, not person, sure=found[2].startswith("id"))
+    return Numbered(token, person, not person, sure="id" in token)
 
 
 def _whom(tokens: list[str]) -> Numbered | None:

@@ -141,6 +141,7 @@ PATTERNS = (
         r"^[A-Z][\w'’.-]+( [A-Z][\w'’.-]*){1,3}$|^[A-Z][\w'’-]+, [A-Z][\w'’.-]*$",
         alone=False,
     ),
+    Pattern(Role.quasi, "days with times", r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}[T ]\d{1,2}:\d{2}(:\d{2})?\S*$"),
     Pattern(Role.quasi, "times", r"^\d{1,3}:[0-5]\d(:[0-5]\d(\.\d+)?)?( ?[AaPp]\.?[Mm]\.?)?$"),
     Pattern(Role.quasi, "Japanese post codes", r"^〒?\d{3}-\d{4}$"),
     Pattern(Role.quasi, "British post codes", r"^[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}$"),

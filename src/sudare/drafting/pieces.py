@@ -9,6 +9,8 @@ from sudare.drafting.words import AFFIXES, AFTER, BEFORE, MEANINGS, ORDINARY
 
 DIGITS = "0123456789"
 SHORTEST = 3  # letters of a piece that means something
+LONG = 5  # letters of the beginning of one, which ends in another way
+YEAR = re.compile(r"^y(?=[0-9]{2}$|[0-9]{4}$)")  # of `y94`, which says whether it was in that year
 CODED = re.compile(r"^[a-z]{1,2}[0-9]+(?=[a-z]{3})")  # `e16` of `e16sex`, the number of a question
 
 
@@ -32,9 +34,11 @@ def _known() -> tuple[frozenset[str], frozenset[str], tuple[str, ...]]:
 def pieces(token: str) -> list[str]:
     """Take a word apart where all of it is made of known ones; the digits at its end stay with the last piece.
 
-    >>> pieces("husage"), pieces("fatheduc"), pieces("kidlt6"), pieces("e16sex"), pieces("package")
-    (['hus', 'age'], ['fath', 'educ'], ['kid', 'lt6'], ['e16', 'sex'], ['package'])
+    >>> pieces("husage"), pieces("fatheduc"), pieces("kidlt6"), pieces("tethnicity"), pieces("e16sex"), pieces("package")
+    (['hus', 'age'], ['fath', 'educ'], ['kid', 'lt6'], ['t', 'ethnicity'], ['e16', 'sex'], ['package'])
     """
+    if YEAR.match(token):
+        return [f"year{token[1:]}"]
     if (code := CODED.match(token)) and len(token) > code.end():
         return [code[0], *pieces(token[code.end() :])]
     letters = token.rstrip(DIGITS)
@@ -44,7 +48,7 @@ def pieces(token: str) -> list[str]:
         or letters in words | ORDINARY
     ):
         return [token]
-    if any(letters.startswith(stem) for stem in stems):
+    if any(letters.startswith(stem) for stem in stems if len(stem) > SHORTEST):
         return [token]
     split = _split(letters)
     if split is None:
@@ -54,13 +58,16 @@ def pieces(token: str) -> list[str]:
 
 def _split(letters: str) -> list[str] | None:
     """Return the fewest pieces that a word is made of, one of which means something."""
-    words, _, affixes = _known()
+    words, stems, affixes = _known()
     best: dict[int, tuple[int, int, list[str]]] = {0: (0, 0, [])}
     for end in range(1, len(letters) + 1):
         options = []
         for start, (count, meant, before) in list(best.items()):
             piece = letters[start:end]
-            means = piece in words
+            ends = end == len(letters) and start > 0
+            means = piece in words or (
+                ends and any(len(stem) >= LONG and piece.startswith(stem) for stem in stems)
+            )
             first, last = start == 0 and piece in BEFORE, end == len(letters) and piece in AFTER
             edge = first or last
             if means or piece in affixes or edge:

@@ -16,11 +16,14 @@ from sudare.tables.dictionary import Dictionary
 from sudare.tables.text import text_of
 
 FEW_ROWS = 20  # of which nothing is told by how many values there are
+MANY_ROWS = 200  # more than there are ages or years, which could come one after the other
 NEAR_UNIQUE = 0.95  # distinct values, of all rows
 FLAGS = frozenset(
     "0 1 2 0.0 1.0 2.0 yes no y n true false t f ja nein j oui non o si s unknown na はい いいえ 有 無".split()
 )
 PERSONS_NAME = MEANINGS[0].what
+PERSONS_NUMBER = "a number that is one person's"
+FEW_NUMBERS = 5  # that so many people have one of, nobody has alone
 NAMED = ("sex", "origin", "a place")  # meanings of what is named, or numbered, and never measured
 
 
@@ -81,6 +84,8 @@ class Seen:
             return True
         if meaning.what == PERSONS_NAME:
             return self.is_text and not self.is_flag
+        if self.rows > MANY_ROWS and self.distinct <= FEW_NUMBERS and meaning.what == PERSONS_NUMBER:
+            return False
         return not self.is_flag and not self.is_initial
 
     @cached_property

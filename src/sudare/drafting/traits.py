@@ -56,9 +56,9 @@ def traits_of(columns: Sequence[Seen]) -> dict[str, Traits]:
         if ANSWERED in own and QUESTION in own:
             own["it is a question with answers"] = 1.0
         if batteries[name]:
-            own["stands among columns with the same values"] = 1.0
+            own["it stands among columns with the same values"] = 1.0
         if families[name]:
-            own["is one of several columns with the same stem"] = 1.0
+            own["it is one of several columns with the same stem"] = 1.0
         own.update(_of_neighbours(at, columns, known))
         own.update(_of_table(name, about, known))
         found[name] = own
@@ -90,30 +90,34 @@ def shape_of(one: Seen) -> str:
     """Say what kind of values a column has."""
     values, distinct = one.column.values, one.distinct
     if distinct <= 2:
-        return "two values"
+        return "it has two values"
     if one.is_text:
-        return "a few kinds, in words" if distinct <= KINDS else "many kinds, in words"
+        return "it has a few kinds, in words" if distinct <= KINDS else "it has many kinds, in words"
     if not values.dtype.is_numeric():
-        return "dates"
+        return "its values are dates"
     numbers = values.cast(pl.Float64)
     low, high = (float(end) if end is not None else 0.0 for end in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
     if one.has_decimals:
         return _shape_of_decimals(low, high, distinct)
     if low < 0:
-        return "whole numbers of which some are negative"
+        return "its values are whole numbers of which some are negative"
     if high <= STEPS:
-        return "a scale or a small count"
+        return "its values are a scale or a small count"
     if low >= 1850 and high <= 2100:
-        return "years"
-    return "whole numbers below 130" if high < 130 else "large whole numbers"
+        return "its values are years"
+    return "its values are whole numbers below 130" if high < 130 else "its values are large whole numbers"
 
 
 def _shape_of_decimals(low: float, high: float, distinct: int) -> str:
     if low >= 1 and high <= 7 and distinct <= MEANS:
-        return "means of scales"
+        return "its values are means of scales"
     if low < 0:
-        return "decimals of which some are negative"
-    return "small numbers with decimals" if high <= 20 else "large numbers with decimals"
+        return "its values are decimals of which some are negative"
+    return (
+        "its values are small numbers with decimals"
+        if high <= 20
+        else "its values are large numbers with decimals"
+    )
 
 
 def _of_values(one: Seen) -> Traits:
@@ -192,7 +196,7 @@ def _of_table(name: str, about: Mapping[str, str | None], known: Mapping[str, Ro
     roles = Counter(role for column, role in known.items() if role and column != name)
     total = sum(roles.values())
     own = {f"the table is about {subject}": times / (total + 2) for subject, times in subjects.items()}
-    own |= {f"much of the table is {role.value}": times / (total + 2) for role, times in roles.items()}
+    own |= {f"many other columns are {role.value}": times / (total + 2) for role, times in roles.items()}
     if len(about) > 1:
-        own["much of the table is not understood"] = 1 - total / (len(about) - 1)
+        own["many other columns are not understood"] = 1 - total / (len(about) - 1)
     return own
