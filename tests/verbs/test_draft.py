@@ -113,6 +113,14 @@ def test_na_among_numbers_is_missing(tmp_path: Path) -> None:
     assert 'missing_values = ["", "NA"]' in draft(path).text
 
 
+def test_what_is_doubtful_is_named_first() -> None:
+    text = draft(pl.DataFrame({"idea": ["a", "b"] * 50, "zeta": [1.5, 2.5] * 50})).text
+    head, body = text.split("\n\n", 1)
+    assert "# Doubtful, to be looked at first (2):\n#   idea, zeta" in head
+    assert body.count("# doubtful, it may be sensitive; ") == 2
+    assert "oubtful" not in draft(pl.DataFrame({"age": [30, 40] * 50, "income": [1.5, 2.5] * 50})).text
+
+
 def test_a_table_without_anything_sensitive_is_told_so() -> None:
     assert "No column looks sensitive" in draft(pl.DataFrame({"sex": ["f", "m"] * 20})).text
     assert "No column looks sensitive" not in draft(pl.DataFrame({"income": [1, 2] * 20})).text

@@ -9,6 +9,7 @@ import polars as pl
 
 from sudare.drafting.names import names_something, names_staff
 from sudare.drafting.patterns import is_free_text
+from sudare.drafting.readings import quantities_of
 from sudare.drafting.scored import Likely, likely
 from sudare.drafting.seen import FEW_ROWS, MANY_ROWS, Seen
 from sudare.drafting.traits import traits_of
@@ -23,6 +24,8 @@ DIGITS_OF_A_NUMBER = 7
 FAMILY = "family and household"
 SHARED = ("a place", "age or birth", "when something happened")  # codes of which many may be unique
 BODY_WEIGHTS = frozenset("weight weights wgt wt gewicht poids peso".split())
+AMOUNT = r"^\s*[<>≤≥~]?\s*[-+]?\d[\d ]*([.,]\d+\s*\D{0,8}|\s*%)$"
+SOME = 1_000  # values that are looked at
 LIGHTEST_BODY = 2  # kilograms or pounds, in the middle; weights that were scaled lie about 1
 HEAVIEST_BODY = 700  # kilograms or pounds; a weight of a record is larger
 
@@ -226,7 +229,7 @@ def _by_uniqueness(seen: Seen) -> Guess | None:
         return Guess(Role.identifier, f"{seen.share}: looks like an identifier, codes that nobody shares")
     if seen.hit is not None:
         return None
-    if seen.is_text and seen.is_unique(OFTEN_UNIQUE):
+    if seen.is_text and seen.is_unique(OFTEN_UNIQUE) and not _are_amounts(values):
         return Guess(Role.identifier, f"{seen.share}: looks like an identifier")
     if values.dtype.is_integer() and seen.is_unique() and _is_serial(values):
         return Guess(Role.identifier, f"{seen.share}: looks like an identifier")
@@ -236,6 +239,12 @@ def _by_uniqueness(seen: Seen) -> Guess | None:
 def _is_shared(seen: Seen) -> bool:
     """Tell whether a name means what is measured or shared, whatever the values look like."""
     return seen.hit is not None and (seen.hit.meaning.role != Role.quasi or seen.hit.meaning.what in SHARED)
+
+
+def _are_amounts(values: pl.Series) -> bool:
+    """Tell whether all texts are numbers with decimals, or with one unit: `12,5` or `7 kg`."""
+    texts = values.cast(pl.String)
+    return bool(texts.str.contains(AMOUNT).all()) or quantities_of(texts.head(SOME).to_list()) is not None
 
 
 def _are_codes(values: pl.Series) -> bool:

@@ -96,6 +96,8 @@ class Pattern:
     """Whether it says so by itself; otherwise only beside a name that does not say otherwise."""
 
 
+MONTHS = "jan|feb|mar|mär|apr|abr|avr|mai|may|jun|jul|juin|juil|ago|aug|août|sep|set|okt|oct|nov|dez|dec|dic|déc|ene|fév"
+
 PATTERNS = (
     Pattern(Role.identifier, "e-mail addresses", r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$"),
     Pattern(Role.identifier, "web addresses", r"^(https?://|www\.)\S+$"),
@@ -142,6 +144,11 @@ PATTERNS = (
         alone=False,
     ),
     Pattern(Role.quasi, "days with times", r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}[T ]\d{1,2}:\d{2}(:\d{2})?\S*$"),
+    Pattern(
+        Role.quasi,
+        "dates",
+        rf"(?i)^(\w{{2,9}}[,.] ?)?\d{{1,4}}(st|nd|rd|th)?[ ./-]{{1,2}}(de )?({MONTHS})[^\W\d]*\b|^({MONTHS})[^\W\d]*[ ./-]{{1,2}}\d{{1,4}}\b",
+    ),
     Pattern(Role.quasi, "times", r"^\d{1,3}:[0-5]\d(:[0-5]\d(\.\d+)?)?( ?[AaPp]\.?[Mm]\.?)?$"),
     Pattern(Role.quasi, "Japanese post codes", r"^〒?\d{3}-\d{4}$"),
     Pattern(Role.quasi, "British post codes", r"^[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}$"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import polars as pl
@@ -30,7 +31,7 @@ from sudare.tables.toml import toml, toml_comment, toml_key
 from sudare.tables.undeclared import MAX_LISTED, suggestion, type_of
 
 DOUBTFUL = "doubtful"  # begins the reason of what a person must look at first
-ON_A_LINE = 10  # names of columns
+WIDTH = 110  # signs of a line of columns
 
 # Texts that often stand for a missing value. The first means nothing else; the others count only where
 # the rest of the column are numbers or dates.
@@ -168,11 +169,10 @@ def _head(
 
 
 def _doubtful(columns: list[str]) -> Iterator[str]:
-    """Name the columns that a person must look at first, some on a line."""
+    """Name the columns that a person must look at first."""
     if columns:
-        yield f"# Look at what is doubtful first ({len(columns)} of them):"
-    for start in range(0, len(columns), ON_A_LINE):
-        yield toml_comment("  " + ", ".join(columns[start : start + ON_A_LINE]))
+        yield f"# Doubtful, to be looked at first ({len(columns):,}):"
+        yield from (toml_comment(f"  {line}") for line in wrap(", ".join(columns), WIDTH))
 
 
 def _unusual(csv: CsvFormat) -> dict[str, Any]:
