@@ -24,6 +24,7 @@ from sudare.attacks.randomized import by_law
 from sudare.attacks.reidentification import reidentification
 from sudare.attacks.skewness import skewness
 from sudare.cli.app import COMMANDS, OLD_COMMANDS, OLD_OPTIONS, imported
+from sudare.studio.app import studio_app
 from sudare.verbs.draft import draft
 
 # The verbs, and what else in Python a command puts together: requirements, a method's own parameters, the writing.
@@ -91,6 +92,7 @@ OTHERS: dict[str, list[Callable[..., Any]]] = {
         sd.Ledger.verify,
     ],
     "query": [sd.PView.sql],
+    "studio": [studio_app],
 }
 
 # Options that Python has no name for.

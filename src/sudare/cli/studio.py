@@ -63,37 +63,37 @@ def studio(
     from sudare.studio.start import opened
 
     token = secrets.token_urlsafe(32)
-    listening = _listening(host or HERE, port)
-    port = listening.getsockname()[1]
-    home = projects.expanduser().absolute()
-    hosts = None if host is not None else {f"{HERE}:{port}", f"localhost:{port}"}
-    app = studio_app(home, token, hosts=hosts, password=password)
-    path = f"/p/{opened(app.state.studio, source).id}/roles" if source is not None else "/"
-    address = f"http://{host or HERE}:{port}{path}"
-    if host is None:
-        address += f"?token={token}"
-    else:
-        say(
-            "[yellow]Warning:[/] other machines can reach the studio, and nothing on the way is encrypted: who listens sees the "
-            "password and the data. Better: run it here, and reach it through ssh -L."
+    with _listening(host or HERE, port) as listening:
+        port = listening.getsockname()[1]
+        home = projects.expanduser().absolute()
+        hosts = None if host is not None else {f"{HERE}:{port}", f"localhost:{port}"}
+        app = studio_app(home, token, hosts=hosts, password=password)
+        path = f"/p/{opened(app.state.studio, source).id}/roles" if source is not None else "/"
+        address = f"http://{host or HERE}:{port}{path}"
+        if host is None:
+            address += f"?token={token}"
+        else:
+            say(
+                "[yellow]Warning:[/] other machines can reach the studio, and nothing on the way is encrypted: who listens sees the "
+                "password and the data. Better: run it here, and reach it through ssh -L."
+            )
+        say("The studio is at [b]{}[/]", address)
+        say("Projects are in {}. Ctrl-C ends it.", home)
+        if browser:
+            Timer(0.5, webbrowser.open, [address]).start()
+        settings = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
         )
-    say("The studio is at [b]{}[/]", address)
-    say("Projects are in {}. Ctrl-C ends it.", home)
-    if browser:
-        Timer(0.5, webbrowser.open, [address]).start()
-    settings = uvicorn.Config(
-        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
-    )
 
-    class Server(uvicorn.Server):  # type: ignore[misc, name-defined]
-        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            app.state.studio.end()  # first, so that no page waits for work
-            super().handle_exit(sig, frame)
+        class Server(uvicorn.Server):  # type: ignore[misc, name-defined]
+            def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+                app.state.studio.end()  # first, so that no page waits for work
+                super().handle_exit(sig, frame)
 
-    try:
-        Server(settings).run(sockets=[listening])
-    finally:
-        app.state.studio.end()
+        try:
+            Server(settings).run(sockets=[listening])
+        finally:
+            app.state.studio.end()
 
 
 def _listening(host: str, port: int) -> socket.socket:
