@@ -92,11 +92,11 @@ def subsets_error(v: Floats, e: float) -> float:
 
 MECHANISMS: dict[str, Callable[[Floats, float, int], Floats]] = {
     "randomized response (conventional)": lambda v, e, k: (
-        sd.conventional_pram(len(v), epsilon=math.log(e)).matrix
+        sd.pram.conventional_pram(len(v), epsilon=math.log(e)).matrix
     ),
     "geometric": lambda v, e, k: geometric(len(v), e),
     "subsets in a circle": lambda v, e, k: circle(len(v), e),
-    "A-type, published": lambda v, e, k: sd.optimal_pram(v, epsilon=math.log(e)).matrix,
+    "A-type, published": lambda v, e, k: sd.pram.optimal_pram(v, epsilon=math.log(e)).matrix,
     "A-type, record": lambda v, e, k: sd.pram.optimal(v, epsilon=math.log(e), family="A").matrix,
     "A-type, reconstruction": lambda v, e, k: (
         sd.pram.optimal(v, epsilon=math.log(e), family="A", loss="reconstruction").matrix

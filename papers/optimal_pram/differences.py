@@ -65,7 +65,7 @@ def _the_same() -> Iterator[str]:
     for k in KS:
         e = math.sqrt((case.records - 1) / (k - 1))
         conventional = a_type(np.full(CELLS, (CELLS - 1) / (e + CELLS - 1)))
-        optimal = a_type(sd.optimal_pram(case.v, k=k).leave)
+        optimal = a_type(sd.pram.optimal_pram(case.v, k=k).leave)
         assert plain_epsilon(optimal) <= math.log(e) + 1e-9
         for matrix, printed in zip((conventional, optimal), PAPER[3][k].opt, strict=True):
             off = float(np.linalg.norm(matrix @ case.v - case.v))
@@ -77,7 +77,7 @@ def _the_same() -> Iterator[str]:
 
 
 def _definition() -> Iterator[str]:
-    p = 1 - sd.optimal_pram(ages(), k=10).leave
+    p = 1 - sd.pram.optimal_pram(ages(), k=10).leave
     d = len(p)
     printed = np.array([[p[i] if i == j else (1 - p[i]) / (d - 1) for j in range(d)] for i in range(d)])
     sums = printed.sum(axis=0)
@@ -143,7 +143,7 @@ def _larger_t() -> Iterator[str]:
     v, e, d = EXAMPLE, 10.0, len(EXAMPLE)
     low, high = printed_t(v, e), other_t(v, e)
     broken, right = a_type(low * v[-1] / v), a_type(high * v[-1] / v)
-    ours = sd.optimal_pram(v, epsilon=math.log(e))
+    ours = sd.pram.optimal_pram(v, epsilon=math.log(e))
     fits = v[0] / v[-1] <= e and low <= e * (d - 1) / (e * (d - 1) + v[-1] / v[-2])  # Lemma 3.13 (ii)
     yield checked(
         fits
@@ -180,13 +180,13 @@ def _larger_t() -> Iterator[str]:
 
 def _k_and_epsilon() -> Iterator[str]:
     v, e, n = np.array([90.0, 30.0, 10.0]), 10.0, 130
-    matrix = a_type(sd.optimal_pram(v, epsilon=math.log(e)).leave)
+    matrix = a_type(sd.pram.optimal_pram(v, epsilon=math.log(e)).leave)
     k, said = 1 + (n - 1) * math.exp(-plain_spread(matrix)), 1 + (n - 1) / e**2
     more = [
         f"Case {case.number} at k = {asked} (where it is {got:.4g})"
         for case in cases()
         for asked in KS
-        if (got := sd.optimal_pram(case.v, k=asked).k(case.records)) > asked * (1 + 1e-6)
+        if (got := sd.pram.optimal_pram(case.v, k=asked).k(case.records)) > asked * (1 + 1e-6)
     ]
     yield checked(
         math.isclose(plain_epsilon(matrix), math.log(e)) and k > said + 1 and len(more) == 1,
@@ -199,7 +199,7 @@ def _k_and_epsilon() -> Iterator[str]:
 
 def _empty_cells() -> Iterator[str]:
     v = ages()
-    q = sd.optimal_pram(v, k=10).leave
+    q = sd.pram.optimal_pram(v, k=10).leave
     e = math.sqrt((v.sum() - 1) / 9)
     i = int(np.flatnonzero(v == 0)[0])
     free, caught = q.copy(), q.copy()

@@ -44,7 +44,7 @@ def figures(cases: Sequence[Case], rows: Sequence[Row]) -> dict[str, str]:
         ]
     ]
     flat = np.sort(cases[0].v)[::-1]
-    zero = sd.optimal_pram(flat, k=least)
+    zero = sd.pram.optimal_pram(flat, k=least)
     two = {
         "figure-1.svg": figure_1(),
         "figure-2.svg": figure_2(

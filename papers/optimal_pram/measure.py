@@ -44,7 +44,7 @@ class Row:
 
 def row(case: Case, k: int, runs: int) -> Row:
     """Randomize a histogram so many times with either PRAM."""
-    prams = sd.conventional_pram(CELLS, k=k, records=case.records), sd.optimal_pram(case.v, k=k)
+    prams = sd.pram.conventional_pram(CELLS, k=k, records=case.records), sd.pram.optimal_pram(case.v, k=k)
     drawn = [np.stack([histogram(case, pram, seed) for seed in range(runs)]) for pram in prams]
     off = [np.linalg.norm(each - case.v, axis=1) for each in drawn]
     return Row(
@@ -173,8 +173,8 @@ def estimated(name: str, v: Floats, k: int, seeds: int) -> Estimated:
     return Estimated(
         name,
         k,
-        sd.conventional_pram(len(v), epsilon=epsilon).bias(v),
-        sd.optimal_pram(v, epsilon=epsilon).bias(v),
+        sd.pram.conventional_pram(len(v), epsilon=epsilon).bias(v),
+        sd.pram.optimal_pram(v, epsilon=epsilon).bias(v),
         {share: bias(share) for share in SHARES},
         derived,
         bias(derived),
@@ -184,7 +184,7 @@ def estimated(name: str, v: Floats, k: int, seeds: int) -> Estimated:
 def from_estimate(v: Floats, epsilon: float, share: float, seed: int) -> Pram:
     """Return the optimal PRAM for a private estimate of v; both together cost epsilon."""
     noise = sample_discrete_laplace(len(v), Fraction(2 / (share * epsilon)), Keystream.unsafe(10**6 + seed))
-    return sd.optimal_pram(np.maximum(v + noise, 1), epsilon=(1 - share) * epsilon)
+    return sd.pram.optimal_pram(np.maximum(v + noise, 1), epsilon=(1 - share) * epsilon)
 
 
 KINDS = ("conventional", "optimal, true histogram", "optimal, private estimate")
@@ -212,9 +212,9 @@ def elsewhere(case: Case, k: int, kind: str, seeds: int) -> Elsewhere:
     errors = []
     for seed in range(seeds):
         if kind == KINDS[0]:
-            pram = sd.conventional_pram(CELLS, epsilon=epsilon)
+            pram = sd.pram.conventional_pram(CELLS, epsilon=epsilon)
         elif kind == KINDS[1]:
-            pram = sd.optimal_pram(case.v, epsilon=epsilon)
+            pram = sd.pram.optimal_pram(case.v, epsilon=epsilon)
         else:
             pram = from_estimate(case.v, epsilon, derived_share(CELLS, case.records, epsilon), seed)
         w = histogram(case, pram, seed)

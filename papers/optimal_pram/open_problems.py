@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 def piece(case: Case, k: int) -> Piece:
     """Look at the optimal q of a case, and check the formula of its level."""
-    v, q = case.v, sd.optimal_pram(case.v, k=k).leave
+    v, q = case.v, sd.pram.optimal_pram(case.v, k=k).leave
     e, d = math.exp(sd.PkAnonymity(k).epsilon(case.records)), len(v)
     full = np.flatnonzero(v > 0)
     first, last = int(full[v[full].argmax()]), int(full[q[full].argmax()])

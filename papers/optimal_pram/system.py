@@ -82,8 +82,8 @@ def system(case: Case, k: int, seeds: int, shares: tuple[float, ...] = SHARES) -
         epsilon,
         secret(v, epsilon),
         secret(np.full(CELLS, float(case.records // CELLS)), epsilon),
-        sd.conventional_pram(CELLS, epsilon=epsilon).bias(v),
-        sd.optimal_pram(v, epsilon=epsilon).bias(v),
+        sd.pram.conventional_pram(CELLS, epsilon=epsilon).bias(v),
+        sd.pram.optimal_pram(v, epsilon=epsilon).bias(v),
         float(np.mean([from_estimate(v, epsilon, own, seed).bias(v) for seed in range(seeds)])),
         *(best(made) for made in MADE),
     )
@@ -105,7 +105,7 @@ def secret(v: Floats, epsilon: float) -> float:
 
 def _all_alike(v: Floats, epsilon: float) -> Floats:
     """Return the logarithm of the probability that everybody comes out with the value i, for every i."""
-    return np.asarray(np.log(sd.optimal_pram(v, epsilon=epsilon).matrix) @ v)
+    return np.asarray(np.log(sd.pram.optimal_pram(v, epsilon=epsilon).matrix) @ v)
 
 
 # -- three perturbations -------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def from_noisy_output(v: Floats, epsilon: float, share: float, seed: int) -> Pra
     """Make P from the true v, and perturb it."""
     d, rest = len(v), (1 - share) * epsilon
     scale = d * (1 - least_end(d, math.exp(rest))[0]) / (share * epsilon)
-    noisy = sd.optimal_pram(v, epsilon=rest).leave + np.random.default_rng(seed).laplace(0, scale, d)
+    noisy = sd.pram.optimal_pram(v, epsilon=rest).leave + np.random.default_rng(seed).laplace(0, scale, d)
     return Pram(_least(np.eye(d) / 2, -noisy, rest))
 
 
@@ -149,5 +149,7 @@ def one_record_moves(d: int, epsilon: float) -> tuple[float, float]:
     v = np.full(d, 2.0)
     near = v.copy()
     near[[0, 1]] += -1, 1
-    change = np.abs(sd.optimal_pram(v, epsilon=epsilon).leave - sd.optimal_pram(near, epsilon=epsilon).leave)
+    change = np.abs(
+        sd.pram.optimal_pram(v, epsilon=epsilon).leave - sd.pram.optimal_pram(near, epsilon=epsilon).leave
+    )
     return float(change.sum()), d * (1 - least_end(d, math.exp(epsilon))[0])

@@ -10,6 +10,7 @@ imported when it is first used, so that `import sudare` waits for no library.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from warnings import warn
 
 if TYPE_CHECKING:
     from sudare import bounds, datasets, methods, pram
@@ -173,6 +174,17 @@ _MODULES = {
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
+# What had other names before: they work until the next minor version, and warn.
+_NEW_NAMES = {
+    "conventional_pram": "pram.conventional_pram",
+    "invariant_pram": "pram.invariant_pram",
+    "max_blocks": "bounds.max_blocks",
+    "min_block_distinct": "bounds.min_block_distinct",
+    "min_block_entropy": "bounds.min_block_entropy",
+    "optimal_pram": "pram.optimal_pram",
+    "publish_view": "publish_pview",
+}
+
 
 def __getattr__(name: str) -> Any:
     """Import what is named here when it is first used."""
@@ -181,7 +193,11 @@ def __getattr__(name: str) -> Any:
     module = _MODULE_OF[name]
     if module == __name__:
         return import_module(f"{module}.{name}")  # which also becomes an attribute
-    value = globals()[name] = getattr(import_module(module), name)
+    value = getattr(import_module(module), name)
+    if name in _NEW_NAMES:
+        warn(f"sudare.{name} is called sudare.{_NEW_NAMES[name]} now", DeprecationWarning, stacklevel=2)
+    else:
+        globals()[name] = value
     return value
 
 

@@ -108,7 +108,7 @@ def test_conventional_is_not_best_everywhere(reproduction: Reproduction) -> None
 
 @pytest.mark.slow
 def test_unbiased_error_is_what_the_variances_say(reproduction: Reproduction) -> None:
-    said = expected_unbiased(sd.conventional_pram(CELLS, k=10, records=32_561), ages())
+    said = expected_unbiased(sd.pram.conventional_pram(CELLS, k=10, records=32_561), ages())
     measured = next(back for back in reproduction.backs if back.arm == CONVENTIONAL).unbiased
     assert measured.mean() == pytest.approx(said, rel=0.4)  # two seeds; each is off by a tenth or so
 
@@ -122,7 +122,7 @@ def test_printed_t_breaks_epsilon_and_the_other_keeps_it() -> None:
 
 
 def test_plain_twins_agree_with_the_library() -> None:
-    pram = sd.optimal_pram([60, 30, 10, 0], epsilon=1.5)
+    pram = sd.pram.optimal_pram([60, 30, 10, 0], epsilon=1.5)
     np.testing.assert_allclose(a_type(pram.leave), pram.matrix)
     assert plain_epsilon(pram.matrix) == pytest.approx(pram.epsilon)
     assert plain_spread(pram.matrix) == pytest.approx(pram.spread)

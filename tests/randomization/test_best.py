@@ -116,7 +116,7 @@ def test_no_matrix_is_nearer_for_the_worst_histogram(d: int) -> None:
 
 def test_for_any_histogram_randomized_response_is_best() -> None:
     best = sd.pram.optimal([9, 4, 1, 1], epsilon=1.2, loss="worst case")
-    np.testing.assert_allclose(best.matrix, sd.conventional_pram(4, epsilon=1.2).matrix, atol=1e-9)
+    np.testing.assert_allclose(best.matrix, sd.pram.conventional_pram(4, epsilon=1.2).matrix, atol=1e-9)
 
 
 @pytest.mark.parametrize("loss", COMPARED)
@@ -326,7 +326,9 @@ def test_subsets_beat_randomized_response_where_epsilon_is_small() -> None:
     v = np.full(31, 10.0)
     subsets = sd.pram.optimal(v, epsilon=0.5, loss="reconstruction")
     share = v / v.sum()
-    assert error(subsets.matrix, share) < 0.3 * error(sd.conventional_pram(31, epsilon=0.5).matrix, share)
+    assert error(subsets.matrix, share) < 0.3 * error(
+        sd.pram.conventional_pram(31, epsilon=0.5).matrix, share
+    )
 
 
 # -- the whole ---------------------------------------------------------------------------------------
@@ -343,7 +345,7 @@ def test_the_published_histogram_alone_collapses() -> None:
     with pytest.raises(sd.ParameterError, match=r"P = v 1\^T / N: it leaves v as it is, has epsilon 0"):
         sd.pram.optimal(v, epsilon=1.0, loss="published")
     same = sd.pram.optimal(v, epsilon=1.0, loss="published", family="A")
-    np.testing.assert_array_equal(same.matrix, sd.optimal_pram(v, epsilon=1.0).matrix)
+    np.testing.assert_array_equal(same.matrix, sd.pram.optimal_pram(v, epsilon=1.0).matrix)
 
 
 @pytest.mark.parametrize("asked", [{"epsilon": 4.1}, {"k": 10}])

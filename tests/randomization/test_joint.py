@@ -184,10 +184,10 @@ def test_members_must_be_declared_and_caveats_speak_of_the_group() -> None:
 
 def test_a_histogram_may_have_an_axis_per_attribute() -> None:
     v = np.array([[60.0, 25.0, 8.0], [4.0, 2.0, 1.0]])
-    flat, shaped_pram = sd.optimal_pram(v.ravel(), epsilon=1.0), sd.optimal_pram(v, epsilon=1.0)
+    flat, shaped_pram = sd.pram.optimal_pram(v.ravel(), epsilon=1.0), sd.pram.optimal_pram(v, epsilon=1.0)
     assert shaped_pram.leave.tolist() == flat.leave.tolist()
     assert shaped_pram.bias(v) == flat.bias(v.ravel())
-    assert sd.optimal_pram(v, k=5).leave.tolist() == sd.optimal_pram(v.ravel(), k=5).leave.tolist()
+    assert sd.pram.optimal_pram(v, k=5).leave.tolist() == sd.pram.optimal_pram(v.ravel(), k=5).leave.tolist()
     shaped, given = (plan_of(priors={"who": prior}).to_json() for prior in (v, v.ravel()))
     assert shaped == given
 

@@ -85,7 +85,7 @@ def feasible(q: np.ndarray, epsilon: float) -> bool:
 
 def assert_optimal(v: np.ndarray, epsilon: float) -> None:
     """No feasible matrix is better than the best one: it is enough that ours is feasible, and not above the solver's."""
-    pram = sd.optimal_pram(v, epsilon=epsilon)
+    pram = sd.pram.optimal_pram(v, epsilon=epsilon)
     assert pram.epsilon <= epsilon * (1 + 1e-11)
     assert feasible(pram.leave, epsilon)
     assert pram.bias(v) == pytest.approx(error(v, pram.leave), abs=1e-9 * v.max())
@@ -134,7 +134,7 @@ def test_the_best_q_need_not_rise_as_v_falls() -> None:
     low = 3 / (3 + e)  # q_1 = q_2 = q_4, by the constraint of the first two
     q = np.array([low, low, 1 - low / (3 * e), low])  # q_3 as large as the others let it be
     assert feasible(q, 0.055)
-    assert sd.optimal_pram(v, epsilon=0.055).bias(v) <= error(v, q) * (1 + 1e-9)
+    assert sd.pram.optimal_pram(v, epsilon=0.055).bias(v) <= error(v, q) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("d", [2, 3, 7, 30])
@@ -154,7 +154,7 @@ def test_where_the_error_can_be_zero_it_is_and_most_is_kept(d: int) -> None:
         for _ in range(50):
             middle = (bad + good) / 2
             bad, good = (bad, middle) if feasible(middle * shape, epsilon) else (middle, good)
-        pram = sd.optimal_pram(v, epsilon=epsilon)
+        pram = sd.pram.optimal_pram(v, epsilon=epsilon)
         assert pram.bias(v) <= 1e-12 * v.sum()
         assert pram.leave == pytest.approx(good * shape, rel=1e-9)
         if (
@@ -172,7 +172,7 @@ def test_where_the_error_can_be_zero_it_is_and_most_is_kept(d: int) -> None:
 def test_ages_of_adult(data_folder: Path, k: int, conventional: float, optimal: float) -> None:
     """Table 1, Case 3, to the printed digit; and the same optimum as all pairs give."""
     v = age_histogram(data_folder)
-    old, new = sd.conventional_pram(74, k=k, records=32561), sd.optimal_pram(v, k=k)
+    old, new = sd.pram.conventional_pram(74, k=k, records=32561), sd.pram.optimal_pram(v, k=k)
     assert round(old.bias(v), 1) == conventional
     assert round(new.bias(v), 1) == optimal
     assert_optimal(v, 0.5 * math.log(32560 / (k - 1)))
@@ -185,7 +185,10 @@ def test_a_hundred_thousand_values() -> None:
     rng = np.random.default_rng(0)
     v = np.round(1000 * rng.pareto(1.2, 100_000))
     for epsilon in (0.1, 3.0, 9.0):
-        old, new = sd.conventional_pram(len(v), epsilon=epsilon), sd.optimal_pram(v, epsilon=epsilon)
+        old, new = (
+            sd.pram.conventional_pram(len(v), epsilon=epsilon),
+            sd.pram.optimal_pram(v, epsilon=epsilon),
+        )
         assert new.epsilon <= epsilon * (1 + 1e-11)
         assert new.bias(v) <= old.bias(v)
 
@@ -194,21 +197,21 @@ def test_order_and_scale_do_not_matter() -> None:
     rng = np.random.default_rng(5)
     v = rng.integers(0, 300, 25).astype(float)
     order = rng.permutation(25)
-    pram = sd.optimal_pram(v, epsilon=1.3)
-    assert sd.optimal_pram(v[order], epsilon=1.3).bias(v[order]) == pytest.approx(pram.bias(v), rel=1e-9)
-    assert sd.optimal_pram(v * 1e6, epsilon=1.3).bias(v) == pytest.approx(pram.bias(v), rel=1e-9)
+    pram = sd.pram.optimal_pram(v, epsilon=1.3)
+    assert sd.pram.optimal_pram(v[order], epsilon=1.3).bias(v[order]) == pytest.approx(pram.bias(v), rel=1e-9)
+    assert sd.pram.optimal_pram(v * 1e6, epsilon=1.3).bias(v) == pytest.approx(pram.bias(v), rel=1e-9)
 
 
 @pytest.mark.parametrize("wrong", [[], [0, 0], [1, -1], [1, math.nan], [1, math.inf], 3.0])
 def test_refuses_what_is_no_histogram(wrong: list[float]) -> None:
     with pytest.raises(sd.ParameterError, match="'histogram' parameter of optimal_pram must be"):
-        sd.optimal_pram(wrong, epsilon=1.0)
+        sd.pram.optimal_pram(wrong, epsilon=1.0)
 
 
 def test_needs_one_of_epsilon_and_k() -> None:
     with pytest.raises(sd.ParameterError, match="either epsilon or k"):
-        sd.optimal_pram([1, 2])
+        sd.pram.optimal_pram([1, 2])
     with pytest.raises(sd.ParameterError, match="either epsilon or k"):
-        sd.optimal_pram([1, 2], epsilon=1.0, k=2)
+        sd.pram.optimal_pram([1, 2], epsilon=1.0, k=2)
     with pytest.raises(sd.RequirementError, match="impossible for 3 records"):
-        sd.optimal_pram([1, 2], k=4)
+        sd.pram.optimal_pram([1, 2], k=4)

@@ -347,7 +347,7 @@ def test_the_true_histogram_is_named_and_not_charged() -> None:
     assert any("'town' was made from the true histogram" in caveat for caveat in plan.caveats)
     v = np.unique(people()["town"].to_numpy(), return_counts=True)[1]
     leave = 1 - np.array(plan.to_json()["attributes"]["town"]["retention"])
-    best = sd.optimal_pram(v, epsilon=plan["town"].channel.epsilon)
+    best = sd.pram.optimal_pram(v, epsilon=plan["town"].channel.epsilon)
     assert leave == pytest.approx(best.leave, rel=1e-6)
 
 

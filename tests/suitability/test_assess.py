@@ -35,9 +35,9 @@ def test_the_names_kept_for_others() -> None:
     assert a.bound_l[4] == pytest.approx(1.0)
     assert a.bound_k[2] == 0
     assert a.bound_k[5] == pytest.approx(1.0)
-    assert a.max_blocks[4] == sd.max_blocks([4, 4, 4, 4], l=4) == 4
-    assert a.min_block_distinct[4] == sd.min_block_distinct([4, 4, 4, 4], l=4) == 4
-    assert a.min_block_entropy[4] == sd.min_block_entropy([4, 4, 4, 4], l=4) == 4
+    assert a.max_blocks[4] == sd.bounds.max_blocks([4, 4, 4, 4], l=4) == 4
+    assert a.min_block_distinct[4] == sd.bounds.min_block_distinct([4, 4, 4, 4], l=4) == 4
+    assert a.min_block_entropy[4] == sd.bounds.min_block_entropy([4, 4, 4, 4], l=4) == 4
     assert a.feasible[4] is True
     assert a.ratio[4] == pytest.approx(1.0)
     assert all(isinstance(sentence, str) for sentence in a.advice)
@@ -64,9 +64,9 @@ def test_every_number_from_its_definition(r: Random) -> None:
         else:
             mean = sum(plain.nearest(u, values, values) for u in range(n)) / n
             assert a.bound_l[l] == pytest.approx(float(mean), abs=1e-12)
-        assert a.max_blocks[l] == sd.max_blocks(list(own.values()), values)
-        assert a.min_block_distinct[l] == sd.min_block_distinct(list(own.values()), values)
-        assert a.min_block_entropy[l] == sd.min_block_entropy(list(own.values()), l)
+        assert a.max_blocks[l] == sd.bounds.max_blocks(list(own.values()), values)
+        assert a.min_block_distinct[l] == sd.bounds.min_block_distinct(list(own.values()), values)
+        assert a.min_block_entropy[l] == sd.bounds.min_block_entropy(list(own.values()), l)
         assert (a.min_block_entropy[l] is None) == (entropy < math.log(l) - 1e-9)
         if l in a.best_l:
             best = plain.optimum(holds)

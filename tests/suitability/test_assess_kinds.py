@@ -62,8 +62,8 @@ def test_harmless_values(r: Random) -> None:
     others = [value for value in plain.sensitive if value not in harmless]
     if others:
         counts = list(Counter(others).values())
-        assert a.max_blocks[2] == sd.max_blocks(counts, 2)
-        assert a.min_block_entropy[2] == sd.min_block_entropy(counts, 2)
+        assert a.max_blocks[2] == sd.bounds.max_blocks(counts, 2)
+        assert a.min_block_entropy[2] == sd.bounds.min_block_entropy(counts, 2)
     else:
         assert set(a.bound_l.values()) == {0}
 

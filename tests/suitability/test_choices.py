@@ -39,9 +39,9 @@ class Told:
 
     def size(self, l: float, diversity: str | None = None) -> int:
         if (diversity or self.diversity) == "entropy":
-            size = sd.min_block_entropy(self.own, l)
+            size = sd.bounds.min_block_entropy(self.own, l)
         else:
-            size = sd.min_block_distinct(self.own, math.ceil(l))
+            size = sd.bounds.min_block_distinct(self.own, math.ceil(l))
         assert size is not None
         return size
 
@@ -186,7 +186,7 @@ def test_asking_for_distinct_diversity(told: Told) -> None:
         if choice is None:
             continue
         whole = math.ceil(l)
-        blocks, size = sd.max_blocks(told.own, whole), told.size(whole, "distinct")
+        blocks, size = sd.bounds.max_blocks(told.own, whole), told.size(whole, "distinct")
         expected = [f"{whole}", f"{blocks:,}", f"{size}"]
         expected += [f"{told.size(l, 'entropy')}"] if possible else []
         assert numbers(choice) == [*expected, f"{told.bound(whole):.4f}"]

@@ -38,7 +38,7 @@ def reaches(counts: list[int], a: int, l: Fraction) -> bool:
 @settings(max_examples=300)
 def test_max_blocks_is_the_largest_number_that_the_counts_allow(counts: list[int], l: int) -> None:
     expected = most_blocks(counts, l)
-    assert max_blocks(counts, l) == sd.max_blocks(counts, l) == expected
+    assert max_blocks(counts, l) == sd.bounds.max_blocks(counts, l) == expected
     assert min_block_distinct(counts, l) == (-(-sum(counts) // expected) if expected else None)
 
 
@@ -49,7 +49,7 @@ def test_min_block_entropy_is_the_first_that_reaches_log_l(counts: list[int], l:
     sizes = range(1, sum(counts) + 1)
     expected = next((a for a in sizes if reaches(counts, a, exact)), None)
     asked = int(exact) if exact.denominator == 1 else float(exact)
-    assert min_block_entropy(counts, asked) == sd.min_block_entropy(counts, asked) == expected
+    assert min_block_entropy(counts, asked) == sd.bounds.min_block_entropy(counts, asked) == expected
 
 
 def test_the_worked_examples() -> None:
