@@ -44,7 +44,7 @@ def verbs() -> str:
             _line(185, top + BOX, 185, top + ROW),
             _text(195, top + BOX + 24, other),
         ]
-    parts += [_box(10, len(QUESTIONS) * ROW + 8, 350, "v", LAST), "</svg>\n"]
+    parts += [_box(10, len(QUESTIONS) * ROW + 8, 410, "v", LAST), "</svg>\n"]
     return "\n".join(parts)
 
 

@@ -6,11 +6,19 @@ papers and at the root are shown as they are, with links that lead to where they
 
 from __future__ import annotations
 
+import datetime as dt
 import re
+from enum import Enum
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from mkdocs.structure.files import File, Files
+
+from sudare.tables.attribute import Attribute
+from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.policy import Policy
+from sudare.tables.schema import CsvFormat, Schema
 
 ROOT = Path(__file__).parent.parent
 FROM_ELSEWHERE = {
@@ -101,8 +109,8 @@ def python_page() -> str:
         "Everything here is imported from `sudare`: `import sudare as sd`. What is not here is not public.",
     ]
     for kind, places in kinds.items():
-        parts += [f"# {kind}", *(f"::: {place}" for place in places)]
-    return "\n\n".join(parts).replace("\n# ", "\n## ", 0) + "\n"
+        parts += [f"## {kind}", *(f"::: {place}" for place in places)]
+    return "\n\n".join(parts) + "\n"
 
 
 def commands_page() -> str:
@@ -141,10 +149,6 @@ def _plain(text: str | None) -> str:
 
 def schema_page() -> str:
     """List the keys of a schema file with what they may be."""
-    from sudare.tables.attribute import Attribute
-    from sudare.tables.policy import Policy
-    from sudare.tables.schema import CsvFormat, Schema
-
     parts = [
         "# Schema file",
         "A schema is a TOML file. `sudare init` drafts one. How hierarchies are written stands in [the how-to](../how-to.md).",
@@ -170,14 +174,31 @@ def _first_words(model: Any) -> str:
     return " ".join(text.split())
 
 
+WORDS = {
+    str: "text", int: "whole number", float: "number", bool: "true or false", dt.date: "date", dt.datetime: "date and time",
+    Hierarchy: "see the how-to", CsvFormat: "the section below", Policy: "the section below", Attribute: "the section below",
+}  # fmt: skip
+
+
 def _type(annotation: Any) -> str:
-    text = str(annotation)
-    text = re.sub(
-        r"typing\.|sudare\.[\w.]*\.|datetime\.|<class '|'>|Annotated\[(\w+), [^\]]*\]",
-        lambda m: m[1] or "",
-        text,
-    )
-    return f"`{text}`".replace("|", "or") if len(text) < 120 else "see the how-to"
+    """Say in words what may stand there."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if annotation in WORDS:
+        return WORDS[annotation]
+    if origin is Literal:
+        return ", ".join(f'`"{one}"`' for one in parts)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return ", ".join(f'`"{one.value}"`' for one in annotation)
+    if origin is Annotated:
+        return _type(parts[0])
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_type(one) for one in parts if one is not type(None)))
+    if origin is tuple:
+        several = "a list: " if parts[-1] is ... else "a pair: "
+        return several + " or ".join(dict.fromkeys(_type(one) for one in parts if one is not ...))
+    if origin is dict:
+        return f"a table of {_type(parts[1])}"
+    return "see the how-to"
 
 
 def _default(field: Any) -> str:
