@@ -156,3 +156,12 @@ def test_nothing_is_lost_when_the_studio_starts_again(walked: Visitor) -> None:
         assert not (walked.home / "later").exists()
     finally:
         other.end()
+
+
+def test_the_address_of_an_action_leads_to_its_page(walked: Visitor) -> None:
+    for path, page in {"/open": "/", "/ledger/budget": "/ledger", "preview": walked.at("roles")}.items():
+        answer = walked.get(path)
+        assert (answer.status_code, answer.url.path) == (200, page)
+    refused = walked.post("/open", {"path": "/nowhere.csv"})
+    assert "there is no such file" in refused.text
+    assert 'name="back" value="/open"' in refused.text

@@ -8,13 +8,16 @@ import webbrowser
 from pathlib import Path
 from threading import Timer
 from types import FrameType
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sudare.cli.output import say
 from sudare.errors import InputError
 from sudare.tables.databases import load_extra
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 HERE = "127.0.0.1"
 LEAST_PASSWORD = 12
@@ -57,43 +60,56 @@ def studio(
         raise InputError(
             f"--host lets other machines in. Give a password of at least {LEAST_PASSWORD} signs: set SUDARE_STUDIO_PASSWORD."
         )
-    uvicorn = load_extra("uvicorn", "The studio", "studio")
-    load_extra("starlette", "The studio", "studio")
+    for module in ("uvicorn", "starlette"):
+        load_extra(module, "The studio", "studio")
+    with _listening(host or HERE, port) as listening:
+        app, address = _prepared(source, projects.expanduser().absolute(), host, listening, password)
+        if browser:
+            Timer(0.5, webbrowser.open, [address]).start()
+        _served(app, listening)
+
+
+def _prepared(
+    source: str | None, home: Path, host: str | None, listening: socket.socket, password: str | None
+) -> tuple[Starlette, str]:
+    """Make the application, open what was named, and say at which address it is."""
     from sudare.studio.app import studio_app
     from sudare.studio.start import opened
 
     token = secrets.token_urlsafe(32)
-    with _listening(host or HERE, port) as listening:
-        port = listening.getsockname()[1]
-        home = projects.expanduser().absolute()
-        hosts = None if host is not None else {f"{HERE}:{port}", f"localhost:{port}"}
-        app = studio_app(home, token, hosts=hosts, password=password)
-        path = f"/p/{opened(app.state.studio, source).id}/roles" if source is not None else "/"
-        address = f"http://{host or HERE}:{port}{path}"
-        if host is None:
-            address += f"?token={token}"
-        else:
-            say(
-                "[yellow]Warning:[/] other machines can reach the studio, and nothing on the way is encrypted: who listens sees the "
-                "password and the data. Better: run it here, and reach it through ssh -L."
-            )
-        say("The studio is at [b]{}[/]", address)
-        say("Projects are in {}. Ctrl-C ends it.", home)
-        if browser:
-            Timer(0.5, webbrowser.open, [address]).start()
-        settings = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+    port = listening.getsockname()[1]
+    hosts = None if host is not None else {f"{HERE}:{port}", f"localhost:{port}"}
+    app = studio_app(home, token, hosts=hosts, password=password)
+    path = f"/p/{opened(app.state.studio, source).id}/roles" if source is not None else "/"
+    address = f"http://{host or HERE}:{port}{path}"
+    if host is None:
+        address += f"?token={token}"
+    else:
+        say(
+            "[yellow]Warning:[/] other machines can reach the studio, and nothing on the way is encrypted: who listens sees the "
+            "password and the data. Better: run it here, and reach it through ssh -L."
         )
+    say("The studio is at [b]{}[/]", address)
+    say("Projects are in {}. Ctrl-C ends it.", home)
+    return app, address
 
-        class Server(uvicorn.Server):  # type: ignore[misc, name-defined]
-            def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-                app.state.studio.end()  # first, so that no page waits for work
-                super().handle_exit(sig, frame)
 
-        try:
-            Server(settings).run(sockets=[listening])
-        finally:
-            app.state.studio.end()
+def _served(app: Starlette, listening: socket.socket) -> None:
+    """Serve pages until Ctrl-C."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.state.studio.end()  # first, so that no page waits for work
+            super().handle_exit(sig, frame)
+
+    settings = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+    )
+    try:
+        Server(settings).run(sockets=[listening])
+    finally:
+        app.state.studio.end()
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -29,7 +29,7 @@ from sudare.studio import (
 )
 from sudare.studio.guard import Guard
 from sudare.studio.project import private
-from sudare.studio.visit import Page, Studio, environment, page
+from sudare.studio.visit import Page, Studio, Visit, environment, page
 
 PAGES: dict[str, tuple[Page, Page | None]] = {
     "/": (start.show, None),
@@ -81,11 +81,20 @@ def studio_app(
         Route(path, page(act), methods=["POST"]) for path, (_, act) in PAGES.items() if act is not None
     ]
     routes += [Route(path, page(act), methods=["POST"]) for path, act in ACTIONS.items()]
+    routes += [Route(path, page(_above), methods=["GET"]) for path in ACTIONS]
     routes += [Route("/upload", start.upload, methods=["POST"]), Route("/static/{name}", _static)]
     guard = Middleware(Guard, token=token, hosts=hosts, password=password)
     app = Starlette(routes=routes, middleware=[guard], lifespan=living)
     app.state.studio = studio
     return app
+
+
+def _above(visit: Visit) -> Response:
+    """Go to the page that an action belongs to, where its address is visited: after a refusal it stands in the browser."""
+    path = visit.request.url.path
+    return visit.go(
+        visit.at("roles") if path.startswith("/p/") else "/ledger" if path.startswith("/ledger/") else "/"
+    )
 
 
 async def _static(request: Request) -> Response:
