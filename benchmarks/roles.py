@@ -191,7 +191,11 @@ def main(quick: bool = False) -> None:
         file, folder = (Path(sys.argv[sys.argv.index(option) + 1]) for option in ("--marks", "--folder"))
         measure(f"of {file}", marks_of(tomllib.loads(file.read_text(encoding="utf-8"))), folder)
         return
-    for part, title in (("tuned", "tuned with"), ("judged", "that somebody else marked")):
+    for part, title in (
+        ("tuned", "tuned with"),
+        ("judged", "that somebody else marked"),
+        ("held_out", "that nothing was tuned with"),
+    ):
         tables = marked(part)
         measure(title, {name: tables[name] for name in tables if not quick or name.split("/")[0] in QUICK})
 
