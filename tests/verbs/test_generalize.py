@@ -12,9 +12,9 @@ import pytest
 
 import sudare as sd
 from sudare.errors import MissingExtraError
+from sudare.generalization.problem import Problem
 from sudare.utility.classifier import classifier_scores
 from sudare.utility.queries import query_error
-from sudare.verbs import generalize
 from tests.by_row import outcome, tuple_of
 from tests.conformance import SCHEMA, people
 
@@ -27,7 +27,7 @@ def table() -> sd.Table:
 @pytest.fixture
 def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is refused must be refused before the table is reduced to a problem."""
-    monkeypatch.delattr(generalize.Problem, "of")
+    monkeypatch.delattr(Problem, "of")
 
 
 @pytest.fixture(scope="module")

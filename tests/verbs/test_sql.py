@@ -18,7 +18,6 @@ from sqlglot import exp
 import sudare as sd
 from sudare.plans.cuts import CutPlan
 from sudare.plans.trees import matched
-from tests.conftest import unavailable
 from tests.verbs.plain_rows import Row, published
 
 NUMBER, DAY, TOWN, ILL, NOTE = "num\"ber' --", "day", "Town; DROP TABLE people", "ill", "note"
@@ -167,10 +166,11 @@ def test_postgres_publishes_what_apply_does(method: str, in_postgres: Ask, quick
     assert sum(agrees(in_postgres, seed, method) for seed in range(1 if quick else 30)) > 70
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method",
+    [one if one == "mondrian" else pytest.param(one, marks=pytest.mark.slow) for one in METHODS],
+)
 def test_spark_publishes_what_apply_does(method: str, in_spark: Ask, quick: bool) -> None:
-    if quick and method != "mondrian":
-        unavailable("Spark is slow: the others run with all tests")
     tables = 1 if quick else 3
     assert sum(agrees(in_spark, seed, method, tables) for seed in range(1 if quick else 4)) > 50
 
