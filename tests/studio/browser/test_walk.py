@@ -53,6 +53,7 @@ def test_the_demo_by_keyboard_alone(page: Page, start: Callable[..., Studio]) ->
     page.wait_for_selector(".figures")
     press("Choose what to do")
     page.wait_for_selector("#k-slider")
+    page.wait_for_load_state()  # the slider can be seen before the script that follows it has run
     page.focus("#k-slider")
     page.keyboard.press("ArrowRight")
     assert page.input_value("#k") == "6"
