@@ -18,6 +18,20 @@ from sudare.studio.project import Project
 
 TOKEN = "a token for tests"
 HOST = "127.0.0.1:1"
+PAGES = [
+    "roles",
+    "risk",
+    "assess",
+    "choose",
+    "choose?way=views",
+    "choose?way=randomize",
+    "choose?way=pview",
+    "run",
+    "write",
+    "ask",
+    "code",
+]
+"""Of a project; every column has one more."""
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import html
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.studio.conftest import HOSTILE, Visitor, elements, hostile_table
+from tests.studio.conftest import HOSTILE, PAGES, Visitor, elements, hostile_table
 
 SCRIPTS = {"script@src", "script@defer"}
 
@@ -39,26 +40,7 @@ def test_the_walk_was_walked(attacked: Visitor) -> None:
     assert attacked.project.facts.releases, attacked.get("job").text
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/",
-        "/ledger",
-        "roles",
-        "risk",
-        "assess",
-        "choose",
-        "choose?way=views",
-        "choose?way=randomize",
-        "choose?way=pview",
-        "run",
-        "write",
-        "code",
-        "column/0",
-        "column/2",
-        "ask",
-    ],
-)
+@pytest.mark.parametrize("path", ["/", "/ledger", *PAGES, "column/0", "column/2"])
 def test_pages_have_no_element_of_the_table(attacked: Visitor, path: str) -> None:
     page = attacked.get(path)
     found = set(elements(page.text))
@@ -74,8 +56,6 @@ def test_code_holds_names_as_text(attacked: Visitor) -> None:
     called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     assert {name.split(".")[0] for name in called} <= {"sd", "release", "schema", "print"}
     for line in attacked.get("code").text.split('<pre tabindex="0">sudare')[1:]:
-        import html
-
         words = shlex.split("sudare" + html.unescape(line.split("</pre>")[0]))
         assert words[0] == "sudare"
 

@@ -12,24 +12,10 @@ from playwright.sync_api import Browser, Page
 
 from tests.studio.browser.conftest import Studio, photograph
 from tests.studio.browser.walking import walk
-from tests.studio.conftest import HOSTILE, hostile_table
+from tests.studio.conftest import HOSTILE, PAGES, hostile_table
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
-PAGES = [
-    "roles",
-    "risk",
-    "assess",
-    "choose",
-    "choose?way=views",
-    "choose?way=randomize",
-    "choose?way=pview",
-    "run",
-    "write",
-    "ask",
-    "code",
-    "column/1",
-    "column/3",
-]
+OF_COLUMNS = ["column/1", "column/3"]
 
 
 def faults(page: Page) -> list[str]:
@@ -50,7 +36,11 @@ def test_no_serious_fault(page: Page, start: Callable[..., Studio], people: Path
         page.goto(f"{studio.root}/")
         page.click(f"button[value={language}]")
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        for address in [f"{studio.root}/", f"{studio.root}/ledger", *(f"{base}/{name}" for name in PAGES)]:
+        for address in [
+            f"{studio.root}/",
+            f"{studio.root}/ledger",
+            *(f"{base}/{name}" for name in [*PAGES, *OF_COLUMNS]),
+        ]:
             page.goto(address)
             page.wait_for_load_state("networkidle")
             assert page.locator("h1").count() == 1
