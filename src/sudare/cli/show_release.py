@@ -31,13 +31,16 @@ def show_release(release: Release) -> None:
     """Print what holds of one generalized table, and what it cost."""
     certificate, holder = release.certificate, release.holder
     records, utility, bound = holder["records"], holder["utility"], holder["bound"]
-    counts = utility["query_error"]
+    counts, published = (
+        utility["query_error"],
+        certificate.utility,
+    )  # blocks of the same labels are one to who reads them
     least = "" if bound is None else f" (no method can do better than {bound:.4f})"
     rows = [
         ["measured on the output", _written(certificate.measured)],
         ["distortion", f"{utility['distortion']:.4f}{least}"],
         ["random counts are off by", f"{counts['median']:.1%} (median), {counts['mean']:.1%} (mean)"],
-        ["blocks", f"{utility['blocks']:,}, of {utility['average_block']:.1f} records on average"],
+        ["blocks", f"{published['blocks']:,}, of {published['average_block']:.1f} records on average"],
         ["records published", f"{records['published']:,} of {records['read']:,}"],
     ]
     for name, lost in utility.get("numbers", {}).items():
