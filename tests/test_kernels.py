@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba.core.caching import NullCache
 
 import sudare.compiled
 import sudare.kernels
@@ -148,7 +147,7 @@ def eight_times(x: int) -> int:  # pragma: no cover
 
 def test_only_kernels_become_machine_code() -> None:
     """A step is a part of each kernel that calls it, also by way of other steps."""
-    eight_times._cache = NullCache()  # type: ignore[attr-defined]
+    eight_times._cache.disable()  # type: ignore[attr-defined]
     assert [eight_times(x) for x in (0, 1, -3)] == [0, 8, -24]
     ready = {}
     for function in (twice, four_times, eight_times):

@@ -10,35 +10,37 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numba import njit
+from numba import config, njit
 from numba.extending import register_jitable
 
-from sudare.compiled import Compiled
-from sudare.linked import Linked
+from sudare.compiled import Kernel
+from sudare.linked import Linked, Step
 
 Array = np.ndarray[Any, Any]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_COMPILES: bool = not config.DISABLE_JIT  # type: ignore[attr-defined]
+_BY_PYTHON: Any = {"nopython": True, "nogil": True}
+_BY_KERNELS: Any = {**_BY_PYTHON, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
 def kernel(function: F) -> F:
     """Compile what Python calls; later processes find it compiled."""
-    compiled: Any = njit(nogil=True)(function)
-    compiled._cache = Compiled(function)
-    return cast(F, compiled)
-
-
-_BY_KERNELS: Any = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(F, Kernel(function, targetoptions=_BY_PYTHON)) if _COMPILES else function
 
 
 def step(function: F) -> F:
     """Compile what only kernels call: neither Python nor a later process needs it by itself."""
-    return cast(F, njit(pipeline_class=Linked, **_BY_KERNELS)(function))
+    if not _COMPILES:
+        return function
+    return cast(F, Step(function, targetoptions=_BY_KERNELS, pipeline_class=Linked))
 
 
 def fast_step(function: F) -> F:
     """Compile a step whose sums may be added up in any order: in the same one for all kernels, so it is made ready by itself."""
-    return cast(F, njit(fastmath=True, **_BY_KERNELS)(function))
+    return cast(F, Step(function, targetoptions={**_BY_KERNELS, "fastmath": True})) if _COMPILES else function
 
 
 def inlined(function: F) -> F:

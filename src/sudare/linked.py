@@ -8,8 +8,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+
+class Step(CPUDispatcher):
+    """A step. It is made ready for whole numbers, whichever they are.
+
+    Numba would make it ready once more for the number that a variable of the kernel begins with.
+    """
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return how it is called with arguments of some types."""
+        any_ = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template([types.unliteral(kind) for kind in args], any_)
 
 
 class Linked(Compiler):

@@ -6,17 +6,24 @@ walks here once never waits for the compiler again.
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 import sudare as sd
+from sudare.generalization.efforts import SEARCHES
+from sudare.generalization.problem import Problem
+from sudare.generalization.recoding import Recoding
+from sudare.generalization.refining import refined
 from sudare.noise.keystream import Keystream
 from sudare.noise.sampling import sample_below, sample_matrix, sample_retention
 from sudare.randomization.channel import MatrixChannel
@@ -33,6 +40,17 @@ def walk_all() -> Iterator[str]:
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
         for done in as_completed(processes.submit(_walked, name) for name in WALKS):
             yield done.result()
+
+
+def walk_ahead(name: str) -> None:
+    """Take one walk, for a process that waits for what comes last in it; end when that one ends (`ahead.py`)."""
+    Thread(target=_end_with_caller, daemon=True).start()
+    WALKS[name]()
+
+
+def _end_with_caller() -> None:
+    sys.stdin.buffer.read()  # which it holds open, and writes nothing to
+    os._exit(0)
 
 
 def _walked(name: str) -> str:
@@ -71,6 +89,12 @@ def _generalize() -> None:
     sd.generalize(people, sd.KAnonymity(4), suppress=0.1)
     sd.generalize(people, sd.KAnonymity(4), effort="thorough")
     sd.generalize(_many_attributes(), sd.KAnonymity(4))
+
+
+def _refine() -> None:
+    people = Problem.of(_people(), [sd.KAnonymity(4)])
+    in_one_block = Recoding.of("minimal", people, np.zeros(len(people.units), dtype=np.int64))
+    refined(in_one_block, SEARCHES["normal"], spare=0, deals=True)
 
 
 def _generalize_in_one_coding() -> None:
@@ -157,6 +181,7 @@ def _ask(pview: sd.PView, axes: int) -> None:
 
 WALKS: dict[str, Callable[[], None]] = {  # what takes longest comes first
     "generalize": _generalize,
+    "refine": _refine,
     "generalize several views": _generalize_views,
     "materialize": _materialize,
     "assess": _assess,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import sudare as sd
 from sudare.cli import output
 from sudare.cli import publish as command
+from sudare.tables.recipes import MaskRecipe
 from tests.cli.conftest import Run
 
 
@@ -94,6 +97,43 @@ def test_harmless_values_and_k_anonymity_can_be_accepted(run: Run, survey: str) 
     done = run("publish", survey, "again", "-l", 2, "--accept", "harmless value")
     assert done.code == 2
     assert "must name the value that is harmless" in done.err
+
+
+@pytest.fixture
+def towns(run: Run) -> str:
+    """Everybody has neighbours with other illnesses, but for two in a place of their own."""
+    houses = [f"{i // 5:03d}" for i in range(195)] + ["100", "101", "102"] + ["999"] * 2
+    illness = ["cold", "flu", "cough", "gout", "cold"] * 39 + ["cold", "flu", "gout"] + ["cold"] * 2
+    places = {"town": ["north"] * 198 + ["far"] * 2, "house": houses, "illness": illness}
+    pl.DataFrame(places).write_csv("towns.csv")
+    schema = sd.Schema.from_roles(
+        quasi=["town", "house"],
+        sensitive=["illness"],
+        weights={"town": 2},
+        hierarchies={"house": MaskRecipe(kind="mask")},
+    )
+    Path("sudare.toml").write_text(schema.to_toml())
+    return "towns.csv"
+
+
+@pytest.mark.parametrize(
+    ("asked", "among"),
+    [
+        ("-l 2", "go ahead, harmless value: cold, drop attribute, suppress, k-anonymity"),
+        ("-l 4 --diversity entropy", "lower l, distinct, k-anonymity"),
+    ],
+)
+def test_every_choice_that_is_named_can_be_accepted(run: Run, towns: str, asked: str, among: str) -> None:
+    """By the very words that name it; what is published then holds, and says why."""
+    refused = run("publish", towns, "none", *asked.split())
+    assert refused.code == 1
+    named = re.findall(r"'([^']+)'", refused.err[refused.err.index("Accept one of") :].replace("\n", " "))
+    assert named == among.split(", ")
+    for place, accept in enumerate(named):
+        done = run("publish", towns, f"out{place}", *asked.split(), "--accept", accept)
+        assert done.code == 0, (accept, done.err)
+        assert run("verify", f"out{place}").code == 0
+        assert json.loads(Path(f"out{place}/keep/holder.json").read_text())["decision"] in refused.err
 
 
 def test_another_try_is_offered_and_taken(run: Run, survey: str) -> None:

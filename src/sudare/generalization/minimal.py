@@ -18,7 +18,13 @@ from sudare.generalization.moving import improved, placed
 from sudare.generalization.parts import parts_of, shared_out
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
-from sudare.generalization.refining import divided_by_records, moved_again, refined, some_are_dealt
+from sudare.generalization.refining import (
+    compile_refining_ahead,
+    divided_by_records,
+    moved_again,
+    refined,
+    some_are_dealt,
+)
 from sudare.privacy.limits import block_meets
 
 Ints = NDArray[np.int64]
@@ -53,6 +59,8 @@ def learn_minimal(
         raise ParameterError(
             "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
         )
+    if effort != "quick":
+        compile_refining_ahead()
     spare = math.floor(suppress * problem.weights.sum())
     if most := _units_of_a_part(problem, improves=effort != "quick" and start is None):
         parts = parts_of(problem, start, most)

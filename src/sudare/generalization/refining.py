@@ -8,6 +8,7 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.ahead import compile_ahead
 from sudare.generalization import _anneal, _refine, _reopen
 from sudare.generalization.drafts import by_value, can_pair, can_sweep
 from sudare.generalization.efforts import Search
@@ -23,6 +24,11 @@ MAX_DIVIDED = 12  # rows that are divided in all ways
 NEIGHBOURS = 32  # that a unit may go to while annealing
 HOT, COLD = 0.07, 0.007  # records times cost that a change may lose, at first and at last
 DIVIDING, OPENING = "dividing", "opening"  # kinds of changes
+
+
+def compile_refining_ahead() -> None:
+    """Let what refining needs be compiled meanwhile, before there are blocks to refine."""
+    compile_ahead("refine", _refine._refine)
 
 
 def refined(recoding: Recoding, search: Search, spare: int, deals: bool) -> Recoding:
