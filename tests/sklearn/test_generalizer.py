@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -84,6 +86,60 @@ def test_pandas_comes_out_as_it_went_in() -> None:
     same = Generalizer(sd.KAnonymity(5), schema=SCHEMA).fit_transform(survey())
     assert out["age"].tolist() == same["age"].to_list()
     assert out["age"].dtype == "str"
+
+
+def test_columns_of_all_types_are_passed_on_as_they_are() -> None:
+    rows = 40
+    frame = pd.DataFrame(
+        {
+            "age": pd.array([20 + i % 4 for i in range(rows)], dtype="Int64"),
+            "grade": pd.Categorical(["b", "a", "c", "a"] * 10, categories=["c", "b", "a"], ordered=True),
+            "when": pd.date_range("2024-01-01", periods=rows, freq="h", tz="Europe/Berlin"),
+            "lasted": pd.to_timedelta(range(rows), unit="h"),
+            "pay": [Decimal("1.50") + i for i in range(rows)],
+            "fit": pd.array([True, False, None, True] * 10, dtype="boolean"),
+            "seen": pd.array([1, None] * 20, dtype="int32[pyarrow]"),
+        },
+        index=pd.MultiIndex.from_product([range(20), ["a", "b"]]),
+    )
+    others = [name for name in frame if name not in ("age", "grade")]
+    schema = sd.Schema.from_roles(quasi=["age", "grade"], other=others)
+    out = Generalizer(sd.KAnonymity(3), schema=schema).fit_transform(frame)
+    pd.testing.assert_frame_equal(out[others], frame[others])
+    as_polars = pl.from_pandas(frame.reset_index(drop=True))
+    also = Generalizer(sd.KAnonymity(3), schema=schema).fit_transform(as_polars)
+    assert also.select(others).equals(as_polars.select(others), null_equal=True)
+    assert also["age"].to_list() == out["age"].tolist()
+
+
+@pytest.mark.parametrize("names", [["a", "a"], [0, 1], ["a", 1]])
+def test_columns_without_names_of_their_own_are_refused(names: list[Any]) -> None:
+    with pytest.raises(ValueError, match="must have different texts for names"):
+        Generalizer(sd.KAnonymity(3)).fit(pd.DataFrame(np.ones((9, 2)), columns=names))
+    with pytest.raises(TypeError, match="Collect a lazy frame first"):
+        Generalizer(sd.KAnonymity(3)).fit(survey().lazy())
+
+
+def test_it_works_on_some_columns_of_a_search() -> None:
+    frame = survey(400).select("age", "sex", "weight_kg")
+    schema = sd.Schema.from_roles(quasi=["age", "sex"])
+    generalized = make_pipeline(
+        Generalizer(sd.KAnonymity(10), schema=schema, unseen="suppress"),
+        OneHotEncoder(handle_unknown="ignore"),
+    )
+    columns = ColumnTransformer([("quasi", generalized, ["age", "sex"])], remainder="passthrough")
+    search = GridSearchCV(
+        make_pipeline(columns, LogisticRegression(max_iter=500)),
+        {"columntransformer__quasi__generalizer__requirements": [sd.KAnonymity(5), sd.KAnonymity(40)]},
+        cv=3,
+        error_score="raise",
+    )
+    for features in (frame, frame.to_pandas()):
+        search.fit(features, (frame["age"] > 50).to_numpy())
+        assert search.best_score_ > 0.8
+        names = search.best_estimator_[0].get_feature_names_out()
+        assert any(name.startswith("quasi__age_[") for name in names)
+        assert names[-1] == "remainder__weight_kg"
 
 
 def test_names_of_what_comes_out() -> None:
@@ -161,6 +217,20 @@ def test_a_pickle_has_the_plan_and_no_rows() -> None:
     assert b"Kowalczyk" not in content
     assert pickle.loads(content).transform(frame).equals(made.transform(frame))
     assert clone(made).get_params()["schema"].names("quasi") == ["age", "sex", "postcode"]
+
+
+def test_a_plan_of_cuts_names_no_combination_that_somebody_had() -> None:
+    """In the one table a woman is 20, in the other nobody is but men: the blocks say the same of both."""
+    bins = sd.Hierarchy.groups({"20": "young", "21": "young", "22": "young", "60": "old"})
+    schema = sd.Schema.from_roles(quasi=["age", "sex"], types={"age": "text"}, hierarchies={"age": bins})
+    ages = ["20", "21"] * 3 + ["21", "22"] * 3 + ["60"] * 6
+    blocks = []
+    for young in ("f", "m"), ("m", "f"):
+        sexes = [young[0]] * 6 + [young[1]] * 6 + ["m"] * 6
+        made = Generalizer(sd.KAnonymity(6), schema=schema).fit(pl.DataFrame({"age": ages, "sex": sexes}))
+        blocks.append(made.plan_.tables()["blocks"].sort(pl.all()))
+    assert blocks[0].equals(blocks[1])
+    assert blocks[0].height == 3
 
 
 def test_the_answer_may_be_the_sensitive_attribute() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -84,3 +85,9 @@ def test_bounds_are_not_taken_from_the_rows() -> None:
     plan = sd.generalize(sd.read(PEOPLE, SCHEMA), sd.KAnonymity(2), "mondrian").plan
     with pytest.raises(sd.ParameterError, match="needs a plan of laws"):
         Randomizer(EPSILON, schema=SCHEMA, plan=plan).fit(PEOPLE)
+
+
+def test_a_pickle_is_the_same_whoever_it_was_fitted_on() -> None:
+    rows = [pl.DataFrame({"age": [20, 30, 40]}), pl.DataFrame({"age": [99, 99, 99]})]
+    made = [Randomizer(sd.DifferentialPrivacy(1.0, per="record"), bounds=(0, 120)).fit(own) for own in rows]
+    assert pickle.dumps(made[0]) == pickle.dumps(made[1])

@@ -223,6 +223,14 @@ def test_a_requirement_that_fails_lets_nothing_out(method: str) -> None:
     assert method == "minimal" or in_duckdb(one_ill, plan, "suppress") == []
 
 
+def in_plain(text: str) -> str:
+    """What a literal is, if it is hexadecimal digits."""
+    try:
+        return bytes.fromhex(text).decode()
+    except ValueError:
+        return text
+
+
 @pytest.mark.parametrize("dialect", ["bigquery", "snowflake", "spark", "postgres", "duckdb"])
 @pytest.mark.parametrize("method", METHODS)
 def test_every_dialect_reads_what_was_meant(dialect: Any, method: str) -> None:
@@ -232,12 +240,15 @@ def test_every_dialect_reads_what_was_meant(dialect: Any, method: str) -> None:
     read_again = sqlglot.parse(sd.sql(plan, SCHEMA, dialect=dialect), dialect=dialect)
     assert len(read_again) == 1
     assert isinstance(read_again[0], exp.Select)
-    found = {one.this for one in read_again[0].find_all(exp.Literal) if one.is_string}
-    assert {leaf for leaf in plan.trees[TOWN].leaves if leaf is not None and "${" not in leaf} <= found  # type: ignore[attr-defined]
+    found = {in_plain(one.this) for one in read_again[0].find_all(exp.Literal) if one.is_string}
+    assert {leaf for leaf in plan.trees[TOWN].leaves if leaf is not None} <= found  # type: ignore[attr-defined]
     assert {NUMBER, DAY, TOWN, ILL, NOTE} <= {one.name for one in read_again[0].find_all(exp.Identifier)}
     with duckdb.connect() as connection:
         connection.register("people", frame)
-        if dialect != "bigquery":  # whose relations duckdb has no words for
+        if dialect in (
+            "duckdb",
+            "snowflake",
+        ):  # others write what is run on them elsewhere, or what duckdb has no words for
             rows = connection.execute(read_again[0].sql("duckdb")).fetchall()
             assert by_name(rows) == by_name(in_duckdb(frame, plan, "refuse"))
 

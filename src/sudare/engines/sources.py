@@ -128,10 +128,11 @@ def frame_of(source: Any, asked: Asked) -> tuple[pl.DataFrame, Source]:
             return frame, Source(name)
         path = existing(source)
         return _read_parts(path, asked) if path.is_dir() else _read_file(path, asked)
-    return _from_native(source, asked.types), Source(type(source).__name__)
+    return polars_from(source, asked.types), Source(type(source).__name__)
 
 
-def _from_native(source: Any, typed: Container[str]) -> pl.DataFrame:
+def polars_from(source: Any, typed: Container[str] = ()) -> pl.DataFrame:
+    """Return a frame of any kind as one of polars; columns that are `typed` may hold objects, which then go by their texts."""
     kind = type(source).__name__
     if isinstance(source, pl.LazyFrame):
         source = source.collect()
@@ -153,7 +154,7 @@ def _column_of(series: nw.Series[Any], kind: str, typed: Container[str]) -> pl.S
     """Return a column of any frame. Objects that no type holds together go by their texts, if the schema declares one."""
     try:
         return series.to_polars().alias(str(series.name))
-    except (ValueError, TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+    except (ValueError, TypeError, OverflowError, NotImplementedError, pl.exceptions.PolarsError) as error:
         if str(series.name) in typed:
             missing = series.is_null().to_list()
             texts = [None if lost else spelled(v) for lost, v in zip(missing, series.to_list(), strict=True)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sudare.generalization import _mondrian
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
-from sudare.plans.cuts import CutPlan
+from sudare.plans.cuts import CutPlan, first_leaves
 from sudare.privacy.requirement import BlockRequirement
 
 Cuts = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
@@ -33,16 +33,17 @@ def learn_cuts(
     """Learn the same as a plan: the cuts, which have a block for tuples that were not seen, too."""
     block_of, parts, branches = cut_whole(problem, strict=strict)
     recoding = Recoding.of("mondrian", problem, block_of)
+    trees = dict(zip(problem.names, problem.hierarchies, strict=True))
     return CutPlan(
         "mondrian",
         tuple(requirements),
-        dict(zip(problem.names, problem.hierarchies, strict=True)),
+        trees,
         attribute=parts[:, 0],
         level=parts[:, 1],
         block=parts[:, 2],
         branches=branches,
         levels=recoding.levels,
-        corners=problem.units[recoding.first_units()],
+        corners=first_leaves(trees, recoding.levels, problem.units[recoding.first_units()]),
     )
 
 

@@ -135,6 +135,17 @@ class CutPlan(WholePlan):
         )  # fmt: skip
 
 
+def first_leaves(trees: Trees, levels: NDArray[np.int16], corners: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return, for a leaf of each attribute in each block, the first leaf that is published alike: so a plan names no tuple that somebody had."""
+    first = corners.copy()
+    for a, tree in enumerate(trees.values()):
+        for level in np.unique(levels[:, a]):
+            here = levels[:, a] == level
+            nodes, leaf = np.unique(tree.codes[level], return_index=True)
+            first[here, a] = leaf[np.searchsorted(nodes, tree.codes[level, corners[here, a]])]
+    return first
+
+
 def _refuse_other_than_cuts(parts: Ints, branches: Ints, blocks: int) -> None:
     """Raise a ValueError if parts are not cut into parts of their own, which end in one block each."""
     is_block = parts[:, 2] > 0

@@ -11,6 +11,7 @@ import polars as pl
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
+from sudare.engines.sources import polars_from
 from sudare.errors import ParameterError
 from sudare.tables.attribute import Attribute, Role
 from sudare.tables.schema import Schema
@@ -24,16 +25,20 @@ class Given:
 
     def __init__(self, estimator: BaseEstimator, features: Features, *, first: bool) -> None:
         """Take them in; the estimator remembers what columns there are the first time, and refuses others later."""
+        if isinstance(features, pl.LazyFrame):
+            raise TypeError(
+                "Features must be a frame of pandas or polars, or an array. Collect a lazy frame first."
+            )
         self.is_frame = hasattr(features, "columns") and not isinstance(features, np.ndarray)
         self.own = (
             features if self.is_frame else check_array(features, dtype=None, ensure_all_finite="allow-nan")
         )
-        validate_data(estimator, self.own, reset=first, skip_check_array=True)
         if self.is_frame:
-            frame = nw.from_native(self.own, eager_only=True)
+            frame = _framed(self.own)
             self.names = list(frame.columns)
             self.rows = len(frame)
-        else:
+        validate_data(estimator, self.own, reset=first, skip_check_array=True)
+        if not self.is_frame:
             self.names = [f"x{place}" for place in range(self.own.shape[1])]
             self.rows = self.own.shape[0]
         if not self.rows:
@@ -44,8 +49,7 @@ class Given:
     def columns(self, names: Sequence[str]) -> pl.DataFrame:
         """Return some columns, as they are read."""
         if self.is_frame:
-            frame: pl.DataFrame = nw.from_native(self.own, eager_only=True).select(list(names)).to_polars()
-            return frame
+            return polars_from(_framed(self.own).select(list(names)).to_native())
         places = [self.names.index(name) for name in names]
         return pl.DataFrame(
             [_series(name, self.own[:, place]) for name, place in zip(names, places, strict=True)]
@@ -72,6 +76,17 @@ class Given:
         return self.own.loc[:, list(published)].assign(
             **{name: made[name] for name in published if name in made}
         )
+
+
+def _framed(features: Features) -> nw.DataFrame[Any]:
+    """Return a frame as narwhals sees it; refuse one whose columns have no names of their own."""
+    names = list(features.columns)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError(
+            f"The columns of a frame must have different texts for names. Got {', '.join(map(repr, names[:8]))} instead. Rename them, "
+            "such as by frame.columns = [f'x{i}' for i in range(frame.shape[1])]."
+        )
+    return nw.from_native(features, eager_only=True)
 
 
 def _series(name: str, values: Any) -> pl.Series:

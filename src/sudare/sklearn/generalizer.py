@@ -36,7 +36,8 @@ class Generalizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     else it is refused. What is handed to somebody should be a release instead (`sd.apply(generalizer.plan_, ...)`): its rows are put in
     another order, and everything is counted again.
 
-    `plan_` holds the values of the table that it was learned from, and a pickle of this transformer holds the plan: both stay with the holder.
+    `plan_` holds the values of the table that it was learned from, with `minimal` every combination of them, and a pickle of this transformer holds the
+    plan: both stay with the holder.
     Give a saved `plan`, and fitting only looks whether it suits the columns.
 
     >>> import pandas as pd, sudare as sd

@@ -236,15 +236,15 @@ def _remove(partial: Path) -> None:
         warnings.warn(f"Could not remove {partial}. It is not needed: remove it yourself.", stacklevel=3)
 
 
-def write_file(path: Path, text: str, *, private: bool = False) -> None:
-    """Write one text file that appears under its name whole, or not at all; it replaces an old one.
+def write_file(path: Path, content: str | bytes, *, private: bool = False) -> None:
+    """Write one file that appears under its name whole, or not at all; it replaces an old one.
 
     Only its owner can read one that is `private`.
     """
     partial = path.with_name(f".{path.name}.partial-{secrets.token_hex(4)}")
     try:
         partial.touch(mode=0o600 if private else 0o666)
-        partial.write_text(text, encoding="utf-8")
+        partial.write_bytes(content.encode() if isinstance(content, str) else content)
         _sync_file(partial)
         partial.replace(path)
         _sync_folder(path.parent)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Literal, get_args
+import re
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,14 +18,15 @@ from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError, ParameterError
 from sudare.plans.one_by_one import RowPlan, row_plan
 from sudare.plans.plan import Plan
-from sudare.plans.sql import MATCHED, SOURCE, Lookup, lookup
-from sudare.plans.sql_words import Word, column, compared, every, name, query, word
-from sudare.plans.sql_words import table as named
+from sudare.plans.sql import LABELLED, SOURCE, lookup_of, number_of
+from sudare.plans.sql_dialects import DIALECTS, WRITTEN_FOR, Dialect, DialectName
+from sudare.plans.sql_lists import ELSEWHERE, LOADED, TEXT, Listed, as_table, compared, read_from
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement, one_of
+from sudare.tables.atomic import write_file
 from sudare.tables.attribute import Attribute, Role, Type
-from sudare.tables.given import kind_given
+from sudare.tables.given import kind_given, path_given
 from sudare.tables.schema import Schema, schema_given
 from sudare.tables.text import listed, shown, texts_of
 from sudare.tables.types import declared_values, lists_values
@@ -30,27 +34,28 @@ from sudare.verbs.apply import Unseen
 from sudare.verbs.true_labels import refuse_false_labels
 from sudare.verification.columns import refuse_columns
 
-Dialect = Literal["duckdb", "postgres", "spark", "bigquery", "snowflake"]
-DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
-LABELLED = "sudare_labelled"
-
 
 def sql(
     plan: Plan,
     schema: Schema,
     *,
     table: str = "people",
-    dialect: Dialect = "duckdb",
+    dialect: DialectName = "duckdb",
     unseen: Unseen = "refuse",
+    lookup: str | Path | None = None,
 ) -> str:
     """Write a plan of generalization as a SELECT that publishes the rows of a table, in the dialect of a warehouse.
 
     What comes out is recounted by the statement itself, and comes out whole or not at all: there are no rows where a requirement of the plan does
     not hold on them, where a value is not what the schema declares, or, with unseen="refuse", where the plan does not cover a row; with "suppress",
     such rows are left out. A row is looked up alone, and a value that the plan does not know is not covered, though `apply` may find a place for it
-    between others. Rows stand in the order of what is published. No statement tells the ledger, or makes a certificate: let `verify` do so on what comes out.
+    between others. Rows stand in the order of what is published: of an attribute that the plan is about, what the plan has, in the type that the schema
+    says, and else as text. The table must give the same rows each time that it is read, as a view that draws some at random does not. No statement tells the ledger, or makes a certificate: let `verify` do so on what comes out.
 
-    The statement holds the plan, which tells about the table that it was learned from: it stays with you.
+    With `lookup`, a Parquet file, the plan's lists go there, and the statement stays small: it reads them from the table of the file's name beside
+    `table`, into which the file is loaded. If that has not each row of it once, nothing comes out.
+
+    The statement, like such a file, holds the plan, which tells about the table that it was learned from: both stay with you.
 
     >>> import polars as pl, sudare as sd
     >>> people = pl.DataFrame({"age": [20, 25, 31, 38], "ill": ["a", "b", "a", "b"]})
@@ -69,101 +74,136 @@ def sql(
     kind_given(table, str, "table", "sql", "the name of a table, such as 'people' or 'clinic.people'")
     one_of(dialect, "dialect", "sql", DIALECTS)
     one_of(unseen, "unseen", "sql", ("refuse", "suppress"))
-    own = row_plan(plan)
+    if lookup is not None:
+        path_given(lookup, "lookup", "sql")
+    own, of = row_plan(plan), WRITTEN_FOR[dialect]
     _refuse_what_sql_cannot(own, schema)
     _refuse_false_labels(own, schema)
     published = [one for one in schema.attributes if schema[one].treated_as != Role.identifier]
-    _refuse_names(published, dialect)
     stored = {one: f"column_{i}" for i, one in enumerate(published)}
-    found = lookup(own, schema, stored)
-    parts = [
-        query(SOURCE, _source(table, dialect, stored)),
-        *found.parts,
-        query(LABELLED, _labelled(found, stored)),
-    ]
-    conditions = _conditions(own, schema, stored, unseen)
-    statement = (
-        exp.select(*(exp.alias_(column(short, LABELLED), one, quoted=True) for one, short in stored.items()))
-        .from_(named(LABELLED))
-        .where(every(conditions), copy=False)
-        .order_by(*(column(short, LABELLED) for short in stored.values()), copy=False)
-    )
-    statement.set("with_", exp.With(expressions=parts))
-    return statement.sql(dialect=dialect, pretty=True, copy=False)
+    rows = _table(table, dialect)
+    found = lookup_of(own, schema, stored, of)
+    declared, conditions = _conditions(own, schema, stored, unseen, of)
+    lists = [*declared, *found.lists]
+    source = ", ".join(f"stored.{of.named(one)} AS {short}" for one, short in stored.items())
+    queries = {SOURCE: f"SELECT {source} FROM {rows} AS stored"}
+    if lookup is None:
+        queries |= {one.name: one.inline(of) for one in lists}
+    else:
+        loaded = as_table(lists)
+        queries[LOADED], complete = read_from(_table(table, dialect, Path(lookup).stem), loaded)
+        queries |= {one.name: one.loaded(of) for one in lists}
+        conditions += complete
+    queries |= found.queries
+    statement = _statement(queries, conditions, stored, own, of)
+    if of.most_bytes and len(statement.encode()) > of.most_bytes:
+        raise ParameterError(
+            f"The statement has {len(statement.encode()):,} bytes, and {dialect} takes {of.most_bytes:,}. {ELSEWHERE if lookup is None else ''}"
+        )
+    if lookup is not None:
+        held = BytesIO()
+        loaded.write_parquet(held)
+        write_file(Path(lookup), held.getvalue(), private=True)
+    return statement
 
 
-def _source(table: str, dialect: Dialect, stored: dict[str, str]) -> exp.Select:
-    """Select the columns that are published, under short names of our own."""
+def _table(given: str, dialect: DialectName, instead: str | None = None) -> str:
+    """Return the name of a table as it was given, or that of another one beside it."""
     try:
-        asked = sqlglot.parse_one(table, into=exp.Table, dialect=dialect)
+        asked = sqlglot.parse_one(given, into=exp.Table, dialect=dialect)
     except sqlglot.errors.SqlglotError:
         asked = None
     if not isinstance(asked, exp.Table) or any(not isinstance(part, exp.Identifier) for part in asked.parts):
         raise ParameterError(
             f"The 'table' parameter of sql must be the name of a table in {dialect}, such as clinic.people; other signs are quoted in it. "
-            f"Got {shown(table)} instead."
+            f"Got {shown(given)} instead."
         )
-    rows = exp.Table(**{part: asked.args.get(part) for part in ("this", "db", "catalog")})
-    rows.set("alias", exp.TableAlias(this=name("stored")))
-    return exp.select(
-        *(exp.alias_(column(one, "stored"), short, quoted=True) for one, short in stored.items())
-    ).from_(rows)
+    parts = {part: asked.args.get(part) for part in ("this", "db", "catalog")}
+    if instead is not None:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", instead):
+            raise ParameterError(
+                f"The 'lookup' parameter of sql must be a file whose name is that of a table: letters, digits and _. Got {shown(instead)} instead."
+            )
+        parts["this"] = exp.to_identifier(instead)
+    return exp.Table(**parts).sql(dialect=dialect)
 
 
-def _labelled(found: Lookup, stored: dict[str, str]) -> exp.Select:
-    """Select what is published of every row that is covered."""
-    return found.placed.select(
-        *(
-            exp.alias_(found.labels.get(one, column(short, MATCHED)), short, quoted=True)
-            for one, short in stored.items()
-        ),
-        copy=False,
+def _statement(
+    queries: Mapping[str, str], conditions: list[str], stored: Mapping[str, str], plan: RowPlan, of: Dialect
+) -> str:
+    """Put queries and conditions together; of rows that a database takes for equal, their texts decide on the order."""
+    several = {SOURCE, LABELLED, LOADED}
+    parts = ",\n".join(
+        f"{name} AS {of.materialized if name in several else ''}(\n{query})"
+        for name, query in queries.items()
+    )
+    names = ", ".join(f"{short} AS {of.named(one)}" for one, short in stored.items())
+    order = [number_of(short) if one in plan.trees else short for one, short in stored.items()]
+    order += [of.same(short) for one, short in stored.items() if one not in plan.trees]
+    return "\n".join(
+        [
+            f"WITH {parts}",
+            f"SELECT {names} FROM {LABELLED}",
+            "WHERE " + "\nAND ".join(conditions),
+            f"ORDER BY {', '.join(order)}",
+        ]
     )
 
 
 # -- What must hold ------------------------------------------------------------------------------------
 
 
-def _conditions(plan: RowPlan, schema: Schema, stored: dict[str, str], unseen: Unseen) -> list[Word]:
-    """Return what must hold of what comes out, or nothing does."""
-    conditions: list[Word] = [exp.not_(exp.Exists(this=_broken(plan, schema, stored)))]
-    wrong = [
-        _undeclared(one, schema, column(short, SOURCE), passed=one not in plan.trees)
-        for one, short in stored.items()
-    ]
-    if some := [own for own in wrong if own is not None]:
-        conditions.append(
-            exp.not_(exp.Exists(this=exp.select("1").from_(named(SOURCE)).where(exp.or_(*some))))
-        )
+def _conditions(
+    plan: RowPlan, schema: Schema, stored: dict[str, str], unseen: Unseen, of: Dialect
+) -> tuple[list[Listed], list[str]]:
+    """Return what must hold of what comes out, or nothing does, and the values that it needs."""
+    conditions = [f"NOT EXISTS ({_broken(plan, schema, stored)})"]
+    lists: list[Listed] = []
+    for one, short in stored.items():
+        if schema.missing == "refuse":
+            conditions.append(f"NOT EXISTS (SELECT 1 FROM {SOURCE} WHERE {short} IS NULL)")
+        if one in plan.trees:
+            continue  # what the plan has no value for is not covered
+        if lists_values(schema[one]):
+            values, kind = compared(one, schema[one], texts_of(declared_values(one, schema[one])))
+            here = f"declared_{short}"
+            lists.append(Listed(here, {}, values, kind))
+            conditions.append(
+                f"NOT EXISTS (SELECT 1 FROM {SOURCE} AS s LEFT JOIN {here} ON {of.equal(f's.{short}', f'{here}.{TEXT}', kind)} "
+                f"WHERE s.{short} IS NOT NULL AND {here}.{TEXT} IS NULL)"
+            )
+        elif schema[one].bounds is not None:
+            conditions.append(f"NOT EXISTS (SELECT 1 FROM {SOURCE} WHERE {_outside(one, schema, short, of)})")
     if unseen == "refuse":
-        conditions.append(exp.EQ(this=_rows_of(SOURCE), expression=_rows_of(LABELLED)))
-    return conditions
+        conditions.append(f"(SELECT COUNT(*) FROM {SOURCE}) = (SELECT COUNT(*) FROM {LABELLED})")
+    return lists, conditions
 
 
-def _rows_of(relation: str) -> Word:
-    return exp.select("COUNT(*)").from_(named(relation)).subquery()
+def _outside(one: str, schema: Schema, short: str, of: Dialect) -> str:
+    attribute = _typed(schema[one])
+    assert attribute.bounds is not None
+    ends = [compared(one, attribute, [str(end)]) for end in attribute.bounds]
+    low, high = (of.cast(f"'{own}'", kind) for (own,), kind in ends)
+    return f"{short} IS NOT NULL AND NOT ({short} BETWEEN {low} AND {high})"
 
 
-def _broken(plan: RowPlan, schema: Schema, stored: dict[str, str]) -> exp.Select:
+def _broken(plan: RowPlan, schema: Schema, stored: dict[str, str]) -> str:
     """Select the blocks, as they are seen in what comes out, that lack what is required."""
-    quasi = [column(stored[one], LABELLED) for one in plan.trees]
-    fewer = [
-        exp.LT(this=_measured(one, schema, stored), expression=word(_least(one))) for one in plan.requirements
-    ]
-    return exp.select("1").from_(named(LABELLED)).group_by(*quasi).having(exp.or_(*fewer))
+    blocks = ", ".join(number_of(stored[one]) for one in plan.trees)
+    fewer = [f"{_measured(one, schema, stored)} < {_least(one)}" for one in plan.requirements]
+    return f"SELECT 1 FROM {LABELLED} GROUP BY {blocks} HAVING {' OR '.join(fewer)}"
 
 
 def _least(requirement: BlockRequirement) -> int:
     return requirement.k if isinstance(requirement, KAnonymity) else int(requirement.l)  # type: ignore[attr-defined]
 
 
-def _measured(requirement: BlockRequirement, schema: Schema, stored: dict[str, str]) -> Word:
+def _measured(requirement: BlockRequirement, schema: Schema, stored: dict[str, str]) -> str:
     """Count the rows of a block, or its sensitive values; a missing one is a value, too."""
     if isinstance(requirement, KAnonymity):
-        return exp.Count(this=exp.Star())
-    value = column(stored[_sensitive(requirement, schema)], LABELLED)
-    missing = exp.Case().when(exp.Is(this=value.copy(), expression=exp.null()), word(1)).else_(word(0))
-    return exp.Add(this=exp.Count(this=exp.Distinct(expressions=[value])), expression=exp.Max(this=missing))
+        return "COUNT(*)"
+    value = stored[_sensitive(requirement, schema)]
+    return f"COUNT(DISTINCT {value}) + MAX(CASE WHEN {value} IS NULL THEN 1 ELSE 0 END)"
 
 
 def _sensitive(requirement: BlockRequirement, schema: Schema) -> str:
@@ -177,20 +217,6 @@ def _sensitive(requirement: BlockRequirement, schema: Schema) -> str:
             f"{requirement} is about one sensitive attribute, and the schema has {listed(names) or 'none'}."
         )
     return names[0]
-
-
-def _undeclared(of: str, schema: Schema, value: Word, *, passed: bool) -> Word | None:
-    """Return when a value is not what the schema declares; of those that are looked up, only whether it is missing."""
-    attribute = schema[of]
-    missing = exp.Is(this=value.copy(), expression=exp.null())
-    wrong: list[Word] = [missing] if schema.missing == "refuse" else []
-    if passed and lists_values(attribute):
-        values, seen = compared(of, attribute, texts_of(declared_values(of, attribute)), value)
-        wrong.append(exp.and_(exp.not_(missing), exp.not_(exp.In(this=seen, expressions=values))))
-    elif passed and attribute.bounds is not None:
-        (low, high), seen = compared(of, _typed(attribute), [str(end) for end in attribute.bounds], value)
-        wrong.append(exp.and_(exp.not_(missing), exp.not_(exp.Between(this=seen, low=low, high=high))))
-    return exp.or_(*wrong) if wrong else None
 
 
 def _typed(attribute: Attribute) -> Attribute:
@@ -242,17 +268,6 @@ def _refuse_what_sql_cannot(plan: RowPlan, schema: Schema) -> None:
             )
 
 
-def _refuse_names(published: list[str], dialect: Dialect) -> None:
-    """Refuse names that a database cannot quote; names that look alike were refused before."""
-    for one in published:
-        if (
-            "\0" in one
-            or (dialect == "bigquery" and set(one) & set("`\\"))
-            or (dialect == "spark" and "${" in one)
-        ):
-            raise InputError(f"{dialect} has no column with the name {shown(one)}.")
-
-
 def _refuse_false_labels(plan: RowPlan, schema: Schema) -> None:
     """Refuse a plan that publishes a label that is not true of a value by the schema: its file may be anybody's."""
     leaves = {one: list(tree.leaves) for one, tree in plan.trees.items()}
@@ -271,9 +286,9 @@ def _refuse_false_labels(plan: RowPlan, schema: Schema) -> None:
             for level in levels
             for label in np.array(tree.labels[level], dtype=object)[tree.codes[level]]
         ]
-        distinct = list(dict.fromkeys(labels))
-        place = np.array([distinct.index(label) for label in labels], dtype=np.int64)
-        published = {one: Labels(pl.Series(distinct, dtype=pl.String), place)}
+        places = {label: at for at, label in enumerate(dict.fromkeys(labels))}
+        place = np.array([places[label] for label in labels], dtype=np.int64)
+        published = {one: Labels(pl.Series(list(places), dtype=pl.String), place)}
         refuse_false_labels(table, Rewriting((one,), codes[:, None], published))
 
 
