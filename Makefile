@@ -44,7 +44,7 @@ wheel: .venv/core
 
 # The site, in build/site: without a warning, or not at all.
 docs: .venv/docs
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 format: .venv/dev
 	$(BIN)/ruff format .

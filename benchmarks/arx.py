@@ -1,4 +1,4 @@
-"""ARX's local recoding beside ours, in the same run: `SUDARE_ARX=arx.jar python -m benchmarks.arx`.
+"""ARX's local recoding beside ours, in the same run: `SUDARE_ARX=arx.jar python -m benchmarks.arx`; with --page on Adult, for docs/comparison.md.
 
 SUDARE_ARX is a Java class path that has ARX; without it nothing is said of ARX. Its clock runs from rows in its memory to rows that
 are published, in a machine that is warm; so does ours.
@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ import polars as pl
 
 import sudare as sd
 from benchmarks.common import QUASI, SENSITIVE, adult_table, published, show
+from papers.page import Grid, rewrite
 from sudare.generalization.efforts import Effort
 from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.problem import Problem, with_hierarchies
@@ -27,6 +29,8 @@ from sudare.privacy.requirement import BlockRequirement
 from sudare.utility.distortion import distortion
 
 DRIVER = Path(__file__).parent / "Arx.java"
+PAGE = Path(__file__).parent.parent / "docs" / "comparison.md"
+TITLE, HEADERS = "Local recoding: distortion", ["table", "by", "DIS", "least block", "seconds"]
 METRICS = ("loss", "precision")
 MONTHS = 12
 MANY = 100_000  # choices of levels
@@ -41,10 +45,14 @@ class Case(NamedTuple):
     """Shares of the records that ARX recodes at a time; 0: one record."""
 
 
-def main(quick: bool = False) -> None:
+def main(quick: bool = False, page: bool = False) -> None:
     arx = os.environ.get("SUDARE_ARX")
-    lines = [line for case in _cases(quick) for line in _measured(case, arx)]
-    show("Local recoding: distortion and time", ["table", "by", "DIS", "least block", "seconds"], lines)
+    cases = takewhile(lambda case: case.words.startswith("Adult") or not page, _cases(quick))
+    grid = Grid(TITLE, HEADERS, [line for case in cases for line in _measured(case, arx)])
+    show(*grid)
+    if page and arx:
+        without_seconds = Grid(TITLE, HEADERS[:-1], [line[:-1] for line in grid.lines])
+        rewrite(PAGE, [without_seconds.markdown()])
 
 
 def _cases(quick: bool) -> Iterator[Case]:
@@ -168,4 +176,4 @@ def _distortion(original: pl.DataFrame, output: pl.DataFrame, problem: Problem) 
 
 
 if __name__ == "__main__":
-    main(quick="--quick" in sys.argv)
+    main(quick="--quick" in sys.argv, page="--page" in sys.argv)

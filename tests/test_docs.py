@@ -12,7 +12,10 @@ import sudare as sd
 from sudare.cli.app import app
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ALL_PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    page for page in ALL_PAGES if page.parent.name != "tutorials"
+]  # whose blocks are one walk, in test_site.py
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -58,7 +61,46 @@ def test_commands_in_the_docs_exist() -> None:
     assert shown <= set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+FIGURE = re.compile(r"(?<![\w.,])\d[\d,.]*\d%?|(?<![\w.,])\d%?")
+
+
+def quoted(page: Path) -> list[tuple[list[str], Path]]:
+    """Return the figures of every row of tables that say where they are from, with that page."""
+    found = []
+    for table in re.findall(
+        r"(?m)^\|.*\| figure \| from \|\n\|[-| :]+\|\n((?:\|.*\n)+)", page.read_text(encoding="utf-8")
+    ):
+        for row in table.splitlines():
+            *_, figures, source = row.strip("| ").split(" | ")
+            link = re.search(r"\]\(([^)#]+)", source)
+            assert link is not None, row
+            found.append((FIGURE.findall(figures), (page.parent / link[1]).resolve()))
+    return found
+
+
+QUOTED = [(page, figures, source) for page in ALL_PAGES for figures, source in quoted(page)]
+
+
+@pytest.mark.parametrize(("page", "figures", "source"), QUOTED)
+def test_figures_are_those_of_the_page_that_measured_them(
+    page: Path, figures: list[str], source: Path
+) -> None:
+    assert figures, page
+    there = set(FIGURE.findall(source.read_text(encoding="utf-8")))
+    assert set(figures) <= there, (page.name, source.name)
+
+
+def test_a_figure_that_was_not_measured_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "measured.md").write_text("It took 1,234.5 s and 17%.\n")
+    (tmp_path / "page.md").write_text(
+        "| what | figure | from |\n| --- | --- | --- |\n| a | 1,234.6 s, 17% | [it](measured.md) |\n"
+    )
+    ((figures, source),) = quoted(tmp_path / "page.md")
+    assert figures == ["1,234.6", "17%"]
+    assert set(figures) - set(FIGURE.findall(source.read_text())) == {"1,234.6"}
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target

@@ -34,6 +34,7 @@ def test_people_of_two_hospitals_are_pinned_down(method: str) -> None:
     assert composed.together.candidates.get(0, 0) == 0  # everybody is in both
     assert learned.share == composed.together.share > 0.02
     assert f"({learned.share:.1%}) are left with one value by all releases together" in str(learned)
+    assert str(learned).endswith("; 0.0% by 'one' alone, 0.0% by 'two' alone.")
 
 
 def test_one_release_is_no_composition() -> None:

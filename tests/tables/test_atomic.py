@@ -413,3 +413,10 @@ def test_killed_at_every_step(scenario: str, tmp_path: Path) -> None:
 
 if __name__ == "__main__":
     print(json.dumps(states_after_kills(Path(sys.argv[1]), sys.argv[2])))
+
+
+def test_a_relative_path_is_one_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("partial").write_text("whole")
+    atomic.move(Path("partial"), Path("file"))
+    assert (tmp_path / "file").read_text() == "whole"

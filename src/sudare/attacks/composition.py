@@ -15,7 +15,6 @@ from sudare.attacks.published import Output, people_of
 from sudare.errors import InputError
 from sudare.tables.notebook import ShownFigures
 from sudare.tables.schema import Schema
-from sudare.tables.text import listed
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Composition(ShownFigures):
         return "\n".join(
             f"{name}: of {self.known:,} people, {composed.together.given_away:,} ({composed.together.share:.1%}) are left "
             f"with one value by all releases together; "
-            + listed([f"{left.share:.1%} by '{release}' alone" for release, left in composed.alone.items()])
+            + ", ".join(f"{left.share:.1%} by '{release}' alone" for release, left in composed.alone.items())
             + "."
             for name, composed in self.by_attribute.items()
         )

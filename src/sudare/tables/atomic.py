@@ -199,8 +199,9 @@ def _rename(old: Path, new: Path, flag: Mapping[str, int]) -> bool:
         call = getattr(ctypes.CDLL(None, use_errno=True), _CALL[sys.platform])
     except AttributeError:  # a C library older than the call
         return False
-    # The -1 stand for the folders that relative paths would start from; ours are absolute.
-    failed = call(-1, os.fsencode(old), -1, os.fsencode(new), ctypes.c_uint(flag[sys.platform]))
+    # The -1 stand for the folders that relative paths would start from.
+    paths = os.fsencode(old.absolute()), os.fsencode(new.absolute())
+    failed = call(-1, paths[0], -1, paths[1], ctypes.c_uint(flag[sys.platform]))
     if not failed:
         return True
     code = ctypes.get_errno()
