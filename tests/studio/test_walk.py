@@ -145,6 +145,32 @@ def test_what_cannot_be_is_said_where_it_was_asked(
     assert words in page.text
 
 
+def test_levels_are_shown_before_the_column_is_saved(walked: Visitor) -> None:
+    before = walked.project.schema_stamp()
+    page = walked.post("column/1/levels", {"kind": "intervals", "width": "25", "fanout": "2"}).text
+    assert "[25, 50)" in page
+    assert "[0, 50)" in page
+    assert "level 2" in page
+    wrong = walked.post("column/1/levels", {"kind": "intervals", "width": "25", "fanout": "1"}).text
+    assert "must be from 2" in wrong
+    assert 'role="alert"' in wrong
+    assert walked.project.schema_stamp() == before
+
+
+def test_a_hierarchy_that_does_not_know_a_value_is_refused(walked: Visitor) -> None:
+    before = walked.project.schema_stamp()
+    page = walked.post("column/3", {"kind": "tree", "arx": "Capital;inland;*\n"})
+    assert page.status_code == 422
+    assert "has no" in page.text or "not in" in page.text
+    assert walked.project.schema_stamp() == before
+
+
+def test_a_hierarchy_is_written_as_arx_reads_it(walked: Visitor) -> None:
+    rows = walked.get("column/3/arx").text.splitlines()
+    assert all(row.split(";")[-1] == "*" for row in rows)
+    assert len(rows) == walked.project.found("read")["columns"]["region"]["distinct"]  # type: ignore[index]
+
+
 def test_nothing_is_lost_when_the_studio_starts_again(walked: Visitor) -> None:
     other = Visitor(walked.home)
     try:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.responses import FileResponse, Response
 
+from sudare.progress_shown import amount
 from sudare.reports.page import Script
 from sudare.studio import code, jobs
 from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, now
-from sudare.studio.visit import MissingPageError, Visit, answer, job_in_words
+from sudare.studio.texts import catalogue
+from sudare.studio.visit import MissingPageError, Visit, answer
+from sudare.studio.work import Job
 
 PAGES = {"report": REPORT, "analysts": ANALYSTS, "assessment": ASSESSMENT}
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox"
@@ -57,7 +62,24 @@ def job(visit: Visit) -> Response:
     current = visit.worker.job
     if current is None:
         return answer({"state": "none", "at": now()})
-    return answer(current.told() | {"problem": job_in_words(visit, current)})
+    return answer({"state": current.state, "part": None, **_how_far(visit, current)})
+
+
+def _how_far(visit: Visit, current: Job) -> dict[str, Any]:
+    """Say what is being done, how much of it is done, and how long it has taken and will take."""
+    told = {"passed": visit.time(current.passed), "words": _doing(visit, current), "left": ""}
+    step = current.step
+    if step is None:
+        return told
+    done = visit.translated(amount(step.done, step.total, step.unit))
+    text = f"{told['words']}: {visit.translated(step.text)}, {done}"
+    left = "" if step.left is None else visit.said("job.left", time=visit.time(step.left))
+    return told | {"part": step.part, "words": text, "left": left}
+
+
+def _doing(visit: Visit, current: Job) -> str:
+    key = f"stage.{current.stage}"
+    return visit.said(key if key in catalogue() else f"job.{current.name}")
 
 
 def report(visit: Visit) -> Response:
