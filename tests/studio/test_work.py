@@ -6,6 +6,7 @@ import errno
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -67,6 +68,18 @@ def test_a_refusal_keeps_its_words(worker: Worker) -> None:
         "refused", ["from sudare.errors import InputError", "raise InputError('a is no b.')"], kind="once"
     )
     assert done(worker, refused) == {"kind": "refused", "type": "InputError", "text": "a is no b."}
+
+
+def test_no_module_of_the_folder_it_is_started_in_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "polars.py").write_text("raise SystemExit('a stranger was run')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    one = Worker()
+    try:
+        assert done(one, cell("any", ["import polars; assert polars.DataFrame"])) == {}
+    finally:
+        one.end()
 
 
 def test_what_is_printed_is_no_answer(worker: Worker) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -193,6 +194,10 @@ def _answered(show: Page, visit: Visit) -> Response:
         return visit.render("missing", status=404)
     except SudareError as error:
         return visit.render("refused", status=422, problem=str(error))
+    except Exception as error:  # nobody is left with an empty page
+        traceback.print_exception(error)
+        text = f"{type(error).__name__}: {error}"
+        return visit.render("refused", status=500, problem=visit.said("failed.unexpected", text=text))
 
 
 async def _form(request: Request) -> dict[str, list[str]] | None:

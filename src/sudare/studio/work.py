@@ -129,7 +129,12 @@ class Worker:
             self._process = None
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "sudare.studio.kernel"],
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "sudare.studio.kernel",
+                ],  # -P: no module of the folder it is started in
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
