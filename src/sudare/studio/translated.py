@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 MAX_LENGTH = 20_000  # of a text that is looked up
 MAX_DEPTH = 4
-JOINTS = {"\n": "\n", "; ": ";", ", but ": "。ただし、", " and ": "、"}
+JOINTS = {"\n": "\n", " + ": " + ", "; ": "。", ", but ": "。ただし、", " and ": "、"}
 """What joins messages, and by what it is replaced."""
 
 
@@ -76,15 +76,15 @@ def translated(text: str, language: str) -> str:
 
 @lru_cache(4096)
 def _found(text: str, language: str, depth: int) -> str | None:
-    for one in _known():
-        values = one.values(text)
-        if values is not None and (said := _filled(one, values, language, depth)) is not None:
-            return said
     for joint, by in JOINTS.items():
         if joint in text and depth < MAX_DEPTH:
             parts = list(_parts(text.split(joint), language, depth))
             if None not in parts:
                 return by.join(part for part in parts if part is not None)
+    for one in _known():
+        values = one.values(text)
+        if values is not None and (said := _filled(one, values, language, depth)) is not None:
+            return said
     return None
 
 
