@@ -62,7 +62,7 @@ def template(node: ast.expr) -> str | None:
     if isinstance(node, ast.JoinedStr):
         parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
         text, number = "", 0
-        for before, part in zip([""] + parts, parts, strict=False):
+        for before, part in zip(["", *parts], parts, strict=False):
             if part is not None:
                 text += str(part)
             elif before is not None:

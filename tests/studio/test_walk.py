@@ -191,3 +191,27 @@ def test_the_address_of_an_action_leads_to_its_page(walked: Visitor) -> None:
     refused = walked.post("/open", {"path": "/nowhere.csv"})
     assert "there is no such file" in refused.text
     assert 'name="back" value="/open"' in refused.text
+
+
+def test_what_tells_people_apart_is_counted(walked: Visitor) -> None:
+    found = walked.project.found("read")
+    assert found is not None
+    rows = pl.read_csv(walked.project.facts.source)
+    quasi = walked.project.schema().names("quasi")
+    for one in found["tells"]:
+        for columns, people in (
+            ([one["name"]], one["own"]),
+            ([name for name in quasi if name != one["name"]], one["without"]),
+        ):
+            assert people == rows.group_by(columns).len().filter(pl.col("len") == 1).height, one["name"]
+    assert "What tells people apart" in walked.get("risk").text
+
+
+def test_a_setting_that_was_tried_can_be_taken(walked: Visitor) -> None:
+    walked.post("preview", {"with-k": "1", "k": "13", "suppress": "0"})
+    assert (
+        "choose?tried=13-anonymity"
+        in walked.get("choose").text + walked.post("preview", {"with-k": "1", "k": "13"}).text
+    )
+    assert 'name="k" min="1" value="13"' in walked.get("choose?tried=13-anonymity").text
+    assert walked.get("choose?tried=<b>nothing").status_code == 200

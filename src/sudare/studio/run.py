@@ -15,6 +15,7 @@ from sudare.studio.visit import MissingPageError, Visit, answer
 from sudare.studio.work import Job
 
 PAGES = {"report": REPORT, "analysts": ANALYSTS, "assessment": ASSESSMENT}
+MANY = 0.1  # people whose value is known, of all: worth a word
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox"
 """Of a report in its frame: it holds its own style, loads nothing, runs nothing, and is of no origin."""
 
@@ -34,9 +35,15 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         problem,
         found=project.found("run"),
         current=project.is_current("run"),
-        choice=project.facts.choice,
+        known=_known(project.found("run")),
         asked=code.making(project.facts.choice, project.folder.parent / "releases.db")[-1],
     )
+
+
+def _known(found: dict[str, Any] | None) -> list[tuple[str, float]]:
+    """Name the sensitive attributes that many people's blocks give away."""
+    shares = (found or {}).get("after", {}).get("homogeneity", {})
+    return [(name, share) for name, share in shares.items() if share > MANY]
 
 
 def act(visit: Visit) -> Response:

@@ -33,6 +33,7 @@ from sudare.verification.findings import Verification
 MAX_SHOWN = 12  # values of a column that a page shows
 MAX_ANSWERS = 10_000
 MAX_LABELS = 500  # of an attribute that can be ticked
+MAX_TUPLES = 300_000  # that are counted anew without each column
 MAX_ROWS = 8  # rows of what is published
 SEED = 20090526  # of the sample: which rows it has does not matter, only that they stay the same
 
@@ -69,9 +70,22 @@ def read(names: Names, folder: str) -> dict[str, Any]:
     }
     if quasi:
         pieces = pl.concat([pl.Series(piece.weights) for piece in table.rows.pieces(quasi, quasi)])
-        sizes = block_sizes(pieces.to_numpy())
+        weights = pieces.to_numpy()
+        sizes = block_sizes(weights)
         found["risk"] = names["risk"].summary() | {"alone": sizes.alone, "by_size": sizes.by_size}
+        found["tells"] = told_apart(table, quasi, sizes.alone) if len(weights) <= MAX_TUPLES else []
     return found
+
+
+def told_apart(table: Table, quasi: list[str], alone: int) -> list[dict[str, Any]]:
+    """Say of each quasi column how many are alone by it, and by the others without it; what tells most apart first."""
+    counts, found = table.counts(quasi), []
+    for name in quasi:
+        others = [other for other in quasi if other != name]
+        without = int((counts.select(others).weights == 1).sum()) if others else 0
+        own = int((counts.select([name]).weights == 1).sum())
+        found.append({"name": name, "own": own, "without": without, "adds": alone - without})
+    return sorted(found, key=lambda one: -one["adds"])
 
 
 def described(table: Table, name: str) -> dict[str, Any]:
