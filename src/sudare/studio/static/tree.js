@@ -85,8 +85,14 @@ function movable(item, what, label) {
   item.addEventListener("dragstart", (event) => { dragged = what; event.stopPropagation(); event.dataTransfer.setData("text/plain", label); });
   const list = added(item, "select", "", { "aria-label": `${texts.move}: ${label}` });
   added(list, "option", `${texts.move} …`);
-  const places = groups().filter(([one]) => !(what.group && inside(one, what.group)));
-  for (const [, name] of places) added(list, "option", name);
+  let places = [];
+  const fill = () => { // only when it is wanted: every list has every group
+    if (list.length > 1) return;
+    places = groups().filter(([one]) => !(what.group && inside(one, what.group)));
+    for (const [, name] of places) added(list, "option", name);
+  };
+  list.addEventListener("focus", fill);
+  list.addEventListener("pointerdown", fill);
   list.addEventListener("change", (event) => {
     event.stopPropagation();
     if (list.selectedIndex > 0) move(what, places[list.selectedIndex - 1][0]);
