@@ -14,6 +14,7 @@ from rich.console import Console
 
 import sudare as sd
 from sudare import interruptible, progress, progress_shown
+from sudare.generalization import _kernels
 from sudare.tables import csv_files, parts, runs
 from tests.conformance import SCHEMA, people
 
@@ -136,3 +137,27 @@ def test_python_shows_progress_if_asked() -> None:
     assert progress._listener is not None
     sd.show_progress(False)
     assert progress._listener is None
+
+
+def test_kernels_that_take_long_are_told_in_percent(heard: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    done = [list(some) for some in progress.in_parts("Learning", 7, at_once=3)]
+    assert done == [[0, 1, 2], [3, 4, 5], [6]]
+    assert heard.steps == [["Learning", 100, 100, "%"]]
+
+
+def test_what_is_quick_is_not_told(heard: Heard) -> None:
+    assert len(list(progress.in_parts("Learning", 7, at_once=3))) == 3
+    assert heard.steps == []
+
+
+def test_learning_with_little_distortion_is_told(heard: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(_kernels, "SWEPT_AT_ONCE", 1)
+    table = sd.read(people(), SCHEMA)
+    at_once = sd.generalize(table, sd.KAnonymity(3), effort="normal")
+    told = [step for step in heard.steps if step[0] == "Learning"]
+    assert told
+    assert all(step[1] <= step[2] for step in told)
+    monkeypatch.undo()
+    assert sd.generalize(table, sd.KAnonymity(3), effort="normal").frame().equals(at_once.frame())

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from time import monotonic
 from typing import Protocol
+
+PATIENCE = 0.5  # seconds; what is done in parts and takes longer is shown
 
 
 class Step(Protocol):
@@ -42,6 +45,25 @@ def step(text: str, total: int, unit: str = "rows") -> Iterator[Step]:
         return
     with _listener.step(text, total, unit) as shown:
         yield shown
+
+
+def in_parts(text: str, total: int, *, at_once: int) -> Iterator[range]:
+    """Yield what a kernel is to do, some at a time: between two parts Ctrl-C is heard, and what takes long is reported.
+
+    >>> [list(some) for some in in_parts("Learning", 5, at_once=2)]
+    [[0, 1], [2, 3], [4]]
+    """
+    begun, shown, told = monotonic(), None, 0
+    with ExitStack() as steps:
+        for first in range(0, total, at_once):
+            end = min(first + at_once, total)
+            yield range(first, end)
+            if shown is None and monotonic() - begun > PATIENCE:
+                shown = steps.enter_context(step(text, total=100, unit="%"))
+            if shown is not None:
+                percent = 100 * end // total
+                shown.advance(percent - told)
+                told = percent
 
 
 @contextmanager

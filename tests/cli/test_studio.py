@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sudare.cli.studio import _opening
 from tests.cli.conftest import Run
 
 
@@ -38,3 +39,14 @@ def test_a_file_that_is_not_there(run: Run) -> None:
     refused = run("studio", "nowhere.csv", "--projects", "projects", "--no-browser")
     assert refused.code == 2
     assert "there is no such file" in refused.err
+
+
+def test_the_secret_is_not_on_the_command_line_of_a_browser(tmp_path: Path) -> None:
+    address = "http://127.0.0.1:1/?token=secret"
+    with _opening(address, tmp_path) as page:
+        (file,) = tmp_path.iterdir()
+        assert page == file.as_uri()
+        assert "token=" not in page
+        assert address in file.read_text("utf-8")
+        assert file.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == []

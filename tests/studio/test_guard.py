@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from sudare.studio import guard, start
 from sudare.studio.app import ACTIONS, PAGES, studio_app
+from sudare.studio.peers import is_anothers
 from tests.studio.conftest import HOST, TOKEN, Visitor
 
 
@@ -76,6 +81,58 @@ def test_files_of_nobody_are_not_served(visitor: Visitor) -> None:
         "/p/..%2f..%2fetc/roles",
     ):
         assert visitor.client.get(path).status_code == 404
+
+
+def test_a_page_of_this_machine_may_lead_in(tmp_path: Path) -> None:
+    """A browser that comes from a file would not send the cookie after a redirect; a page of the studio's own leads on."""
+    client = stranger(tmp_path / "home")
+    answer = client.get("/ledger", params={"token": TOKEN}, headers={"sec-fetch-site": "cross-site"})
+    assert (answer.status_code, answer.headers["refresh"]) == (200, "0; url=/ledger")
+    assert TOKEN not in answer.text + answer.headers["refresh"]
+    assert "samesite=strict" in answer.headers["set-cookie"].lower()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Only Linux says whose a connection is.")
+def test_another_user_of_this_machine_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = listening.getsockname()
+        with socket.create_connection(server) as client:
+            assert not is_anothers(client.getsockname(), server)
+            monkeypatch.setattr(os, "getuid", lambda: 2**31 - 7)
+            assert is_anothers(client.getsockname(), server)
+            assert not is_anothers(("testclient", 50000), server)
+
+
+def test_another_user_is_refused_even_with_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "is_anothers", lambda client, server: True)
+    answer = stranger(tmp_path / "home").get("/", params={"token": TOKEN})
+    assert answer.status_code == 403
+    assert "set-cookie" not in answer.headers
+
+
+def test_passwords_are_tried_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        tried.append(seconds)
+
+    monkeypatch.setattr(guard, "sleep", pause)
+    client = stranger(tmp_path / "home", password="a long password")
+    for wrong in ("x", "x" * 100_000):
+        answer = client.post("/enter", data={"password": wrong}, headers={"origin": f"http://{HOST}"})
+        assert answer.status_code == 403
+    assert tried == [guard.PAUSE] * 2
+
+
+def test_a_mistake_of_ours_is_said_in_words(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(home: Path) -> None:
+        raise ZeroDivisionError("no <b>reason</b>")
+
+    monkeypatch.setattr(start, "projects", broken)
+    answer = visitor.get("/")
+    assert answer.status_code == 500
+    assert "mistake of Sudare" in answer.text
+    assert "<b>reason" not in answer.text
 
 
 def test_a_password_is_asked_for(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ FAMILIES = {
     "effort": get_args(choices.Effort),
     "kind": ["none", *(kind for kinds in column.KINDS.values() for kind in kinds)],
     "job": ["draft", "read", "assess", "run", "write"],
+    "stage": ["draft", "table", "risk", "read", "assessment", "release", "attacks", "released", "writing"],
     "failed": ["stopped", "gone", "killed", "memory", "disk", "system", "unexpected", "restarted"],
     "attack": ["reidentification", "homogeneity", "background", "skewness"],
     "reached": ["largest", "marketer", "at_risk", "homogeneity", "background"],

@@ -145,6 +145,32 @@ def test_what_cannot_be_is_said_where_it_was_asked(
     assert words in page.text
 
 
+def test_levels_are_shown_before_the_column_is_saved(walked: Visitor) -> None:
+    before = walked.project.schema_stamp()
+    page = walked.post("column/1/levels", {"kind": "intervals", "width": "25", "fanout": "2"}).text
+    assert "[25, 50)" in page
+    assert "[0, 50)" in page
+    assert "level 2" in page
+    wrong = walked.post("column/1/levels", {"kind": "intervals", "width": "25", "fanout": "1"}).text
+    assert "must be from 2" in wrong
+    assert 'role="alert"' in wrong
+    assert walked.project.schema_stamp() == before
+
+
+def test_a_hierarchy_that_does_not_know_a_value_is_refused(walked: Visitor) -> None:
+    before = walked.project.schema_stamp()
+    page = walked.post("column/3", {"kind": "tree", "arx": "Capital;inland;*\n"})
+    assert page.status_code == 422
+    assert "has no" in page.text or "not in" in page.text
+    assert walked.project.schema_stamp() == before
+
+
+def test_a_hierarchy_is_written_as_arx_reads_it(walked: Visitor) -> None:
+    rows = walked.get("column/3/arx").text.splitlines()
+    assert all(row.split(";")[-1] == "*" for row in rows)
+    assert len(rows) == walked.project.found("read")["columns"]["region"]["distinct"]  # type: ignore[index]
+
+
 def test_nothing_is_lost_when_the_studio_starts_again(walked: Visitor) -> None:
     other = Visitor(walked.home)
     try:
@@ -165,3 +191,27 @@ def test_the_address_of_an_action_leads_to_its_page(walked: Visitor) -> None:
     refused = walked.post("/open", {"path": "/nowhere.csv"})
     assert "there is no such file" in refused.text
     assert 'name="back" value="/open"' in refused.text
+
+
+def test_what_tells_people_apart_is_counted(walked: Visitor) -> None:
+    found = walked.project.found("read")
+    assert found is not None
+    rows = pl.read_csv(walked.project.facts.source)
+    quasi = walked.project.schema().names("quasi")
+    for one in found["tells"]:
+        for columns, people in (
+            ([one["name"]], one["own"]),
+            ([name for name in quasi if name != one["name"]], one["without"]),
+        ):
+            assert people == rows.group_by(columns).len().filter(pl.col("len") == 1).height, one["name"]
+    assert "What tells people apart" in walked.get("risk").text
+
+
+def test_a_setting_that_was_tried_can_be_taken(walked: Visitor) -> None:
+    walked.post("preview", {"with-k": "1", "k": "13", "suppress": "0"})
+    assert (
+        "choose?tried=13-anonymity"
+        in walked.get("choose").text + walked.post("preview", {"with-k": "1", "k": "13"}).text
+    )
+    assert 'name="k" min="1" value="13"' in walked.get("choose?tried=13-anonymity").text
+    assert walked.get("choose?tried=<b>nothing").status_code == 200

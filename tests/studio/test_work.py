@@ -6,6 +6,8 @@ import errno
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -68,6 +70,18 @@ def test_a_refusal_keeps_its_words(worker: Worker) -> None:
     assert done(worker, refused) == {"kind": "refused", "type": "InputError", "text": "a is no b."}
 
 
+def test_no_module_of_the_folder_it_is_started_in_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "polars.py").write_text("raise SystemExit('a stranger was run')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    one = Worker()
+    try:
+        assert done(one, cell("any", ["import polars; assert polars.DataFrame"])) == {}
+    finally:
+        one.end()
+
+
 def test_what_is_printed_is_no_answer(worker: Worker) -> None:
     assert done(worker, cell("printing", ["print('{\"found\": 7}')"], kind="once")) == {}
 
@@ -82,9 +96,9 @@ def test_steps_are_heard_and_work_is_stopped(worker: Worker) -> None:
     job = worker.start("endless", [cell("endless", lines, kind="once")], "nothing", {})
     assert job is not None
     assert worker.start("other", [], "nothing", {}) is None
-    while not (job.steps and job.steps[0].done):
+    while not (job.step and job.step.done):
         assert not job.ended.wait(0.02)
-    assert job.told()["steps"][0]["text"] == "Counting"
+    assert (job.stage, job.step.text) == ("endless", "Counting")
     worker.stop()
     assert job.ended.wait(30)
     assert job.error is not None
@@ -119,10 +133,28 @@ def test_errors_are_told_apart(error: BaseException, kind: str) -> None:
 
 
 def test_time_left() -> None:
-    half = Step("Writing", 100, "rows", begun=-1e9, done=50)
-    assert half.told()["part"] == 0.5
-    assert half.told()["left"]
-    assert Step("Writing", 0, "rows", begun=0.0).told()["part"] == 0.0
+    half = Step("Writing", 100, "rows", begun=monotonic() - 60, done=75)
+    assert half.part == 0.75
+    assert half.left == pytest.approx(20, rel=0.1)
+    assert Step("Writing", 0, "rows", begun=0.0).part == 0.0
+    assert Step("Writing", 100, "rows", begun=monotonic(), done=50).left is None  # too early to say
+
+
+def test_steps_within_steps_are_told_apart(worker: Worker) -> None:
+    lines = [
+        "import time",
+        "from sudare.progress import step",
+        "with step('Outer', total=10) as outer, step('Inner', total=10) as inner:",
+        "    outer.advance(3); time.sleep(0.3); inner.advance(5); time.sleep(0.3)",
+        "    while True: time.sleep(0.01)",
+    ]
+    job = worker.start("both", [cell("both", lines, kind="once")], "nothing", {})
+    assert job is not None
+    while len(job.steps) < 2 or not all(step.done for step in job.steps.values()):
+        assert not job.ended.wait(0.02)
+    assert [(step.text, step.done) for step in job.steps.values()] == [("Outer", 3), ("Inner", 5)]
+    worker.stop()
+    assert job.ended.wait(30)
 
 
 def test_the_process_ends_with_the_studio(worker: Worker) -> None:

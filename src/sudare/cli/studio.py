@@ -5,6 +5,9 @@ from __future__ import annotations
 import secrets
 import socket
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
 from pathlib import Path
 from threading import Timer
 from types import FrameType
@@ -47,7 +50,11 @@ def studio(
         ),
     ] = None,
     password: Annotated[
-        str | None, typer.Option(help="The password that --host needs.", envvar="SUDARE_STUDIO_PASSWORD")
+        str | None,
+        typer.Option(
+            help="The password that --host needs; other users see what stands on a command line.",
+            envvar="SUDARE_STUDIO_PASSWORD",
+        ),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
 ) -> None:
@@ -64,9 +71,23 @@ def studio(
         load_extra(module, "The studio", "studio")
     with _listening(host or HERE, port) as listening:
         app, address = _prepared(source, projects.expanduser().absolute(), host, listening, password)
-        if browser:
-            Timer(0.5, webbrowser.open, [address]).start()
-        _served(app, listening)
+        with _opening(address, projects.expanduser().absolute()) as page:
+            if browser:
+                Timer(0.5, webbrowser.open, [page]).start()
+            _served(app, listening)
+
+
+@contextmanager
+def _opening(address: str, home: Path) -> Iterator[str]:
+    """Name a page that leads to an address: every user of a machine sees with which address a browser is started."""
+    from sudare.studio.project import touched
+
+    file = touched(home / f"open-{secrets.token_hex(4)}.html")
+    file.write_text(f'<meta http-equiv="refresh" content="0; url={escape(address)}">', "utf-8")
+    try:
+        yield file.as_uri()
+    finally:
+        file.unlink(missing_ok=True)
 
 
 def _prepared(

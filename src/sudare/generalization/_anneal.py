@@ -8,15 +8,18 @@ import numpy as np
 
 from sudare.generalization._blocks import Given
 from sudare.generalization._grow import nearest_units
+from sudare.generalization._kernels import LEARNING
 from sudare.generalization._members import MAX_MEMBERS, NOBODY, Members, gather, may_trade, price_with, trade
 from sudare.kernels import below, kernel, seeded, share, step
 from sudare.lent import lent
+from sudare.progress import in_parts
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Units
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
+ANNEALED_AT_ONCE = 500_000  # steps: a part of a second
 ROUNDING = 1 - 1e-5  # of sums in single precision, in any order
 
 
@@ -40,7 +43,15 @@ def anneal(
     given = Given.of(units)
     members = Members.room_for(given, block_of, blocks)
     nearest, _ = nearest_units(units, neighbours, by_value)
-    _anneal(limits, given, members, nearest, steps, hot, cold, seeded(seed), by_value)
+    state, temperature, factor = seeded(seed), np.array([hot]), (cold / hot) ** (1.0 / max(steps, 1))
+    _gather(given, members)
+    for some in in_parts(LEARNING, steps, at_once=ANNEALED_AT_ONCE):
+        _anneal(limits, given, members, nearest, len(some), temperature, factor, state, by_value)
+
+
+@kernel
+def _gather(given: Given, members: Members) -> None:  # pragma: no cover
+    gather(lent(given), lent(members))
 
 
 @kernel
@@ -50,14 +61,13 @@ def _anneal(
     members: Members,
     nearest: Array,
     steps: int,
-    hot: float,
-    cold: float,
+    temperature_: Array,
+    factor: float,
     state: Array,
     by_value: bool,
 ) -> None:  # pragma: no cover
     limits, g, s = lent(limits_), lent(given), lent(members)
-    gather(g, s)
-    temperature, factor = hot, (cold / hot) ** (1.0 / steps)
+    temperature = temperature_[0]
     for _ in range(steps):
         temperature *= factor
         u = below(nearest.shape[0], state)
@@ -67,6 +77,7 @@ def _anneal(
             continue
         w = _drawn(u, v, c, by_value, state, g, s)
         _exchanges(u, b, w, c, temperature, limits, state, g, s)
+    temperature_[0] = temperature
 
 
 @step

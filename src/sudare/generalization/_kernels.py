@@ -9,12 +9,15 @@ import numpy as np
 from sudare.kernels import inlined, kernel, slot_of, slots_for
 from sudare.lent import lent
 from sudare.privacy._kernels import meets
+from sudare.progress import in_parts
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Trees, Units
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
+LEARNING = "Learning"
+SWEPT_AT_ONCE = 4_000_000  # units times choices: a part of a second
 
 
 @inlined
@@ -93,8 +96,12 @@ def sweep(units: Units, limits: Limits, choices: Array, by_value: bool) -> Array
     (-1 for what is left over).
     """
     m = len(units.weights)
-    block_of = np.full(m, -1, dtype=np.int64)
-    _sweep(units, limits, choices, by_value, np.arange(m), Groups.room_for(units, by_value), block_of)
+    block_of, so_far = np.full(m, -1, dtype=np.int64), np.array([m, 0])
+    left, groups = np.arange(m), Groups.room_for(units, by_value)
+    for some in in_parts(LEARNING, len(choices), at_once=max(1, SWEPT_AT_ONCE // max(m, 1))):
+        _sweep(units, limits, choices, some.start, some.stop, by_value, left, groups, so_far, block_of)
+        if so_far[0] == 0:
+            break
     return block_of
 
 
@@ -103,15 +110,19 @@ def _sweep(
     units_: Units,
     limits_: Limits,
     choices: Array,
+    first: int,
+    end: int,
     by_value: bool,
     left: Array,
     groups: Groups,
+    so_far: Array,
     block_of: Array,
 ) -> None:  # pragma: no cover
+    """Sweep by the choices from the first to the end; `so_far` has how many units are left, and how many blocks there are."""
     units, limits, g = lent(units_), lent(limits_), lent(groups)
     weights, sensitive, histogram = units.weights, units.sensitive, g.histogram
-    remaining, blocks = left.size, 0
-    for choice in range(choices.shape[0]):
+    remaining, blocks = so_far[0], so_far[1]
+    for choice in range(first, end):
         if remaining == 0:
             break
         count = 0
@@ -144,3 +155,4 @@ def _sweep(
                 left[kept] = u
                 kept += 1
         remaining = kept
+    so_far[0], so_far[1] = remaining, blocks

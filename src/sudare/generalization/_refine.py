@@ -9,16 +9,19 @@ import numpy as np
 from sudare.generalization._blocks import NOT_SHARED, gains, unlikeness
 from sudare.generalization._dealt import NONE, TOLERANCE, Dealt, add, deal, let_go, lot, refit
 from sudare.generalization._divide import STAYS, Pool, divide
+from sudare.generalization._kernels import LEARNING
 from sudare.generalization._split import split_off
 from sudare.kernels import inlined, kernel, rank, step
 from sudare.lent import lent
 from sudare.privacy._kernels import meets
+from sudare.progress import in_parts
 
 if TYPE_CHECKING:
     from sudare.generalization.problem import Units
     from sudare.privacy.limits import Limits
 
 Array = np.ndarray[Any, Any]
+REFINED_AT_ONCE = 200  # blocks: a part of a second
 NOT_FOUND = -2  # sought instead of a mark that is not shared: no block has it
 
 
@@ -47,31 +50,49 @@ def refine(
     price, sought = np.empty(near, dtype=np.float32), np.empty(len(gain), dtype=np.int32)
     pool = Pool.room_for(items, units)
     by_cost = np.arange(len(d.cost))
-    settled = _refine(
-        units,
-        limits,
-        block_of,
-        blocks,
-        least_size,
-        pooled,
-        by_cost,
-        nearest,
-        price,
-        gain,
-        sought,
-        passes,
-        pool,
-        d,
-    )
+    _deal(block_of, blocks, units, d)
+    settled = False
+    for _ in range(passes):
+        changed = 0
+        _rank(d, by_cost)
+        for some in in_parts(LEARNING, by_cost.size, at_once=REFINED_AT_ONCE):
+            changed += _refine(
+                units,
+                limits,
+                some.start,
+                some.stop,
+                least_size,
+                pooled,
+                by_cost,
+                nearest,
+                price,
+                gain,
+                sought,
+                pool,
+                d,
+            )
+        if changed == 0:
+            settled = bool((d.left[:2] >= items).all())  # else there was no room for some
+            break
     return d.entries(), settled
+
+
+@kernel
+def _deal(block_of: Array, blocks: int, units: Units, dealt: Dealt) -> None:  # pragma: no cover
+    deal(block_of, blocks, lent(units), lent(dealt))
+
+
+@kernel
+def _rank(dealt: Dealt, by_cost: Array) -> None:  # pragma: no cover
+    rank(lent(dealt).cost, by_cost)
 
 
 @kernel
 def _refine(
     units_: Units,
     limits_: Limits,
-    block_of: Array,
-    blocks: int,
+    first: int,
+    end: int,
     least_size: int,
     pooled: int,
     by_cost: Array,
@@ -79,30 +100,24 @@ def _refine(
     price: Array,
     gain: Array,
     sought: Array,
-    passes: int,
     pool: Pool,
     dealt: Dealt,
-) -> bool:  # pragma: no cover
+) -> int:  # pragma: no cover
+    """Look at some blocks, the dearest first; return how many changed."""
     units, limits, p, d = lent(units_), lent(limits_), lent(pool), lent(dealt)
-    items = p.unit.size
-    deal(block_of, blocks, units, d)
-    for _ in range(passes):
-        rank(d.cost, by_cost)
-        changed = 0
-        for place in range(by_cost.size - 1, -1, -1):
-            b = by_cost[place]
-            if d.size[b] == 0 or d.cost[b] == 0.0 or not d.stale[b]:
-                continue
-            d.stale[b] = False
-            if _items(b, d) > items:
-                changed += split_off(b, least_size, units, limits, p, d)
-            else:
-                changed += _refine_around(
-                    b, nearest, price, gain, sought, least_size, pooled, units, limits, p, d
-                )
-        if changed == 0:
-            return bool(d.left[0] >= items and d.left[1] >= items)  # else there was no room for some
-    return False
+    items, changed = p.unit.size, 0
+    for place in range(by_cost.size - 1 - first, by_cost.size - 1 - end, -1):
+        b = by_cost[place]
+        if d.size[b] == 0 or d.cost[b] == 0.0 or not d.stale[b]:
+            continue
+        d.stale[b] = False
+        if _items(b, d) > items:
+            changed += split_off(b, least_size, units, limits, p, d)
+        else:
+            changed += _refine_around(
+                b, nearest, price, gain, sought, least_size, pooled, units, limits, p, d
+            )
+    return changed
 
 
 @inlined

@@ -26,6 +26,7 @@ from sudare.generalization.refining import (
     some_are_dealt,
 )
 from sudare.privacy.limits import block_meets
+from sudare.progress import heard_by, step
 
 Ints = NDArray[np.int64]
 
@@ -141,7 +142,11 @@ def _by_parts(
         return _learned(found.problem, share, search_of(each, len(p.units)), found.block_of, deals)
 
     with ThreadPoolExecutor(cpu_count()) as threads:
-        found = list(threads.map(learned, parts))
+        found = []
+        with step("Learning", total=len(p.units), unit="tuples") as learning, heard_by(None):
+            for one in threads.map(learned, parts):
+                found.append(one)
+                learning.advance(len(one.problem.units))
         wanted = np.array([one.left_out for one in found])
         if wanted.sum() > spare:
             found = list(threads.map(with_fewer_left_out, found, shared_out(spare, wanted).tolist()))

@@ -57,6 +57,7 @@ ACTIONS: dict[str, Page] = {
     "/language": start.language,
     "/ledger/budget": ledger_page.budget,
     "/ledger/apart": ledger_page.apart,
+    "/p/{id}/column/{place:int}/levels": column.levels,
     "/p/{id}/preview": choose.preview,
     "/p/{id}/stop": run.stop,
     "/p/{id}/again": roles.again,

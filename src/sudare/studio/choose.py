@@ -41,7 +41,7 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         problem,
         way=way,
         ways=WAYS,
-        choice=project.facts.choice,
+        choice=_taken(visit, project.facts.choice),
         quasi=quasi,
         sensitive=sensitive,
         kinds=KINDS,
@@ -54,6 +54,15 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         ladder=LADDER,
         ready=project.is_current("read"),
     )
+
+
+def _taken(visit: Visit, choice: Choice) -> Choice:
+    """Return what was chosen, or in its place a setting that was tried and that the address names."""
+    asked = visit.request.query_params.get("tried")
+    for one in tried_now(visit.project):
+        if one.asked == asked:
+            return choice.model_copy(update={"generalize": Generalizing.model_validate(one.settings)})
+    return choice
 
 
 def _views_shown(project: Project, quasi: list[str]) -> list[tuple[str, list[str]]]:

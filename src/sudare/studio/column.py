@@ -8,12 +8,13 @@ from typing import Any
 
 from starlette.responses import Response
 
-from sudare.errors import InputError
-from sudare.studio import code, jobs
+from sudare.errors import InputError, SudareError
+from sudare.studio import jobs
 from sudare.studio.choose import _bound
+from sudare.studio.levels import hierarchy_of, levels_of
 from sudare.studio.project import write_private
 from sudare.studio.roles import ROLES, changed_schema
-from sudare.studio.visit import MissingPageError, Visit, job_in_words, number, refused_at
+from sudare.studio.visit import MissingPageError, Visit, in_words, number, refused_at
 from sudare.tables.attribute import Attribute
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import Schema
@@ -25,7 +26,6 @@ KINDS = {
     "date": ("dates", "suppress"),
     "datetime": ("dates", "suppress"),
 }
-PATIENCE = 120.0
 MAX_EDITED = 2_000  # values that a tree can be edited of
 
 
@@ -36,12 +36,12 @@ def show(visit: Visit, problem: str | None = None) -> Response:
     found = (project.found("read") or {}).get("columns", {}).get(name)
     if found is None:
         return visit.go(visit.at("roles"))
-    tree = _tree(visit, name)
+    place = visit.request.path_params["place"]
     return visit.step(
         "column",
-        problem or (tree if isinstance(tree, str) else None),
+        problem,
         column=name,
-        place=visit.request.path_params["place"],
+        place=place,
         own=own,
         about=found,
         kinds=KINDS[found["type"]],
@@ -49,7 +49,7 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         recipe={}
         if own.hierarchy is None or isinstance(own.hierarchy, Hierarchy)
         else own.hierarchy.model_dump(),
-        tree=None if isinstance(tree, str) else tree,
+        tree=levels_of(project, place, name, own),
         max_edited=MAX_EDITED,
         roles=ROLES,
     )
@@ -73,57 +73,39 @@ def _kind(own: Attribute) -> str:
     )
 
 
-def _tree(visit: Visit, name: str) -> Any:
-    """Return the hierarchy as rows from values to the root; what was refused, in words."""
-    project = visit.project
-    worker = visit.studio.previewer(project)
-    if worker.is_busy and worker.job is not None:
-        worker.job.ended.wait(PATIENCE)
-    cells = [code.table_cell(project)]
-    job = worker.start("tree", cells, "tree", {"column": name})
-    if job is None or not job.ended.wait(PATIENCE):
-        return visit.said("busy")
-    return job.found if job.error is None else job_in_words(visit, job)
+def levels(visit: Visit) -> Response:
+    """Say what values become by the hierarchy in the form, before it is taken over."""
+    name, own = _column(visit)
+    try:
+        tried = levels_of(visit.project, visit.request.path_params["place"], name, _asked(visit, name, own))
+    except (SudareError, ValueError) as error:
+        return visit.render("levels", problem=in_words(error), tree=None)
+    return visit.render("levels", problem=None, tree=tried)
 
 
 @refused_at(show)
 def act(visit: Visit) -> Response:
     """Take the column over."""
-    project = visit.project
+    project, place = visit.project, visit.request.path_params["place"]
     name, own = _column(visit)
     schema = project.schema()
+    fields = _asked(visit, name, own)
+    trial = changed_schema(schema, dict(schema.attributes) | {name: fields})
+    hierarchy_of(project, place, name, trial[name])  # what the values do not agree with is refused
+    project.set_schema(trial)
+    jobs.read(project, visit.worker)
+    return visit.go(f"{visit.at('column')}/{place}")
+
+
+def _asked(visit: Visit, name: str, own: Attribute) -> Attribute:
+    """Read the column as the form has it."""
     fields = {key: getattr(own, key) for key in own.model_fields_set}
     fields["hierarchy"] = _hierarchy(visit, own)
     weight = number(visit.text("weight"), "weight")
     if weight is not None:
         fields["weight"] = weight
-    kind = (project.found("read") or {})["columns"][name]["type"]
-    fields |= _public(visit, kind, name)
-    trial = changed_schema(schema, dict(schema.attributes) | {name: fields})
-    _refuse_unreadable(visit, trial)
-    project.set_schema(trial)
-    jobs.read(project, visit.worker)
-    return visit.go(f"{visit.at('column')}/{visit.request.path_params['place']}")
-
-
-def _refuse_unreadable(visit: Visit, trial: Schema) -> None:
-    """Refuse a schema that the table does not agree with, before it is the project's."""
-    project = visit.project
-    path = project.folder / "trial.toml"
-    write_private(path, trial.to_toml())
-    worker = visit.studio.previewer(project)
-    if worker.is_busy and worker.job is not None:
-        worker.job.ended.wait(PATIENCE)
-    lines = [
-        code.HEAD,
-        f"trial = sd.read({project.facts.source!r}, {str(path)!r})",
-        "heights = [trial[name].hierarchy for name in trial.names('quasi')]",
-    ]
-    job = worker.start("trial", [code.cell("trial", lines, kind="once")], "nothing", {})
-    if job is None or not job.ended.wait(PATIENCE):
-        raise InputError(visit.said("busy"))
-    if job.error is not None:
-        raise InputError(job_in_words(visit, job) or "")
+    kind = (visit.project.found("read") or {})["columns"][name]["type"]
+    return Schema.from_dict({"attributes": {name: fields | _public(visit, kind, name)}})[name]
 
 
 def _public(visit: Visit, kind: str, name: str) -> dict[str, Any]:
@@ -190,8 +172,9 @@ def from_nested(text: str) -> Hierarchy:
 
 def arx(visit: Visit) -> Response:
     """Send the hierarchy as a file of ARX."""
-    tree = _tree(visit, _column(visit)[0])
-    if isinstance(tree, str) or tree["csv"] is None:
+    name, own = _column(visit)
+    hierarchy = hierarchy_of(visit.project, visit.request.path_params["place"], name, own)
+    if hierarchy is None:
         raise MissingPageError
     named = {"Content-Disposition": 'attachment; filename="hierarchy.csv"'}
-    return Response(tree["csv"], media_type="text/csv; charset=utf-8", headers=named)
+    return Response(hierarchy.to_csv(), media_type="text/csv; charset=utf-8", headers=named)

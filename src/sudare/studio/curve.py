@@ -11,6 +11,7 @@ from sudare.reports.charts.axes import VerticalAxis, decimals
 from sudare.reports.charts.svg import dot, element, line, picture, text
 from sudare.studio.project import Tried
 from sudare.studio.texts import said
+from sudare.studio.translated import translated
 from sudare.studio.visit import named
 
 WIDTH, HEIGHT, LEFT, TOP = 460, 250, 52, 30
@@ -52,7 +53,7 @@ def curve(tried: Sequence[Tried], language: str, now: Tried | None = None) -> Ma
         words = said(
             "curve.point",
             language,
-            asked=one.asked,
+            asked=translated(one.asked, language),
             risk=f"{one.risk:.1%}",
             distortion=f"{one.distortion:.3f}",
         )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from asyncio import sleep
+from asyncio import Lock, sleep
 from collections.abc import Collection
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sudare.studio.peers import is_anothers
 from sudare.studio.texts import said
 
 POLICY = (
@@ -38,7 +39,8 @@ class Guard:
     """Lets nobody in who does not know the token, and no page of another origin send anything.
 
     A browser shows the token once, in the address; from then on it has a cookie that scripts cannot read and other sites cannot
-    send. Only names of this machine are answered to, so that no foreign name can be pointed at it.
+    send. Only names of this machine are answered to, so that no foreign name can be pointed at it. A browser sends cookies to
+    every port of a machine, also to one that another user listens at; so, where that can be told, only one's own user is answered.
     """
 
     def __init__(self, app: ASGIApp, token: str, hosts: Collection[str] | None, password: str | None) -> None:
@@ -46,6 +48,7 @@ class Guard:
         self._token = token
         self._hosts = hosts
         self._password = password
+        self._asking = Lock()
         self._cookie = f"sudare-{hashlib.sha256(token.encode()).hexdigest()[:8]}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,6 +72,8 @@ class Guard:
         """Return what is answered instead of a page; None for who may see it."""
         if self._hosts is not None and request.headers.get("host", "") not in self._hosts:
             return PlainTextResponse("This studio answers to its own address only.", 421)
+        if self._password is None and is_anothers(request.scope.get("client"), request.scope.get("server")):
+            return PlainTextResponse("This studio is of another user of this machine.", 403)
         if request.method not in SAFE and not _same_origin(request.headers):
             return PlainTextResponse("This was sent by another page than the studio's.", 403)
         if request.url.path.startswith("/static/"):  # the same for everybody, and nothing of anybody
@@ -80,23 +85,38 @@ class Guard:
         if self._password is None:
             return _closed(request)
         if request.method == "POST" and request.url.path == "/enter":
-            body = (await request.body())[: MAX_PASSWORD * 4].decode("utf-8", "replace")
-            right = _same(QueryParams(body).get("password", ""), self._password)
-            if not right:
-                await sleep(PAUSE)
+            async with self._asking:  # one at a time, so that many cannot be tried at once
+                right = _same(await _password_of(request), self._password)
+                if not right:
+                    await sleep(PAUSE)
             return self._entered(request) if right else _asked(request, wrong=True)
         return _asked(request, wrong=False)
 
     def _entered(self, request: Request) -> Response:
         """Remember who it is, and go on without the token in the address."""
         rest = [(key, value) for key, value in request.query_params.multi_items() if key != "token"]
-        path = "/" if request.method == "POST" else request.url.path
-        answer = RedirectResponse(f"{path}?{urlencode(rest)}" if rest else path, 303)
+        path = "/" if request.method == "POST" else quote(request.url.path)
+        to = f"{path}?{urlencode(rest)}" if rest else path
+        answer: Response = RedirectResponse(to, 303)
+        if request.headers.get("sec-fetch-site") == "cross-site":  # from the file that opens the browser
+            answer = HTMLResponse(
+                "", headers={"Refresh": f"0; url={to}"}
+            )  # a redirect would come without the cookie
         secure = request.url.scheme == "https"
         answer.set_cookie(
             self._cookie, self._token, LATER, httponly=True, samesite="strict", secure=secure, path="/"
         )
         return answer
+
+
+async def _password_of(request: Request) -> str:
+    """Read what was typed, and no more than a password can be."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MAX_PASSWORD * 4:
+            return ""
+    return QueryParams(body.decode("utf-8", "replace")).get("password", "")
 
 
 def _same(given: str, known: str) -> bool:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sudare.studio import code
 from sudare.studio.project import Project, now, stamp
 from sudare.studio.work import Job, Worker
+
+if TYPE_CHECKING:
+    from sudare.studio.visit import Studio
+
+LOADING = [
+    code.HEAD,
+    "few = sd.read(sd.datasets.health_survey(40).select('age'), sd.Schema.from_roles(quasi=['age']))",
+    "sd.attack(sd.generalize(few, sd.KAnonymity(2), 'mondrian').frame(), few.schema, kind='reidentification')",
+]
+"""What loads all that a preview needs."""
 
 
 def draft(project: Project, worker: Worker) -> Job | None:
@@ -101,10 +111,18 @@ def write(
     return worker.start("write", cells, "written", {"folder": str(folder)}, then)
 
 
-def warm_up(project: Project, previewer: Worker) -> None:
-    """Let the process of previews read the sample and try something, before anybody asks it to."""
-    if project.schema().names("quasi"):
-        previewer.start("warm-up", preview_cells(project, ["sd.KAnonymity(2)"], 0.0), "nothing", {})
+def begin(project: Project, studio: Studio) -> None:
+    """Draft a schema; meanwhile the process of previews loads what it will need."""
+    draft(project, studio.worker(project))
+    studio.previewer(project).start("warm-up", [code.cell("warm", LOADING)], "nothing", {})
+
+
+def warm_up(project: Project, previewer: Worker) -> bool:
+    """Let the process of previews read the sample and try something; false while it is busy."""
+    if not project.schema().names("quasi"):
+        return True
+    cells = preview_cells(project, ["sd.KAnonymity(2)"], 0.0)
+    return previewer.start("warm-up", cells, "bounded", {}) is not None
 
 
 def preview_cells(project: Project, requirements: Sequence[str], suppress: float) -> list[dict[str, str]]:
@@ -112,16 +130,16 @@ def preview_cells(project: Project, requirements: Sequence[str], suppress: float
     sample = str(project.folder / "sample.parquet")
     found = project.facts.results.get("read")
     read_at = found.at if found else ""
-    table = [
+    read = [
         code.HEAD,
-        f"schema = sd.Schema.from_toml({sample + '.toml'!r})",
-        f"table = sd.read({sample!r}, schema)",
+        f"sampled = sd.Schema.from_toml({sample + '.toml'!r})",
+        f"sample = sd.read({sample!r}, sampled)",
     ]
     asked = f"[{', '.join(requirements)}]"
     method = f"'blind', suppress={suppress!r}" if suppress else "'mondrian'"
     made = [
-        f"release = sd.generalize(table, {asked}, {method})",
-        'risk = sd.attack(release.frame(), schema, kind="reidentification")',
+        f"release = sd.generalize(sample, {asked}, {method})",
+        'risk = sd.attack(release.frame(), sampled, kind="reidentification")',
     ]
     rests = stamp(f"{read_at}{project.schema_stamp()}".encode())
-    return [code.cell("table", table, rests=rests), code.cell("tried", made)]
+    return [code.cell("sample", read, rests=rests), code.cell("tried", made)]

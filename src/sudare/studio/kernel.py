@@ -13,8 +13,9 @@ import queue
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from time import monotonic
 from typing import Any
 
@@ -31,6 +32,7 @@ class Teller:
     def __init__(self, descriptor: int) -> None:
         self._file = os.fdopen(descriptor, "w", encoding="utf-8")
         self._lock = threading.Lock()
+        self._numbers = count()
 
     def tell(self, **answer: Any) -> None:
         """Write an answer."""
@@ -41,23 +43,24 @@ class Teller:
     @contextmanager
     def step(self, text: str, total: int, unit: str) -> Iterator[progress.Step]:
         """Tell of a step of work, from its beginning to its end."""
-        self.tell(step=text, total=int(total), unit=unit)
+        number = next(self._numbers)
+        self.tell(step=number, text=text, total=int(total), unit=unit)
         try:
-            yield _Advancing(self)
+            yield _Advancing(self, number)
         finally:
-            self.tell(ended=text)
+            self.tell(ended=number)
 
 
 class _Advancing:
-    def __init__(self, teller: Teller) -> None:
-        self._teller, self._done, self._told = teller, 0, 0.0
+    def __init__(self, teller: Teller, number: int) -> None:
+        self._teller, self._number, self._done, self._told = teller, number, 0, 0.0
 
     def advance(self, amount: int) -> None:
         """Tell that so much more is done, now and then."""
         self._done += int(amount)
         if monotonic() - self._told > EVERY:
             self._told = monotonic()
-            self._teller.tell(done=self._done)
+            self._teller.tell(at=self._number, done=self._done)
 
 
 class Kernel:
@@ -67,8 +70,8 @@ class Kernel:
         self.names: dict[str, Any] = {}
         self._held: dict[str, str] = {}
 
-    def run(self, cells: list[dict[str, str]]) -> None:
-        """Run those cells that are not held already, in their order."""
+    def run(self, cells: list[dict[str, str]], tell: Callable[[str], None]) -> None:
+        """Run those cells that are not held already, in their order, and tell of each."""
         mark = ""
         for cell in cells:
             mark = stamp(f"{mark}{cell['code']}{cell['rests']}".encode())
@@ -76,6 +79,7 @@ class Kernel:
                 continue
             if cell["kind"] == "held":
                 raise GoneError
+            tell(cell["name"])
             self._held.pop(cell["name"], None)
             exec(compile(cell["code"], f"<{cell['name']}>", "exec"), self.names)
             if cell["kind"] != "once":
@@ -124,7 +128,8 @@ def _obey(kernel: Kernel, order: dict[str, Any], teller: Teller) -> None:
     from sudare.studio import summaries  # polars takes long to load
 
     try:
-        kernel.run(order["cells"])
+        kernel.run(order["cells"], lambda name: teller.tell(stage=name))
+        teller.tell(stage=order["show"])
         found = getattr(summaries, order["show"])(kernel.names, **order["options"])
         teller.tell(found=found)
     except BaseException as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from sudare.tables.attribute import Role
+from sudare.tables.attribute import Attribute, Role
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import CsvFormat, Schema
 from sudare.tables.table import Table
@@ -35,12 +35,10 @@ def fixed(table: Table, names: list[str]) -> Schema:
         if isinstance(hierarchy, Hierarchy) and own.treated_as == Role.quasi:
             changes |= {"hierarchy": hierarchy, "role": Role.quasi, "known": True}
         attributes[name] = own.model_copy(update=changes)
-    return table.schema.model_copy(
-        update={
-            "attributes": attributes,
-            "csv": CsvFormat(),
-            "sheet": None,
-            "publish": None,
-            "missing": "own value",
-        }
-    )
+    return schema_of_columns(table.schema, attributes)
+
+
+def schema_of_columns(schema: Schema, attributes: dict[str, Attribute]) -> Schema:
+    """Return a schema that has some columns only, as they are once they were read."""
+    only = {"attributes": attributes, "csv": CsvFormat(), "sheet": None, "publish": None}
+    return schema.model_copy(update=only | {"missing": "own value"})

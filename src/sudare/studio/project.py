@@ -183,6 +183,13 @@ def write_private(path: Path, text: str) -> None:
     write_file(path, text, private=True)
 
 
+def touched(path: Path) -> Path:
+    """Make an empty file anew that only its owner can read, for others to fill."""
+    path.unlink(missing_ok=True)
+    os.close(open_private(path))
+    return path
+
+
 def open_private(path: Path) -> int:
     """Open a new file that only its owner can read."""
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.responses import FileResponse, Response
 
+from sudare.progress_shown import amount
 from sudare.reports.page import Script
 from sudare.studio import code, jobs
 from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, now
-from sudare.studio.visit import MissingPageError, Visit, answer, job_in_words
+from sudare.studio.texts import catalogue
+from sudare.studio.visit import MissingPageError, Visit, answer
+from sudare.studio.work import Job
 
 PAGES = {"report": REPORT, "analysts": ANALYSTS, "assessment": ASSESSMENT}
+MANY = 0.1  # people whose value is known, of all: worth a word
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox"
 """Of a report in its frame: it holds its own style, loads nothing, runs nothing, and is of no origin."""
 
@@ -29,9 +35,15 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         problem,
         found=project.found("run"),
         current=project.is_current("run"),
-        choice=project.facts.choice,
+        known=_known(project.found("run")),
         asked=code.making(project.facts.choice, project.folder.parent / "releases.db")[-1],
     )
+
+
+def _known(found: dict[str, Any] | None) -> list[tuple[str, float]]:
+    """Name the sensitive attributes that many people's blocks give away."""
+    shares = (found or {}).get("after", {}).get("homogeneity", {})
+    return [(name, share) for name, share in shares.items() if share > MANY]
 
 
 def act(visit: Visit) -> Response:
@@ -57,7 +69,24 @@ def job(visit: Visit) -> Response:
     current = visit.worker.job
     if current is None:
         return answer({"state": "none", "at": now()})
-    return answer(current.told() | {"problem": job_in_words(visit, current)})
+    return answer({"state": current.state, "part": None, **_how_far(visit, current)})
+
+
+def _how_far(visit: Visit, current: Job) -> dict[str, Any]:
+    """Say what is being done, how much of it is done, and how long it has taken and will take."""
+    told = {"passed": visit.time(current.passed), "words": _doing(visit, current), "left": ""}
+    step = current.step
+    if step is None:
+        return told
+    done = visit.translated(amount(step.done, step.total, step.unit))
+    text = f"{told['words']}: {visit.translated(step.text)}, {done}"
+    left = "" if step.left is None else visit.said("job.left", time=visit.time(step.left))
+    return told | {"part": step.part, "words": text, "left": left}
+
+
+def _doing(visit: Visit, current: Job) -> str:
+    key = f"stage.{current.stage}"
+    return visit.said(key if key in catalogue() else f"job.{current.name}")
 
 
 def report(visit: Visit) -> Response:

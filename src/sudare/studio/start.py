@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from sudare.errors import InputError
 from sudare.studio import jobs
-from sudare.studio.project import FILE, LEDGER, Project, open_private, projects
+from sudare.studio.project import FILE, LEDGER, Project, open_private, projects, touched
 from sudare.studio.texts import LANGUAGES
 from sudare.studio.visit import LANGUAGE, Studio, Visit, refused_at
 from sudare.tables.databases import is_url
@@ -53,8 +53,7 @@ def demo(visit: Visit) -> Response:
     from sudare import datasets
 
     project = Project.create(visit.studio.home, "", "demo", "survey")
-    file = project.folder / "survey.csv"
-    file.touch(mode=0o600)
+    file = touched(project.folder / "survey.csv")
     datasets.health_survey(DEMO_PEOPLE).write_csv(file)
     return visit.go(_begun(visit.studio, project, file))
 
@@ -74,7 +73,7 @@ def opened(studio: Studio, source: str) -> Project:
         source = str(path.absolute())
     name = re.sub(r"[?&].*", "", source).rstrip("/").rpartition("/")[2]
     project = Project.create(studio.home, source, "path", name[:MAX_NAME])
-    jobs.draft(project, studio.worker(project))
+    jobs.begin(project, studio)
     return project
 
 
@@ -90,7 +89,7 @@ def _known(studio: Studio, folder: Path) -> Project:
 def _begun(studio: Studio, project: Project, file: Path) -> str:
     with project.changing() as facts:
         facts.source = str(file)
-    jobs.draft(project, studio.worker(project))
+    jobs.begin(project, studio)
     return f"/p/{project.id}/roles"
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.plan import Plan
+from sudare.privacy.k_map import of_blocks
 from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.pview.pview import PView
 from sudare.reports.assessment import write_assessment_report
@@ -17,19 +18,22 @@ from sudare.reports.generalization import block_sizes
 from sudare.reports.pview import write_pview_report
 from sudare.reports.pview_page import write_pview_page
 from sudare.reports.words import MISSING, shown_value
+from sudare.studio.levels import write_values
 from sudare.studio.preview import fixed, sample_of
-from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, SAMPLE, SCHEMA, write_private
+from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, SAMPLE, SCHEMA, touched, write_private
 from sudare.tables.attribute import Role
 from sudare.tables.folders import CERTIFICATE, HAND_OVER, KEEP
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.undeclared import MAX_LISTED, type_of
 from sudare.utility.distortion import distortion
+from sudare.verbs.generalization_record import least_distortion
 from sudare.verification.findings import Verification
 
 MAX_SHOWN = 12  # values of a column that a page shows
 MAX_ANSWERS = 10_000
 MAX_LABELS = 500  # of an attribute that can be ticked
+MAX_TUPLES = 300_000  # that are counted anew without each column
 MAX_ROWS = 8  # rows of what is published
 SEED = 20090526  # of the sample: which rows it has does not matter, only that they stay the same
 
@@ -51,6 +55,7 @@ def read(names: Names, folder: str) -> dict[str, Any]:
     """Describe the table and its columns, say who stands out, and put a sample aside for previews."""
     table: Table = names["table"]
     write_sample(table, Path(folder))
+    write_values(table, Path(folder))
     quasi = table.names(Role.quasi)
     found: dict[str, Any] = {
         "rows": len(table),
@@ -65,9 +70,22 @@ def read(names: Names, folder: str) -> dict[str, Any]:
     }
     if quasi:
         pieces = pl.concat([pl.Series(piece.weights) for piece in table.rows.pieces(quasi, quasi)])
-        sizes = block_sizes(pieces.to_numpy())
+        weights = pieces.to_numpy()
+        sizes = block_sizes(weights)
         found["risk"] = names["risk"].summary() | {"alone": sizes.alone, "by_size": sizes.by_size}
+        found["tells"] = told_apart(table, quasi, sizes.alone) if len(weights) <= MAX_TUPLES else []
     return found
+
+
+def told_apart(table: Table, quasi: list[str], alone: int) -> list[dict[str, Any]]:
+    """Say of each quasi column how many are alone by it, and by the others without it; what tells most apart first."""
+    counts, found = table.counts(quasi), []
+    for name in quasi:
+        others = [other for other in quasi if other != name]
+        without = int((counts.select(others).weights == 1).sum()) if others else 0
+        own = int((counts.select([name]).weights == 1).sum())
+        found.append({"name": name, "own": own, "without": without, "adds": alone - without})
+    return sorted(found, key=lambda one: -one["adds"])
 
 
 def described(table: Table, name: str) -> dict[str, Any]:
@@ -98,10 +116,7 @@ def _value(values: pl.Series, code: int) -> str:
 def write_sample(table: Table, folder: Path) -> None:
     """Put a sample aside, with the hierarchies that the whole table has."""
     sample = sample_of(table, SEED)
-    path = folder / SAMPLE
-    path.unlink(missing_ok=True)
-    path.touch(mode=0o600)
-    sample.write_parquet(path)
+    sample.write_parquet(touched(folder / SAMPLE))
     write_private(folder / f"{SAMPLE}.toml", fixed(table, sample.columns).to_toml())
 
 
@@ -222,22 +237,22 @@ def previewed(names: Names) -> dict[str, Any]:
     release, risk = names["release"], names["risk"]
     plan: Plan = release.plan
     assert isinstance(plan, GeneralizationPlan)
-    outcome = plan.locate(names["table"]).at_once("a preview").outcome()
+    outcome = plan.locate(names["sample"]).at_once("a preview").outcome()
     return {
         "asked": " + ".join(map(str, release.requirements)),
         "risk": risk.marketer,
         "largest": risk.prosecutor.largest,
         "distortion": distortion(outcome),
-        "rows": len(names["table"]),
+        "rows": len(names["sample"]),
         "blocks": risk.blocks,
-        "measured": release.certificate.measured,
     }
 
 
 def bounded(names: Names) -> dict[str, Any]:
     """Return below which distortion no method can go, for what was tried."""
     release = names["release"]
-    return {"asked": " + ".join(map(str, release.requirements)), "bound": release.holder["bound"]}
+    bound = least_distortion(names["sample"], of_blocks(release.requirements))
+    return {"asked": " + ".join(map(str, release.requirements)), "bound": bound}
 
 
 def asked(names: Names) -> dict[str, Any]:
@@ -256,10 +271,7 @@ def _cell(value: Any) -> Any:
 
 def drawn(names: Names, path: str) -> dict[str, Any]:
     """Write synthetic rows as CSV."""
-    file = Path(path)
-    file.unlink(missing_ok=True)
-    file.touch(mode=0o600)
-    names["rows"].write_csv(file)
+    names["rows"].write_csv(touched(Path(path)))
     return {"rows": names["rows"].height}
 
 
@@ -280,19 +292,6 @@ def domain(names: Names) -> dict[str, Any]:
             for axis in view.domain.axes
         ],
     }
-
-
-def tree(names: Names, column: str) -> dict[str, Any]:
-    """Return a column's hierarchy: each value with what is above it, and how often it occurs."""
-    table: Table = names["table"]
-    hierarchy, counts = table[column].hierarchy, table.counts([column])
-    values = table[column].values
-    weights = {
-        _value(values, int(code)): int(weight)
-        for code, weight in zip(counts.codes[:, 0], counts.weights, strict=True)
-    }
-    rows = [] if hierarchy is None else [[shown_value(label) for label in row] for row in hierarchy.rows()]
-    return {"rows": rows, "weights": weights, "csv": None if hierarchy is None else hierarchy.to_csv()}
 
 
 def nothing(names: Names) -> dict[str, Any]:

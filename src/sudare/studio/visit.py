@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -22,6 +23,7 @@ from sudare.reports.words import figure, printable, shown_value
 from sudare.studio import jobs
 from sudare.studio.project import ID, Project
 from sudare.studio.texts import LANGUAGES, catalogue, said
+from sudare.studio.translated import translated
 from sudare.studio.walk import states
 from sudare.studio.work import Job, Worker
 
@@ -40,6 +42,8 @@ class Studio:
     home: Path
     workers: dict[str, Worker] = field(default_factory=dict)
     previewers: dict[str, Worker] = field(default_factory=dict)
+    warm: set[str] = field(default_factory=set)
+    """Samples that have been read for previews."""
 
     def worker(self, project: Project) -> Worker:
         """Return the process that works for a project."""
@@ -90,9 +94,10 @@ class Visit:
         return self.studio.worker(self.project)
 
     def warm_up(self) -> None:
-        """Let the process of previews begin, before anybody asks it for one."""
-        if self.project.id not in self.studio.previewers:
-            jobs.warm_up(self.project, self.studio.previewer(self.project))
+        """Let the process of previews read the sample, before anybody asks it for one."""
+        key = f"{self.project.id} {self.project.facts.results['read'].at}"
+        if key not in self.studio.warm and jobs.warm_up(self.project, self.studio.previewer(self.project)):
+            self.studio.warm.add(key)
 
     def text(self, name: str, default: str = "") -> str:
         """Return a field of the form."""
@@ -101,6 +106,19 @@ class Visit:
     def said(self, key: str, **values: object) -> str:
         """Return a text in the page's language."""
         return said(key, self.language, **values)
+
+    def translated(self, text: str) -> str:
+        """Return what the rest of the package says, in the page's language, as far as it is known."""
+        return translated(text, self.language)
+
+    def time(self, seconds: float) -> str:
+        """Say how long something takes."""
+        minutes = round(seconds / 60)
+        if seconds < 90:
+            return self.said("time.seconds", seconds=f"{seconds:.0f}")
+        if minutes < 60:
+            return self.said("time.minutes", minutes=minutes)
+        return self.said("time.hours", hours=minutes // 60, minutes=minutes % 60)
 
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
         """Make a page."""
@@ -111,6 +129,7 @@ class Visit:
             "language": self.language,
             "languages": LANGUAGES,
             "word": self.word,
+            "tr": self.translated,
         }
         return HTMLResponse(page.render(**shared, **values), status)
 
@@ -175,6 +194,10 @@ def _answered(show: Page, visit: Visit) -> Response:
         return visit.render("missing", status=404)
     except SudareError as error:
         return visit.render("refused", status=422, problem=str(error))
+    except Exception as error:  # nobody is left with an empty page
+        traceback.print_exception(error)
+        text = f"{type(error).__name__}: {error}"
+        return visit.render("refused", status=500, problem=visit.said("failed.unexpected", text=text))
 
 
 async def _form(request: Request) -> dict[str, list[str]] | None:
@@ -272,5 +295,6 @@ def environment() -> Environment:
         "shown": shown_value,
         "json": json.dumps,
         "named": named,
+        "translated": lambda text, visit: visit.translated(text),
     }
     return made

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Literal
 
-from sudare.progress_shown import amount, duration
-
 State = Literal["running", "done", "failed"]
 PATIENCE = 5.0  # seconds that a process is given to stop by itself
 
@@ -30,13 +28,16 @@ class Step:
     begun: float
     done: int = 0
 
-    def told(self) -> dict[str, Any]:
-        """Say how far it is, and how long the rest takes."""
-        part = min(self.done / self.total, 1.0) if self.total else 0.0
+    @property
+    def part(self) -> float:
+        """How much of it is done."""
+        return min(self.done / self.total, 1.0) if self.total else 0.0
+
+    @property
+    def left(self) -> float | None:
+        """How many seconds the rest takes, as soon as that can be said."""
         passed = monotonic() - self.begun
-        left = duration(passed * (1 - part) / part) if part > 0.02 and passed > 1 else None
-        amounts = amount(self.done, self.total, self.unit)
-        return {"text": self.text, "part": part, "amount": amounts, "left": left}
+        return passed * (1 - self.part) / self.part if self.part > 0.02 and passed > 1 else None
 
 
 @dataclass
@@ -46,18 +47,24 @@ class Job:
     name: str
     then: Callable[[dict[str, Any]], None] | None = None
     state: State = "running"
-    steps: list[Step] = field(default_factory=list)
+    stage: str | None = None
+    """Which of its cells is being run, or how what they made is shown."""
+    steps: dict[int, Step] = field(default_factory=dict)
     found: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     begun: float = field(default_factory=monotonic)
     stopping: bool = False
     ended: threading.Event = field(default_factory=threading.Event)
 
-    def told(self) -> dict[str, Any]:
-        """Say how it stands."""
-        passed = duration(monotonic() - self.begun)
-        steps = [step.told() for step in list(self.steps)]
-        return {"name": self.name, "state": self.state, "passed": passed, "steps": steps, "error": self.error}
+    @property
+    def step(self) -> Step | None:
+        """What it is doing now, if that is told; the first of several that are under way."""
+        return next(iter(list(self.steps.values())), None)
+
+    @property
+    def passed(self) -> float:
+        """For how many seconds it has worked."""
+        return monotonic() - self.begun
 
 
 class Worker:
@@ -122,7 +129,12 @@ class Worker:
             self._process = None
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "sudare.studio.kernel"],
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    "sudare.studio.kernel",
+                ],  # -P: no module of the folder it is started in
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -182,9 +194,11 @@ def _closed(process: subprocess.Popen[str]) -> None:
 
 
 def _heard(job: Job, told: Mapping[str, Any]) -> None:
-    if "step" in told:
-        job.steps.append(Step(told["step"], told["total"], told["unit"], monotonic()))
-    elif "ended" in told and job.steps:
-        job.steps.pop()
-    elif "done" in told and job.steps:
-        job.steps[-1].done = told["done"]
+    if "stage" in told:
+        job.stage = told["stage"]
+    elif "step" in told:
+        job.steps[told["step"]] = Step(told["text"], told["total"], told["unit"], monotonic())
+    elif "ended" in told:
+        job.steps.pop(told["ended"], None)
+    elif "done" in told and told["at"] in job.steps:
+        job.steps[told["at"]].done = told["done"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from starlette.responses import FileResponse, Response
 
 from sudare.errors import InputError
 from sudare.studio import jobs
-from sudare.studio.project import LEDGER, open_private
+from sudare.studio.project import LEDGER, touched
 from sudare.studio.visit import MissingPageError, Visit, refused_at
 from sudare.tables.atomic import refuse_unwritable
 from sudare.tables.copies import formats_given
@@ -67,9 +66,8 @@ def hand_over(visit: Visit) -> Response:
     if not folder.is_dir():
         raise MissingPageError
     path = visit.project.folder / f"hand-over-{place + 1}.zip"
-    path.unlink(missing_ok=True)
     with (
-        os.fdopen(open_private(path), "wb") as packed,
+        touched(path).open("wb") as packed,
         zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for file in sorted(folder.iterdir()):

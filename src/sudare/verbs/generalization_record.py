@@ -54,7 +54,7 @@ def generalization_record(
     """Measure what needs the original: what it cost, what it had to cost, and what could be done to the original."""
     table, (utility, records) = whole.table, _utility(whole, predict)
     asked = of_blocks(plan.requirements)
-    bound = _bound(table, asked) if isinstance(whole, Located) else None
+    bound = least_distortion(table, asked) if isinstance(whole, Located) else None
     return {
         "records": records,
         "measured": certificate.measured,
@@ -144,7 +144,7 @@ def _utility(whole: Places, predict: str | None) -> tuple[dict[str, Any], dict[s
     return utility, records
 
 
-def _bound(table: Table, requirements: Sequence[BlockRequirement]) -> float | None:
+def least_distortion(table: Table, requirements: Sequence[BlockRequirement]) -> float | None:
     """Bound the distortion from below, where that takes no more than some seconds."""
     problem = Problem.of(table, requirements)
     if not within_reach(problem):

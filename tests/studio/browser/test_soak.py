@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -52,19 +53,27 @@ def test_random_clicks(page: Page, start: Callable[..., Studio], people: Path) -
     page.set_default_timeout(3000)
     page.goto(studio.address)
     home, did, end = page.url, 0, monotonic() + SECONDS
+    lately: deque[str] = deque(maxlen=30)  # what a person would have to do to see it again
+    page.on("crash", lambda _: print("The browser's page crashed. Before:", *lately, sep="\n"))
     while monotonic() < end:
         try:
             kind = chance.random()
             if kind < 0.2 and (fields := page.locator(FIELDS)).count():
-                fields.nth(chance.randrange(fields.count())).fill(chance.choice(TYPED), timeout=1000)
+                place, typed = chance.randrange(fields.count()), chance.choice(TYPED)
+                lately.append(f"{page.url}: field {place} {typed!r}")
+                fields.nth(place).fill(typed, timeout=1000)
             elif kind < 0.3 and (lists := page.locator("select:visible")).count():
-                one = lists.nth(chance.randrange(lists.count()))
+                place = chance.randrange(lists.count())
+                lately.append(f"{page.url}: list {place}")
+                one = lists.nth(place)
                 one.select_option(index=chance.randrange(max(one.locator("option").count(), 1)), timeout=1000)
             elif kind < 0.33:
                 page.go_back(timeout=2000)
             else:
                 targets = page.locator(CLICKABLE)
-                targets.nth(chance.randrange(max(targets.count(), 1))).click(timeout=1000)
+                place = chance.randrange(max(targets.count(), 1))
+                lately.append(f"{page.url}: click {place} of {targets.count()}")
+                targets.nth(place).click(timeout=1000)
             did += 1
         except Error:  # something was covered, or gone by then: a person would click elsewhere
             with suppress(Error):

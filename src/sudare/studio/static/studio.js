@@ -6,7 +6,7 @@ const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 // -- Work that is under way --------------------------------------------------------------------------
 
 async function follow(place) {
-  const bar = place.querySelector("progress"), amounts = place.querySelector(".amounts"), passed = place.querySelector(".passed");
+  const bar = place.querySelector("progress"), amounts = place.querySelector(".amounts"), passed = place.querySelector(".passed"), left = place.querySelector(".left");
   for (;;) {
     await wait(350);
     let told;
@@ -19,9 +19,9 @@ async function follow(place) {
     }
     if (told.state !== "running") break;
     passed.textContent = told.passed;
-    const step = told.steps[0];
-    if (step) bar.value = step.part; else bar.removeAttribute("value");
-    amounts.textContent = step ? `${step.text}: ${step.amounts}${step.left ? `, −${step.left}` : ""}` : "";
+    if (told.part === null) bar.removeAttribute("value"); else bar.value = told.part;
+    amounts.textContent = told.words;
+    left.textContent = told.left;
   }
   location.replace(location.href.split("#")[0]);
 }

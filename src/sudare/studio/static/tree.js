@@ -69,6 +69,7 @@ function move(what, to) {
 function touched() {
   changed = true;
   draw();
+  soon();
 }
 
 function added(parent, name, text = "", attributes = {}) {
@@ -84,8 +85,14 @@ function movable(item, what, label) {
   item.addEventListener("dragstart", (event) => { dragged = what; event.stopPropagation(); event.dataTransfer.setData("text/plain", label); });
   const list = added(item, "select", "", { "aria-label": `${texts.move}: ${label}` });
   added(list, "option", `${texts.move} …`);
-  const places = groups().filter(([one]) => !(what.group && inside(one, what.group)));
-  for (const [, name] of places) added(list, "option", name);
+  let places = [];
+  const fill = () => { // only when it is wanted: every list has every group
+    if (list.length > 1) return;
+    places = groups().filter(([one]) => !(what.group && inside(one, what.group)));
+    for (const [, name] of places) added(list, "option", name);
+  };
+  list.addEventListener("focus", fill);
+  list.addEventListener("pointerdown", fill);
   list.addEventListener("change", (event) => {
     event.stopPropagation();
     if (list.selectedIndex > 0) move(what, places[list.selectedIndex - 1][0]);
@@ -149,6 +156,31 @@ function nested(place) {
   for (const value of place.values) made[value] = [value];
   return made;
 }
+
+// -- What values become while a slider moves ---------------------------------------------------------
+
+const levels = byId("levels");
+let asking = null, waiting = null;
+
+async function showLevels() {
+  asking?.abort();
+  const mine = (asking = new AbortController()), fields = new URLSearchParams(new FormData(form));
+  if (root && changed) fields.set("tree", JSON.stringify(nested(top_)));
+  try {
+    const answer = await fetch(levels.dataset.levels, { method: "POST", body: fields, signal: mine.signal });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (mine === asking) levels.replaceChildren(...page.body.childNodes);
+  } catch {
+    // another setting is wanted by now, or the studio was stopped
+  }
+}
+
+function soon() {
+  clearTimeout(waiting);
+  waiting = setTimeout(showLevels, 60);
+}
+form.addEventListener("input", soon);
+form.addEventListener("change", soon);
 
 if (root) {
   root.classList.add("tree");
