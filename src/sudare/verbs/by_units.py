@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +22,13 @@ from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.placed import Placed, without_uncovered
-from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.excerpt import without
 from sudare.tables.table import Table
+from sudare.verbs.blocks import blocks_of
 from sudare.verbs.ties import Ties
 from sudare.verbs.units import rows_with_unit, unit_of
 
@@ -99,7 +98,7 @@ def learn_by_unit(table: Table, asked: Sequence[BlockRequirement], method: Metho
     if attribute := sensitive_attribute(asked, table):
         located = located.with_column(attribute)
     _refuse_left_out(table, located, method)
-    failing = _failing(table, located, asked, attribute)
+    failing = failing_by_unit(table, located, asked, attribute)
     if not failing(located.block_of).any():
         return plan
     problem = Problem.of(located.table, asked, located.counts)
@@ -118,32 +117,22 @@ def _refuse_left_out(table: Table, located: Located, method: Method) -> None:
         )
 
 
-def _failing(
+def failing_by_unit(
     table: Table, located: Located, asked: Sequence[BlockRequirement], attribute: str | None
 ) -> Failing:
     """Return what tells which blocks fail, counted by rows or by units."""
     counts, unit = located.counts, unit_of(table)
-    finer = table.counts([*counts.names, unit])
-    tuple_of, unit_code = places_of(finer.codes[:, :-1], counts), finer.codes[:, -1]
-    rows_of = np.bincount(unit_code, finer.weights, minlength=finer.sizes[-1]).astype(np.int64)
-    weights = finer.weights * (WHOLE // rows_of[unit_code])
-
-    def blocks(of_block: Ints, codes: NDArray[np.int32], weight: Ints, size: int) -> Blocks:
-        inside = of_block >= 0
-        if attribute is None:
-            return Blocks.of_sizes(
-                np.bincount(of_block[inside], weight[inside], minlength=size).astype(np.int64)
-            )
-        value = codes[:, counts.names.index(attribute)]
-        columns: dict[str, NDArray[Any]] = {"block": of_block[inside], attribute: value[inside]}
-        summed = Counts.of(columns, [size, table[attribute].size], weight[inside])
-        return Blocks.of(summed, attribute, table[attribute].hierarchy, table[attribute].values)
+    finer = located.with_column(unit).counts
+    tuple_of = np.arange(len(counts)) if unit in counts.names else places_of(finer.codes[:, :-1], counts)
+    unit_code = finer.column(unit)
+    rows_of = np.bincount(unit_code, finer.weights).astype(np.int64)
+    weighed = replace(finer, weights=finer.weights * (WHOLE // rows_of[unit_code]))
 
     def failing(block_of: Ints) -> NDArray[np.bool_]:
         size = int(block_of.max()) + 1
-        by_row = blocks(block_of, counts.codes, counts.weights, size)
+        by_row = blocks_of(table, counts, block_of, attribute)
         own = block_of[tuple_of]
-        by_unit = blocks(own, finer.codes, weights, size)
+        by_unit = blocks_of(table, weighed, own, attribute)
         pairs = np.unique(np.stack([own[own >= 0], unit_code[own >= 0]]), axis=1)[0]
         bad = np.zeros(size, dtype=bool)
         if attribute is not None:
