@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -323,3 +324,46 @@ def test_a_record_has_some_households(data_folder: Path, monkeypatch: pytest.Mon
     assert some is not None
     assert some["known"] == 100
     assert known_to_belong_together(published, sd.read(people), 3) is None
+
+
+# -- Looking for persons and households by all their rows -----------------------------------------------------
+
+
+def composition_risks(frame: pl.DataFrame, unit: str, quasi: list[str]) -> list[float]:
+    """Count by hand: of each unit, one in how many it is who have the same rows."""
+    of = {
+        own[0]: sorted(map(repr, rows.select(quasi).rows()))
+        for own, rows in frame.group_by(unit)
+    }  # fmt: skip
+    return [1 / sum(other == rows for other in of.values()) for rows in of.values()]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_reidentification_is_counted_in_what_is_protected(seed: int) -> None:
+    numbers = np.random.default_rng(seed)
+    frame = pl.DataFrame({"home": numbers.integers(25, size=60), "age": numbers.integers(2, size=60), "sex": numbers.integers(2, size=60)})  # fmt: skip
+    schema = sd.Schema.from_roles(household="home", quasi=["age", "sex"])
+    risks = composition_risks(frame, "home", ["age", "sex"])
+    for output in (frame, sd.read(frame, schema), sd.read(frame, schema, engine="duckdb")):
+        found = sd.attack(output, schema, kind="reidentification", threshold=0.3)
+        assert (found.unit, found.records) == ("household", len(risks))
+        assert found.prosecutor.largest == max(risks)
+        assert found.prosecutor.mean == pytest.approx(np.mean(risks))
+        assert found.prosecutor.at_risk == sum(risk > 0.3 for risk in risks)
+        assert "a household with all its rows" in str(found)
+    everybody = pl.concat([frame, frame.with_columns(pl.col("home") + 100)])
+    found = sd.attack(frame, schema, kind="reidentification", population=everybody)
+    assert found.journalist.largest == max(risks) / 2
+    assert found.population == 2 * len(risks)
+    with pytest.raises(sd.InputError, match="households the population has fewer"):
+        sd.attack(frame, schema, kind="reidentification", population=frame.head(30))
+
+
+def test_reidentification_says_that_it_counts_records_where_whose_they_are_is_not_published() -> None:
+    frame = pl.DataFrame({"home": [1, 1, 2, 2] * 5, "age": [30, 40] * 10})
+    schema = sd.Schema.from_roles(household="home", quasi=["age"])
+    found = sd.attack(frame.drop("home"), schema, kind="reidentification")
+    assert (found.unit, found.uncounted, found.records) == (None, "household", 20)
+    assert "does not say which of them are of one household" in str(found)
+    alone = sd.attack(frame.drop("home"), sd.Schema.from_roles(quasi=["age"]), kind="reidentification")
+    assert alone.summary().keys() == found.summary().keys() - {"uncounted"}

@@ -158,7 +158,7 @@ def test_nullable_types_of_pandas() -> None:
         (None, 255, None, None, None, None, None),
     ]
     assert read.schema["i"] == pl.Int64
-    assert read.schema["u"] == pl.UInt8
+    assert read.schema["u"] == pl.Int64
 
 
 @pytest.mark.parametrize("index", [[2, 0, 1], [5, 5, 5], ["x", "y", "z"], pd.date_range("2024", periods=3)])

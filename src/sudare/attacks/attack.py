@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sudare.attacks import background, homogeneity, proximity, reidentification, skewness
@@ -15,7 +16,7 @@ from sudare.attacks.k_map import k_map
 from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
 from sudare.attacks.law_game import by_game
 from sudare.attacks.population import population
-from sudare.attacks.published import Output, Published
+from sudare.attacks.published import Output, Published, rows_of
 from sudare.attacks.randomized import by_law, law_of, refuse_noise_as_truth
 from sudare.errors import InputError, ParameterError
 from sudare.tables.attribute import Role
@@ -124,9 +125,22 @@ def attack(
     refuse_noise_as_truth(output, kind)
     if kind in SAMPLED | KNOWING:
         return (SAMPLED | KNOWING)[kind](output, _needed(schema, kind), **options)
+    if kind == "reidentification" and (needed := _needed(schema, kind)).unit is not None:
+        return _of_units(output, needed, options)
     if options.get("population") is not None:  # which is looked up in at once
         return KINDS[kind].attack(Published.open(output, _needed(schema, kind)), **options)
     return _by_pieces(output, _needed(schema, kind), {kind: options})[kind]
+
+
+def _of_units(
+    output: Output, schema: Schema, options: Mapping[str, Any]
+) -> reidentification.Reidentification:
+    """Look for persons or households where rows say whose they are, and else for records, saying so."""
+    unit = schema.unit or ""
+    if unit in (output.columns if isinstance(output, Table) else rows_of(output).columns):
+        return reidentification.by_units(output, schema, **options)
+    found = reidentification.reidentification(Published.open(output, schema), **options)
+    return replace(found, uncounted=str(schema[unit].role))
 
 
 def _by_pieces(output: Output, schema: Schema, kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def apply(
     unseen: Annotated[
         Unseen,
         typer.Option(
-            help="What becomes of records that the plan does not cover: nothing is released, or they are left out."
+            help="What becomes of records that the plan does not cover, and of blocks that fall short: nothing is released, or they are left out."
         ),
     ] = "refuse",
     population: PopulationFile = None,

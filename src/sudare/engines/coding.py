@@ -18,6 +18,7 @@ from sudare.tables.attribute import Attribute, Role
 from sudare.tables.checking import all_missing, checked, hierarchies_of, type_faults
 from sudare.tables.column import Column
 from sudare.tables.parsing import encode_text
+from sudare.tables.plainest import plainest
 from sudare.tables.schema import Schema
 from sudare.tables.table import Source, Table
 from sudare.tables.text import PATTERN, is_pattern, listed
@@ -123,9 +124,11 @@ def encode(
         type_ = attribute.type or "text"
         return encode_text(series, type_, ".", missing_values, trim=False, **how_to_parse(attribute))
     dtype = stored_type(attribute)
-    if attribute.type is None or dtype is None or series.null_count() == len(series):
-        return Column.encode(series), NO_ROWS
     coded = Column.encode(series)
+    if series.null_count() == len(series):
+        return coded, NO_ROWS
+    if attribute.type is None or dtype is None:
+        return coded.with_values(plainest(coded.values, by_day=origin.by_cell)), NO_ROWS
     typed = cast(coded.values, dtype, clip=attribute.outside == "clip")
     if typed is None:
         raise InputError(f"{origin.name}, column '{series.name}': {other_kind(series.dtype, dtype)}")

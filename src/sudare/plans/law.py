@@ -42,6 +42,7 @@ MAX_RATIO = 1e12
 MAX_DIGITS = 40
 """Of the two numbers of a fraction."""
 MAX_SCALE = 2**60
+MAX_ROWS = 1_000_000
 
 SCALE = re.compile(rf"[0-9]{{1,{MAX_DIGITS}}}(/[1-9][0-9]{{0,{MAX_DIGITS - 1}}})?")
 
@@ -286,6 +287,8 @@ class TableLaw(_Form):
 
     method: Literal["randomize"]
     records: int = Field(ge=0, le=2**63)
+    rows: int = Field(default=1, ge=1, le=MAX_ROWS)
+    """How many records of one person or household epsilon and k protect together."""
     epsilon: Amount
     pk: Amount
     split: Literal[

@@ -24,7 +24,7 @@ from sudare.pview.spending import MAX_ROWS
 from sudare.tables.counts import Counts
 from sudare.tables.folders import PLAN
 from sudare.tables.notebook import Listing
-from sudare.tables.schema import Schema
+from sudare.tables.schema import Schema, rows_together
 from sudare.tables.table import Table
 from sudare.tables.text import listed
 from sudare.tables.typed import own_words, typed
@@ -165,20 +165,3 @@ class DesignForm(Form):
     domain: list[dict[str, Any]] = Field(min_length=1, max_length=MAX_AXES)
     interest: list[dict[str, Any]] | None = None
     rows: int = Field(default=1, ge=1, le=MAX_ROWS)
-
-
-def rows_together(schema: Schema) -> int:
-    """Return how many rows of one person or household differential privacy protects together; 1 where rows are people.
-
-    >>> rows_together(Schema.from_roles(person="pid", quasi=["age"], most_rows={"pid": 4}))
-    4
-    """
-    if schema.unit is None:
-        return 1
-    unit = schema[schema.unit]
-    if unit.most_rows is None:
-        raise InputError(
-            f"Schema: '{schema.unit}' says which rows are of one {unit.role}, and not how many of them noise must hide. Declare "
-            f"most_rows for it; of a {unit.role} with more rows, so many are drawn."
-        )
-    return unit.most_rows

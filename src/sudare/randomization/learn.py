@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
-from sudare.errors import InputError, ParameterError
+from sudare.errors import InputError, ParameterError, RequirementError
 from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.pk_anonymity import PkAnonymity
@@ -34,6 +34,7 @@ from sudare.randomization.plan import RandomizationPlan, plan_schema
 from sudare.randomization.refusals import refuse_bounded
 from sudare.randomization.respondents import Respondents
 from sudare.tables.given import kind_given
+from sudare.tables.schema import rows_together
 from sudare.tables.table import Table
 from sudare.tables.undeclared import refuse_undeclared
 
@@ -75,7 +76,8 @@ def learn_plan(
     choices = choose(table.schema, methods, joint or {}, noise)
     fixed = {one.name: _given(one, one.method) for one in choices if isinstance(one.method, Matrix)}
     free = [one for one in choices if one.name not in fixed]
-    left = _left(requirement, len(table), list(fixed.values()))
+    rows = rows_together(table.schema)
+    left = _left(requirement, len(table), rows, list(fixed.values()))
     parts = split_spread(left, [_split_attribute(one) for one in free], split) if free else []
     channels: dict[str, Channel] = {**fixed}
     estimates: dict[str, float] = {}
@@ -97,6 +99,7 @@ def learn_plan(
         split=split,
         estimates=estimates,
         true_histograms=tuple(one.name for one in free if _by_true_histogram(one.method)),
+        rows=rows,
     )
 
 
@@ -114,11 +117,13 @@ def _law(choice: LawChoice, channel: Channel) -> Law:
     return Law(choice.name, choice.method.name, choice.domain, publishable(channel), after)
 
 
-def _left(requirement: PkAnonymity | DifferentialPrivacy, records: int, fixed: Sequence[Channel]) -> float:
+def _left(
+    requirement: PkAnonymity | DifferentialPrivacy, records: int, rows: int, fixed: Sequence[Channel]
+) -> float:
     """Return the spread that given matrices leave to the others."""
     by_epsilon = isinstance(requirement, DifferentialPrivacy)
     used = sum(2 * channel.epsilon if by_epsilon else channel.spread for channel in fixed)
-    left = _spread(requirement, records) - used
+    left = _spread(requirement, records, rows) - used
     if left < 0:
         raise ParameterError(
             f"The given matrices alone use more than {requirement} allows: they are {-left:.4g} of the spread over budget."
@@ -126,19 +131,28 @@ def _left(requirement: PkAnonymity | DifferentialPrivacy, records: int, fixed: S
     return left
 
 
-def _spread(requirement: PkAnonymity | DifferentialPrivacy, records: int) -> float:
-    """Return the spread that may be used in all."""
+def _spread(requirement: PkAnonymity | DifferentialPrivacy, records: int, rows: int) -> float:
+    """Return the spread that may be used of one record in all, where so many rows of one person are protected together.
+
+    What they are published as is independent, so that their epsilons add up. And each of them is some published row with a
+    probability of 1 / k' at most, so that all are one that somebody points at with rows / k'.
+    """
     if isinstance(requirement, PkAnonymity):
         if requirement.k <= 1:
             raise ParameterError("Pk-anonymity with k = 1 promises nothing. Ask for a k above 1.")
-        return requirement.spread(records) * ROUNDING
+        if rows * requirement.k > records >= requirement.k:
+            raise RequirementError(
+                f"{requirement} is impossible: {rows:,} of the {records:,} rows may be of one person or household (most_rows), so that whoever points "
+                f"at any is right with {rows / records:.4g}. Ask for a k up to {records / rows:.4g}, or for fewer rows of each."
+            )
+        return PkAnonymity(rows * requirement.k).spread(records) * ROUNDING
     if not isinstance(requirement, DifferentialPrivacy):
         raise refused(requirement, "requirement", "randomize", "PkAnonymity or DifferentialPrivacy")
     if requirement.per != "record" or requirement.delta:
         raise ParameterError(
             "randomize changes every record on its own: ask for DifferentialPrivacy(epsilon, per='record'), without delta."
         )
-    return 2 * requirement.epsilon * ROUNDING
+    return 2 * requirement.epsilon / rows * ROUNDING
 
 
 def _split_attribute(choice: LawChoice) -> SplitAttribute:

@@ -32,12 +32,16 @@ from sudare.randomization.saved import SavedPlan, plan_files, read_plan
 from sudare.tables.attribute import Attribute, attribute_lines
 from sudare.tables.notebook import Listing, written
 from sudare.tables.recipes import FileRecipe
-from sudare.tables.schema import Schema
+from sudare.tables.schema import Schema, rows_together
 from sudare.tables.table import Table
 from sudare.tables.text import listed, shown
 from sudare.tables.types import declared_values, lists_values
 
 TOLERANCE = 1e-9  # relative: k and epsilon are sums of many floats
+TOGETHER = (
+    "Up to {:,} rows of one person or household are protected together: epsilon is of all of them, and k of whose a row is. How many rows each has is "
+    "not hidden; of one with more, so many were drawn at random, and the others left out."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +65,8 @@ class RandomizationPlan(Plan):
     """The laws that were made from the true histogram."""
     from_another: bool = False
     """Whether it may have been learned from another table than the one that it is for."""
+    rows: int = 1
+    """How many records of one person or household are protected together."""
 
     @property
     def attributes(self) -> list[str]:
@@ -69,8 +75,8 @@ class RandomizationPlan(Plan):
 
     @property
     def epsilon(self) -> float:
-        """The epsilon of one record: those of its attributes and of the estimates together."""
-        return sum(law.channel.epsilon for law in self.laws) + sum(self.estimates.values())
+        """The epsilon of one record: those of its attributes and of the estimates together; of several of one person, their sum."""
+        return self.rows * (sum(law.channel.epsilon for law in self.laws) + sum(self.estimates.values()))
 
     @property
     def spread(self) -> float:
@@ -79,8 +85,8 @@ class RandomizationPlan(Plan):
 
     @property
     def k(self) -> float:
-        """The k of Pk-anonymity."""
-        return k_of(self.spread, self.records)
+        """The k of Pk-anonymity. A row is one record's with 1 / k_of at most, and so one of several of a person with their sum."""
+        return max(1.0, k_of(self.spread, self.records) / self.rows)
 
     @property
     def caveats(self) -> list[str]:
@@ -91,6 +97,8 @@ class RandomizationPlan(Plan):
             "the records only, not what the matrix itself tells about the histogram."
             for name in self.true_histograms
         ]
+        if self.rows > 1:
+            told.append(TOGETHER.format(self.rows))
         if self.from_another:
             told += [
                 f"The matrix of '{name}' was made from a private estimate of a histogram. If that was another table's, it took "
@@ -126,6 +134,11 @@ class RandomizationPlan(Plan):
         to the receivers of both; caveats say so. And how many records the first table has can be computed from
         laws that were made for its k.
         """
+        if (rows := rows_together(table.schema)) != self.rows:
+            raise InputError(
+                f"{table.source.name}: the plan protects {self.rows:,} rows of one person or household together, and by the schema it is {rows:,} "
+                f"(most_rows). {SAME_SCHEMA}"
+            )
         plan = replace(self, records=len(table), from_another=True)
         plan.refuse_other_schema(table)
         plan.refuse_if_broken(f" It was learned for {self.records:,} records. Learn a plan from this table.")
@@ -179,6 +192,7 @@ class RandomizationPlan(Plan):
         return {
             "method": "randomize",
             "records": self.records,
+            **({"rows": self.rows} if self.rows > 1 else {}),
             "epsilon": self.epsilon,
             "pk": self.k,
             "split": self.split,
@@ -270,6 +284,7 @@ def _opened(saved: SavedPlan) -> RandomizationPlan:
         estimates=dict(law.estimates),
         true_histograms=head.true_histograms,
         from_another=head.from_another,
+        rows=law.rows,
     )
     _refuse_other_claims(plan, law)
     if sorted(head.bins) != sorted(plan.bins):

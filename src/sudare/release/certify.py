@@ -68,7 +68,7 @@ def certify(
         attributes=_attributes(handed_over, declared),
         missing_values=_listed(declared.schema.missing_values),
         unit=_unit(declared.schema),
-        measured=_measured(declared, verification or verified(handed_over, declared)),
+        measured=_measured(handed_over, declared, verification or verified(handed_over, declared)),
         method=declared.method,
         utility=_utility(handed_over, declared.schema),
         caveats=list(declared.caveats),
@@ -168,7 +168,7 @@ def verified(handed_over: HandedOver, declared: Declared) -> Verification:
     return verification
 
 
-def _measured(declared: Declared, verification: Verification) -> dict[str, Any]:
+def _measured(handed_over: HandedOver, declared: Declared, verification: Verification) -> dict[str, Any]:
     """Return what the output has of each promise.
 
     Where units are counted that no row tells, or people of a population, it is what was promised. Of several views, too: they were verified together, and how much more than that they leave to
@@ -177,7 +177,8 @@ def _measured(declared: Declared, verification: Verification) -> dict[str, Any]:
     together = [p for p in declared.promises if isinstance(p, MultiViewDiversity)]
     if together:
         return {promise.name: promise.l for promise in together}
-    if declared.schema.unit is not None and not declared.schema[declared.schema.unit].linked:
+    unseen = declared.schema.unit is not None and not declared.schema[declared.schema.unit].linked
+    if unseen and handed_over.law is None:
         pairs = zip(declared.promises, verification.findings, strict=True)
         return {finding.name: _asked_for(promise) for promise, finding in pairs}
     return verification.measured | {one.name: one.k for one in maps(declared.promises)}

@@ -33,7 +33,6 @@ from sudare.reports.randomization_histograms import (
     compared_histogram,
     transition_matrix,
 )
-from sudare.tables.attribute import Role
 from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
@@ -48,6 +47,7 @@ Kind = Literal["tells nothing", "noise", "factor", "area", "bits", "matrix", "re
 
 def write_randomization_report(
     table: Table,
+    left_out: Sequence[str],
     data: PublishedRows,
     plan: RandomizationPlan,
     certificate: Certificate,
@@ -61,12 +61,12 @@ def write_randomization_report(
     >>> "For the holder of the data only" in sd.randomize(table, sd.PkAnonymity(5)).report
     True
     """
-    left_out = table.names(Role.identifier) + table.names(Role.other)
     return render(
         "randomization",
         source=table.source.name,
         certificate=certificate,
-        left_out=listed(left_out),
+        left_out=listed(list(left_out)),
+        records=holder["records"],
         attacked=str(PkGame(**holder["attacks"]["output"]["pk_game"])),
         plan=plan,
         promise=promised(plan, certificate),
@@ -88,7 +88,7 @@ class Promised(NamedTuple):
 def promised(plan: RandomizationPlan, certificate: Certificate) -> Promised:
     """Take k and epsilon as they were measured; where only one was, the other follows from the plan."""
     k, epsilon = certificate.measured.get("pk", plan.k), certificate.measured.get("epsilon", plan.epsilon)
-    alike = plan.spread / 2
+    alike = plan.rows * plan.spread / 2
     return Promised(k, epsilon, alike if epsilon > alike * (1 + 1e-6) + 1e-9 else None)
 
 

@@ -23,7 +23,7 @@ from sudare.tables.schema import Missing
 from sudare.tables.table import Source, Table
 from sudare.tables.text import shown, spellings, text_of
 from sudare.tables.toml import toml_key
-from sudare.tables.types import KINDS, cast, misfit, other_kind, written_as
+from sudare.tables.types import KINDS, cast, declared_values, misfit, other_kind
 
 MAX_ROWS_SHOWN = 5  # faulty rows named per column
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -50,7 +50,7 @@ def checked(
         return column, [all_missing(column.name, source)]
     faults = list(_missing_faults(column, wrong, missing, source))
     if attribute.domain is not None:
-        column, unknown = _in_domain(column, attribute.domain, source)
+        column, unknown = _in_domain(column, attribute, attribute.domain, source)
         faults += _value_faults(column, unknown, "is not in the declared domain", source)
     faults += outside
     if no_weights := list(_weight_faults(column, attribute, source)):
@@ -130,19 +130,16 @@ def _faults_of(
     yield from _row_faults(name, rows, values, [fault] * len(values), source)
 
 
-def _in_domain(column: Column, domain: tuple[Any, ...], source: Source) -> tuple[Column, list[int]]:
-    """Code a column by its declared domain, in the declared order; return the codes of values outside it."""
+def _in_domain(
+    column: Column, attribute: Attribute, domain: tuple[Any, ...], source: Source
+) -> tuple[Column, list[int]]:
+    """Code a column by its declared domain, in the declared order and type; return the codes of values outside it."""
     places = _places(column.values, domain)
     if unknown := np.flatnonzero(places < 0).tolist():
         return column, unknown
-    values = written_as(domain, column.values.dtype)
-    if values is None:
-        raise InputError(
-            f"{source.name}, column '{column.name}': its domain cannot be written as {column.values.dtype}, which the values are. "
-            "Give the attribute a type, or fix the domain."
-        )
+    values = declared_values(column.name, attribute)
     code_of = np.append(places, len(values)).astype(smallest(len(values) + 1))
-    dictionary = Dictionary(values.alias(column.name), column.missing)
+    dictionary = Dictionary(values, column.missing)
     return Column(dictionary, code_of[column.codes]), []
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -16,10 +15,9 @@ from sudare.tables.attribute import Attribute, Role
 from sudare.tables.checking import hierarchies_of
 from sudare.tables.labels import Labels
 from sudare.tables.parsing import infer_type, parse
+from sudare.tables.plainest import plainest
 from sudare.tables.table import Source, Table
 from sudare.tables.toml import toml_key
-
-MAX_WHOLE = 2.0**53  # up to it, floats tell all whole numbers apart
 
 
 def without(table: Table, names: Sequence[str], tuples: NDArray[np.int32]) -> Table:
@@ -54,8 +52,14 @@ def _type_for(name: str, attribute: Attribute, source: Source) -> Callable[[pl.S
         raise undeclared(name, source, "has several types")
     if codes := source.labels.codes.get(name):
         return partial(_still_codes, codes=codes, source=source)
-    untyped = is_untyped(source)
-    return partial(plainest, untyped=untyped, by_day=untyped or source.by_cell)
+    return _as_texts_look if is_untyped(source) else partial(plainest, by_day=source.by_cell)
+
+
+def _as_texts_look(values: pl.Series) -> pl.Series:
+    """Return values of a source that has no types as they would have been read by themselves."""
+    if values.dtype == pl.String and (type_ := infer_type(values.unique())) != "text":
+        values = parse(values, type_).alias(values.name)
+    return plainest(values, by_day=True)
 
 
 def undeclared(name: str, source: Source, why: str) -> InputError:
@@ -77,42 +81,3 @@ def _still_codes(values: pl.Series, *, codes: Mapping[str, str], source: Source)
 def unchanged(values: pl.Series) -> pl.Series:
     """Return values as they are."""
     return values
-
-
-def plainest(series: pl.Series, *, untyped: bool = False, by_day: bool = False) -> pl.Series:
-    """Return values in the plainest type that holds them: it tells nothing but the values.
-
-    Whole numbers are whole numbers, and decimals have as many digits as one of them needs. Texts of a source that has no
-    types (`untyped`) are read as what they look like, and times that are all midnight as days where a source's would be (`by_day`).
-
-    >>> plainest(pl.Series([1.0, 2.0])).dtype, plainest(pl.Series(["7", "8"]), untyped=True).dtype
-    (Int64, Int64)
-    """
-    dtype = series.dtype
-    if isinstance(dtype, pl.Categorical | pl.Enum):
-        return series.cast(pl.String)
-    if dtype == pl.String:
-        type_ = infer_type(series.unique()) if untyped else "text"
-        return series if type_ == "text" else parse(series, type_).alias(series.name)
-    if isinstance(dtype, pl.Datetime) and by_day:
-        days = series.dt.date()
-        return days if days.cast(dtype).equals(series) else series
-    if dtype.is_integer():
-        return _cast_if_same(series, pl.Int64())
-    if dtype.is_float():
-        whole = bool((series.drop_nulls().abs() <= MAX_WHOLE).all())
-        return _cast_if_same(series.cast(pl.Float64), pl.Int64()) if whole else series.cast(pl.Float64)
-    if isinstance(dtype, pl.Decimal):
-        digits = max((_decimals(value) for value in series.drop_nulls().to_list()), default=0)
-        return _cast_if_same(series, pl.Decimal(dtype.precision, digits) if digits else pl.Int64())
-    return series
-
-
-def _decimals(value: Decimal) -> int:
-    exponent = value.normalize().as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
-
-
-def _cast_if_same(series: pl.Series, dtype: pl.DataType) -> pl.Series:
-    cast = series.cast(dtype, strict=False)
-    return cast if cast.cast(series.dtype, strict=False).equals(series) else series

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sudare.tables.attribute import Type
 from sudare.tables.column import Column
+from sudare.tables.plainest import plainest
 from sudare.tables.types import saturated
 
 # A whole number is one only if writing it back gives the same text: 007 and 01234 stay text.
@@ -164,5 +165,6 @@ def typed_column(
     texts = coded.values.str.strip_chars(" \t") if trim else coded.values
     texts = texts.set(texts.is_in(missing_values), None)
     typed = parse(texts, type_ or infer_type(texts, decimal), decimal, zoned=zoned, clip=clip, form=form)
+    typed = typed if type_ else plainest(typed, by_day=True)
     wrong = (texts.is_not_null() & typed.is_null()).arg_true().to_list()
     return coded.with_values(typed), coded.rows_with(wrong)

@@ -287,6 +287,23 @@ class Schema(Shown, SchemaPart):
         return name in self.attributes or name in self.beside()
 
 
+def rows_together(schema: Schema) -> int:
+    """Return how many rows of one person or household differential privacy protects together; 1 where rows are people.
+
+    >>> rows_together(Schema.from_roles(person="pid", quasi=["age"], most_rows={"pid": 4}))
+    4
+    """
+    if schema.unit is None:
+        return 1
+    unit = schema[schema.unit]
+    if unit.most_rows is None:
+        raise InputError(
+            f"Schema: '{schema.unit}' says which rows are of one {unit.role}, and not how many of them noise must hide. Declare "
+            f"most_rows for it; of a {unit.role} with more rows, so many are drawn."
+        )
+    return unit.most_rows
+
+
 def _numbers_beside(attributes: Mapping[str, Attribute]) -> dict[str, str]:
     """Return the columns of numbers beside attributes; one that is dropped has none."""
     return {

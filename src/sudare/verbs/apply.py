@@ -28,6 +28,7 @@ from sudare.verbs.generalize import released, released_linked
 from sudare.verbs.generalize_views import released_views
 from sudare.verbs.materialize import materialize_design
 from sudare.verbs.randomize import randomize_by_plan
+from sudare.verbs.short_blocks import LEFT_OUT_BLOCKS, without_short_blocks
 from sudare.verbs.true_labels import refuse_false_labels
 from sudare.verbs.units import refuse_alike_units
 from sudare.verification.columns import refuse_columns
@@ -51,7 +52,7 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse", *, population: An
     """Apply a plan to the rows of a table, of the same schema as that which the plan was learned from.
 
     Records are looked up by their values, whatever their order. What the plan does not cover is refused or, with
-    unseen="suppress", left out. The output is verified again: if a requirement of the plan does not hold on it, or a label is
+    unseen="suppress", left out; so are then blocks that these records do not fill, of a plan that generalizes one table. The output is verified again: if a requirement of the plan does not hold on it, or a label is
     not true of a value by what the schema says, nothing is released. A plan is trusted for what it asks for, and for no
     more: read `release.requirements` if somebody else may have written its file.
 
@@ -89,8 +90,10 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse", *, population: An
     try:
         return _applied(plan, table, unseen)
     except RequirementError as error:
+        can_leave_out = unseen == "refuse" and not isinstance(plan, ViewsPlan | CompositionsPlan)
+        or_without = ', or leave blocks out that fall short: unseen="suppress"' if can_leave_out else ""
         raise RequirementError(
-            f"{error} The plan's blocks do not suit these records: learn a plan from them."
+            f"{error} The plan's blocks do not suit these records: learn a plan from them{or_without}."
         ) from None
 
 
@@ -111,7 +114,11 @@ def _applied(plan: GeneralizationPlan | ViewsPlan, table: Table, unseen: Unseen)
         located = _covered(plan.locate(table), unseen)
         refuse_false_labels(located.table, located.rewriting.joined())
         return released_linked(table, plan, caveats=caveats)
-    placed = without_uncovered(plan, table, _covered(plan.locate(table), unseen))
+    whole = plan.locate(table)
+    if unseen == "suppress":
+        caveats = [*caveats, LEFT_OUT_BLOCKS]
+        whole = without_short_blocks(plan, table, whole)
+    placed = without_uncovered(plan, table, _covered(whole, unseen))
     for piece in placed.located.rewriting.pieces():
         refuse_false_labels(placed.rest, piece)
     return released(table, plan, placed, caveats=caveats)

@@ -35,6 +35,7 @@ from sudare.tables.given import kind_given
 from sudare.tables.table import Table, table_given
 from sudare.utility.classifier import refuse_unpredictable
 from sudare.verbs.arguments import requirements_given
+from sudare.verbs.by_units import learned_by_unit
 from sudare.verbs.compositions import (
     LINKED,
     covered_units,
@@ -49,13 +50,12 @@ from sudare.verbs.generalization_record import (
     generalization_report,
 )
 from sudare.verbs.shifting import Shifts, refuse_shifts
+from sudare.verbs.ties import refuse_ties
 from sudare.verbs.units import (
     UNSEEN_UNITS,
-    learn_by_unit,
     refuse_alike_units,
     refuse_few_units,
     refuse_mapped_units,
-    refuse_ties,
     rows_with_unit,
     unit_of,
     unit_record,
@@ -159,15 +159,16 @@ def generalized(
             decision=decision,
             caveats=caveats,
         )
+    placed = None
     if table.schema.unit:
-        plan = learn_by_unit(table, asked, method)
+        plan, placed = learned_by_unit(table, asked, method)
     elif mapped := maps(asked):
         people = people_of(mapped[0].population, table.schema)
         known_of(people, table.schema)
         plan = learn_mapped(table, asked, method, mapped[0], people)
     else:
         plan = method.learn(table, asked)
-    placed = without_uncovered(plan, table)
+    placed = placed or without_uncovered(plan, table)
     if predict is not None:
         placed.whole.at_once(PREDICTING)  # refused before the rest is done
     asked_of = parameters_of(method)

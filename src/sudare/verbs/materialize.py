@@ -23,7 +23,8 @@ from sudare.tables.table import Table, table_given
 from sudare.tables.typed import typed
 from sudare.tables.types import lists_values
 from sudare.tables.undeclared import refuse_undeclared
-from sudare.verbs.units import counts_at_most, refuse_alike_units
+from sudare.verbs.most_rows import counts_at_most
+from sudare.verbs.units import refuse_alike_units
 from sudare.verification.recount_budget import refuse_overspent
 
 __all__ = ["METHODS", "materialize", "materialize_design"]

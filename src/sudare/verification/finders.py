@@ -228,7 +228,9 @@ def find_by_law(
 ) -> Iterator[Finding]:
     """Find k and epsilon from the law, whichever is asked for, and the attribute that uses most of them."""
     epsilon, spread, worst = recount_laws.promised(table.columns, table.values, law)
-    k = 1 + (table.rows.height - 1) * math.exp(-spread)
+    # Of one person or household, so many rows are protected together: any of them may be found, and all of them tell of it.
+    k = max(1.0, (1 + (table.rows.height - 1) * math.exp(-spread)) / law.rows)
+    epsilon *= law.rows
     pk = max((r.k for r in asked if isinstance(r, PkAnonymity)), default=1.0)
     least = min((r.epsilon for r in asked if isinstance(r, DifferentialPrivacy)), default=math.inf)
     words = {type(r): str(r) for r in asked}

@@ -178,6 +178,10 @@ def _verify_folder(
             raise RequirementError(
                 f"{files[LAW]} has other caveats than the certificate. Ask for the folder again."
             )
+        if law.rows > 1 and certificate.unit is None:
+            raise RequirementError(
+                f"{files[LAW]} protects several rows together, and the certificate does not say of whom."
+            )
         recount_laws.refuse_better(law, certificate.records["published"], claimed.measured)
         refuse_other_json(files[LAW])
     notes.append(refuse_other_utility(certificate, own_promises, published, own, randomized=law is not None))
