@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import NamedTuple
 
 import sudare as sd
 from sudare.generalization.problem import Problem
-from tests.generalization.plain import Rule
 
 Levels = tuple[int, ...]
+Holds = Callable[[Counter[int]], bool]
 
 
 class Tried(NamedTuple):
@@ -23,7 +23,7 @@ class Tried(NamedTuple):
     cost: float
 
 
-def every_choice(table: sd.Table, problem: Problem, rule: Rule, measure: str) -> Iterator[Tried]:
+def every_choice(table: sd.Table, problem: Problem, rule: Holds, measure: str) -> Iterator[Tried]:
     """Try all levels; groups that do not meet the rule are left out."""
     costs = {"distortion": _climbed, "ncp": _covered, "discernibility": _together}[measure]
     for levels in product(*(range(tree.height + 1) for tree in problem.hierarchies)):
@@ -40,7 +40,7 @@ def every_choice(table: sd.Table, problem: Problem, rule: Rule, measure: str) ->
             yield Tried(levels, left_out, costs(table, problem, levels, kept, left_out))
 
 
-def least(table: sd.Table, problem: Problem, rule: Rule, measure: str, spare: int) -> float:
+def least(table: sd.Table, problem: Problem, rule: Holds, measure: str, spare: int) -> float:
     """The least cost of any choice that leaves no more than that out; infinite if there is none."""
     tried = every_choice(table, problem, rule, measure)
     return min((one.cost for one in tried if one.left_out <= spare), default=math.inf)

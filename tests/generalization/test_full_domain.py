@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -26,6 +28,7 @@ from tests.generalization.plain import Rule, check_blocks
 from tests.generalization.plain_levels import every_choice, least
 from tests.generalization.test_regions import held_at_once, people, schema
 from tests.plans.worlds import World, assert_true_and_safe
+from tests.privacy.plain import has_distinct, has_entropy, is_recursive
 
 measures = st.sampled_from(MEASURES)
 
@@ -61,14 +64,62 @@ def test_no_choice_is_better_where_parts_may_be_diverse_and_the_whole_is_not(r: 
     assert_best(Case(table, [r.choice(kinds)]), measure, r.randint(1, len(table)))
 
 
-def assert_best(case: Case, measure: Any, spare: int) -> None:
-    problem = Problem.of(case.table, case.requirements)
+@given(r=randoms, measure=measures)
+@settings(max_examples=100)
+def test_no_choice_is_better_with_harmless_and_close_values(r: Random, measure: Any) -> None:
+    """Where all groups must hold, some, or none; a group of harmless values alone holds, and so may parts of others."""
+    n, numbers = r.randint(6, 40), [1, 2, 3, 6, 7, 20]
+    columns = {
+        "age": range(1, 5),
+        "town": range(3),
+        "sex": range(2),
+        "ill": r.sample(numbers, r.randint(2, 6)),
+    }
+    frame = pl.DataFrame({name: [r.choice(domain) for _ in range(n)] for name, domain in columns.items()})
+    table = with_hierarchies(
+        sd.read(frame, sd.Schema.from_roles(quasi=["age", "town", "sex"], sensitive=["ill"]))
+    )
+    known = frozenset(r.sample(numbers, r.randint(0, 2))) & frozenset(frame["ill"])
+    kinds = ("distinct", "entropy", "recursive", "proximity")
+    kind, k = r.choice(kinds if known else ["proximity"]), r.randint(1, 3)
+    diverse = sd.LDiversity(
+        2,
+        kind,  # type: ignore[arg-type]
+        c=1.5 if kind == "recursive" else None,
+        within=1 if kind == "proximity" else None,
+        harmless=sorted(known),
+    )
+
+    def rule(histogram: Counter[int]) -> bool:
+        values = table["ill"].values
+        others = Counter(
+            {values[code]: count for code, count in histogram.items() if values[code] not in known}
+        )
+        return histogram.total() >= k and (not others or _is_diverse(others, kind))
+
+    assert_best(Case(table, [sd.KAnonymity(k), diverse]), measure, r.choice([0, r.randrange(n), n]), rule)
+
+
+def _is_diverse(others: Counter[int], kind: str) -> bool:
+    if kind == "distinct":
+        return has_distinct(others, 2)
+    if kind == "entropy":
+        return has_entropy(others, 2)
+    if kind == "recursive":
+        return is_recursive(others, 1.5, 2)
+    return all(2 * (others[x] + others[x + 1]) <= others.total() for x in range(21))
+
+
+def assert_best(
+    case: Case, measure: Any, spare: int, rule: Callable[[Counter[int]], bool] | None = None
+) -> None:
+    problem, rule = Problem.of(case.table, case.requirements), rule or case.rule
     found = best_levels(problem, prices_of(case.table, problem, measure), spare)
-    best = least(case.table, problem, case.rule, measure, spare)
+    best = least(case.table, problem, rule, measure, spare)
     if found is None:
         assert best == math.inf
         return
-    tried = {one.levels: one for one in every_choice(case.table, problem, case.rule, measure)}
+    tried = {one.levels: one for one in every_choice(case.table, problem, rule, measure)}
     assert tried[found].left_out <= spare
     assert tried[found].cost == pytest.approx(best, rel=1e-9, abs=1e-12)
 

@@ -110,42 +110,37 @@ def _comes_before(
     return bool(of_u < of_v or (of_u == of_v and prices[u] > prices[v]))
 
 
-def solve(
-    start: Array,
-    listed: Array,
-    cost: Array,
-    weights: Array,
-    prices: Array,
-    shares: Array,
-    steps: int,
-) -> Array:
+class Program(NamedTuple):
+    """Block i has the units `listed[start[i]:start[i + 1]]`, costs `cost[i]`, and is used in part, `shares[i]`."""
+
+    start: Array
+    listed: Array
+    cost: Array
+    weights: Array
+    """Of each unit, and what one of its records is worth."""
+    prices: Array
+    shares: Array
+
+
+def solve(program: Program, steps: int) -> Array:
     """Go on with prices and shares, in place, towards the solution; return the mean of the later prices, which swings less.
 
-    Block i has the units `listed[start[i]:start[i + 1]]`. Chambolle & Pock's primal-dual method: prices rise where units are used
-    too little, shares where blocks are worth more than they cost, with a step for each unit and block.
+    Chambolle & Pock's primal-dual method: prices rise where units are used too little, shares where blocks are worth more than they
+    cost, with a step for each unit and block.
     """
+    start, listed, weights = program.start, program.listed, program.weights
     times = np.bincount(listed, minlength=len(weights)).astype(np.float64)
     size = np.diff(np.append(0, np.cumsum(weights[listed]))[start]).astype(np.float64)
     mean, used, ahead = np.zeros((3, len(weights)))
-    _solve(start, listed, cost, weights, prices, shares, steps, times, size, used, ahead, mean)
+    _solve(program, steps, times, size, used, ahead, mean)
     return mean
 
 
 @kernel
 def _solve(
-    start: Array,
-    listed: Array,
-    cost: Array,
-    weights: Array,
-    prices: Array,
-    shares: Array,
-    steps: int,
-    times: Array,
-    size: Array,
-    used: Array,
-    ahead: Array,
-    mean: Array,
+    program: Program, steps: int, times: Array, size: Array, used: Array, ahead: Array, mean: Array
 ) -> None:  # pragma: no cover
+    start, listed, cost, weights, prices, shares = program
     m, blocks = weights.size, cost.size
     for done in range(steps):
         for u in range(m):

@@ -135,9 +135,10 @@ class _Program:
 
     def solve(self) -> None:
         """Go some steps towards the solution."""
-        self.proposed = _fractional.solve(
-            self.start, self.listed, self.cost, self.problem.weights, self.prices, self.shares, STEPS
+        program = _fractional.Program(
+            self.start, self.listed, self.cost, self.problem.weights, self.prices, self.shares
         )
+        self.proposed = _fractional.solve(program, STEPS)
         self.idle = np.where(self.shares > 0, 0, self.idle + 1)
 
     def rounded(self) -> Ints:

@@ -320,6 +320,8 @@ class _Search:
 
 def _inherited(limits: Limits) -> Limits:
     """Return the limits that a part of a group cannot meet where the group does not."""
+    if limits.harmless.size > 0:  # a part that has these values alone need not have any others
+        return limits._replace(distinct=0, more=False)
     values = [
         limits.distinct,
         math.ceil(math.exp(limits.log_l) - 1e-9),
