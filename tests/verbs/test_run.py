@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import signal
+import shutil
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -197,19 +196,89 @@ def test_nothing_appears_where_it_fails(folder: Path) -> None:
     assert releases(folder) == []
 
 
+KILLED_AT = """
+import os, sys
+import sudare as sd
+from pathlib import Path
+steps, last = 0, int(sys.argv[2])
+
+def count(event, arguments):
+    global steps
+    written = event in ("os.rename", "os.mkdir", "os.remove", "sqlite3.connect") or (
+        event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+    )
+    if written and str(Path(sys.argv[1]).parent) in str(arguments[0]):
+        steps += 1
+        if steps == last:
+            os._exit(9)
+
+sd.KAnonymity, sd.run
+sys.addaudithook(count)
+sd.run(sys.argv[1])
+print(steps)
+"""
+"""Runs a pipeline, and ends at once, as if killed, at some change in its folder; without one, says how many there are."""
+
+
+def killed_at(folder: Path, step: int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", KILLED_AT, str(folder / "pipeline.toml"), str(step)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.slow
-def test_a_run_that_is_killed_is_done_by_the_next(folder: Path) -> None:
-    """Whenever it is killed, the next run finishes, and after it nothing is done any more."""
-    code = f"import sudare as sd; sd.run({str(folder / 'pipeline.toml')!r})"
-    for seconds in (0.3, 0.8, 1.2, 1.6, 2.0, 2.5):
-        process = subprocess.Popen([sys.executable, "-c", code])
-        time.sleep(seconds)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    sd.run(folder / "pipeline.toml")
-    assert len(releases(folder)) == 1
-    assert sd.verify(releases(folder)[0]).holds
+def test_a_run_that_is_killed_is_done_by_the_next(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever it was about to change in its folder, the next run finishes, and after it nothing is done any more."""
+    whole = tmp_path_factory.mktemp("whole") / "folder"
+    shutil.copytree(folder, whole)
+    steps = int(killed_at(whole, 0).stdout)
+    assert steps > 10
+    for step in sorted({*range(1, steps + 1, 4), *range(steps - 4, steps + 1)}):
+        own = tmp_path_factory.mktemp("killed") / "folder"
+        shutil.copytree(folder, own)
+        assert killed_at(own, step).returncode == 9
+        assert all(sd.verify(one).holds for one in releases(own)), step
+        sd.run(own / "pipeline.toml")
+        assert len(releases(own)) == 1, step
+        assert sd.verify(releases(own)[0]).holds
+        assert sd.run(own / "pipeline.toml").status == "unchanged"
+
+
+def test_the_place_of_the_same_content_makes_no_other_release(folder: Path) -> None:
+    asked(folder, 'verb = "generalize"\nk = 5\nmethod = "mondrian"')
+    assert sd.run(folder / "pipeline.toml").status == "released"
+    shutil.copy(folder / "people.csv", folder / "moved.csv")
+    text = (folder / "pipeline.toml").read_text(encoding="utf-8")
+    (folder / "pipeline.toml").write_text(text.replace("people.csv", "moved.csv"), encoding="utf-8")
     assert sd.run(folder / "pipeline.toml").status == "unchanged"
+    to = Pipeline.open(folder / "pipeline.toml")
+    written = [
+        to.model_copy(update={"write": to.write.model_copy(update={"to": url})}).digest(
+            sd.Schema.from_toml(folder / "sudare.toml"), "", None
+        )
+        for url in (
+            "postgresql://ann:a@h/d?table=t",
+            "postgresql://ann:b@h/d?table=t",
+            "postgresql://h/d?table=u",
+        )
+    ]
+    assert written[0] == written[1] != written[2]
+
+
+def test_what_nobody_foresaw_is_logged_without_values(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError("No space left on device: Kowalczyk")
+
+    monkeypatch.setattr("sudare.verbs.run.read", full)
+    for log in ("json", "text"):
+        done = RUN.invoke(app, ["run", str(folder / "pipeline.toml"), "--log", log])
+        assert done.exit_code == 4
+        assert "Kowalczyk" not in done.output
+        assert "OSError" in done.stderr
+    told = folder / "releases" / "error.txt"
+    assert "Kowalczyk" in told.read_text(encoding="utf-8")
+    assert stat.S_IMODE(told.stat().st_mode) == 0o600
 
 
 HOSTILE = [

@@ -150,8 +150,13 @@ class Pipeline(_Part):
             raise InputError(f"{path}{line}: write.receiver is noted in a ledger. Give write.ledger too.")
 
     def digest(self, schema: Schema, content: str, plan: Path | None) -> bytes:
-        """Return what tells one run from another: the pipeline, the schema with the files it names, a plan, and the table's content."""
-        data = self.model_dump(mode="json", by_alias=True)
+        """Return what tells one run from another: what is made, and where it goes; the schema with the files it names, a plan, and the table's content.
+
+        From where the same content came, and by which password, makes no other release: another one would be charged once more.
+        """
+        data = self.model_dump(mode="json", by_alias=True, exclude={"read"})
+        if self.write.to is not None:
+            data["write"]["to"] = re.sub("://[^/@]*@", "://", self.write.to)
         files = [
             own.hierarchy.path for own in schema.attributes.values() if isinstance(own.hierarchy, FileRecipe)
         ]

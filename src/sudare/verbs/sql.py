@@ -18,7 +18,7 @@ from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError, ParameterError
 from sudare.plans.one_by_one import RowPlan, row_plan
 from sudare.plans.plan import Plan
-from sudare.plans.sql import LABELLED, SOURCE, lookup_of, number_of
+from sudare.plans.sql import FOUND, LABELLED, MATCHED, SOURCE, lookup_of, number_of
 from sudare.plans.sql_dialects import DIALECTS, WRITTEN_FOR, Dialect, DialectName
 from sudare.plans.sql_lists import ELSEWHERE, LOADED, TEXT, Listed, as_table, compared, read_from
 from sudare.privacy.k_anonymity import KAnonymity
@@ -133,6 +133,8 @@ def _statement(
 ) -> str:
     """Put queries and conditions together; of rows that a database takes for equal, their texts decide on the order."""
     several = {SOURCE, LABELLED, LOADED}
+    if of.name == "postgres":  # which knows nothing of lists, and takes joins of many of them for a row or two, and so for loops
+        several |= {MATCHED, FOUND}
     parts = ",\n".join(
         f"{name} AS {of.materialized if name in several else ''}(\n{query})"
         for name, query in queries.items()
