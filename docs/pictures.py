@@ -49,56 +49,65 @@ def verbs() -> str:
     return picture(876, last + high + margin, "Which verb?", parts)
 
 
-FLOW = [
-    ("source", ["source", "a file, a", "database, Spark"]),
-    ("read", ["Table", "dictionaries,", "and an engine"]),
-    ("count", ["Counts", "distinct tuples,", "how often each"]),
-    ("learn", ["Plan", "data: cuts,", "levels, a law"]),
-    ("apply", ["files", "rewritten by", "the engine"]),
-    ("verify", ["Certificate", "recounted from", "the files alone"]),
-    ("record", ["Ledger", "remembers all", "that went out"]),
+FIRST = [
+    ("source", ["source", "a file, a database,", "a cluster"], "v"),
+    ("read", ["Table", "dictionaries,", "and an engine"], "v"),
+    ("count", ["Counts", "distinct tuples,", "how often each"], "q"),
+    ("learn", ["Plan", "data: cuts, levels,", "a law"], "q"),
+]
+THEN = [
+    ("apply", ["files", "rewritten by", "the engine"], "v"),
+    ("verify", ["Certificate", "recounted from", "the files alone"], "w"),
+    ("record", ["Ledger", "remembers all", "that went out"], "w"),
 ]
 
 
 def flow() -> str:
     """Draw how a table becomes a release: who sees rows, who sees counts, and what leaves the house."""
-    wide, gap, top, high = 112, 50, 74, 84
-    at = [18 + i * (wide + gap) for i in range(len(FLOW))]
-    right = at[-1] + wide
+    wide, gap, high, top = 150, 48, 84, 58
+    at = [18 + i * (wide + gap) for i in range(4)]
+    below, low = top + high + 84, top + 2 * high + 122
     parts = [
-        text(18, 30, "sees rows", "head"),
-        line(18, 40, at[1] + wide, 40, "sb thick"),
-        text(at[2], 30, "sees counts only, never a row", "head"),
-        line(at[2], 40, at[3] + wide, 40, "sa thick"),
-        text(at[4], 30, "rows again", "head"),
-        line(at[4], 40, at[4] + wide, 40, "sb thick"),
-        text(at[5], 30, "sees what is published", "head"),
-        line(at[5], 40, right, 40, "sc thick"),
+        *_over(at[0], at[1] + wide, 46, "sees rows", "sb"),
+        *_over(at[2], at[3] + wide, 46, "sees counts only, never a row", "sa"),
+        *_over(at[1], at[1] + wide, below - 12, "rows again", "sb"),
+        *_over(at[2], at[3] + wide, below - 12, "sees what is published", "sc"),
+        *_row(at, top, FIRST, wide, gap, high),
+        *_row(at[1:], below, THEN, wide, gap, high),
+        box(at[0], below, wide, high, "q", ["keep/", "plan, report, holder's", "record: yours"]),
+        box(at[1], low, 2 * wide + gap, 58, "q", ["hand-over/", "files and certificate: public for ever"]),
     ]
-    kinds = ["v", "v", "q", "q", "v", "w", "w"]
-    for i, (verb, words) in enumerate(FLOW):
-        parts.append(box(at[i], top, wide, high, kinds[i], words))
+    turn, plan = top + high + 16, at[3] + wide / 2
+    parts += [line(plan, top + high, plan, turn, "ink"), line(at[0] + wide / 2, turn, plan, turn, "ink")]
+    parts += [
+        arrow(at[0] + wide / 2, turn, at[0] + wide / 2, below - 3),
+        text(plan - 70, turn + 16, "apply", "quiet small"),
+    ]
+    entry = at[1] - gap / 2
+    parts += [
+        line(entry, turn, entry, below + high / 2, "ink"),
+        arrow(entry, below + high / 2, at[1] - 3, below + high / 2),
+    ]
+    parts += [arrow(x + wide / 2, below + high, x + wide / 2, low - 3) for x in at[1:3]]
+    return picture(at[3] + wide + 18, low + 76, "How a table becomes a release", parts)
+
+
+def _over(left: float, right: float, y: float, words: str, kind: str) -> list[str]:
+    return [text(left, y - 10, words, "head"), line(left, y, right, y, f"{kind} thick")]
+
+
+def _row(
+    at: list[int], top: int, boxes: list[tuple[str, list[str], str]], wide: int, gap: int, high: int
+) -> list[str]:
+    parts = []
+    for i, (verb, words, kind) in enumerate(boxes):
+        parts.append(box(at[i], top, wide, high, kind, words))
         if i:
             parts += [
                 arrow(at[i] - gap + 3, top + high / 2, at[i] - 3, top + high / 2),
                 text(at[i] - gap / 2, top + high / 2 - 9, verb, "quiet small", "middle"),
             ]
-    low = top + high + 46
-    parts += [
-        arrow(at[4] + wide / 2, top + high, at[4] + wide / 2, low),
-        arrow(at[5] + wide / 2, top + high, at[5] + wide / 2, low),
-        box(
-            at[4],
-            low,
-            at[5] + wide - at[4],
-            56,
-            "q",
-            ["hand-over/", "the files and their certificate: public for ever"],
-        ),
-        arrow(at[3] + wide / 2, top + high, at[3] + wide / 2, low),
-        box(at[2], low, at[3] + wide - at[2], 56, "v", ["keep/", "plan, report, holder's record: yours"]),
-    ]
-    return picture(right + 18, low + 74, "How a table becomes a release", parts)
+    return parts
 
 
 LAYERS = {

@@ -25,7 +25,7 @@ schema = sd.Schema.from_roles(
     missing="refuse",
     source="patients",
 )
-pview = sd.materialize(sd.read(people, schema), sd.DifferentialPrivacy(1.0), method="independent")
+pview = sd.materialize(sd.read(people, schema), sd.DifferentialPrivacy(1.0))
 pview
 
 # %%

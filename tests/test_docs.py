@@ -104,3 +104,15 @@ def test_a_figure_that_was_not_measured_is_noticed(tmp_path: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "house.md"], ids=lambda page: page.stem
+)
+def test_files_that_contributors_are_sent_to_exist(page: Path) -> None:
+    """Paths from the root, or within `src/sudare`; capitals stand for a name of one's own."""
+    text = page.read_text(encoding="utf-8")
+    named = {path for path in re.findall(r"`([\w./]+/[\w./]*)`", text) if not re.search(r"[A-Z]{3}", path)}
+    assert named
+    for path in named:
+        assert (ROOT / path).exists() or (ROOT / "src" / "sudare" / path).exists(), path

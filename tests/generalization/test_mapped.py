@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
+from sudare.privacy.requirement import BlockRequirement
 
 ROWS = st.lists(st.tuples(st.integers(0, 19), st.sampled_from(["f", "m"])), min_size=3, max_size=30)
 SCHEMA = sd.Schema.from_roles(
@@ -83,6 +84,16 @@ def test_it_costs_less_than_k_anonymity_and_keeps_what_else_is_asked() -> None:
     assert mapped.frame().group_by("age", "sex").agg(pl.n_unique("ill"))["ill"].min() >= 2  # type: ignore[operator]
     anonymous = sd.generalize(table, [sd.KAnonymity(40), sd.LDiversity(2)])
     assert mapped.holder["utility"]["distortion"] < anonymous.holder["utility"]["distortion"]
+
+
+@pytest.mark.parametrize("method", ["mondrian", "full-domain", "mdav", "minimal"])
+@pytest.mark.parametrize("other", [sd.LDiversity(2), sd.TCloseness(0.5), sd.KAnonymity(3)], ids=str)
+def test_every_method_keeps_what_else_is_asked(method: str, other: BlockRequirement) -> None:
+    people = population()
+    table = sd.read(people.sample(150, seed=1).with_columns(ill=pl.Series(["a", "b", "c"] * 50)), SCHEMA)
+    released = sd.generalize(table, [sd.KMap(40, population=people), other], method=method)
+    assert fewest(released.frame(), people) >= 40
+    assert sd.verify(released.frame(), other, SCHEMA).holds
 
 
 def test_values_that_nobody_of_the_population_has_are_covered_by_wider_labels() -> None:

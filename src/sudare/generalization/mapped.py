@@ -17,7 +17,7 @@ from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.trees import extended
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_map import KMap, of_blocks
-from sudare.privacy.requirement import BlockRequirement
+from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.table import Table
 
@@ -37,7 +37,10 @@ def learn_mapped(
     learned = method.learn(table, of_blocks(asked))
     plan: GeneralizationPlan = replace(learned, requirements=list(asked))  # type: ignore[type-var]
     located = plan.locate(table).at_once("The people whom labels cover are counted")
-    problem = Problem.of(located.table, of_blocks(asked), located.counts)
+    looked_at = [one for one in of_blocks(asked) if one.needs_sensitive]
+    if sensitive_attribute(looked_at, table) not in located.counts.names:
+        looked_at = []  # blocks that were cut by quasi values alone; two of them that hold also hold together
+    problem = Problem.of(located.table, looked_at, located.counts)
     population = Population.of(problem, people)
 
     def failing(block_of: Ints) -> NDArray[np.bool_]:
