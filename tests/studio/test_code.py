@@ -35,7 +35,7 @@ CHOICES = [
         views=Viewing(views={"first": HOSTILE[:2], "second": ["b"]}, kind="entropy", attribute=HOSTILE[2]),
     ),
     Choice(way="randomize", randomize=Randomizing()),
-    Choice(way="randomize", randomize=Randomizing(promise="epsilon", epsilon=0.5)),
+    Choice(way="randomize", randomize=Randomizing(promise="epsilon", epsilon=0.5, bins=["age"])),
     Choice(way="pview", pview=Materializing(epsilon=0.5, delta=1e-6)),
 ]
 
@@ -110,7 +110,7 @@ def test_the_curve_has_a_point_and_a_bound_for_each_setting() -> None:
         Tried(asked=f"{k}-anonymity <b>", settings={"bound": 0.1 / k}, risk=1 / k, distortion=0.05 * k)
         for k in (2, 5, 10)
     ]
-    drawn = curve(tried, "ja", tried[0])
+    drawn = curve(tried, "ja", "generalize", tried[0])
     assert drawn is not None
     assert drawn.count("<circle") == 6
     assert "<b>" not in drawn

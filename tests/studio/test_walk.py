@@ -210,8 +210,36 @@ def test_what_tells_people_apart_is_counted(walked: Visitor) -> None:
 def test_a_setting_that_was_tried_can_be_taken(walked: Visitor) -> None:
     walked.post("preview", {"with-k": "1", "k": "13", "suppress": "0"})
     assert (
-        "choose?tried=13-anonymity"
+        "tried=13-anonymity"
         in walked.get("choose").text + walked.post("preview", {"with-k": "1", "k": "13"}).text
     )
     assert 'name="k" min="1" value="13"' in walked.get("choose?tried=13-anonymity").text
     assert walked.get("choose?tried=<b>nothing").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked", "risk"),
+    [
+        ({"way": "randomize", "promise": "pk", "k": "8"}, "Pk-anonymity with k = 8", 1 / 8),
+        ({"way": "pview", "epsilon": "1"}, "differential privacy with epsilon = 1", 0.7311),
+    ],
+)
+def test_previews_of_noise_say_risk_and_error(
+    walked: Visitor, fields: dict[str, str], asked: str, risk: float
+) -> None:
+    page = walked.post("preview", fields)
+    assert asked in page.text
+    assert "a count by one column lies within ±" in page.text
+    (tried,) = [one for one in walked.project.facts.tried if one.asked == asked]
+    assert tried.risk == pytest.approx(risk, abs=1e-3)
+    assert 0 < tried.distortion < 300
+    stronger = walked.post("preview", fields | {"k": "100", "epsilon": "0.1"})
+    assert stronger.status_code == 200
+    safer = min(
+        walked.project.facts.tried,
+        key=lambda one: one.risk if one.settings.get("way") == fields["way"] else 2,
+    )
+    assert safer.risk < tried.risk
+    assert safer.distortion > tried.distortion
+    assert "tried=" in walked.get(f"choose?way={fields['way']}").text
+    assert walked.project.facts.choice.way == "generalize"

@@ -56,6 +56,8 @@ class Randomizing(Chosen):
     promise: Literal["pk", "epsilon"] = "pk"
     k: float = Field(default=5, gt=1, le=MOST)
     epsilon: float = Field(default=2.0, gt=0, le=1000)
+    bins: list[str] = []
+    """Numbers and dates of which some are missing: no noise can be added to these."""
 
 
 class Materializing(Chosen):

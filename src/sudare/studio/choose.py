@@ -9,16 +9,22 @@ from typing import Any
 from starlette.responses import Response
 
 from sudare.errors import InputError
-from sudare.studio import code, jobs
+from sudare.studio import jobs
 from sudare.studio.choices import WAYS, Choice, Generalizing, Materializing, Randomizing, Viewing, Way
 from sudare.studio.curve import curve
 from sudare.studio.project import Project, Tried
 from sudare.studio.roles import changed_schema
-from sudare.studio.visit import Visit, in_words, job_in_words, number, refused_at
+from sudare.studio.visit import MissingPageError, Visit, in_words, job_in_words, number, refused_at
 from sudare.tables.attribute import UNITS, Role
 
 KINDS = ("distinct", "entropy", "recursive", "proximity")
-LADDER = (2, 3, 5, 10, 20, 50)
+LADDERS: dict[str, tuple[str, tuple[float, ...]]] = {
+    "generalize": ("k", (2, 3, 5, 10, 20, 50)),
+    "randomize": ("epsilon", (0.5, 1, 2, 4, 8)),
+    "pview": ("epsilon", (0.1, 0.3, 1, 3)),
+}
+"""Settings that are tried first, by what they are called, so that there is a curve."""
+SHOWN_BY = {"generalize": "previewed", "randomize": "law_previewed", "pview": "noise_previewed"}
 MAX_VIEWS = 6
 PATIENCE = 120.0  # seconds that a preview may take
 _latest: dict[str, int] = {}
@@ -49,19 +55,30 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         views=_views_shown(project, quasi),
         undeclared=undeclared(project, way),
         attributes=schema.attributes,
-        tried=tried_now(project),
-        picture=curve(tried_now(project), visit.language),
-        ladder=LADDER,
+        tried=tried_now(project, way),
+        picture=curve(tried_now(project, way), visit.language, way),
+        ladder=_ladder(way),
         ready=project.is_current("read"),
     )
+
+
+def _ladder(way: Way) -> list[dict[str, str]]:
+    """Return the fields of a form that ask for each setting that is tried first."""
+    if way not in LADDERS:
+        return []
+    name, values = LADDERS[way]
+    more = {"generalize": {"with-k": "1", "with-l": "", "with-t": ""}, "randomize": {"promise": "epsilon"}}
+    return [more.get(way, {}) | {name: f"{value:g}"} for value in values]
 
 
 def _taken(visit: Visit, choice: Choice) -> Choice:
     """Return what was chosen, or in its place a setting that was tried and that the address names."""
     asked = visit.request.query_params.get("tried")
-    for one in tried_now(visit.project):
+    for one in tried_now(visit.project, visit.request.query_params.get("way", "generalize")):
         if one.asked == asked:
-            return choice.model_copy(update={"generalize": Generalizing.model_validate(one.settings)})
+            way = _way_of(one)
+            own = type(getattr(choice, way)).model_validate(one.settings)
+            return choice.model_copy(update={way: own})
     return choice
 
 
@@ -111,13 +128,24 @@ def chosen(visit: Visit) -> Choice:
     if way == "views":
         part: Any = _views(visit)
     elif way == "randomize":
-        fields = {"promise": visit.text("promise", "pk")}
-        part = Randomizing(**fields, **_given(visit, {"k": "k", "epsilon": "epsilon"}))  # type: ignore[arg-type]
+        fields: dict[str, Any] = {"promise": visit.text("promise", "pk"), "bins": _with_gaps(visit.project)}
+        part = Randomizing(**fields, **_given(visit, {"k": "k", "epsilon": "epsilon"}))
     elif way == "pview":
         part = Materializing(**_given(visit, {"epsilon": "epsilon", "delta": "delta"}))
     else:
         way, part = "generalize", generalizing(visit)
     return before.model_copy(update={"way": way, way: part})
+
+
+def _with_gaps(project: Project) -> list[str]:
+    """Name the numbers and dates that would be randomized, and of which some are missing."""
+    columns, schema = (project.found("read") or {}).get("columns", {}), project.schema()
+    names = schema.names("quasi") + schema.names("sensitive")
+    return [
+        name
+        for name, about in columns.items()
+        if name in names and about["missing"] and about["type"] != "text"
+    ]
 
 
 def _given(visit: Visit, fields: dict[str, str]) -> dict[str, Any]:
@@ -211,12 +239,15 @@ def _bound(text: str, kind: str, name: str) -> Any:
 # -- Live preview ------------------------------------------------------------------------------------
 
 
-def tried_now(project: Project) -> list[Tried]:
-    """Return what was tried with the schema as it stands, the most careful last."""
+def tried_now(project: Project, way: str) -> list[Tried]:
+    """Return what was tried of a way with the schema as it stands, the most careful last."""
     stamp = project.schema_stamp()
-    return sorted(
-        (one for one in project.facts.tried if one.settings.get("schema") == stamp), key=lambda one: -one.risk
-    )
+    mine = [one for one in project.facts.tried if _way_of(one) == way and one.settings.get("schema") == stamp]
+    return sorted(mine, key=lambda one: -one.risk)
+
+
+def _way_of(one: Tried) -> str:
+    return str(one.settings.get("way", "generalize"))
 
 
 def preview(visit: Visit) -> Response:
@@ -224,33 +255,35 @@ def preview(visit: Visit) -> Response:
     project = visit.project
     with _order:
         mine = _latest[project.id] = _latest.get(project.id, 0) + 1
+    way = visit.text("way", "generalize")
+    if way not in SHOWN_BY:
+        raise MissingPageError
     try:
-        one = generalizing(visit)
+        choice = chosen(visit)
     except (InputError, ValueError) as error:
-        return _previewed(visit, problem=in_words(error))
-    lines = code.requirements(one)
+        return _previewed(visit, way, problem=in_words(error))
     worker = visit.studio.previewer(project)
-    cells = jobs.preview_cells(project, lines, one.suppress)
     while (busy := worker.job) is not None and worker.is_busy:
         busy.ended.wait(PATIENCE)
         if _latest[project.id] != mine:
             return Response(status_code=204)  # another setting is wanted by now
-    with_bound = bool(visit.text("bound"))
-    job = worker.start("preview", cells, "bounded" if with_bound else "previewed", {})
+    show_by = "bounded" if visit.text("bound") and way == "generalize" else SHOWN_BY[way]
+    job = worker.start("preview", jobs.preview_cells(project, choice), show_by, {})
     if job is None:
         return Response(status_code=204)
     if not job.ended.wait(PATIENCE):
         worker.stop()
     if job.error is not None or job.found is None:
-        return _previewed(visit, problem=job_in_words(visit, job))
-    name = job.found["asked"] + (f", {one.suppress:.1%}" if one.suppress else "")
-    _remember(project, name, one, job.found)
-    return _previewed(visit, name=name, found=job.found)
+        return _previewed(visit, way, problem=job_in_words(visit, job))
+    left_out = choice.generalize.suppress if way == "generalize" else 0.0
+    name = job.found["asked"] + (f", {left_out:.1%}" if left_out else "")
+    _remember(project, name, choice, job.found)
+    return _previewed(visit, way, name=name, found=job.found)
 
 
-def _remember(project: Project, name: str, one: Generalizing, found: dict[str, Any]) -> None:
-    settings = one.model_dump(mode="json") | {"schema": project.schema_stamp()}
-    before = next((tried for tried in tried_now(project) if tried.asked == name), None)
+def _remember(project: Project, name: str, choice: Choice, found: dict[str, Any]) -> None:
+    settings = choice.of_way() | {"schema": project.schema_stamp()}
+    before = next((tried for tried in tried_now(project, choice.way) if tried.asked == name), None)
     if "bound" in found:
         if before is not None:
             project.remember_tried(
@@ -265,12 +298,16 @@ def _remember(project: Project, name: str, one: Generalizing, found: dict[str, A
 
 
 def _previewed(
-    visit: Visit, *, problem: str | None = None, name: str = "", found: dict[str, Any] | None = None
+    visit: Visit,
+    way: str,
+    *,
+    problem: str | None = None,
+    name: str = "",
+    found: dict[str, Any] | None = None,
 ) -> Response:
-    tried = tried_now(visit.project)
+    tried = tried_now(visit.project, way)
     now = next((one for one in tried if one.asked == name), None)
     rows = (visit.project.found("read") or {}).get("rows", 0)
-    picture = curve(tried, visit.language, now)
-    return visit.render(
-        "preview", problem=problem, now=now, found=found, tried=tried, picture=picture, rows=rows
-    )
+    picture = curve(tried, visit.language, way, now)
+    values = {"way": way, "now": now, "found": found, "tried": tried, "picture": picture, "rows": rows}
+    return visit.render("preview", problem=problem, **values)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from sudare.studio.choices import Choice, Generalizing
+from sudare.studio.choices import Choice, Generalizing, Materializing, Randomizing
 from sudare.studio.project import LEDGER, Project
 
 Kind = Literal["kept", "held", "once"]
@@ -88,22 +88,29 @@ def making(choice: Choice, ledger: Path, receiver: str | None = None) -> list[st
         asked = _call("sd.MultiViewDiversity", _number(views.l), **options)
         return [f"release = sd.generalize_views(table, {views.views!r}, {asked})"]
     if choice.way == "randomize":
-        law = choice.randomize
-        asked = (
-            f"sd.PkAnonymity({_number(law.k)})"
-            if law.promise == "pk"
-            else f"sd.DifferentialPrivacy({law.epsilon!r})"
-        )
-        return [f"release = sd.randomize(table, {asked})"]
-    budget = choice.pview
-    asked = _call(
-        "sd.DifferentialPrivacy", repr(budget.epsilon), *([repr(budget.delta)] if budget.delta else [])
-    )
+        return [f"release = {randomizing(choice.randomize, 'table')}"]
     options = {"receiver": receiver} if receiver else {}
+    asked = of_budget(choice.pview)
     return [
         f"ledger = sd.Ledger({str(ledger)!r})",
         f"release = {_call('sd.materialize', 'table', asked, 'ledger=ledger', **options)}",
     ]
+
+
+def randomizing(chosen: Randomizing, table: str) -> str:
+    """Randomize a table."""
+    if chosen.promise == "pk":
+        asked = f"sd.PkAnonymity({_number(chosen.k)})"
+    else:
+        asked = f"sd.DifferentialPrivacy({chosen.epsilon!r})"
+    options = {"how": dict.fromkeys(chosen.bins, "bins")} if chosen.bins else {}
+    return _call("sd.randomize", table, asked, **options)
+
+
+def of_budget(chosen: Materializing) -> str:
+    """Return what is asked of a p-view, as Python."""
+    delta = [repr(chosen.delta)] if chosen.delta else []
+    return _call("sd.DifferentialPrivacy", repr(chosen.epsilon), *delta)
 
 
 def attacking() -> list[str]:
@@ -210,7 +217,8 @@ def _words(choice: Choice, source: str, target: str) -> list[str]:
     if choice.way == "randomize":
         law = choice.randomize
         by = ["--pk", _number(law.k)] if law.promise == "pk" else ["--epsilon", str(law.epsilon)]
-        return ["randomize", source, target, *by]
+        how = [word for name in law.bins for word in ("--how", f"{name}=bins")]
+        return ["randomize", source, target, *by, *how]
     budget = choice.pview
     delta = ["--delta", str(budget.delta)] if budget.delta else []
     return ["materialize", source, target, "--epsilon", str(budget.epsilon), *delta]

@@ -17,10 +17,10 @@ from sudare.studio.visit import named
 WIDTH, HEIGHT, LEFT, TOP = 460, 250, 52, 30
 
 
-def curve(tried: Sequence[Tried], language: str, now: Tried | None = None) -> Markup | None:
+def curve(tried: Sequence[Tried], language: str, way: str, now: Tried | None = None) -> Markup | None:
     """Draw what was tried: to the left is safer, and further down is more useful.
 
-    >>> curve([], "en") is None
+    >>> curve([], "en", "generalize") is None
     True
     """
     if not tried:
@@ -32,7 +32,7 @@ def curve(tried: Sequence[Tried], language: str, now: Tried | None = None) -> Ma
     def across(risk: float) -> float:
         return LEFT + WIDTH - widest.at(risk)
 
-    shapes = up.lines(LEFT, WIDTH, lambda value: f"{value:.{decimals(up.step)}f}")
+    shapes = up.lines(LEFT, WIDTH, lambda value: f"{value:,.{decimals(up.step)}f}")
     for i in range(round(widest.top / widest.step) + 1):
         x = across(i * widest.step)
         places = max(0, decimals(widest.step) - 2)
@@ -50,13 +50,8 @@ def curve(tried: Sequence[Tried], language: str, now: Tried | None = None) -> Ma
     shapes.append(_joined(bounds, AMBER, dash="5 4"))
     shapes += [dot(x, y, 2.5, AMBER, said("curve.bound", language)) for x, y in bounds]
     for one in points:
-        words = said(
-            "curve.point",
-            language,
-            asked=translated(one.asked, language),
-            risk=f"{one.risk:.1%}",
-            distortion=f"{one.distortion:.3f}",
-        )
+        told = said(f"tried.{way}", language, risk=f"{one.risk:.1%}", loss=loss(one.distortion))
+        words = f"{translated(one.asked, language)}: {told}"
         is_now = now is not None and one.asked == now.asked
         shapes.append(
             dot(
@@ -67,8 +62,8 @@ def curve(tried: Sequence[Tried], language: str, now: Tried | None = None) -> Ma
                 words,
             )
         )
-    shapes.append(text(LEFT + WIDTH, foot + 34, said("curve.risk", language), anchor="end", axis=True))
-    shapes.append(text(LEFT - 44, TOP - 16, said("curve.distortion", language), axis=True))
+    shapes.append(text(LEFT + WIDTH, foot + 34, said(f"curve.risk.{way}", language), anchor="end", axis=True))
+    shapes.append(text(LEFT - 44, TOP - 16, said(f"curve.loss.{way}", language), axis=True))
     if bounds:
         shapes += [
             line(LEFT, foot + 30, LEFT + 26, foot + 30, AMBER, dash="5 4", stroke=2),
@@ -76,6 +71,15 @@ def curve(tried: Sequence[Tried], language: str, now: Tried | None = None) -> Ma
         ]
     drawn = picture(LEFT + WIDTH + 24, foot + 44, shapes)
     return named(drawn, said("curve.title", language))
+
+
+def loss(value: float) -> str:
+    """Write a distortion, which is at most 1, or a number of people.
+
+    >>> loss(0.1234567), loss(1234.567)
+    ('0.123', '1,235')
+    """
+    return f"{value:.3f}" if value <= 1 else f"{value:,.0f}"
 
 
 def _joined(points: Sequence[tuple[float, float]], colour: str, dash: str = "none") -> Markup:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sudare.studio import code
+from sudare.studio.choices import Choice, Generalizing
 from sudare.studio.project import Project, now, stamp
 from sudare.studio.work import Job, Worker
 
@@ -121,25 +122,36 @@ def warm_up(project: Project, previewer: Worker) -> bool:
     """Let the process of previews read the sample and try something; false while it is busy."""
     if not project.schema().names("quasi"):
         return True
-    cells = preview_cells(project, ["sd.KAnonymity(2)"], 0.0)
+    cells = preview_cells(project, Choice(generalize=Generalizing(k=2)))
     return previewer.start("warm-up", cells, "bounded", {}) is not None
 
 
-def preview_cells(project: Project, requirements: Sequence[str], suppress: float) -> list[dict[str, str]]:
-    """Return the Python that tries requirements on the sample, by the quickest method."""
+def preview_cells(project: Project, choice: Choice) -> list[dict[str, str]]:
+    """Return the Python that tries a choice on the sample; for blocks, by the quickest method."""
     sample = str(project.folder / "sample.parquet")
     found = project.facts.results.get("read")
     read_at = found.at if found else ""
     read = [
         code.HEAD,
+        "from sudare.studio.preview import declared",
         f"sampled = sd.Schema.from_toml({sample + '.toml'!r})",
         f"sample = sd.read({sample!r}, sampled)",
     ]
-    asked = f"[{', '.join(requirements)}]"
-    method = f"'blind', suppress={suppress!r}" if suppress else "'mondrian'"
-    made = [
-        f"release = sd.generalize(sample, {asked}, {method})",
-        'risk = sd.attack(release.frame(), sampled, kind="reidentification")',
-    ]
     rests = stamp(f"{read_at}{project.schema_stamp()}".encode())
-    return [code.cell("sample", read, rests=rests), code.cell("tried", made)]
+    cells = [code.cell("sample", read, rests=rests)]
+    if choice.way == "generalize":
+        own = choice.generalize
+        asked = f"[{', '.join(code.requirements(own))}]"
+        method = f"'blind', suppress={own.suppress!r}" if own.suppress else "'mondrian'"
+        made = [
+            f"release = sd.generalize(sample, {asked}, {method})",
+            'risk = sd.attack(release.frame(), sampled, kind="reidentification")',
+        ]
+        return [*cells, code.cell("tried", made)]
+    cells.append(code.cell("known", [f"known = sd.read({sample!r}, declared(sample))"]))
+    made = [
+        f"release = {code.randomizing(choice.randomize, 'known')}"
+        if choice.way == "randomize"
+        else f"release = sd.materialize(known, {code.of_budget(choice.pview)})"
+    ]
+    return [*cells, code.cell("tried", made)]

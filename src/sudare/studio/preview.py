@@ -8,6 +8,7 @@ from sudare.tables.attribute import Attribute, Role
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.schema import CsvFormat, Schema
 from sudare.tables.table import Table
+from sudare.tables.undeclared import type_of
 
 ROWS = 10_000
 
@@ -36,6 +37,19 @@ def fixed(table: Table, names: list[str]) -> Schema:
             changes |= {"hierarchy": hierarchy, "role": Role.quasi, "known": True}
         attributes[name] = own.model_copy(update=changes)
     return schema_of_columns(table.schema, attributes)
+
+
+def declared(sample: Table) -> Schema:
+    """Return the schema of a sample with what nobody has declared yet, by its own values: for a preview, which nobody is given."""
+    attributes = {}
+    for name, own in sample.schema.attributes.items():
+        values = sample[name].values
+        if own.domain is None and own.bounds is None and len(values):
+            several = type_of(values.dtype) != "text" and values.min() != values.max()
+            public = {"bounds": (values.min(), values.max())} if several else {"domain": values.to_list()}
+            own = Attribute.model_validate({key: getattr(own, key) for key in own.model_fields_set} | public)
+        attributes[name] = own
+    return schema_of_columns(sample.schema, attributes)
 
 
 def schema_of_columns(schema: Schema, attributes: dict[str, Attribute]) -> Schema:

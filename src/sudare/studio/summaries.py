@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from sudare.plans.generalization import GeneralizationPlan
@@ -13,11 +15,13 @@ from sudare.plans.plan import Plan
 from sudare.privacy.k_map import of_blocks
 from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.pview.pview import PView
+from sudare.randomization.plan import RandomizationPlan
 from sudare.reports.assessment import write_assessment_report
 from sudare.reports.generalization import block_sizes
 from sudare.reports.pview import write_pview_report
 from sudare.reports.pview_page import write_pview_page
 from sudare.reports.words import MISSING, shown_value
+from sudare.studio.ask import quoted
 from sudare.studio.levels import write_values
 from sudare.studio.preview import fixed, sample_of
 from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, SAMPLE, SCHEMA, touched, write_private
@@ -28,8 +32,11 @@ from sudare.tables.text import text_of
 from sudare.tables.undeclared import MAX_LISTED, type_of
 from sudare.utility.distortion import distortion
 from sudare.verbs.generalization_record import least_distortion
+from sudare.verbs.reconstruct import reconstruct
 from sudare.verification.findings import Verification
 
+MAX_EXPONENT = 500.0
+MAX_COUNTED = 200  # values of a column whose counts are estimated for a preview
 MAX_SHOWN = 12  # values of a column that a page shows
 MAX_ANSWERS = 10_000
 MAX_LABELS = 500  # of an attribute that can be ticked
@@ -246,6 +253,32 @@ def previewed(names: Names) -> dict[str, Any]:
         "rows": len(names["sample"]),
         "blocks": risk.blocks,
     }
+
+
+def law_previewed(names: Names) -> dict[str, Any]:
+    """Return how likely a record is found, and within how many records a count lies that is estimated from what comes out."""
+    release = names["release"]
+    plan = release.plan
+    assert isinstance(plan, RandomizationPlan)
+    few = [name for law in plan.laws for name in law.attributes if len(law.domain) <= MAX_COUNTED]
+    estimates = [reconstruct(release, name, method="unbiased") for name in few or plan.attributes[:1]]
+    rows = len(names["sample"])
+    halves = [float(np.minimum((one.high - one.low) / 2, rows / 2).mean()) for one in estimates]
+    found = {"risk": 1 / plan.k, "distortion": float(np.mean(halves)), "rows": rows}
+    return found | {"asked": " + ".join(map(str, release.certificate.requirements))}
+
+
+def noise_previewed(names: Names) -> dict[str, Any]:
+    """Return how sure somebody may become that a person is in it, and within how many records a count lies."""
+    view: PView = names["release"]
+    halves = []
+    for axis in view.domain.axes:
+        name = quoted(axis.name)
+        answers = view.sql(f"SELECT {name}, COUNT(*) FROM view GROUP BY {name}")
+        halves.append(float((answers["count_high"] - answers["count_low"]).mean()) / 2)  # type: ignore[arg-type]
+    odds = math.exp(min(float(view.certificate.measured["epsilon"]), MAX_EXPONENT))
+    found = {"risk": odds / (1 + odds), "distortion": float(np.mean(halves)), "rows": len(names["sample"])}
+    return found | {"asked": " + ".join(map(str, view.certificate.requirements))}
 
 
 def bounded(names: Names) -> dict[str, Any]:

@@ -293,6 +293,7 @@ def environment() -> Environment:
         "form": format,
         "figure": figure,
         "shown": shown_value,
+        "loss": lambda value: f"{value:.3f}" if value <= 1 else f"{value:,.0f}",
         "json": json.dumps,
         "named": named,
         "translated": lambda text, visit: visit.translated(text),

@@ -34,6 +34,8 @@ for (const slider of document.querySelectorAll("input[type=range][data-for]")) {
     number.value = slider.value;
     const box = slider.closest("fieldset")?.querySelector("legend input[type=checkbox]");
     if (box) box.checked = true;
+    const radio = slider.closest("p")?.querySelector("input[type=radio]");
+    if (radio) radio.checked = true;
     number.dispatchEvent(new Event("change", { bubbles: true }));
   });
   number.addEventListener("change", () => { if (number.value !== "") slider.value = number.value; });
@@ -48,7 +50,7 @@ function previews(form) {
   async function ask(changes, shown) {
     const fields = new URLSearchParams(new FormData(form));
     for (const [name, value] of Object.entries(changes)) {
-      if (value === null) fields.delete(name); else fields.set(name, value);
+      if (value === "") fields.delete(name); else fields.set(name, value);
     }
     running?.abort();
     const mine = (running = new AbortController());
@@ -68,15 +70,15 @@ function previews(form) {
   }
 
   async function now() {
-    if ((await ask({}, true)) && (await ask({ bound: "1" }, false))) form.dispatchEvent(new Event("previewed"));
+    if ((await ask({}, true)) && (!form.dataset.bound || (await ask({ bound: "1" }, false)))) form.dispatchEvent(new Event("previewed"));
   }
 
   async function begin() {
     if (!(await ask({}, true))) return;
     if (Number(form.dataset.tried) < 3) {
-      for (const k of JSON.parse(form.dataset.ladder)) {
-        if (!(await ask({ "with-k": "1", k, "with-l": null, "with-t": null }, false))) return;
-        if (!(await ask({ "with-k": "1", k, "with-l": null, "with-t": null, bound: "1" }, false))) return;
+      for (const fields of JSON.parse(form.dataset.ladder)) {
+        if (!(await ask(fields, false))) return;
+        if (form.dataset.bound && !(await ask({ ...fields, bound: "1" }, false))) return;
       }
     }
     await now();
