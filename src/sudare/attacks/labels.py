@@ -18,9 +18,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.tables.builders import ROOT
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.paths import ROOT
 from sudare.tables.text import spellings
 
 Codes = NDArray[np.int64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import Distance as TDistance
 from sudare.privacy.t_closeness import TCloseness
+from sudare.release.release import Release
 from sudare.release.warehouses import Target
 from sudare.tables.atomic import refuse_unwritable
 from sudare.tables.copies import Format, formats_given
@@ -251,9 +253,28 @@ def read_table(source: str, schema: Schema, engine: str | None, memory: str | No
     return table
 
 
-def formats_asked(given: Sequence[str] | None) -> tuple[Format, ...]:
-    """Return the formats that were asked for."""
-    return formats_given(given or (), "--format")
+@dataclass(frozen=True)
+class Destination:
+    """Where a release goes, who gets it, and which ledger remembers it."""
+
+    folder: Path
+    ledger: Ledger | None
+    receiver: str | None
+    force: bool
+    to: str | None
+    formats: tuple[Format, ...]
+
+    def write(self, release: Release, *, csv: bool | None) -> None:
+        """Write a release, also as CSV if that is asked for."""
+        release.write(
+            self.folder,
+            csv=csv,
+            force=self.force,
+            ledger=self.ledger,
+            receiver=self.receiver,
+            to=self.to,
+            formats=self.formats,
+        )
 
 
 def ready_to_write(
@@ -265,10 +286,10 @@ def ready_to_write(
     to: str | None = None,
     frames: Iterable[str] = ("data",),
     formats: Sequence[str] | None = None,
-) -> Ledger | None:
-    """Refuse, before the table is read, what could not be written: a release, a ledger, tables; return the ledger."""
+) -> Destination:
+    """Refuse, before the table is read, what could not be written: a release, a ledger, tables; return where all that goes."""
     refuse_unwritable(output, force=force, mark=MARK)
-    formats_asked(formats)
+    asked = formats_given(formats or (), "--format")
     if to is not None:
         Target.parse(to).refuse_taken(frames, force=force)
-    return _opened(ledger, receiver)
+    return Destination(output, _opened(ledger, receiver), receiver, force, to, asked)

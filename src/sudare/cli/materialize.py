@@ -106,7 +106,7 @@ def materialize(
     }
     declared = schema_of(schema)
     workload = _queries(ask, ask_file)
-    book = ready_to_write(output, ledger, receiver, force=force)
+    book = ready_to_write(output, ledger, receiver, force=force).ledger
     table = read_table(source, declared, engine, memory)
     with working("Counting with noise"):
         pview = materialize_table(

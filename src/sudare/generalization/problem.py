@@ -15,10 +15,10 @@ from sudare.privacy.blocks import Blocks
 from sudare.privacy.limits import Limits
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.attribute import Role
-from sudare.tables.builders import ROOT
 from sudare.tables.counts import Counts
 from sudare.tables.dictionary import Dictionary
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.paths import ROOT
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 

@@ -11,18 +11,19 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from sudare.errors import InputError
 from sudare.plans.polytopes import MAX_CHOICES, Axis, choices
-from sudare.tables.faults import first_fault
+from sudare.tables.faults import checked
 from sudare.tables.text import shown
 from sudare.tables.text_files import read_json
 
+LAWS = {"attributes": "The law of"}
 MAX_COLUMNS = 10_000
 MAX_VALUES = 10**6
 """Values of an attribute, or combinations of the values of several."""
@@ -162,7 +163,7 @@ class LawForm(_Form):
         >>> LawForm.of("ill", {"how": "retain", "epsilon": 1.1, "spread": 2.2, "values": ["no", "yes"], "retention": [0.75, 0.75]}).size
         2
         """
-        return _checked(cls, data, f"The law of {shown(name)}")
+        return checked(cls, data, f"The law of {shown(name)}", named=LAWS)
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> Self:
@@ -306,7 +307,7 @@ class TableLaw(_Form):
             raise InputError(
                 "This is not the law of a randomized table. Only a randomized table can be reconstructed, or verified by its law."
             )
-        table = _checked(cls, dict(data), "The law of the table")
+        table = checked(cls, dict(data), "The law of the table", named=LAWS)
         table.columns()  # refused if two laws speak of one
         return table
 
@@ -352,19 +353,4 @@ class RandomizationPlanForm(_Form):
         """Read the head of a plan from plain data."""
         if not isinstance(data, Mapping) or data.get("kind") != "randomization":
             raise InputError("This is not the plan of a randomized table.")
-        return _checked(cls, dict(data), "The plan")
-
-
-Some = TypeVar("Some", bound=_Form)
-
-
-def _checked(form: type[Some], data: object, what: str) -> Some:
-    try:
-        return form.model_validate(data)
-    except ValidationError as error:
-        fault = first_fault(error)
-        if len(fault.place) > 1 and fault.place[0] == "attributes":
-            what, fault = f"The law of {shown(fault.place[1])}", fault._replace(place=fault.place[2:])
-        if not fault.place:
-            raise InputError(f"{what} {fault}.") from None
-        raise InputError(f"{what}: {fault}. Got {shown(fault.given)} instead.") from None
+        return checked(cls, dict(data), "The plan", named=LAWS)

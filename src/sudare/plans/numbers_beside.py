@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
 from sudare.tables.attribute import Role
-from sudare.tables.builders import ROOT
 from sudare.tables.numbers_beside import MIN_MEMBERS, columns_beside
+from sudare.tables.paths import ROOT
 from sudare.tables.table import Table
 from sudare.tables.text import shown
 

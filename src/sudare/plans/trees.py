@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from sudare.errors import SudareError
 from sudare.tables.attribute import Attribute
-from sudare.tables.builders import MAX_LEVELS
 from sudare.tables.content import canonical
 from sudare.tables.excerpt import is_untyped
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.paths import MAX_LEVELS
 from sudare.tables.table import Table
 from sudare.tables.text import listed, text_of
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.pview.boxes import Boxes
-from sudare.pview.saved import Form, Layout, Number, Variance, checked
+from sudare.pview.saved import Form, Layout, Number, Variance
+from sudare.tables.faults import checked
 
 Codes = NDArray[Any]
 Floats = NDArray[np.float64]

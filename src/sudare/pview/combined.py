@@ -29,7 +29,8 @@ from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
 from sudare.pview.models import BlocksModel, CellsModel, ProductModel
 from sudare.pview.pview import Model
-from sudare.pview.saved import Form, Layout, Variance, checked, refuse_unfit
+from sudare.pview.saved import Form, Layout, Variance, refuse_unfit
+from sudare.tables.faults import checked
 from sudare.utility.workloads import random_ranges
 
 PLAIN: dict[str, Any] = {"cloud": Cloud, "blocks": BlocksModel, "cells": CellsModel, "product": ProductModel}

@@ -19,9 +19,10 @@ from sudare.pview.interest import GivenWorkload, Interest
 from sudare.pview.method import Method, WorkloadMethod
 from sudare.pview.methods import METHODS, method_from_json, method_of
 from sudare.pview.pview import Model
-from sudare.pview.saved import MAX_AXES, Form, checked
+from sudare.pview.saved import MAX_AXES, Form
 from sudare.pview.spending import MAX_ROWS
 from sudare.tables.counts import Counts
+from sudare.tables.faults import checked
 from sudare.tables.folders import PLAN
 from sudare.tables.notebook import Listing
 from sudare.tables.schema import Schema, rows_together

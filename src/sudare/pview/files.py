@@ -19,16 +19,11 @@ from sudare.pview.combined import PLAIN, Combined
 from sudare.pview.domain import Domain
 from sudare.pview.kept_folder import KeptFolder
 from sudare.pview.pview import PView
-from sudare.pview.saved import (
-    MAX_BYTES,
-    Manifest,
-    checked,
-    refuse_other_layouts,
-    refuse_unfit,
-)
+from sudare.pview.saved import MAX_BYTES, Manifest, refuse_other_layouts, refuse_unfit
 from sudare.pview.spending import Spending
 from sudare.tables import text_files
 from sudare.tables.atomic import write_folder
+from sudare.tables.faults import checked
 from sudare.tables.folders import existing
 from sudare.tables.outputs import write_parquet
 from sudare.tables.parquet_files import read_parquet

@@ -22,7 +22,8 @@ from sudare.privacy.requirement import whole_number
 from sudare.pview.axis import Axis
 from sudare.pview.conditions import products_of
 from sudare.pview.domain import Domain
-from sudare.pview.saved import Form, Name, checked
+from sudare.pview.saved import Form, Name
+from sudare.tables.faults import checked
 from sudare.tables.text import listed, shown
 from sudare.tables.typed import own_words, typed
 

@@ -18,7 +18,8 @@ from sudare.pview import _boxes, noisy_counts, p_identity
 from sudare.pview.boxes import MAX_CELLS, Boxes, answer, neighbours
 from sudare.pview.noisy_counts import NoisyBlocks, NoisyCells, NoisyProduct, project
 from sudare.pview.p_identity import PIdentity
-from sudare.pview.saved import MAX_COUNT, Form, Layout, Number, checked, refuse_large, refuse_unfit
+from sudare.pview.saved import MAX_COUNT, Form, Layout, Number, refuse_large, refuse_unfit
+from sudare.tables.faults import checked
 from sudare.utility.intervals import REACH
 
 MAX_WEIGHT = 2**20

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from sudare.errors import InputError
 from sudare.tables.column import smallest
-from sudare.tables.faults import first_fault
-from sudare.tables.text import listed, shown
+from sudare.tables.text import listed
 
 MAX_AXES = 400
 MAX_DOMAIN_CELLS = 2**20
@@ -58,18 +57,6 @@ class Manifest(Form):
     extras: dict[str, Any]
     facts: dict[str, Any]
     data_sha256: str = Field(pattern="^[0-9a-f]{64}$")
-
-
-Some = TypeVar("Some", bound=Form)
-
-
-def checked(form: type[Some], data: object, what: str) -> Some:
-    """Return data of a form, or raise an InputError that names what is wrong with it."""
-    try:
-        return form.model_validate(data)
-    except ValidationError as error:
-        fault = first_fault(error)
-        raise InputError(f"{what}: {fault}. Got {shown(fault.given)} instead.") from None
 
 
 # -- Columns --------------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from pydantic import Field
 
 from sudare.errors import InputError
 from sudare.pview.axis import Axis
-from sudare.pview.saved import MAX_AXES, MAX_DOMAIN_CELLS, Form, Name, checked
+from sudare.pview.saved import MAX_AXES, MAX_DOMAIN_CELLS, Form, Name
+from sudare.tables.faults import checked
 from sudare.tables.numbers import EPOCH
 from sudare.tables.text import PATTERN, is_pattern, shown, text_of
 from sudare.tables.types import ZONED

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from sudare.errors import InputError
-from sudare.pview.saved import Form, Name, checked
+from sudare.pview.saved import Form, Name
+from sudare.tables.faults import checked
 
 Unit = Literal["epsilon", "rho"]
 Kind = Literal["total", "probe", "table", "choice", "pair", "set", "tree", "partition", "cells", "counts"]

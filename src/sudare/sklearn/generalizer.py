@@ -18,8 +18,8 @@ from sudare.plans.plan import Plan
 from sudare.privacy.requirement import BlockRequirement, one_of
 from sudare.sklearn.features import Features, Given, excerpt, names_out, schema_of
 from sudare.tables.attribute import Role
-from sudare.tables.builders import ROOT
 from sudare.tables.counts import places_of
+from sudare.tables.paths import ROOT
 from sudare.tables.schema import Schema
 from sudare.verbs.apply import Unseen
 from sudare.verbs.generalize import generalize

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sudare.errors import ParameterError
+from sudare.errors import InputError, ParameterError
 from sudare.tables.text import shown
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -50,6 +52,51 @@ def first_fault(error: ValidationError) -> Fault:
     for pattern, word in WORDS:
         reason = pattern.sub(word, reason)
     return Fault(tuple(str(part) for part in problem["loc"]), reason, problem["input"])
+
+
+def told(
+    problem: Any, where: str, place: Sequence[str], *, known: str = "", tag: str = "kind", tags: str = ""
+) -> str:
+    """Say one problem of a file that a person wrote: where it is, at which key, and what to do.
+
+    `known` says which keys there are; `tag` is the key that tells kinds apart, and `tags` says which there are.
+
+    >>> told({"type": "missing", "ctx": {}}, "sudare.toml, line 3", ["age", "role"])
+    'sudare.toml, line 3: age.role is missing.'
+    """
+    key, kind, context = ".".join(place), problem["type"], problem.get("ctx", {})
+    if kind == "missing":
+        return f"{where}: {key} is missing."
+    if kind == "extra_forbidden":
+        return f"{where}: '{key}' is not a known key{known}"
+    if kind == "union_tag_not_found":
+        return f"{where}: {key}.{tag} is missing.{f' It is one of {tags}.' if tags else ''}"
+    if kind == "union_tag_invalid":
+        allowed = tags or context["expected_tags"]
+        return f"{where}: {key}.{tag} must be one of {allowed}. Got {shown(context['tag'])} instead."
+    if kind == "value_error":
+        return f"{where}: {key + ' ' if key else ''}{context['error']}."
+    message = problem["msg"].replace("Input should be", "must be")
+    return f"{where}: {key} {message}. Got {shown(problem['input'])} instead."
+
+
+def checked(
+    form: type[Model], data: object, what: str, *, named: Mapping[str, str] = MappingProxyType({})
+) -> Model:
+    """Return data of a form, or raise an InputError that says what is wrong with it.
+
+    `named` says what the parts of a mapping are called, such as {"attributes": "The law of"}.
+    """
+    try:
+        return form.model_validate(data)
+    except ValidationError as error:
+        fault = first_fault(error)
+        if len(fault.place) > 1 and fault.place[0] in named:
+            what = f"{named[fault.place[0]]} {shown(fault.place[1])}"
+            fault = fault._replace(place=fault.place[2:])
+        if not fault.place:
+            raise InputError(f"{what} {fault}.") from None
+        raise InputError(f"{what}: {fault}. Got {shown(fault.given)} instead.") from None
 
 
 def no_truth_value(value: Any) -> Any:

@@ -8,7 +8,6 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,8 +16,8 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from sudare.errors import InputError, ParameterError
-from sudare.tables import builders
-from sudare.tables.builders import ROOT, Row
+from sudare.tables import builders, number_builders
+from sudare.tables.paths import ROOT, check_paths
 from sudare.tables.text import shown, spellings, text_of, texts_of
 from sudare.tables.typed import own_words, typed
 
@@ -58,7 +57,7 @@ class Hierarchy:
             tuple(text_of(label) for label in (row if isinstance(row, ROWS) else _no_row(row)))
             for row in rows
         ]
-        _check(paths, lines or [f"row {i}" for i in range(1, len(paths) + 1)])
+        check_paths(paths, lines or [f"row {i}" for i in range(1, len(paths) + 1)])
         return cls._from_levels(list(zip(*dict.fromkeys(paths), strict=True)))
 
     @classmethod
@@ -127,7 +126,9 @@ class Hierarchy:
         texts = list(dict.fromkeys(texts_of(_series(values))))
         levels = builders.masked(texts, pad)
         if len(levels) < 2:
-            _check([level[:1] for level in levels[:1] if level], ["row 1"])  # no values, or empty ones only
+            check_paths(
+                [level[:1] for level in levels[:1] if level], ["row 1"]
+            )  # no values, or empty ones only
         return cls._from_levels(levels)
 
     @classmethod
@@ -149,7 +150,9 @@ class Hierarchy:
         >>> Hierarchy.intervals([3, 25, 28, 61], width=10, fanout=3).publish([1, 3], level=1)
         ['[20, 30)', '[60, 70)']
         """
-        return cls.from_rows(builders.interval_rows(_series(values), width, quantiles, cuts, fanout, origin))
+        return cls.from_rows(
+            number_builders.interval_rows(_series(values), width, quantiles, cuts, fanout, origin)
+        )
 
     @classmethod
     def quantiles(cls, values: Iterable[Any], groups: int, *, fanout: int = 2) -> Hierarchy:
@@ -177,7 +180,7 @@ class Hierarchy:
         >>> Hierarchy.top_bottom([17, 34, 38, 95], low=18, high=90, width=10).rows()[1]
         ('95', '>= 90', '>= 90', '>= 90', '*')
         """
-        return cls.from_rows(builders.top_bottom_rows(_series(values), low, high, width, fanout))
+        return cls.from_rows(number_builders.top_bottom_rows(_series(values), low, high, width, fanout))
 
     @classmethod
     def digits(cls, values: Iterable[Any], *, digits: int = 3, root: float | None = None) -> Hierarchy:
@@ -188,7 +191,7 @@ class Hierarchy:
         >>> Hierarchy.digits([504.57, 512, 1032], root=552).rows()[0]
         ('504.57', '505', '500', '500', '5.52e+2')
         """
-        return cls.from_rows(builders.digit_rows(_series(values), digits, root))
+        return cls.from_rows(number_builders.digit_rows(_series(values), digits, root))
 
     @classmethod
     @own_words("levels")
@@ -323,59 +326,3 @@ def _series(values: Iterable[Any]) -> pl.Series:
         return pl.Series(present)
     except TypeError as error:
         raise InputError(f"Hierarchy: the values mix several types: {str(error).splitlines()[0]}.") from None
-
-
-def _check(paths: list[Row], lines: Sequence[str]) -> None:
-    """Refuse what is not a tree of equal depth with one root; every message names value and line."""
-    if not paths:
-        raise InputError(
-            "Hierarchy: it has no values. Give one row per value: the value, its parent, ..., the root."
-        )
-    depth = len(paths[0])
-    if depth > builders.MAX_LEVELS or len(paths) > builders.MAX_VALUES:
-        raise InputError(
-            f"Hierarchy: {len(paths):,} values with {depth:,} levels are too many. It may have {builders.MAX_VALUES:,} values and "
-            f"{builders.MAX_LEVELS:,} levels."
-        )
-    parent: dict[tuple[int, str], tuple[str, str]] = {}
-    for path, line in zip(paths, lines, strict=True):
-        if len(path) == 0:
-            raise InputError(f"Hierarchy: {line} is empty. Give the value, its parent, ..., the root.")
-        if len(path) != depth:
-            raise InputError(
-                f"Hierarchy: {shown(path[0])} ({line}) has {len(path)} levels, {shown(paths[0][0])} ({lines[0]}) "
-                f"has {depth}. Give every value the same depth; repeat a value where it does not change."
-            )
-        if depth < 2:
-            raise InputError(
-                f"Hierarchy: {shown(path[0])} ({line}) has no level above it. Add a root, such as '{ROOT}', as the last level."
-            )
-        if path[-1] != paths[0][-1]:
-            raise InputError(
-                f"Hierarchy: {shown(path[0])} ({line}) ends in {shown(path[-1])}, {shown(paths[0][0])} ({lines[0]}) in "
-                f"{shown(paths[0][-1])}. There must be one root: add '{ROOT}' as the last level of every value."
-            )
-        for level in range(depth - 1):
-            own, above = path[level], path[level + 1]
-            first, where = parent.setdefault((level, own), (above, line))
-            if first != above:
-                raise InputError(
-                    f"Hierarchy: {shown(own)} at level {level} has two parents: {shown(first)} ({where}) and "
-                    f"{shown(above)} ({line}). Give it one."
-                )
-        if (cyclic := _above_itself(path)) is not None:
-            raise InputError(
-                f"Hierarchy: {shown(cyclic)} ({line}) stands above itself: {shown_path(path)}. Remove the cycle."
-            )
-
-
-def shown_path(path: Row) -> str:
-    """Write a path for an error message; a long one is cut."""
-    return " > ".join(label[:60] for label in path[:12])
-
-
-def _above_itself(path: Row) -> str | None:
-    """Return a label of a path that comes again after another one; None if there is none."""
-    last = {label: level for level, label in enumerate(path)}
-    steps = enumerate(pairwise(path))
-    return next((own for level, (own, above) in steps if own != above and last[own] > level), None)

@@ -22,6 +22,7 @@ from sudare.tables.attribute import (
     Type,
     attribute_lines,
 )
+from sudare.tables.faults import told
 from sudare.tables.given import kind_given
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.lookalikes import skeleton
@@ -29,7 +30,7 @@ from sudare.tables.notebook import Listing, Shown
 from sudare.tables.numbers_beside import Numbers, columns_beside
 from sudare.tables.policy import Policy
 from sudare.tables.recipes import RECIPE_KEYS, Recipe
-from sudare.tables.text import PATTERN, is_pattern, listed, shown
+from sudare.tables.text import PATTERN, is_pattern, listed
 from sudare.tables.text_files import read_toml
 from sudare.tables.toml import toml, toml_key
 from sudare.tables.typed import own_words, typed
@@ -202,10 +203,10 @@ class Schema(Shown, SchemaPart):
             return cls.model_validate(data)
         except ValidationError as error:
             problems = error.errors(include_url=False)
-            told = [_explained(problem, where, text) for problem in problems[:MAX_PROBLEMS_SHOWN]]
+            said = [_explained(problem, where, text) for problem in problems[:MAX_PROBLEMS_SHOWN]]
             if len(problems) > MAX_PROBLEMS_SHOWN:
-                told.append(f"{where}: and {len(problems) - MAX_PROBLEMS_SHOWN:,} problems more.")
-            raise InputError("\n".join(told)) from None
+                said.append(f"{where}: and {len(problems) - MAX_PROBLEMS_SHOWN:,} problems more.")
+            raise InputError("\n".join(said)) from None
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Schema:
@@ -339,22 +340,7 @@ def _explained(problem: Any, where: str, text: str) -> str:
         where = f"{where}{_line_of(text, path[1])}: attribute '{path[1]}'"
         path = [part for part in path[2:] if part not in ("ready", "recipe")]
         keys = RECIPE_KEYS if len(path) > 1 else Attribute.model_fields
-    key = ".".join(path)
-    kind, context = problem["type"], problem.get("ctx", {})
-    if kind == "missing":
-        return f"{where}: {key} is missing."
-    if kind == "extra_forbidden":
-        return f"{where}: '{key}' is not a known key{_closest(path[-1], keys)}."
-    if kind == "union_tag_not_found":
-        return f"{where}: {key}.kind is missing."
-    if kind == "union_tag_invalid":
-        return (
-            f"{where}: {key}.kind must be one of {context['expected_tags']}. Got '{context['tag']}' instead."
-        )
-    if kind == "value_error":
-        return f"{where}: {key + ' ' if key else ''}{context['error']}."
-    message = problem["msg"].replace("Input should be", "must be")
-    return f"{where}: {key} {message}. Got {shown(problem['input'])} instead."
+    return told(problem, where, path, known=f"{_closest(path[-1], keys) if path else ''}.")
 
 
 def _line_of(text: str, attribute: str) -> str:

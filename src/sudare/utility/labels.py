@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from sudare.tables.attribute import Attribute, Role
-from sudare.tables.builders import ROOT
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.paths import ROOT
 from sudare.tables.recipes import FileRecipe, GroupsRecipe, SuppressRecipe, TreeRecipe
 from sudare.tables.runs import PublishedRows, Runs
 from sudare.tables.schema import Schema

@@ -19,6 +19,7 @@ from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.copies import Format
+from sudare.tables.faults import told
 from sudare.tables.policy import Diversity
 from sudare.tables.recipes import FileRecipe
 from sudare.tables.schema import Schema
@@ -128,8 +129,8 @@ class Pipeline(_Part):
         try:
             pipeline = cls.model_validate(data)
         except ValidationError as error:
-            told = [_explained(problem, path, text) for problem in error.errors(include_url=False)[:20]]
-            raise InputError("\n".join(told)) from None
+            said = [_explained(problem, path, text) for problem in error.errors(include_url=False)[:20]]
+            raise InputError("\n".join(said)) from None
         pipeline._refuse_contradictions(path, text)
         return pipeline
 
@@ -169,19 +170,12 @@ def _explained(problem: Any, path: Path, text: str) -> str:
     """Say a problem of pydantic's in our own voice: in which line, at which key, and what to do."""
     verbs = {name: tuple(own.model_fields) for name, own in _MAKES.items()}
     keys = [str(part) for part in problem["loc"] if str(part) not in verbs]
-    keys += ["verb"] if problem["type"] == "union_tag_invalid" else []
-    where, key = f"{path}{_line_of(text, keys)}", ".".join(map(_printed, keys))
-    kind = problem["type"]
-    if kind == "missing":
-        return f"{where}: {key} is missing."
-    if kind == "extra_forbidden":
-        return f"{where}: '{key}' is not a known key here. {_known(keys, problem, verbs)}"
-    if kind == "union_tag_not_found":
-        return f"{where}: make.verb is missing. It is one of {listed(list(verbs))}."
-    if kind == "union_tag_invalid":
-        return f"{where}: make.verb must be one of {listed(list(verbs))}. Got {shown(problem['ctx']['tag'])} instead."
-    message = problem["msg"].replace("Input should be", "must be")
-    return f"{where}: {key} {message}. Got {shown(problem['input'])} instead."
+    at = ["verb"] if problem["type"] == "union_tag_invalid" else []
+    where = f"{path}{_line_of(text, [*keys, *at])}"
+    known = f" here. {_known(keys, problem, verbs)}"
+    return told(
+        problem, where, [_printed(key) for key in keys], known=known, tag="verb", tags=listed(list(verbs))
+    )
 
 
 _MAKES: dict[str, type[_Part]] = {

@@ -17,9 +17,9 @@ from sudare.attacks.labels import LISTING, MISSING, PARTS, LabelReader
 from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError
 from sudare.tables.attribute import Attribute
-from sudare.tables.builders import ROOT
 from sudare.tables.counts import count
 from sudare.tables.dictionary import Dictionary
+from sudare.tables.paths import ROOT
 from sudare.tables.recipes import MaskRecipe
 from sudare.tables.table import Table
 from sudare.tables.text import shown, text_of
