@@ -419,6 +419,24 @@ def test_permute_and_flip_keeps_its_promise_and_half_of_the_sensitivity_is_caugh
     assert share_spent(promise, *choice_pair(promise, 0.5)) > 1
 
 
+def none_pair(promise, peek=False):
+    """A choice of a pair or none, where one record more makes the pair worth it; the broken one looks first whether it is."""
+    out = []
+    for seed, records in enumerate((2, 3)):
+        budget = account(promise, seed)
+        part = budget.spend("choice", Fraction(1))
+        scores = np.append(misfit(np.array([[0, records, 0, 0]]), np.zeros((1, 4))) - 1.25, 0.0)
+        chosen = [1 if peek and scores[0] < 0 else budget.choose(scores, MISFIT_SENSITIVITY, part) for _ in range(RUNS // 10)]  # fmt: skip
+        out.append([np.array(chosen)])
+    return out
+
+
+def test_none_is_chosen_within_the_promise_and_a_look_at_true_scores_is_caught():
+    promise = DifferentialPrivacy(1.0)
+    assert 0.2 < share_spent(promise, *none_pair(promise)) <= 1
+    assert share_spent(promise, *none_pair(promise, peek=True)) > 1
+
+
 @pure_and_gaussian(3.0, 1e-3, slow=[pytest.mark.slow])
 def test_the_default_keeps_its_promise(promise):
     assert 0.4 < share_spent(promise, *pairs_pair(promise)) <= 1

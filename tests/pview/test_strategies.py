@@ -88,12 +88,13 @@ def test_a_product_changes_by_the_product_and_is_solved_side_by_side(pure: bool)
 def test_noise_is_not_believed_and_a_difference_is(pure: bool) -> None:
     rng = np.random.default_rng(1)
     sides = [side(12, ordered=True, pure=pure), side(9, ordered=False, pure=pure)]
-    noise = rng.normal(0, 5, (12, 9))
-    assert Belief.of(sides, noise, 25.0).trust[1:, 1:].mean() < 0.35
-    slope = measured(sides, np.outer(np.linspace(-1, 1, 12), np.linspace(-1, 1, 9) ** 3) * 500)
-    belief = Belief.of(sides, slope + noise * np.sqrt(change_of(sides)), 25.0 * change_of(sides))
+    noise, expected = rng.normal(0, 5, (12, 9)), np.full((12, 9), 600.0)
+    sums = measured(sides, expected)
+    assert Belief.of(sides, expected, sums + noise, 25.0).trust[1:, 1:].mean() < 0.35
     true = np.outer(np.linspace(-1, 1, 12), np.linspace(-1, 1, 9) ** 3) * 500
-    plain = solved(sides, slope + noise * np.sqrt(change_of(sides)))
+    off = measured(sides, true) + noise * np.sqrt(change_of(sides))
+    belief = Belief.of(sides, expected, sums + off, 25.0 * change_of(sides))
+    plain = solved(sides, off)
     inner = belief.difference - true
     assert (inner**2).sum() < 0.6 * ((plain - true) ** 2).sum()
     seen, left = belief.miss(0, 1)
@@ -105,7 +106,9 @@ def test_what_two_sides_miss_is_that_of_their_own_table() -> None:
     rng = np.random.default_rng(3)
     sides = [plain_side(n, ordered=True, pure=True) for n in (4, 3, 2)]
     table = rng.normal(0, 30, (4, 3, 2))
-    whole, pair = Belief.of(sides, table, 0.0), Belief.of(sides[:2], table.sum(axis=2), 0.0)
+    none = np.zeros_like(table)
+    whole = Belief.of(sides, none, table, 0.0)
+    pair = Belief.of(sides[:2], none.sum(axis=2), table.sum(axis=2), 0.0)
     assert whole.miss(0, 1)[0] == pytest.approx(pair.miss(0, 1)[0])
 
 

@@ -25,14 +25,14 @@ FOR_CHOICES, FOR_CHOICES_PURE = Fraction(1, 32), Fraction(1, 12)
 """Of what pairs get: for choosing them."""
 MIN_ONES, MAX_ONES = 64, 232
 """How many of the parts the total and one-way tables get at least, and at most where there are pairs."""
-MAX_ERROR, MAX_ERROR_PURE = 1.0, 1.36
+MAX_ERROR, MAX_ERROR_PURE = 0.95, 1.36
 """Ranges of one attribute may err so much, against plain histograms with all of the budget. Sparse tables are not quite as good as
-theory has them, so that without a delta it is a little less than the 1.4 that are wanted."""
+theory has them, so that it is a little less than the 1.4 that are wanted without a delta, and than histograms with one."""
 MIN_CLEAR, MIN_CLEAR_PURE = 60.0, 130.0
 """So many deviations of a table's noise the records must be, or pairs tell too little for their price."""
-PAIRS, PAIRS_PURE = 1.5, 1.0
-"""So many times the tree's pairs are measured if records are a hundred deviations of the noise; without a delta every one costs the
-others more."""
+PAIRS, MANY_ATTRIBUTES = 1.5, 13
+"""So many times the tree's pairs are measured if records are a hundred deviations of the noise. Without a delta every one costs the
+others more: of so many attributes it is the tree's pairs themselves, and more only of fewer."""
 MANY_CELLS = 48
 """Of pairs with fewer cells than that, on average, more are measured (with rho): each is cheap. Without a delta they share
 tables instead."""
@@ -72,6 +72,8 @@ class Wish:
     """The mean variance of every attribute's ranges, given the total, for a budget of 1."""
     totals: tuple[float, ...]
     """The variance of the total that a table itself tells, for a budget of 1."""
+    of_whole: float
+    """What of the total's variance a range has, on average: the square of its width's part of all values."""
     pure: bool
 
     @classmethod
@@ -82,7 +84,8 @@ class Wish:
         variances = tuple(
             max(w * own.range_variance, 1e-3) for w, own in zip(weights, strategies, strict=True)
         )
-        return cls(variances, tuple(own.total_variance * own.change**power for own in strategies), pure)
+        totals = tuple(own.total_variance * own.change**power for own in strategies)
+        return cls(variances, totals, part_of_whole(strategies), pure)
 
     @cached_property
     def parts(self) -> NDArray[np.float64]:
@@ -99,11 +102,16 @@ class Wish:
         return min((Fraction(k, SHARES) for k in range(2, SHARES // 3)), key=self.variance)
 
     def variance(self, of_total: Fraction) -> float:
-        """Return the mean variance of ranges of one attribute for a budget of 1: on average a third of the total's, and their own."""
+        """Return the mean variance of ranges of one attribute for a budget of 1: what they have of the total's, and their own."""
         power, alone = 2 if self.pure else 1, float(of_total)
         shares = (1 - alone) * self.parts
         known = alone**power + float((shares**power / np.array(self.totals)).sum())
-        return float((np.array(self.variances) / shares**power).mean() + 1 / (3 * known))
+        return float((np.array(self.variances) / shares**power).mean() + self.of_whole / known)
+
+
+def part_of_whole(strategies: Sequence[Strategy]) -> float:
+    """Return the mean of the squares of 1/n, 2/n, ..., 1, for all attributes: a third, and more where values are few."""
+    return float(np.mean([(own.cells + 1) * (2 * own.cells + 1) / (6 * own.cells**2) for own in strategies]))
 
 
 def shares_of(wish: Wish, share: Fraction) -> list[Fraction]:
@@ -121,7 +129,7 @@ def ones_needed(strategies: Sequence[Strategy], pure: bool) -> int:
     plain = sum(Strategy(own.cells, None, pure).range_variance for own in strategies) / d
     total = 1 / sum(1 / own.cells for own in strategies)
     wish = Wish.of(strategies, pure)
-    ratio = wish.variance(wish.of_total) / ((plain + total / 3) * (d**2 if pure else d))
+    ratio = wish.variance(wish.of_total) / ((plain + total * wish.of_whole) * (d**2 if pure else d))
     share = math.sqrt(ratio) / MAX_ERROR_PURE if pure else ratio / MAX_ERROR**2
     return min(max(math.ceil(share * SHARES), MIN_ONES), MAX_ONES)
 
@@ -162,8 +170,8 @@ def allocate(
     wanted = int(np.triu(emphasis.asked, 1).sum())
     cells = float(np.mean([min(own.cells, 16) for own in strategies])) ** 2
     small = 1.0 if account.pure else max(math.sqrt(MANY_CELLS / cells), 1.0)
-    many = (PAIRS_PURE if account.pure else PAIRS) * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)
-    pairs = max(int(small * tree * many), tree)
+    many = min(max(MANY_ATTRIBUTES / (tree + 1), 1.0), PAIRS) if account.pure else PAIRS
+    pairs = max(int(small * tree * many * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree)
     pairs = min(pairs, wanted)
     bins = int(2 * clear(pairs, rest) ** (1 / 3))
     choices = rest * (FOR_CHOICES_PURE if account.pure else FOR_CHOICES)

@@ -158,15 +158,30 @@ class GroupedTables:
 
     def choose(self, candidates: NDArray[np.int64], model: Floats) -> int:
         """Choose a pair of which the model is worst, beyond the noise that measuring it would bring."""
-        part = self.account.spend("choice", self.allocation.choices)
+        return int(candidates[self._choice(self._scores(candidates, model))])
+
+    def choose_or_none(self, candidates: NDArray[np.int64], model: Floats) -> int | None:
+        """Choose such a pair, or none, which is better than to measure what would bring more noise than it mends."""
+        chosen = self._choice(np.append(self._scores(candidates, model), 0.0))
+        return int(candidates[chosen]) if chosen < len(candidates) else None
+
+    def _scores(self, candidates: NDArray[np.int64], model: Floats) -> Floats:
         noise = np.rint(PENALTY * self.deviations[candidates] * self.counts.cells[candidates])
         i, j = self.counts.pairs[candidates].T
-        scores = self.emphasis.pairs[i, j] * (misfit(self.counts.true[candidates], model[candidates]) - noise)
-        # Sensitivity: that of misfit, since the noise to come is the same whatever the data, and no pair counts more than once.
-        return int(candidates[self.account.choose(scores, MISFIT_SENSITIVITY, part)])
+        off = misfit(self.counts.true[candidates], model[candidates])
+        return np.asarray(self.emphasis.pairs[i, j] * (off - noise))
+
+    def _choice(self, scores: Floats) -> int:
+        """Choose by scores.
+
+        Their sensitivity is that of misfit: the noise to come is the same whatever the data, as is the score of none, and no pair
+        counts more than once.
+        """
+        part = self.account.spend("choice", self.allocation.choices)
+        return self.account.choose(scores, MISFIT_SENSITIVITY, part)
 
     def extended(self, p: int, model: Floats) -> list[int]:
-        """Return the attributes of a pair, and others that go into the same table as long as it stays small.
+        """Return the attributes of a pair, and others that go into the same table as long as it stays small and they are worth it.
 
         Each is chosen for a pair with one of those that are there. A table of three small attributes tells of three pairs, and costs
         less than three tables: without a delta, every table adds to the noise of all.
@@ -181,7 +196,8 @@ class GroupedTables:
             left = np.flatnonzero(fits & ~self.covered)
             if not len(left):
                 break
-            q = self.choose(left, model)
+            if (q := self.choose_or_none(left, model)) is None:
+                break
             axes.append(int(next(a for a in self.counts.pairs[q] if a not in axes)))
         return axes
 
@@ -195,9 +211,7 @@ class GroupedTables:
         )
         sums = measured(sides, self.counts.count(axes))
         noisy = sums + self.account.noise(sums.size, part, change).reshape(sums.shape)
-        belief = Belief.of(
-            sides, noisy - measured(sides, expected), self.account.deviation(part, change) ** 2
-        )
+        belief = Belief.of(sides, expected, noisy, self.account.deviation(part, change) ** 2)
         believed = project((expected + belief.difference).ravel(), self.ones.total).reshape(expected.shape)
         self.measured.append(
             Measured(tuple(axes), fit(believed + TINY, [self.margins[a].by_groups for a in axes]))

@@ -3,7 +3,8 @@
 A table of several attributes is measured by the product of their strategies: A x B' for two. The noise of all sums is alike
 and independent, and stays so if sums are turned by orthonormal matrices. On ordered sides these are cosines, slow ones first,
 so that what is smooth shows in few numbers, and what is left of the others is mostly noise. How much of each band of them
-rises above the noise says how much of it is believed (James & Stein 1961, band by band).
+rises above the noise says how much of it is believed (James & Stein 1961, band by band). What the cells tell, each by itself, is
+believed where waves tell little: all of it, if no side is ordered.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct
 
+from sudare.pview.shrinking import shrunk
 from sudare.pview.strategies import ROUGH, Strategy, strategy
 
 Floats = NDArray[np.float64]
@@ -52,6 +54,11 @@ class Side:
         cells = self.strategy.solve(self.waves.T) * (self.bands > 0)
         return np.asarray(np.cumsum(cells, axis=0)[:-1])
 
+    @property
+    def smooth(self) -> bool:
+        """Whether there are slow waves and fast ones."""
+        return bool((self.bands > 1).any())
+
     @cached_property
     def cell_deviation(self) -> float:
         """The deviation of a cell of this side, given the sum of all, for noise of deviation 1."""
@@ -85,6 +92,11 @@ def solved(sides: Sequence[Side], sums: Floats) -> Floats:
     return np.asarray(_along(sums, [own.strategy.solve for own in sides]))
 
 
+def _turned(sides: Sequence[Side], sums: NDArray[Any]) -> Floats:
+    """Return the waves of such sums."""
+    return np.asarray(_along(sums, [own.waves.__matmul__ for own in sides]))
+
+
 def _along(table: NDArray[Any], functions: Sequence[Any]) -> NDArray[Any]:
     """Apply a function along each axis."""
     for axis, function in enumerate(functions):
@@ -99,15 +111,23 @@ class Belief:
     """What of a noisy difference of sums is believed."""
 
     sides: Sequence[Side]
+    expected: Floats
+    """The cells that it is the difference from."""
     turned: Floats
     """The difference, turned into waves."""
     variance: float
     """Of the noise of each."""
 
     @classmethod
-    def of(cls, sides: Sequence[Side], sums: Floats, variance: float) -> Belief:
-        """Look at a difference of sums from what was expected."""
-        return cls(sides, _along(sums, [own.waves.__matmul__ for own in sides]), variance)
+    def of(cls, sides: Sequence[Side], expected: Floats, sums: NDArray[Any], variance: float) -> Belief:
+        """Look at noisy sums, and what cells were expected."""
+        off = sums - measured(sides, expected)
+        return cls(sides, expected, _turned(sides, off), variance)
+
+    @cached_property
+    def together(self) -> NDArray[np.bool_]:
+        """Which waves tell how attributes hang together, rather than of one alone."""
+        return reduce(np.add.outer, [(own.bands > 0).astype(np.int64) for own in self.sides]) >= 2
 
     @cached_property
     def trust(self) -> Floats:
@@ -117,14 +137,20 @@ class Belief:
         place = place.ravel()
         squares, size = np.bincount(place, (self.turned**2).ravel()), np.bincount(place)
         believed = np.maximum(1 - self.variance * size / np.maximum(squares, 1e-300), 0.0)
-        attributes = reduce(np.add.outer, [(own.bands > 0).astype(np.int64) for own in self.sides])
-        return np.asarray(believed[place].reshape(self.turned.shape) * (attributes >= 2))
+        return np.asarray(believed[place].reshape(self.turned.shape) * self.together)
 
     @property
     def difference(self) -> Floats:
         """The difference of the cells that is believed."""
-        back = _along(self.trust * self.turned, [own.waves.T.__matmul__ for own in self.sides])
-        return solved(self.sides, back)
+        noise = self.variance * math.prod(own.cell_deviation**2 for own in self.sides)
+        by_cells = shrunk(self._cells(self.together * self.turned), self.expected, noise)
+        if not any(own.smooth for own in self.sides):
+            return by_cells
+        others = (1 - self.trust) * self.together * _turned(self.sides, measured(self.sides, by_cells))
+        return self._cells(self.trust**2 * self.turned + others)
+
+    def _cells(self, waves: Floats) -> Floats:
+        return solved(self.sides, _along(waves, [own.waves.T.__matmul__ for own in self.sides]))
 
     def miss(self, one: int, other: int) -> tuple[float, float]:
         """Return how far two sides' table was off for the boxes from the first groups on, squared and added up.
