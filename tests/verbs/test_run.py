@@ -65,7 +65,8 @@ def people(folder: Path, rows: int) -> None:
 
 
 def releases(folder: Path) -> list[Path]:
-    return sorted(one for one in (folder / "releases").iterdir() if one.is_dir())
+    there = (folder / "releases").iterdir() if (folder / "releases").exists() else []
+    return sorted(one for one in there if one.is_dir() and not one.name.startswith("."))
 
 
 def entries(folder: Path) -> int:

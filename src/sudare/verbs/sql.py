@@ -133,7 +133,9 @@ def _statement(
 ) -> str:
     """Put queries and conditions together; of rows that a database takes for equal, their texts decide on the order."""
     several = {SOURCE, LABELLED, LOADED}
-    if of.name == "postgres":  # which knows nothing of lists, and takes joins of many of them for a row or two, and so for loops
+    if (
+        of.name == "postgres"
+    ):  # which knows nothing of lists, and takes joins of many of them for a row or two, and so for loops
         several |= {MATCHED, FOUND}
     parts = ",\n".join(
         f"{name} AS {of.materialized if name in several else ''}(\n{query})"
