@@ -18,6 +18,21 @@ def _found(name: str) -> dict[str, Any]:
     return found
 
 
+def _panel(place: int, words: str, steps: list[float], *, top: float) -> tuple[Frame, list[str]]:
+    """Return one of three charts beside each other, with its title; the first one has the axis of all."""
+    frame = Frame(left=60 + place * 235, right=270 + place * 235, high=78, low=240, top=top)
+    axis = frame.axis(steps, "{:,}") if place == 0 else [line(frame.left, frame.low, frame.right, frame.low)]
+    return frame, [text(frame.left, frame.high - 16, words, "small"), *axis]
+
+
+def _ends(frame: Frame, first: str, last: str) -> list[str]:
+    """Write what the ends of the axis below a chart are."""
+    return [
+        text(frame.left, frame.low + 18, first, "quiet small"),
+        text(frame.right, frame.low + 18, last, "quiet small", "end"),
+    ]
+
+
 def suitability() -> str:
     """Draw what l-diversity must cost, and what it costs."""
     found = _found("suitability")
@@ -48,7 +63,6 @@ def suitability() -> str:
 def pk() -> str:
     """Draw a histogram of ages as it is, as it is published, and as it is estimated back."""
     found = _found("pk")
-    top = 5000
     parts = [
         text(
             18,
@@ -63,13 +77,11 @@ def pk() -> str:
         ("estimated from what is published", "estimated", "a"),
     ]
     for i, (words, name, kind) in enumerate(panels):
-        frame = Frame(left=60 + i * 235, right=260 + i * 235, high=74, low=250, top=top)
+        frame, shapes = _panel(i, words, [0, 2000, 4000], top=5000)
         parts += [
-            text(frame.left, 60, words, "small"),
-            *(frame.axis([0, 2000, 4000]) if i == 0 else [line(frame.left, 250, frame.right, 250)]),
+            *shapes,
             *frame.bars(found[name], kind),
-            text(frame.left, 268, "15", "quiet small"),
-            text(frame.right, 268, "95", "quiet small", "end"),
+            *_ends(frame, "15", "95"),
         ]
         if name == "estimated":
             for place, ends in enumerate(zip(found["low"], found["high"], found["true"], strict=True)):
@@ -106,18 +118,16 @@ def pram() -> str:
         ("reconstruction", "best to reconstruct from", "a"),
     ]
     for i, (name, words, kind) in enumerate(panels):
-        frame = Frame(left=60 + i * 235, right=270 + i * 235, high=78, low=240, top=1000)
+        frame, shapes = _panel(i, words, [0, 500, 1000], top=1000)
         own = found[name]
         places = len(found["true"])
         parts += [
-            text(frame.left, 62, words, "small"),
-            *(frame.axis([0, 500, 1000]) if i == 0 else [line(frame.left, 240, frame.right, 240)]),
+            *shapes,
             *frame.bars(own["published"], kind, share=0.95),
             joined(
                 [(frame.across(j, places), frame.up(count)) for j, count in enumerate(found["true"])], "ink"
             ),
-            text(frame.left, 258, "17", "quiet small"),
-            text(frame.right, 258, "90", "quiet small", "end"),
+            *_ends(frame, "17", "90"),
             text(frame.left, 282, f"off by {own['off']:,.0f} records; {own['kept']:.0%} kept", "small"),
             text(
                 frame.left,
@@ -150,19 +160,14 @@ def views() -> str:
     panels = [("as they are", "b"), ("each made alone", "d"), ("made together", "a")]
     for i, (name, kind) in enumerate(panels):
         counts = found[name]
-        frame = Frame(left=60 + i * 235, right=270 + i * 235, high=78, low=240, top=6000)
         words = {
             "as they are": "as they are",
             "each made alone": f"each {found['l']}-diverse, made alone",
             "made together": f"made together, l = {found['l']}",
         }[name]
+        frame, shapes = _panel(i, words, [0, 2000, 4000, 6000], top=6000)
         parts += [
-            text(frame.left, 62, words, "small"),
-            *(
-                frame.axis([0, 2000, 4000, 6000], "{:,}")
-                if i == 0
-                else [line(frame.left, 240, frame.right, 240)]
-            ),
+            *shapes,
             *frame.bars(counts, kind),
             *(
                 text(frame.across(v - 1, len(counts)), 258, str(v), "quiet small", "middle")

@@ -23,10 +23,15 @@ class Grid(NamedTuple):
     lines: list[list[str]]
 
     def markdown(self) -> str:
-        """Return the table as Markdown."""
+        """Return the table as Markdown, in which a stroke ends a cell.
+
+        >>> print(Grid("Error", ["law", "||v||"], [["plain", "1"]]).markdown().splitlines()[2])
+        | law | \\|\\|v\\|\\| |
+        """
         rule = ["---", *["---:"] * (len(self.headers) - 1)]
         lines = [[header.replace("\n", " ") for header in self.headers], rule, *self.lines]
-        return f"### {self.title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        cells = [[cell.replace("|", r"\|") for cell in line] for line in lines]
+        return f"### {self.title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
 def checked(holds: bool | np.bool_, sentence: str) -> str:

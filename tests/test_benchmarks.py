@@ -22,6 +22,7 @@ from benchmarks import (
     pviews,
     roles,
     sampling,
+    scale,
     scoreboard,
     startup,
     tables,
@@ -49,6 +50,12 @@ def test_tables_quick(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "Reading 20,000 rows" in printed
     assert "Counting 20,000 rows" in printed
+
+
+@pytest.mark.slow
+def test_scale_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    scale.main(quick=True)
+    assert "In memory, from a Parquet file to the verified folder" in capsys.readouterr().out
 
 
 @pytest.mark.slow

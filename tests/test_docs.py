@@ -116,3 +116,18 @@ def test_files_that_contributors_are_sent_to_exist(page: Path) -> None:
     assert named
     for path in named:
         assert (ROOT / path).exists() or (ROOT / "src" / "sudare" / path).exists(), path
+
+
+@pytest.mark.parametrize(
+    "page", [*ALL_PAGES, *(ROOT / "papers").rglob("README.md")], ids=lambda page: page.stem
+)
+def test_tables_are_whole(page: Path) -> None:
+    """A table begins with its heads, and all rows have as many cells; an empty line within would end it."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for table in re.findall(r"(?m)^\|.*\n(?:\|.*\n?)*", text):
+        rows = [re.split(r"(?<!\\)\|", re.sub(r"`[^`]*`", "", row)) for row in table.splitlines()]
+        assert re.fullmatch(r"[-:| ]+", table.splitlines()[1] if len(rows) > 1 else ""), (
+            page.name,
+            table[:80],
+        )
+        assert len({len(row) for row in rows}) == 1, (page.name, table[:80])
