@@ -102,7 +102,7 @@ def randomizing(chosen: Randomizing, table: str) -> str:
     if chosen.promise == "pk":
         asked = f"sd.PkAnonymity({_number(chosen.k)})"
     else:
-        asked = f"sd.DifferentialPrivacy({chosen.epsilon!r})"
+        asked = _call("sd.DifferentialPrivacy", repr(chosen.epsilon), per="record")
     options = {"how": dict.fromkeys(chosen.bins, "bins")} if chosen.bins else {}
     return _call("sd.randomize", table, asked, **options)
 

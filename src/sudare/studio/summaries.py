@@ -92,7 +92,7 @@ def told_apart(table: Table, quasi: list[str], alone: int) -> list[dict[str, Any
         without = int((counts.select(others).weights == 1).sum()) if others else 0
         own = int((counts.select([name]).weights == 1).sum())
         found.append({"name": name, "own": own, "without": without, "adds": alone - without})
-    return sorted(found, key=lambda one: -one["adds"])
+    return sorted(found, key=lambda one: (-one["adds"], -one["own"]))
 
 
 def described(table: Table, name: str) -> dict[str, Any]:
