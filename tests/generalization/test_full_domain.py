@@ -100,6 +100,15 @@ def test_no_choice_is_better_with_harmless_and_close_values(r: Random, measure: 
     assert_best(Case(table, [sd.KAnonymity(k), diverse]), measure, r.choice([0, r.randrange(n), n]), rule)
 
 
+def test_groups_of_harmless_values_are_published_as_they_are_where_some_may_be_left_out() -> None:
+    frame = pl.DataFrame({"age": [1, 1, 2, 2, 3, 3], "sex": list("ffmmff"), "ill": list("nnnnab")})
+    table = sd.read(frame, sd.Schema.from_roles(quasi=["age", "sex"], sensitive=["ill"]))
+    asked = sd.LDiversity(2, harmless=["n"])
+    release = sd.generalize(table, asked, "full-domain", suppress=0.2)
+    assert release.holder["utility"]["distortion"] == 0
+    assert len(release.frame()) == 6
+
+
 def _is_diverse(others: Counter[int], kind: str) -> bool:
     if kind == "distinct":
         return has_distinct(others, 2)
