@@ -18,7 +18,6 @@ from sudare.cli.arguments import (
     SchemaPath,
     Source,
     To,
-    formats_asked,
     read_table,
     ready_to_write,
     schema_of,
@@ -66,7 +65,7 @@ def apply(
     """Apply a plan that was learned before to other rows of the same schema, verify, and write the release."""
     declared = schema_of(schema)
     learned = Plan.open(plan)
-    book = ready_to_write(
+    writing = ready_to_write(
         output, ledger, receiver, force=force, to=to, frames=_frames(learned), formats=formats
     )
     table = read_table(source, declared, engine, memory)
@@ -76,20 +75,12 @@ def apply(
                 "--to writes rows, and a p-view has none. Publish it: sudare publish FOLDER --to URL"
             )
         with working("Counting with noise"):
-            pview = materialize_design(learned, table, ledger=book, receiver=receiver)
-        write_pview(pview, output, book, receiver, force=force, json=json)
+            pview = materialize_design(learned, table, ledger=writing.ledger, receiver=receiver)
+        write_pview(pview, output, writing.ledger, receiver, force=force, json=json)
         return
     with working("Applying and verifying"):
         release = apply_plan(learned, table, unseen, population=population)
-        release.write(
-            output,
-            csv=csv,
-            force=force,
-            ledger=book,
-            receiver=receiver,
-            to=to,
-            formats=formats_asked(formats),
-        )
+        writing.write(release, csv=csv)
     print_release(release, output, to, _show, json=json)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +27,9 @@ from sudare.tables.databases import safe_name
 from sudare.tables.folders import MARK
 from sudare.tables.schema import CsvFormat, Schema
 from sudare.tables.table import Table
+
+if TYPE_CHECKING:
+    from sudare.release.release import Release
 
 SCHEMA_FILE = "sudare.toml"
 
@@ -251,9 +255,28 @@ def read_table(source: str, schema: Schema, engine: str | None, memory: str | No
     return table
 
 
-def formats_asked(given: Sequence[str] | None) -> tuple[Format, ...]:
-    """Return the formats that were asked for."""
-    return formats_given(given or (), "--format")
+@dataclass(frozen=True)
+class Writing:
+    """How a release is to be written, as the options of a command say."""
+
+    output: Path
+    ledger: Ledger | None
+    receiver: str | None
+    force: bool
+    to: str | None
+    formats: tuple[Format, ...]
+
+    def write(self, release: Release, *, csv: bool | None) -> None:
+        """Write it."""
+        release.write(
+            self.output,
+            csv=csv,
+            force=self.force,
+            ledger=self.ledger,
+            receiver=self.receiver,
+            to=self.to,
+            formats=self.formats,
+        )
 
 
 def ready_to_write(
@@ -265,10 +288,10 @@ def ready_to_write(
     to: str | None = None,
     frames: Iterable[str] = ("data",),
     formats: Sequence[str] | None = None,
-) -> Ledger | None:
-    """Refuse, before the table is read, what could not be written: a release, a ledger, tables; return the ledger."""
+) -> Writing:
+    """Refuse, before the table is read, what could not be written: a release, a ledger, tables; return how one is to be written."""
     refuse_unwritable(output, force=force, mark=MARK)
-    formats_asked(formats)
+    asked = formats_given(formats or (), "--format")
     if to is not None:
         Target.parse(to).refuse_taken(frames, force=force)
-    return _opened(ledger, receiver)
+    return Writing(output, _opened(ledger, receiver), receiver, force, to, asked)

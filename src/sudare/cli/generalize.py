@@ -29,7 +29,6 @@ from sudare.cli.arguments import (
     T,
     To,
     Within,
-    formats_asked,
     read_table,
     ready_to_write,
     requirements_of,
@@ -106,7 +105,7 @@ def generalize(
     if predict is not None:
         load_extra("sklearn", "--predict", "classifier")
     declared = schema_of(schema)
-    book = ready_to_write(output, ledger, receiver, force=force, to=to, formats=formats)
+    writing = ready_to_write(output, ledger, receiver, force=force, to=to, formats=formats)
     table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
         release = generalize_table(
@@ -121,15 +120,7 @@ def generalize(
             region_labels=region_labels,
             predict=predict,
         )
-        release.write(
-            output,
-            csv=csv,
-            force=force,
-            ledger=book,
-            receiver=receiver,
-            to=to,
-            formats=formats_asked(formats),
-        )
+        writing.write(release, csv=csv)
     print_release(release, output, to, show_release, json=json)
 
 

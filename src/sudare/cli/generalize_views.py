@@ -19,7 +19,6 @@ from sudare.cli.arguments import (
     SensitiveAttribute,
     Source,
     To,
-    formats_asked,
     lists_by_name,
     numbers_by_name,
     read_table,
@@ -116,7 +115,7 @@ def generalize_views(
     if everybody and ledger is None:
         raise InputError("--everybody speaks of a ledger's receivers. Give --ledger too.")
     declared = schema_of(schema)
-    book = ready_to_write(output, ledger, receiver, force=force, to=to, frames=chosen, formats=formats)
+    writing = ready_to_write(output, ledger, receiver, force=force, to=to, frames=chosen, formats=formats)
     table = read_table(source, declared, engine, memory)
     with working("Generalizing and verifying"):
         release = generalize_table(
@@ -129,19 +128,11 @@ def generalize_views(
             score=score,
             candidates=candidates,
             alpha=alpha,
-            ledger=book,
+            ledger=writing.ledger,
             receiver=receiver,
             everybody=everybody,
         )
-        release.write(
-            output,
-            csv=csv,
-            force=force,
-            ledger=book,
-            receiver=receiver,
-            to=to,
-            formats=formats_asked(formats),
-        )
+        writing.write(release, csv=csv)
     print_release(release, output, to, _show, json=json)
 
 

@@ -106,20 +106,20 @@ def materialize(
     }
     declared = schema_of(schema)
     workload = _queries(ask, ask_file)
-    book = ready_to_write(output, ledger, receiver, force=force)
+    writing = ready_to_write(output, ledger, receiver, force=force)
     table = read_table(source, declared, engine, memory)
     with working("Counting with noise"):
         pview = materialize_table(
             table,
             DifferentialPrivacy(epsilon, delta),
             method,
-            ledger=book,
+            ledger=writing.ledger,
             receiver=receiver,
             workload=workload,
             unsafe_seed=unsafe_seed,
             **{name: value for name, value in parameters.items() if value is not None},
         )
-    write_pview(pview, output, book, receiver, force=force, json=json)
+    write_pview(pview, output, writing.ledger, receiver, force=force, json=json)
 
 
 def _queries(ask: list[str] | None, file: Path | None) -> list[str] | None:

@@ -22,7 +22,6 @@ from sudare.cli.arguments import (
     SensitiveAttribute,
     Source,
     Within,
-    formats_asked,
     read_table,
     ready_to_write,
     schema_of,
@@ -117,20 +116,12 @@ def publish(
     declared = schema_of(schema)
     options = {"l": l, "k": k, "diversity": diversity, "c": c, "harmless": harmless, "within": within}
     policy = _policy(declared, schema, options | {"relative": relative, "accept": accept})
-    book = ready_to_write(output, ledger, receiver, force=force, to=to, formats=formats)
+    writing = ready_to_write(output, ledger, receiver, force=force, to=to, formats=formats)
     table = read_table(source, declared, engine, memory)
     with working("Assessing, generalizing and verifying") as progress:
         decide: Decide | None = _asking(progress) if console.is_terminal and not json else None
         release = publish_table(table, policy, attribute=attribute, decide=decide)
-        release.write(
-            output,
-            csv=csv,
-            force=force,
-            ledger=book,
-            receiver=receiver,
-            to=to,
-            formats=formats_asked(formats),
-        )
+        writing.write(release, csv=csv)
     print_release(release, output, to, _show, json=json)
 
 

@@ -20,7 +20,6 @@ from sudare.cli.arguments import (
     To,
     UnsafeSeed,
     by_name,
-    formats_asked,
     lists_by_name,
     numbers_by_name,
     read_table,
@@ -148,7 +147,7 @@ def randomize(
         for name, path in files["matrix"].items()
     }
     methods = laws | _with_options(laws, groups, polygon, inequalities, precision)
-    book = ready_to_write(output, ledger, receiver, force=force, to=to, formats=formats)
+    writing = ready_to_write(output, ledger, receiver, force=force, to=to, formats=formats)
     table = read_table(source, declared, engine, memory)
     with working("Randomizing and verifying"):
         release = randomize_table(
@@ -165,15 +164,7 @@ def randomize(
             estimate_share=estimate_share,
             unsafe_seed=unsafe_seed,
         )
-        release.write(
-            output,
-            csv=csv,
-            force=force,
-            ledger=book,
-            receiver=receiver,
-            to=to,
-            formats=formats_asked(formats),
-        )
+        writing.write(release, csv=csv)
     print_release(release, output, to, _show, json=json)
     if not json:
         say("[b]sudare reconstruct {}[/] estimates what the original was, from what is handed over.", output)
