@@ -1,12 +1,14 @@
-# The command line in a container. What it needs is installed and compiled when the image is built: it downloads nothing when it runs.
+# The command line and the studio in a container. What they need is installed and compiled when the image is built: nothing is downloaded when they run.
 #   docker build --tag sudare .
 #   docker run --rm --network none --volume "$PWD:/data" sudare check people.csv
+#   docker run --rm --publish 127.0.0.1:8000:8000 --env SUDARE_STUDIO_PASSWORD --volume "$PWD:/data" sudare \
+#     studio --host 0.0.0.0 --port 8000 --projects /data/studio --no-browser
 FROM python:3.12-slim AS build
 WORKDIR /source
 COPY pyproject.toml hatch_build.py README.md LICENSE constraints.txt ./
 COPY src src
 RUN python -m venv /opt/sudare \
- && /opt/sudare/bin/pip install --no-cache-dir --constraint constraints.txt '.[duckdb,postgres,files,plots]' \
+ && /opt/sudare/bin/pip install --no-cache-dir --constraint constraints.txt '.[duckdb,postgres,files,plots,studio]' \
  && /opt/sudare/bin/sudare warm-up
 
 FROM python:3.12-slim

@@ -29,6 +29,11 @@ def _as_files() -> None:
     Path("sudare.toml").write_text(schema.to_toml(), encoding="utf-8")
 
 
+def core() -> None:
+    """What needs no extra; what it compiles serves the others, too."""
+    _published("memory")
+
+
 def duckdb() -> None:
     """An engine, and a database."""
     _published("duckdb")
