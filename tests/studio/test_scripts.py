@@ -25,7 +25,7 @@ def people(path: Path) -> None:
     frame.with_columns(diagnosis=diagnosis, household=household).write_csv(path)
 
 
-def schema(household: str) -> sd.Schema:
+def schema(household: str, in_bins: bool) -> sd.Schema:
     return sd.Schema.from_dict(
         {
             "attributes": {
@@ -54,8 +54,8 @@ def schema(household: str) -> sd.Schema:
                     "role": "identifier" if household == "household" else "quasi",
                     "type": "number",
                     "bounds": (30.0, 200.0),
-                    "hierarchy": {"kind": "intervals", "width": 20},
-                },
+                }
+                | ({} if in_bins else {"hierarchy": {"kind": "intervals", "width": 20}}),
                 "household": {"role": household} | ({"most_rows": 2} if household == "household" else {}),
             }
         }
@@ -91,7 +91,7 @@ def test_a_script_runs_as_it_is(tmp_path: Path, kind: str) -> None:
     empty.mkdir()
     people(source)
     project = Project.create(tmp_path / "home", str(source), "path", "people")
-    project.set_schema(schema(household))
+    project.set_schema(schema(household, in_bins=choice.way == "randomize"))
     with project.changing() as facts:
         facts.choice = choice
     (empty / "release.py").write_text(code.script(project, code_page.steps(project)), encoding="utf-8")

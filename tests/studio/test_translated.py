@@ -176,6 +176,7 @@ def test_languages_put_the_same_values_in() -> None:
             "k: must be greater than or equal to 1.\nl: must be less than 3.",
             "k:1 以上にしてください。\nl:3 より小さくしてください。",
         ),
+        ("'sex' in its name: sex", "列名に「sex」:性別"),
         ("what nobody has said before: never", "what nobody has said before: never"),
     ],
 )

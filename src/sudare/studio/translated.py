@@ -30,6 +30,10 @@ class Message(NamedTuple):
         """Whether it has no words of its own."""
         return not re.search(r"[A-Za-z]", "".join(self.pieces))
 
+    def is_quoted(self, place: int) -> bool:
+        """Tell whether a value stands in quotes: it is a name or a value of the table, and stays as it is."""
+        return self.pieces[place].endswith("'") and self.pieces[place + 1].startswith("'")
+
     def values(self, text: str) -> list[str] | None:
         """Return the values in a text that is this message, else None; in time that grows with the text alone."""
         first, last = self.pieces[0], self.pieces[-1]
@@ -100,7 +104,10 @@ def _filled(one: Message, values: list[str], language: str, depth: int) -> str |
     """Put values into a message; nothing, if it has no words of its own, and theirs are not known."""
     if depth >= MAX_DEPTH and values:
         return None
-    found = [_found(value, language, depth + 1) for value in values]
+    found = [
+        value if one.is_quoted(place) else _found(value, language, depth + 1)
+        for place, value in enumerate(values)
+    ]
     if one.is_bare and None in found:
         return None
     return one.words[language].format(*(said or value for said, value in zip(found, values, strict=True)))
