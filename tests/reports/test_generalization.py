@@ -190,7 +190,7 @@ def test_sample_people_are_in_the_table_and_what_became_of_them_is_published(met
     samples = samples_of(whole)  # type: ignore[arg-type]
     assert samples.columns == ["age", "ill", "cost"]
     assert len(samples.people) == 4
-    before = {tuple(map(str, row)) for row in people().select("age", "ill", "cost").rows()}
+    before = {tuple(map(str, row)) for row in made.kept.table.frame().select("age", "ill", "cost").rows()}
     after = {tuple(map(str, row)) for row in made.frame().select("age", "ill", "cost").rows()}
     for one in samples.people:
         assert tuple(one.original) in before

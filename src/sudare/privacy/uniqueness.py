@@ -10,8 +10,10 @@ from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import Requirement
 from sudare.tables.attribute import Role
 from sudare.tables.table import Table
+from sudare.tables.text import listed
 
 NEARLY_ALL = 0.75  # as many different values as this share of the records
+MANY_COLUMNS = 3  # of which one thing is said of all
 FEWEST = 20  # records; among fewer, values that are all different are no wonder
 MANY_ALONE = 0.1  # of the records, from which on a column is said to join tables
 
@@ -69,16 +71,21 @@ def joining_columns(table: Table, names: Sequence[str]) -> list[str]:
     'spent' is published as it is, and 50 of 50 records are alone with their value: whoever has another table with it can join the two. Round it, make it quasi, or leave it out.
     """
     own = set(table.publishable) & set(table.names(Role.other) + table.names(Role.sensitive))
-    passed = [name for name in names if name in own]
-    return [text for name in passed if (text := _joining(table, name)) is not None]
+    alone = {name: count for name in names if name in own and (count := _alone(table, name))}
+    if len(alone) > MANY_COLUMNS:
+        return [
+            f"{listed(list(alone))} are published as they are, and up to {max(alone.values()):,} of {len(table):,} records are alone with their value in "
+            "one: whoever has another table with it can join the two. Round them, make them quasi, or leave them out."
+        ]
+    return [
+        f"'{name}' is published as it is, and {count:,} of {len(table):,} records are alone with their value: whoever has another "
+        "table with it can join the two. Round it, make it quasi, or leave it out."
+        for name, count in alone.items()
+    ]
 
 
-def _joining(table: Table, name: str) -> str | None:
+def _alone(table: Table, name: str) -> int:
+    """Return how many records are alone with their value, if that is many."""
     counts = table.counts([name])
     alone = int((counts.weights == 1).sum())
-    if counts.total < FEWEST or alone < MANY_ALONE * counts.total:
-        return None
-    return (
-        f"'{name}' is published as it is, and {alone:,} of {counts.total:,} records are alone with their value: whoever has another "
-        "table with it can join the two. Round it, make it quasi, or leave it out."
-    )
+    return 0 if counts.total < FEWEST or alone < MANY_ALONE * counts.total else alone

@@ -71,7 +71,7 @@ class Randomizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         declared = schema_of(self.schema, given.names, type="number", bounds=self.bounds, outside="clip")
         self.schema_ = excerpt(declared, given.names)
         table = read(given.columns(given.names), self.schema_)
-        refuse_units(table, "randomize")
+        refuse_units(table, "the transformer Randomizer")
         if self.plan is None:
             self.plan_ = learn_plan(table, self.requirement, self._source(), how=self.how, split=self.split)  # type: ignore[arg-type]
         elif isinstance(self.plan, RandomizationPlan):

@@ -79,7 +79,7 @@ def refuse_units(table: Table, verb: str) -> None:
     if table.schema.unit is not None:
         raise InputError(
             f"{table.source.name}: {verb} protects rows one by one, and '{table.schema.unit}' says which of them are of one "
-            f"{table.schema[table.schema.unit].role}. Use generalize or materialize; or keep one row of each, and make '{table.schema.unit}' "
+            f"{table.schema[table.schema.unit].role}. Use generalize, randomize or materialize; or keep one row of each, and make '{table.schema.unit}' "
             "an identifier."
         )
 
