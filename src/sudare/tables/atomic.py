@@ -199,8 +199,10 @@ def _rename(old: Path, new: Path, flag: Mapping[str, int]) -> bool:
         call = getattr(ctypes.CDLL(None, use_errno=True), _CALL[sys.platform])
     except AttributeError:  # a C library older than the call
         return False
-    # The -1 stand for the folders that relative paths would start from; ours are absolute.
-    failed = call(-1, os.fsencode(old), -1, os.fsencode(new), ctypes.c_uint(flag[sys.platform]))
+    # The -1 stand for the folders that relative paths would start from: a database is named by one, and so made absolute here.
+    failed = call(
+        -1, os.fsencode(old.absolute()), -1, os.fsencode(new.absolute()), ctypes.c_uint(flag[sys.platform])
+    )
     if not failed:
         return True
     code = ctypes.get_errno()
