@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from time import monotonic
 from typing import Protocol
@@ -47,8 +47,12 @@ def step(text: str, total: int, unit: str = "rows") -> Iterator[Step]:
         yield shown
 
 
-def in_parts(text: str, total: int, *, at_once: int) -> Iterator[range]:
+def in_parts(
+    text: str, total: int, *, at_once: int, share: Callable[[], float] | None = None
+) -> Iterator[range]:
     """Yield what a kernel is to do, some at a time: between two parts Ctrl-C is heard, and what takes long is reported.
+
+    `share` says how much is done where work may end before all parts are.
 
     >>> [list(some) for some in in_parts("Learning", 5, at_once=2)]
     [[0, 1], [2, 3], [4]]
@@ -61,9 +65,9 @@ def in_parts(text: str, total: int, *, at_once: int) -> Iterator[range]:
             if shown is None and monotonic() - begun > PATIENCE:
                 shown = steps.enter_context(step(text, total=100, unit="%"))
             if shown is not None:
-                percent = 100 * end // total
-                shown.advance(percent - told)
-                told = percent
+                percent = int(100 * max(end / total, 0.0 if share is None else share()))
+                shown.advance(max(percent - told, 0))
+                told = max(percent, told)
 
 
 @contextmanager

@@ -98,7 +98,8 @@ def sweep(units: Units, limits: Limits, choices: Array, by_value: bool) -> Array
     m = len(units.weights)
     block_of, so_far = np.full(m, -1, dtype=np.int64), np.array([m, 0])
     left, groups = np.arange(m), Groups.room_for(units, by_value)
-    for some in in_parts(LEARNING, len(choices), at_once=max(1, SWEPT_AT_ONCE // max(m, 1))):
+    at_once = max(1, SWEPT_AT_ONCE // max(m, 1))
+    for some in in_parts(LEARNING, len(choices), at_once=at_once, share=lambda: 1 - so_far[0] / max(m, 1)):
         _sweep(units, limits, choices, some.start, some.stop, by_value, left, groups, so_far, block_of)
         if so_far[0] == 0:
             break

@@ -12,7 +12,7 @@ from sudare.reports.charts.svg import dot, element, line, picture, text
 from sudare.studio.project import Tried
 from sudare.studio.texts import said
 from sudare.studio.translated import translated
-from sudare.studio.visit import named
+from sudare.studio.visit import loss, named
 
 WIDTH, HEIGHT, LEFT, TOP = 460, 250, 52, 30
 
@@ -71,15 +71,6 @@ def curve(tried: Sequence[Tried], language: str, way: str, now: Tried | None = N
         ]
     drawn = picture(LEFT + WIDTH + 24, foot + 44, shapes)
     return named(drawn, said("curve.title", language))
-
-
-def loss(value: float) -> str:
-    """Write a distortion, which is at most 1, or a number of people.
-
-    >>> loss(0.1234567), loss(1234.567)
-    ('0.123', '1,235')
-    """
-    return f"{value:.3f}" if value <= 1 else f"{value:,.0f}"
 
 
 def _joined(points: Sequence[tuple[float, float]], colour: str, dash: str = "none") -> Markup:

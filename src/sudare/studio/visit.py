@@ -171,6 +171,15 @@ def named(drawn: Markup, name: str) -> Markup:
     return drawn.replace('role="img"', Markup('role="img" aria-label="{}"').format(name), 1)
 
 
+def loss(value: float) -> str:
+    """Write a distortion, which is at most 1, or a number of people.
+
+    >>> loss(0.1234567), loss(1234.567)
+    ('0.123', '1,235')
+    """
+    return f"{value:.3f}" if value <= 1 else f"{value:,.0f}"
+
+
 Page = Callable[[Visit], Response]
 
 
@@ -293,7 +302,7 @@ def environment() -> Environment:
         "form": format,
         "figure": figure,
         "shown": shown_value,
-        "loss": lambda value: f"{value:.3f}" if value <= 1 else f"{value:,.0f}",
+        "loss": loss,
         "json": json.dumps,
         "named": named,
         "translated": lambda text, visit: visit.translated(text),
