@@ -176,11 +176,16 @@ def _risks_of_noise(evidence: Evidence) -> Iterator[Risk]:
         )
     game = evidence.holder.get("attacks", {}).get("output", {}).get("pk_game")
     if game is not None:
+        unit = evidence.certificate.unit
+        whose, one = (
+            ("one person's record", "one person") if unit is None else (f"one row of a {unit}", "one row")
+        )
+        several = "" if unit is None else f"; of a {unit} with several, any is found as many times as often"
         yield Risk(
             "Pk game",
-            "the whole original; looks for one person's record",
+            f"the whole original; looks for {whose}",
             "certain, where values are unique",
-            f"wins {game['win_rate']:.2%} on average, {game['largest']:.2%} at most for one person; no more than {game['limit']:.1%} is possible",
+            f"wins {game['win_rate']:.2%} on average, {game['largest']:.2%} at most for {one}; no more than {game['limit']:.1%} is possible{several}",
         )
 
 
