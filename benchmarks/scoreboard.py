@@ -1,8 +1,8 @@
 """The scoreboard: p-views beside peers in one run: on NIST's public excerpts, by NIST's own score and by our workloads, and by these
 on other tables, half of which nothing was chosen with (`more_tables.py`).
 
-`python -m benchmarks.scoreboard [--quick] [--rows FOLDER] [--limit SECONDS]` prints it, and rewrites docs/scoreboard.md if
-everybody was there. Peers (MST and AIM of OpenDP with mbi, the synthesizers of smartnoise-synth) and SDNist are not
+`python -m benchmarks.scoreboard [TABLE ...] [--quick] [--rows FOLDER] [--limit SECONDS]` prints it, all tables or those that are named,
+and rewrites each table's part of docs/scoreboard.md as soon as it is measured, if everybody was there or is there from before. Peers (MST and AIM of OpenDP with mbi, the synthesizers of smartnoise-synth) and SDNist are not
 dependencies of the project: SUDARE_PEERS names interpreters that have them, and the row of one that is not there says
 so. Peers take long: the rows that they made are kept in FOLDER, and those that are there already are measured again
 and not made again; nor is a peer tried again that was stopped.
@@ -62,46 +62,51 @@ class Effort(NamedTuple):
 QUICK = Effort(rows=500, queries=100, seeds=1, peers=False, others=("Phoneme",))
 
 
-def main(quick: bool = False, kept: Path | None = None, limit: float = LIMIT) -> None:
+def main(
+    quick: bool = False, kept: Path | None = None, limit: float = LIMIT, names: Sequence[str] = ()
+) -> None:
     effort = QUICK if quick else Effort(limit=limit)
     with tempfile.TemporaryDirectory() as aside:
         folder = Path(kept or aside)
-        boards = [_board(name, words, folder / name, effort) for name, words in EXCERPTS.items()]
-        boards += [_ranges(name, folder / name.replace("/", " "), effort) for name in effort.others]
-    for board in boards:
-        show(*board)
-    if effort.peers and PAGE is not None:
-        before = _boards_of(PAGE.read_text())
-        merged = [_merged(board, before.get(_table_of(board))) for board in boards]
-        if all(merged):
-            rewrite(PAGE, [board.markdown() for board in merged if board is not None])
+        for name in names or (*EXCERPTS, *effort.others):
+            if name in EXCERPTS:
+                board = _board(name, EXCERPTS[name], folder / name, effort)
+            else:
+                board = _ranges(name, folder / name.replace("/", " "), effort)
+            show(*board)
+            if effort.peers and PAGE is not None:
+                _put(board)
+
+
+def _put(board: Grid) -> None:
+    """Put a table into the page, in place of the one of its name; not if ours or the score is missing."""
+    parts = _parts(PAGE.read_text())
+    if (merged := _merged(board, parts.get(_table_of(board)))) is not None:
+        rewrite(PAGE, list((parts | {_table_of(board): merged.markdown()}).values()))
 
 
 def _table_of(board: Grid) -> str:
     return board.title.split(":")[0]
 
 
-def _boards_of(page: str) -> dict[str, Grid]:
+def _parts(page: str) -> dict[str, str]:
     """Return what a page shows, by table."""
-    boards = [part.split("\n") for part in page.split(START)[1].split(END)[0].split("\n### ")[1:]]
-    grids = [
-        Grid(title, [], [_cells(line) for line in lines if line.startswith("|")][2:])
-        for title, *lines in boards
-    ]
-    return {_table_of(grid): grid for grid in grids}
+    parts = page.split(START)[1].split(END)[0].split("\n### ")[1:]
+    return {part.split(":")[0]: f"### {part.strip()}" for part in parts}
 
 
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def _merged(board: Grid, before: Grid | None) -> Grid | None:
+def _merged(board: Grid, before: str | None) -> Grid | None:
     """Put the rows of peers that are not here as they stood: they do not change with us. Nothing, if ours or the score is missing."""
     lines = [[*line] for line in board.lines]
+    stood = [_cells(line) for line in (before or "").split("\n") if line.startswith("|")][2:]
     for place, line in enumerate(lines):
         if ABSENT in line[0]:
             peer = line[0].split(":")[0]
-            known = [old for old in (before.lines if before else []) if old[0].startswith(peer)]
+            known = [old for old in stood if old[0].startswith(peer)]
             if not known:
                 return None
             lines[place] = known[0]
@@ -347,8 +352,10 @@ def _scores(table: sd.Table, folder: Path) -> tuple[dict[str, float], str]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="P-views beside peers on NIST's public excerpts.")
+    # argparse asks of no table, too, whether it is one of the choices.
+    parser.add_argument("tables", nargs="*", choices=[*EXCERPTS, *OTHERS, []], help="all, if none is named")
     parser.add_argument("--quick", action="store_true", help="a few rows, no peers, and no page")
     parser.add_argument("--rows", type=Path, help="where the rows that peers made are kept, and found again")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds that a peer may take on a table")
     given = parser.parse_args()
-    main(given.quick, given.rows, given.limit)
+    main(given.quick, given.rows, given.limit, given.tables)

