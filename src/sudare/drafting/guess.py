@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from sudare.drafting.names import names_something, names_staff
+from sudare.drafting.names import names_something, names_staff, tokens_of
 from sudare.drafting.patterns import is_free_text
 from sudare.drafting.readings import quantities_of
 from sudare.drafting.scored import Likely, likely
@@ -22,8 +23,14 @@ MOST_RELATIVES = 130  # more than anybody has of them, or than they are old
 MANY_UNITS = 50  # persons or households that a word for them, without more, may number
 DIGITS_OF_A_NUMBER = 7
 FAMILY = "family and household"
-SHARED = ("a place", "age or birth", "when something happened")  # codes of which many may be unique
+HAPPENED = "when something happened"
+SHARED = ("a place", "age or birth", HAPPENED)  # codes of which many may be unique
 BODY_WEIGHTS = frozenset("weight weights wgt wt gewicht poids peso".split())
+BORN = frozenset(
+    "birth born baby infant child newborn body geburt naissance nacimiento".split()
+)  # who is weighed, in a name
+FEW_CODES = 10  # of answers, that a number of persons would not be
+DATE = re.compile(r"dat(e|um|a)?$|^dat|fecha|日")
 AMOUNT = r"^\s*[<>≤≥~]?\s*[-+]?\d[\d ]*([.,]\d+\s*\D{0,8}|\s*%)$"
 SOME = 1_000  # values that are looked at
 LIGHTEST_BODY = 2  # kilograms or pounds, in the middle; weights that were scaled lie about 1
@@ -120,6 +127,8 @@ def _by_number(seen: Seen) -> Guess | None:
         return None
     said = f"'{numbers.word}' in its name"
     hit = seen.hit
+    if hit and hit.meaning.role == Role.sensitive and seen.rows > MANY_ROWS and seen.distinct <= FEW_CODES:
+        return None  # `pid` is also a party
     if numbers.staff and numbers.sure and seen.distinct > 2:
         return Guess(Role.identifier, f"{said}: it tells each {numbers.staff} apart")
     if not numbers.sure and (numbers.person or numbers.household) and seen.rows > FEW_ROWS:
@@ -129,6 +138,8 @@ def _by_number(seen: Seen) -> Guess | None:
     if seen.is_unique() and (numbers.sure or hit is None or hit.meaning.role == Role.identifier):
         return Guess(Role.identifier, f"{said}, {seen.share}: the number of a record")
     if numbers.household and seen.distinct > 1:
+        if hit and hit.meaning.what == "a place" and not numbers.person:
+            return Guess(Role.quasi, hit.reason, hit.meaning.what)  # the zone of a home
         return Guess(
             Role.household, f"{said}, {seen.share}: the rows of one household, which are protected together"
         )
@@ -189,7 +200,7 @@ def _by_weight(seen: Seen) -> Guess | None:
     if seen.hit.meaning.role == Role.weight:
         return Guess(Role.weight, seen.hit.reason)
     word = next((hit.word for hit in seen.hits if hit.word.rstrip("0123456789") in BODY_WEIGHTS), None)
-    if word is None or not seen.distinct:
+    if word is None or not seen.distinct or BORN & set(tokens_of(seen.column.name)):
         return None
     most, middle = float(numbers.max()), float(numbers.median())  # type: ignore[arg-type]
     said = f"'{word}' in its name"
@@ -216,10 +227,17 @@ def _by_name(seen: Seen) -> Guess | None:
 def _by_dates(seen: Seen) -> Guess | None:
     """When something happened is what newspapers and neighbours know, whatever it was."""
     if not seen.dates and not isinstance(seen.column.values.dtype, pl.Date | pl.Datetime):
-        return None
+        return _by_called_a_date(seen)
     if seen.hit and seen.hit.meaning.role != Role.sensitive:
         return None  # which the name says better
     return Guess(Role.quasi, "its values are dates: when something happened")
+
+
+def _by_called_a_date(seen: Seen) -> Guess | None:
+    """Dates may be numbers: days since a first one, or years with decimals."""
+    if seen.hit is None or seen.hit.meaning.what != HAPPENED or not DATE.search(seen.hit.word):
+        return None
+    return Guess(Role.quasi, seen.hit.reason, HAPPENED)
 
 
 def _by_uniqueness(seen: Seen) -> Guess | None:

@@ -133,9 +133,8 @@ def found(tokens: list[str], lists: Mapping[str, str]) -> Iterator[Found]:
             for end in range(len(parts) - 1, len(tokens)):
                 own = tokens[end - len(parts) + 1 : end + 1]
                 if all(map(_is, own, parts)):
-                    yield Found(
-                        " ".join(own), language, end, len(parts), exact=not any("*" in p for p in parts)
-                    )
+                    size = sum(part != "*" for part in parts)  # what may be anything says nothing
+                    yield Found(" ".join(own), language, end, size, exact=not any("*" in p for p in parts))
         for word in entries.anywhere:
             if word in whole:
                 yield Found(word, language, whole.rfind(word), len(word), exact=True)
@@ -196,7 +195,7 @@ SURE = frozenset(
 )
 SHORT_NUMBER = re.compile("(.*?)_?(num|no|nr|id|idno|code|key)[0-9]*$")
 NUMBER_FIRST = re.compile("(?:id|no|num)_?([a-z]+)$")
-SHORT_PEOPLE = frozenset("sub subj pat pt pers per stud emp cust client resp ind indiv mem part".split())
+SHORT_PEOPLE = frozenset("sub subj pat pt pers per stud stu emp cust client resp ind indiv mem part".split())
 SHORT_HOUSEHOLDS = frozenset(
     "hh fam house home household family couple pair twin dyad hog hogar men menage viv vivienda foyer".split()
 )

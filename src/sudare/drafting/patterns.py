@@ -149,6 +149,12 @@ PATTERNS = (
         "dates",
         rf"(?i)^(\w{{2,9}}[,.] ?)?\d{{1,4}}(st|nd|rd|th)?[ ./-]{{1,2}}(de )?({MONTHS})[^\W\d]*\b|^({MONTHS})[^\W\d]*[ ./-]{{1,2}}\d{{1,4}}\b",
     ),
+    Pattern(
+        Role.quasi,
+        "days of a year",
+        r"^(0?[1-9]|1[0-2])[/.-](0?[1-9]|[12]\d|3[01])$|^(0?[1-9]|[12]\d|3[01])[/.-](0?[1-9]|1[0-2])$",
+        alone=False,
+    ),
     Pattern(Role.quasi, "times", r"^\d{1,3}:[0-5]\d(:[0-5]\d(\.\d+)?)?( ?[AaPp]\.?[Mm]\.?)?$"),
     Pattern(Role.quasi, "Japanese post codes", r"^〒?\d{3}-\d{4}$"),
     Pattern(Role.quasi, "British post codes", r"^[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}$"),

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from functools import cache, lru_cache
 
 from sudare.drafting.words import AFFIXES, AFTER, BEFORE, MEANINGS, ORDINARY
+from sudare.tables.attribute import Role
 
 DIGITS = "0123456789"
 SHORTEST = 3  # letters of a piece that means something
+LIKE = 4  # letters of a known word that another may be short for, or have grown from
 LONG = 5  # letters of the beginning of one, which ends in another way
 YEAR = re.compile(r"^y(?=[0-9]{2}$|[0-9]{4}$)")  # of `y94`, which says whether it was in that year
 CODED = re.compile(r"^[a-z]{1,2}[0-9]+(?=[a-z]{3})")  # `e16` of `e16sex`, the number of a question
@@ -76,3 +81,35 @@ def _split(letters: str) -> list[str] | None:
             best[end] = min(options)
     found = best.get(len(letters))
     return found[2] if found and found[1] < 0 else None
+
+
+@cache
+def _roles() -> tuple[list[str], Mapping[str, frozenset[Role]]]:
+    """Return the known words in order, and the roles of what each means."""
+    roles: dict[str, set[Role]] = defaultdict(set)
+    for meaning in MEANINGS:
+        for language in ("English", "codes"):
+            for entry in meaning.words.get(language, "").split():
+                word = entry.strip("*$")
+                if word.isalpha() and len(word) >= LIKE and not meaning.weak:
+                    roles[word].add(meaning.role)
+    return sorted(roles), {word: frozenset(own) for word, own in roles.items()}
+
+
+@lru_cache(maxsize=10_000)
+def resembled(token: str) -> Mapping[Role, float]:
+    """Return the roles of the known words that a word may be short for, or have grown from, and the share of each.
+
+    >>> {role.value: share for role, share in resembled("cholest").items()}, dict(resembled("zq"))
+    ({'sensitive': 1.0}, {})
+    """
+    letters = token.rstrip(DIGITS)
+    words, roles = _roles()
+    if len(letters) < SHORTEST or not letters.isalpha():
+        return {}
+    first = bisect_left(words, letters)
+    last = bisect_left(words, letters + "{")  # the sign after z
+    parts = {part for size in range(LIKE, len(letters)) for part in (letters[:size], letters[-size:])}
+    like = {*words[first:last], *(part for part in parts if part in roles)} - {letters}
+    counts = Counter(role for word in sorted(like) for role in sorted(roles[word]))
+    return {role: times / counts.total() for role, times in counts.items()}

@@ -23,7 +23,9 @@ FLAGS = frozenset(
 )
 PERSONS_NAME = MEANINGS[0].what
 PERSONS_NUMBER = "a number that is one person's"
+REACHED = MEANINGS[1].what
 FEW_NUMBERS = 5  # that so many people have one of, nobody has alone
+FEW_PARTS = 12  # values of a flag that was filled in by means
 NAMED = ("sex", "origin", "a place")  # meanings of what is named, or numbered, and never measured
 
 
@@ -79,12 +81,19 @@ class Seen:
         Places and peoples have no decimals: an area that has some was measured.
         """
         if meaning.what in NAMED:
-            return not self.has_decimals
+            return not self.has_decimals or self.distinct <= FEW_PARTS
         if meaning.role != Role.identifier:
             return True
         if meaning.what == PERSONS_NAME:
             return self.is_text and not self.is_flag
         if self.rows > MANY_ROWS and self.distinct <= FEW_NUMBERS and meaning.what == PERSONS_NUMBER:
+            return False
+        if (
+            self.rows > FEW_ROWS
+            and self.distinct <= FEW_NUMBERS
+            and meaning.what == REACHED
+            and not self.is_text
+        ):
             return False
         return not self.is_flag and not self.is_initial
 

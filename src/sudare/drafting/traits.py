@@ -14,12 +14,14 @@ from itertools import groupby
 import polars as pl
 
 from sudare.drafting.names import hits, plain, tokens_of
+from sudare.drafting.pieces import pieces, resembled
 from sudare.drafting.seen import Seen
 from sudare.drafting.words import Meaning
 from sudare.tables.attribute import Role
 from sudare.tables.text import text_of
 
 UNKNOWN = "its name says nothing that is known"
+YEARS = "its values are years"
 QUESTION = "its name has many words"
 ANSWERED = "its values are answers to a question"
 READ = 8  # values that are read as words
@@ -73,6 +75,7 @@ def _of_name(one: Seen) -> Traits:
     own: Traits = {}
     if one.hit is None:
         own[UNKNOWN] = 1.0
+        own.update(_of_likeness(one.column.name))
     else:
         own[f"its name means {one.hit.meaning.what}"] = 1.0
         if not one.hit.meaning.weak:
@@ -84,6 +87,18 @@ def _of_name(one: Seen) -> Traits:
     if words >= 4:
         own[QUESTION] = 1.0
     return own
+
+
+def _of_likeness(name: str) -> Traits:
+    """Say what the words of a name look like, where they are not known."""
+    alike = [shares for token in tokens_of(name) for piece in pieces(token) if (shares := resembled(piece))]
+    total: Counter[Role] = Counter()
+    for shares in alike:
+        total.update(shares)
+    return {
+        f"its name looks like words for something {role.value}": round(share / len(alike), 3)
+        for role, share in total.items()
+    }
 
 
 def shape_of(one: Seen) -> str:
@@ -98,14 +113,19 @@ def shape_of(one: Seen) -> str:
     numbers = values.cast(pl.Float64)
     low, high = (float(end) if end is not None else 0.0 for end in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
     if one.has_decimals:
-        return _shape_of_decimals(low, high, distinct)
+        return YEARS if _are_years(low, high) else _shape_of_decimals(low, high, distinct)
     if low < 0:
         return "its values are whole numbers of which some are negative"
     if high <= STEPS:
         return "its values are a scale or a small count"
-    if low >= 1850 and high <= 2100:
-        return "its values are years"
+    if _are_years(low, high):
+        return YEARS
     return "its values are whole numbers below 130" if high < 130 else "its values are large whole numbers"
+
+
+def _are_years(low: float, high: float) -> bool:
+    """Tell whether numbers are years; with decimals, they are days of them."""
+    return low >= 1850 and high <= 2100
 
 
 def _shape_of_decimals(low: float, high: float, distinct: int) -> str:

@@ -69,6 +69,7 @@ AFTER = frozenset("hwmf")
 """Letters that stand there: of the husband, the wife, the mother, the father, the spouse; logarithms; a respondent."""
 
 ORDINARY = frozenset(
-    "length calc prestige ship massage perf current walk walks talk talks incr disc dist".split()
+    """length calc prestige ship massage perf current walk walks talk talks incr disc dist spread trace space fact tact scar till
+    treason possession window""".split()
 )
 """Words that only look as if they were made of others."""
