@@ -85,8 +85,9 @@ class Guard:
         if self._password is None:
             return _closed(request)
         if request.method == "POST" and request.url.path == "/enter":
+            given = await _password_of(request)  # before the turn: who sends it slowly keeps nobody waiting
             async with self._asking:  # one at a time, so that many cannot be tried at once
-                right = _same(await _password_of(request), self._password)
+                right = _same(given, self._password)
                 if not right:
                     await sleep(PAUSE)
             return self._entered(request) if right else _asked(request, wrong=True)
