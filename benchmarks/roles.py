@@ -14,8 +14,8 @@
 
 The words and patterns of `init` were tuned with these tables, in rounds: tables that were held out, and marked when the words
 were final, were measured once, and then tuned with. Most of those under `judged` were marked by somebody who took no part in the
-tuning. `roles.toml` says what was measured each time; no table of it is held out by now. `learn_roles.py` learns from them what each trait of a column weighs, and measures
-that on tables that it leaves out.
+tuning. `roles.toml` says what was measured each time; those under `held_out` were never tuned with. `learn_roles.py` learns from the others what each trait
+of a column weighs, and measures that on tables that it leaves out.
 
 Whoever wants to measure anew marks tables that nobody here has seen: `--marks FILE --folder FOLDER` takes a file of marks whose tables
 stand at its top (`[name]`, with the columns of each role, and `arguable` for those that could be marked otherwise), and for each
@@ -53,6 +53,11 @@ PACKAGES = (
 )  # whose files are read; others are R's
 ROW_NUMBERS = ("rownames", "")  # which R adds to every table; they are a column only where they are marked
 QUICK = ("sudare", "eusilc")  # the tables of the data folder, which need no package
+PARTS = {
+    "tuned": "tuned with",
+    "judged": "tuned with later, that somebody else marked",
+    "held_out": "never tuned with",
+}
 NO_ROLES = ("kind", "arguable")  # what else is said of a table
 HEADERS = ["role", "marked", "drafted", "precision", "recall"]
 Marks = dict[str, Role]
@@ -191,7 +196,7 @@ def main(quick: bool = False) -> None:
         file, folder = (Path(sys.argv[sys.argv.index(option) + 1]) for option in ("--marks", "--folder"))
         measure(f"of {file}", marks_of(tomllib.loads(file.read_text(encoding="utf-8"))), folder)
         return
-    for part, title in (("tuned", "tuned with"), ("judged", "tuned with later, that somebody else marked")):
+    for part, title in PARTS.items():
         tables = marked(part)
         measure(title, {name: tables[name] for name in tables if not quick or name.split("/")[0] in QUICK})
 
