@@ -8,7 +8,17 @@ from sudare.ledger import entries, several
 from sudare.plans import law, plan
 from sudare.pview import saved
 from sudare.suitability import facts
-from sudare.tables import apart, archives, builders, parquet_files, part_folders, schema, text_files
+from sudare.tables import (
+    apart,
+    archives,
+    builders,
+    number_builders,
+    parquet_files,
+    part_folders,
+    paths,
+    schema,
+    text_files,
+)
 
 PAGE = Path(__file__).parents[1] / "docs" / "limits.md"
 
@@ -24,12 +34,12 @@ def test_the_page_of_limits_names_them_all() -> None:
         str(text_files.MAX_DEPTH),
         str(text_files.MAX_DIGITS),
         f"{schema.MAX_ATTRIBUTES:,}",
-        f"{builders.MAX_LEVELS:,}",
+        f"{paths.MAX_LEVELS:,}",
         f"{builders.FILE_VALUES:,}",
-        f"{builders.MAX_VALUES:,}",
+        f"{paths.MAX_VALUES:,}",
         f"{builders.MAX_MASKED_WIDTH:,}",
         f"{builders.MAX_MASKED_CHARACTERS:,}",
-        f"{builders.MAX_QUANTILES:,} and {builders.MAX_FANOUT:,}",
+        f"{number_builders.MAX_QUANTILES:,} and {number_builders.MAX_FANOUT:,}",
         f"{parquet_files.VALUES_FLOOR:,}, or {parquet_files.VALUES_PER_BYTE} per byte of the file",
         f"{parquet_files.VALUES_FLOOR:,}, or {parquet_files.SLICED_VALUES_PER_BYTE:,} per byte of the file",
         f"{parquet_files.UNPACKED_FLOOR:,}, or {parquet_files.UNPACKED_PER_BYTE} per byte of the file",

@@ -36,6 +36,12 @@ def _begin(walk: str) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        Thread(target=process.wait, daemon=True).start()
+        Thread(target=_await, args=(process,), daemon=True).start()
     except (OSError, RuntimeError):
         return
+
+
+def _await(process: subprocess.Popen[bytes]) -> None:
+    process.wait()
+    if process.stdin is not None:
+        process.stdin.close()

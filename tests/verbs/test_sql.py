@@ -122,7 +122,11 @@ def in_spark(spark: Any) -> Ask:
 
 
 def texts(rows: list[tuple[Any, ...]]) -> list[tuple[str | None, ...]]:
-    return [tuple(None if own is None else str(own) for own in row) for row in rows]
+    return [tuple(None if own is None else _text(own) for own in row) for row in rows]
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)  # as databases write it
 
 
 def by_name(rows: list[tuple[Any, ...]]) -> Counter[tuple[str | None, ...]]:

@@ -128,6 +128,8 @@ def encode(
     if series.null_count() == len(series):
         return coded, NO_ROWS
     if attribute.type is None or dtype is None:
+        if attribute.domain is not None:  # whose type is published; its texts are found as they are written
+            return coded, NO_ROWS
         return coded.with_values(plainest(coded.values, by_day=origin.by_cell)), NO_ROWS
     typed = cast(coded.values, dtype, clip=attribute.outside == "clip")
     if typed is None:

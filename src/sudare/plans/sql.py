@@ -27,6 +27,7 @@ from sudare.tables.schema import Schema
 from sudare.tables.text import spelled
 
 SOURCE, MATCHED, FOUND, LABELLED = "sudare_source", "sudare_matched", "sudare_found", "sudare_labelled"
+FILLED = "sudare_filled"
 MAX_DEPTH = 60
 """Of cuts inside each other."""
 MAX_KEY = 2**62

@@ -18,7 +18,7 @@ from sudare.engines.rewriting import Labels, Rewriting
 from sudare.errors import InputError, ParameterError
 from sudare.plans.one_by_one import RowPlan, row_plan
 from sudare.plans.plan import Plan
-from sudare.plans.sql import FOUND, LABELLED, MATCHED, SOURCE, lookup_of, number_of
+from sudare.plans.sql import FILLED, FOUND, LABELLED, MATCHED, SOURCE, lookup_of, number_of
 from sudare.plans.sql_dialects import DIALECTS, WRITTEN_FOR, Dialect, DialectName
 from sudare.plans.sql_lists import ELSEWHERE, LOADED, TEXT, Listed, as_table, compared, read_from
 from sudare.privacy.k_anonymity import KAnonymity
@@ -47,8 +47,8 @@ def sql(
     """Write a plan of generalization as a SELECT that publishes the rows of a table, in the dialect of a warehouse.
 
     What comes out is recounted by the statement itself, and comes out whole or not at all: there are no rows where a requirement of the plan does
-    not hold on them, where a value is not what the schema declares, or, with unseen="refuse", where the plan does not cover a row; with "suppress",
-    such rows are left out. A row is looked up alone, and a value that the plan does not know is not covered, though `apply` may find a place for it
+    not hold on them, where a value is not what the schema declares, or, with unseen="refuse", where the plan does not cover a row. With "suppress",
+    such rows are left out, and so are blocks that the others do not fill. A row is looked up alone, and a value that the plan does not know is not covered, though `apply` may find a place for it
     between others. Rows stand in the order of what is published: of an attribute that the plan is about, what the plan has, in the type that the schema
     says, and else as text. The table must give the same rows each time that it is read, as a view that draws some at random does not. No statement tells the ledger, or makes a certificate: let `verify` do so on what comes out.
 
@@ -95,6 +95,8 @@ def sql(
         queries |= {one.name: one.loaded(of) for one in lists}
         conditions += complete
     queries |= found.queries
+    if unseen == "suppress":
+        queries[FILLED] = _filled(own, schema, stored)
     statement = _statement(queries, conditions, stored, own, of)
     if of.most_bytes and len(statement.encode()) > of.most_bytes:
         raise ParameterError(
@@ -161,7 +163,12 @@ def _conditions(
     plan: RowPlan, schema: Schema, stored: dict[str, str], unseen: Unseen, of: Dialect
 ) -> tuple[list[Listed], list[str]]:
     """Return what must hold of what comes out, or nothing does, and the values that it needs."""
-    conditions = [f"NOT EXISTS ({_broken(plan, schema, stored)})"]
+    numbers = [number_of(stored[one]) for one in plan.trees]
+    if unseen == "suppress":  # blocks that the rows do not fill are left out, as `apply` does
+        same = " AND ".join(f"filled.{one} = {LABELLED}.{one}" for one in numbers)
+        conditions = [f"EXISTS (SELECT 1 FROM {FILLED} AS filled WHERE {same})"]
+    else:  # none may be short
+        conditions = [f"NOT EXISTS ({_broken(plan, schema, stored)})"]
     lists: list[Listed] = []
     for one, short in stored.items():
         if schema.missing == "refuse":
@@ -193,9 +200,19 @@ def _outside(one: str, schema: Schema, short: str, of: Dialect) -> str:
 
 def _broken(plan: RowPlan, schema: Schema, stored: dict[str, str]) -> str:
     """Select the blocks, as they are seen in what comes out, that lack what is required."""
-    blocks = ", ".join(number_of(stored[one]) for one in plan.trees)
     fewer = [f"{_measured(one, schema, stored)} < {_least(one)}" for one in plan.requirements]
-    return f"SELECT 1 FROM {LABELLED} GROUP BY {blocks} HAVING {' OR '.join(fewer)}"
+    return f"{_blocks(plan, stored)} HAVING {' OR '.join(fewer)}"
+
+
+def _filled(plan: RowPlan, schema: Schema, stored: dict[str, str]) -> str:
+    """Select the blocks, as they are seen in what comes out, that have what is required."""
+    enough = [f"{_measured(one, schema, stored)} >= {_least(one)}" for one in plan.requirements]
+    return f"{_blocks(plan, stored)} HAVING {' AND '.join(enough)}"
+
+
+def _blocks(plan: RowPlan, stored: dict[str, str]) -> str:
+    numbers = ", ".join(number_of(stored[one]) for one in plan.trees)
+    return f"SELECT {numbers} FROM {LABELLED} GROUP BY {numbers}"
 
 
 def _least(requirement: BlockRequirement) -> int:
