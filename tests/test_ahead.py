@@ -168,6 +168,8 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     walks: list[str] = []
 
     class Begun:
+        stdin = None
+
         def __init__(self, command: list[str], **_: object) -> None:
             walks.append(command[-1])
 
