@@ -86,7 +86,10 @@ class ByLaw(ShownFigures):
 
 
 def _times(epsilon: float) -> str:
-    return f"{math.exp(epsilon):,.3g}" if epsilon < 700 else "infinitely many"
+    times = math.exp(min(epsilon, 700))
+    if 1_000 <= times < 1e9:
+        return f"{times:,.0f}"
+    return f"{times:,.3g}" if epsilon < 700 else "infinitely many"
 
 
 def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:

@@ -67,7 +67,7 @@ def check(
             say("Note: the values of [b]{}[/] were counted, and not looked at.", column["column"])
     if unique is not None:
         ones = "people are the only one" if table.schema.unit is None else "rows are the only ones"
-        say(f"[b]{{}}[/] of {{}} {ones} with their quasi values.", f"{unique:,}", f"{len(table):,}")
+        say("[b]{}[/] of {} {} with their quasi values.", f"{unique:,}", f"{len(table):,}", ones)
     if risk is not None:
         say("{}", risk)
     for name in table.names(Role.weight):
