@@ -262,3 +262,21 @@ def test_a_huge_grid_takes_no_memory() -> None:
 def test_the_other_attacks_need_a_schema() -> None:
     with pytest.raises(sd.ParameterError, match="homogeneity attack needs the schema"):
         sd.attack(FRAME)
+
+
+def test_what_is_told_of_somebody_with_several_rows_is_what_was_promised_of_them() -> None:
+    schema = sd.Schema.from_roles(
+        person="pid",
+        sensitive=["ill"],
+        domains={"ill": ["no", "yes"]},
+        missing="refuse",
+        most_rows={"pid": 4},
+    )
+    frame = pl.DataFrame({"pid": [row // 4 for row in range(100)], "ill": ["no", "yes"] * 50})
+    release = sd.randomize(sd.read(frame, schema), sd.PkAnonymity(5))
+    assert release.handed_over.law is not None
+    learned = by_law(release.frame(), law=release.handed_over.law)
+    assert learned.rows == 4
+    assert learned.k == pytest.approx(release.certificate.measured["pk"])
+    assert learned.epsilon == pytest.approx(release.certificate.measured["epsilon"])
+    assert "Up to 4 rows are of one person or household" in str(learned)

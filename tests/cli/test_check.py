@@ -103,3 +103,11 @@ def test_very_many_values_are_left_in_the_database(
     monkeypatch.setattr("sudare.cli.check.MAX_LOOKED_AT", 4)
     columns = json.loads(run("check", people, "--engine", "duckdb", "--json").out)["columns"]
     assert [column["missing"] for column in columns] == [0] * 4
+
+
+def test_rows_of_persons_with_several_are_not_called_people(run: Run, tmp_path: Path) -> None:
+    pl.DataFrame({"pid": [1, 1, 2], "age": [20, 30, 30]}).write_csv(tmp_path / "visits.csv")
+    (tmp_path / "sudare.toml").write_text(sd.Schema.from_roles(person="pid", quasi=["age"]).to_toml())
+    assert (
+        "1 of 3 rows are the only ones with their quasi values." in run("check", tmp_path / "visits.csv").out
+    )

@@ -72,6 +72,19 @@ def test_k_map(run: Run, released: Path) -> None:
     assert "-map)" in run("attack", released, "--kind", "k_map", "--population", "register.csv").out
 
 
+def test_where_no_weight_is_told_the_other_attacks_are_tried(run: Run, sample: Path) -> None:
+    schema = Path("sudare.toml")
+    coarse = '[attributes.w]\nrole = "weight"\nhierarchy = "suppress"\n'
+    schema.write_text(schema.read_text().split("[attributes.w]")[0] + coarse)
+    pl.read_csv(sample).with_columns(w=pl.int_range(400)).write_csv(sample)
+    assert run("generalize", sample, "out", "-k", "4", "--method", "mondrian").code == 0
+    every = run("attack", "out")
+    assert (every.code, "reidentification" in every.out) == (0, True)
+    assert "Note: The attack on the population was not tried. Column 'w': no weight is told." in every.err
+    asked = run("attack", "out", "--kind", "population")
+    assert (asked.code, "(--sampling-fraction 0.01 on the command line)" in asked.err) == (2, True)
+
+
 def test_the_holder_keeps_what_is_estimated(released: Path) -> None:
     """And nobody else: a certificate does not say how large the population is."""
     holder = json.loads(next((released / "keep").glob("*holder*.json")).read_text())

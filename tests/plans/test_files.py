@@ -558,3 +558,9 @@ def test_a_plan_of_adult_is_small(method: str, data_folder: Path, tmp_path: Path
     assert 5 * size < published
     assert sd.apply(sd.Plan.open(folder), adult(data_folder)).frame().equals(own.frame())
     shutil.rmtree(folder)
+
+
+def test_a_file_in_place_of_a_folder_is_named_as_one(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("{}")
+    with pytest.raises(sd.InputError, match=r"plan\.json: this is a file\. Name the folder"):
+        sd.Plan.open(tmp_path / "plan.json")

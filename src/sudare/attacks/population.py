@@ -86,6 +86,10 @@ class PopulationRisk(ShownFigures):
         )
 
 
+class NoWeightToldError(InputError):
+    """No published weight is a number any more, so that nobody can count the population by them."""
+
+
 def is_weighted(schema: Schema) -> bool:
     """Tell whether weights say how many people a table's records stand for, who have one record each."""
     return bool(schema.names(Role.weight)) and not schema.names(Role.person)
@@ -210,8 +214,9 @@ class _Weights:
         elif told.any():
             per_record = float(np.average(weights[told], weights=counts[told]))
         else:
-            raise InputError(
-                f"Column '{name}': no weight is told. Say how large a share of the population the sample is: sampling_fraction."
+            raise NoWeightToldError(
+                f"Column '{name}': no weight is told. Say how large a share of the population the sample is: "
+                "sampling_fraction=0.01 (--sampling-fraction 0.01 on the command line)."
             )
         read = Schema.from_roles(quasi=quasi, sensitive=[] if name in quasi else [name])
         return cls(read, name, per_record, float(counts[told].sum() / counts.sum()))

@@ -62,11 +62,15 @@ class Proximity(ShownFigures):
     def __str__(self) -> str:
         width = f"{100 * self.within:g}%" if self.relative else f"{self.within:g}"
         sentences = [
-            f"{name}: somebody's value is believed up to {close.belief:.1%} to lie from {close.low:g} to {close.high:g} "
+            f"{name}: somebody's value is believed up to {close.belief:.1%} {_where(close.low, close.high)} "
             f"({described(close.block)}). Of {close.known:,} records ({close.share:.1%}) it is known to within {width}."
             for name, close in self.by_attribute.items()
         ]
         return "\n".join(sentences) or "No sensitive attribute has numbers."
+
+
+def _where(low: float, high: float) -> str:
+    return f"to be {low:g}" if low == high else f"to lie from {low:g} to {high:g}"
 
 
 def proximity(

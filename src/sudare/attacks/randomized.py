@@ -57,14 +57,22 @@ class ByLaw(ShownFigures):
     epsilon: float
     """No guess about a person's values becomes more than e^epsilon times likelier, or less likely."""
     by_attribute: dict[str, Sureness]
+    """What one row tells."""
+    rows: int = 1
+    """Up to so many rows are of one person or household; k and epsilon are of all of them together."""
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers as plain data."""
         return asdict(self)
 
     def __str__(self) -> str:
-        lines = [
-            "Every published value was drawn by a law, and no row is a record as it was.",
+        lines = ["Every published value was drawn by a law, and no row is a record as it was."]
+        if self.rows > 1:
+            lines.append(
+                f"Up to {self.rows:,} rows are of one person or household: the next two lines speak of all of them together, those of "
+                "single attributes of one row."
+            )
+        lines += [
             f"Who knows the whole original finds a person's row with probability {1 / self.k:.2%} at most.",
             f"A guess about a person's values becomes at most {_times(self.epsilon)} times likelier, or less likely "
             f"(epsilon = {self.epsilon:.4g}).",
@@ -78,7 +86,10 @@ class ByLaw(ShownFigures):
 
 
 def _times(epsilon: float) -> str:
-    return f"{math.exp(epsilon):,.3g}" if epsilon < 700 else "infinitely many"
+    times = math.exp(min(epsilon, 700))
+    if 1_000 <= times < 1e9:
+        return f"{times:,.0f}"
+    return f"{times:,.3g}" if epsilon < 700 else "infinitely many"
 
 
 def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
@@ -98,12 +109,13 @@ def by_law(output: Output, *, law: Mapping[str, Any] | None = None) -> ByLaw:
     records = rows_of(output).height
     return ByLaw(
         records=records,
-        k=1 + (records - 1) * math.exp(-spread_of(table)),
-        epsilon=math.fsum(one.epsilon for one in tells.values()) + estimates,
+        k=max(1.0, (1 + (records - 1) * math.exp(-spread_of(table))) / table.rows),
+        epsilon=(math.fsum(one.epsilon for one in tells.values()) + estimates) * table.rows,
         by_attribute={
             name: Sureness(one.size, 1 / one.size, max(one.after, 1 / one.size))
             for name, one in tells.items()
         },
+        rows=table.rows,
     )
 
 

@@ -11,7 +11,7 @@ from sudare.attacks.attack import KINDS, NEED_SENSITIVE
 from sudare.attacks.attack import attack as attack_output
 from sudare.attacks.households import with_unit
 from sudare.attacks.intersection import views_of
-from sudare.attacks.population import is_weighted
+from sudare.attacks.population import NoWeightToldError, is_weighted
 from sudare.attacks.published import people_of
 from sudare.attacks.randomized import law_of
 from sudare.cli.arguments import (
@@ -219,9 +219,15 @@ def _outcomes(output: list[Path], schema: Path, kind: Kind | None, options: dict
     if of_one := set(options) - {"harmless", "sampling_fraction"}:
         raise InputError(f"--{min(of_one)} is of one attack. Say which: --kind.")
     kinds = [*KINDS] if declared.names(Role.sensitive) else ["reidentification"]
+    outcomes = {one: attack_output(output[0], declared, one, **_own(options, one)) for one in kinds}
     if is_weighted(declared) or "sampling_fraction" in options:
-        kinds.append("population")
-    return {one: attack_output(output[0], declared, one, **_own(options, one)) for one in kinds}
+        try:
+            outcomes["population"] = attack_output(
+                output[0], declared, "population", **_own(options, "population")
+            )
+        except NoWeightToldError as error:
+            note(f"The attack on the population was not tried. {str(error).removesuffix('.')}")
+    return outcomes
 
 
 def _own(options: dict[str, Any], kind: str) -> dict[str, Any]:

@@ -66,8 +66,8 @@ def check(
         if column["missing"] is None:
             say("Note: the values of [b]{}[/] were counted, and not looked at.", column["column"])
     if unique is not None:
-        everybody = f"{len(table):,}"
-        say("[b]{}[/] of {} people are the only one with their quasi values.", f"{unique:,}", everybody)
+        ones = "people are the only one" if table.schema.unit is None else "rows are the only ones"
+        say("[b]{}[/] of {} {} with their quasi values.", f"{unique:,}", f"{len(table):,}", ones)
     if risk is not None:
         say("{}", risk)
     for name in table.names(Role.weight):

@@ -80,7 +80,8 @@ def _inert(text: str) -> str:
 
 def print_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table; numbers stand to the right."""
-    table = Table(title=escaped(title), title_justify="left", title_style="bold", header_style="dim")
+    say("[b]{}[/]", title)  # in one line, however narrow the table is
+    table = Table(header_style="dim")
     for i, header in enumerate(headers):
         numbers = all(isinstance(row[i], int | float) for row in rows)
         table.add_column(escaped(header), justify="right" if numbers else "left")

@@ -83,6 +83,8 @@ class Plan(Shown, ABC):
         if not isinstance(folder, str | Path):
             raise ParameterError(f"Plan.open needs a folder. Got {type(folder).__name__} instead.")
         folder = Path(folder)
+        if folder.is_file():
+            raise InputError(f"{folder}: this is a file. Name the folder that the plan was saved to.")
         folder = folder / KEEP if (folder / KEEP / PLAN).is_file() else folder
         if not (folder / PLAN).is_file():
             raise InputError(f"{folder}: there is no {PLAN}. Name a folder that a plan was saved to.")

@@ -49,8 +49,8 @@ def refuse_undeclared(table: Table, names: Sequence[str]) -> None:
     lines = [line for name in names for line in _lines(table[name])]
     raise InputError(
         f"{table.source.name}: the schema does not say what values {listed(list(names))} can have, and to read them off the data "
-        "would tell about people. Add to the schema, and uncomment what is public (or drop an attribute: "
-        'role = "identifier"):\n' + "\n".join(lines)
+        "would tell about people. Say what is public in the schema, below the heading of each that is there already, and without the # (or drop an "
+        'attribute: role = "identifier"):\n' + "\n".join(lines)
     )
 
 

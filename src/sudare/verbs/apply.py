@@ -91,7 +91,11 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse", *, population: An
         return _applied(plan, table, unseen)
     except RequirementError as error:
         can_leave_out = unseen == "refuse" and not isinstance(plan, ViewsPlan | CompositionsPlan)
-        or_without = ', or leave blocks out that fall short: unseen="suppress"' if can_leave_out else ""
+        or_without = (
+            ', or leave blocks out that fall short: unseen="suppress" (--unseen suppress on the command line)'
+            if can_leave_out
+            else ""
+        )
         raise RequirementError(
             f"{error} The plan's blocks do not suit these records: learn a plan from them{or_without}."
         ) from None
@@ -152,11 +156,15 @@ def _covered(located: Where, unseen: Unseen) -> Where:
         if not first and not piece.covered.all():
             first = table.describe(piece.counts, int((~piece.covered).argmax()))
     if without == records:
-        raise InputError(f"{table.source.name}: the plan covers none of its records. Learn a plan from them.")
+        short = ", or their blocks do not have what was asked for" if unseen == "suppress" else ""
+        raise InputError(
+            f"{table.source.name}: the plan covers none of its records{short}. Learn a plan from them. (A plan of 'minimal' covers only "
+            "combinations of values that it saw, one of 'mondrian' also others.)"
+        )
     if unseen == "refuse" and without:
         raise InputError(
             f"{table.source.name}: the plan does not cover {without:,} of {records:,} records; the first has {first}. Leave "
-            'them out with unseen="suppress", or learn a plan from these records.'
+            'them out with unseen="suppress" (--unseen suppress on the command line), or learn a plan from these records.'
         )
     return located
 
