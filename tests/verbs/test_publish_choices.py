@@ -217,3 +217,14 @@ def test_the_offer_of_another_try_says_what_is_known(few: sd.Table) -> None:
 def test_another_try_is_no_answer_to_what_fits_badly(skewed: sd.Table) -> None:
     with pytest.raises(sd.RequirementError, match="nothing was published"):
         sd.publish(skewed, sd.Policy(l=2, accept=("retry",)))
+
+
+def test_sensitive_attributes_that_nothing_was_asked_for_are_named() -> None:
+    people = pl.DataFrame({"age": [30, 30, 40, 40], "ill": list("abab"), "debt": [1, 1, 2, 2]})
+    schema = sd.Schema.from_roles(quasi=["age"], sensitive=["ill", "debt"])
+    asked = [sd.KAnonymity(2), sd.LDiversity(2, attribute="ill")]
+    release = sd.generalize(sd.read(people, schema), asked)
+    assert [text for text in release.holder["warnings"] if "alone. Of 'debt' a whole block may" in text]
+    alone = sd.Schema.from_roles(quasi=["age"], sensitive=["ill"], identifier=["debt"])
+    release = sd.generalize(sd.read(people, alone), asked)
+    assert not [text for text in release.holder["warnings"] if "a whole block may" in text]

@@ -25,8 +25,10 @@ from sudare.reports.generalization import write_generalization_report
 from sudare.suitability.bounds import within_reach
 from sudare.suitability.costs import Costs
 from sudare.suitability.implied import bound_of_limits
+from sudare.tables.attribute import Role
 from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table
+from sudare.tables.text import listed
 from sudare.utility.cells import cells_of
 from sudare.utility.classifier import classifier_scores
 from sudare.utility.measures import utility_of_cells
@@ -97,7 +99,19 @@ def _warnings(table: Table, requirements: Sequence[BlockRequirement]) -> list[st
     )
     if attribute is None:
         return joining
-    return [*nearly_unique_values(Blocks.of_table(table, [], attribute), requirements), *joining]
+    unique = nearly_unique_values(Blocks.of_table(table, [], attribute), requirements)
+    return [*_with_k_alone(table, attribute), *unique, *joining]
+
+
+def _with_k_alone(table: Table, attribute: str) -> list[str]:
+    """Say which other sensitive attributes nothing was asked for."""
+    others = [name for name in table.names(Role.sensitive) if name != attribute]
+    if not others:
+        return []
+    return [
+        f"What was asked for is about '{attribute}' alone. Of {listed(others)} a whole block may have one value, which is then known of everybody in it: "
+        "'sudare attack' says of how many."
+    ]
 
 
 def _is_looked_at(table: Table, name: str) -> bool:
