@@ -17,6 +17,7 @@ from sqlglot import exp
 
 import sudare as sd
 from sudare.plans.cuts import CutPlan
+from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.trees import matched
 from tests.verbs.plain_rows import Row, published
 
@@ -130,10 +131,14 @@ def by_name(rows: list[tuple[Any, ...]]) -> Counter[tuple[str | None, ...]]:
 
 
 def applied(frame: pl.DataFrame, plan: sd.Plan, unseen: str) -> Counter[tuple[str | None, ...]]:
-    """Return what `apply` publishes; nothing where it refuses."""
+    """Return what `apply` publishes; nothing where it refuses, or leaves out what the plan covers, as no statement does."""
+    table = sd.read(frame, SCHEMA)
+    assert isinstance(plan, GeneralizationPlan)
     try:
-        out = sd.apply(plan, sd.read(frame, SCHEMA), unseen).frame()  # type: ignore[arg-type]
+        out = sd.apply(plan, table, unseen).frame()  # type: ignore[arg-type]
     except sd.SudareError:
+        return Counter()
+    if len(out) < len(plan.locate(table).covered_rows(table)):
         return Counter()
     return by_name(out.select(*QUASI, ILL, NOTE).rows())
 

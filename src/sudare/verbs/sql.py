@@ -49,7 +49,7 @@ def sql(
 
     What comes out is recounted by the statement itself, and comes out whole or not at all: there are no rows where a requirement of the plan does
     not hold on them, where a value is not what the schema declares, or, with unseen="refuse", where the plan does not cover a row; with "suppress",
-    such rows are left out. A row is looked up alone, and a value that the plan does not know is not covered, though `apply` may find a place for it
+    such rows are left out, but no blocks that fall short, as `apply` leaves them out. A row is looked up alone, and a value that the plan does not know is not covered, though `apply` may find a place for it
     between others. Rows stand in the order of what is published: of an attribute that the plan is about, what the plan has, in the type that the schema
     says, and else as text. The table must give the same rows each time that it is read, as a view that draws some at random does not. No statement tells the ledger, or makes a certificate: let `verify` do so on what comes out.
 
