@@ -173,6 +173,8 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         def __init__(self, command: list[str], **_: object) -> None:
             walks.append(command[-1])
 
+        stdin = None
+
         def wait(self) -> None:
             pass
 
@@ -236,6 +238,37 @@ def test_it_ends_with_the_process_that_began_it() -> None:
     process.communicate()
     while other.exists():
         time.sleep(0.05)
+
+
+def test_what_holds_the_other_process_is_let_go_of_when_that_has_ended() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
+    ahead._attend(process)
+    assert process.returncode == 0
+    assert process.stdin is not None
+    assert process.stdin.closed
+
+
+@pytest.mark.parametrize("damage", ["index", "machine code"])
+@pytest.mark.parametrize("left", [0, 30])
+def test_what_is_damaged_is_compiled_again(damage: str, left: int, tmp_path: Path) -> None:
+    kept = compiled._Kept(str(tmp_path), "one", b"stamp")
+    kept.save(("key",), {"some": "code"})
+    assert kept.load(("key",)) == {"some": "code"}
+    for path in tmp_path.glob("*.nbi" if damage == "index" else "*.nbc"):
+        path.write_bytes(path.read_bytes()[:left] if left < path.stat().st_size else b"")
+    assert kept.load(("key",)) is None
+    kept.save(("key",), {"some": "code"})
+    assert kept.load(("key",)) == {"some": "code"}
+
+
+def test_machine_code_for_other_types_never_takes_the_name_of_another_one(tmp_path: Path) -> None:
+    one, other = (compiled._Kept(str(tmp_path), "one", b"stamp") for _ in range(2))
+    one.save(("int",), "for int")
+    index = {**one._load_index()}
+    other._load_index = dict  # type: ignore[method-assign]  # as it was before the first one had saved
+    other.save(("float",), "for float")
+    one._save_index(index)  # what the first one does last, if they save at a time
+    assert one.load(("int",)) == "for int"
 
 
 @pytest.mark.slow

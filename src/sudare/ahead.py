@@ -36,12 +36,13 @@ def _begin(walk: str) -> None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        Thread(target=_await, args=(process,), daemon=True).start()
+        Thread(target=_attend, args=(process,), daemon=True).start()
     except (OSError, RuntimeError):
         return
 
 
-def _await(process: subprocess.Popen[bytes]) -> None:
+def _attend(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the other process, and let go of what ends it once there is nothing to end."""
     process.wait()
     if process.stdin is not None:
         process.stdin.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
+import pickle
 import re
 import sys
 import time
@@ -25,6 +26,17 @@ from numba.core.registry import CPUDispatcher, cpu_target
 
 PATIENCE = 60.0  # seconds to wait for another process at most, which may have been stopped
 POLL = 0.01
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    pickle.UnpicklingError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ImportError,
+)
+"""What reading a damaged file may raise."""
 
 
 class Kernel(CPUDispatcher):
@@ -86,14 +98,26 @@ class Compiled(FunctionCache):
 
 
 class _Kept(IndexDataCacheFile):
-    """The files of a kernel."""
+    """The files of a kernel. What cannot be read of them is compiled again: they may be damaged, or another user's."""
+
+    def load(self, key: Any) -> Any:
+        """Return what is kept."""
+        with suppress(*_UNREADABLE):
+            return super().load(key)
+
+    def _load_index(self) -> Any:
+        with suppress(*_UNREADABLE):
+            return super()._load_index()
+        return {}
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep the machine code first, and name it then: a process may end in between, and what was there before is of an old version."""
-        kept = self._load_index()
-        name = kept.get(key) or self._data_name(len(kept) + 1)
+        """Keep the machine code first, and name it then: a process may end in between, and what was there before is of an old version.
+
+        Each has a name of its own: of processes that save at a time, none names what another one has made for other types.
+        """
+        name = self._data_name(int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:8], "big"))
         self._save_data(name, data)
-        self._save_index({**kept, key: name})
+        self._save_index({**self._load_index(), key: name})
 
 
 class _Turn:

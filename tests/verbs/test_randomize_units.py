@@ -145,6 +145,17 @@ def test_a_law_that_protects_several_rows_of_nobody_is_refused(tmp_path: Path) -
         sd.verify(path.parent)
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_whoever_verifies_is_told_what_no_output_shows(most: int, tmp_path: Path) -> None:
+    table = table_of([["yes", "no"], ["no"]] * 30, most)
+    sd.randomize(table, sd.PkAnonymity(3)).write(tmp_path / "out")
+    (note,) = sd.verify(tmp_path / "out" / "hand-over").notes
+    assert (
+        f"no person has more rows in the output than its law protects together (rows = {most}) was believed"
+        in note
+    )
+
+
 def test_what_cannot_be_promised_is_refused_with_what_to_do() -> None:
     table = table_of([["yes", "no"], ["no"], ["no", "no"]], 2)
     with pytest.raises(sd.RequirementError, match=r"2 of the 5 rows may be of one .* up to 2\.5"):

@@ -100,3 +100,22 @@ def test_households_that_fall_short_or_are_tied_together_are_left_out() -> None:
     assert 0.5 not in release.frame()["rent"]
     assert 30 not in release.frame()["age"].cast(pl.String).cast(pl.Int64, strict=False)
     assert release.holder["unit"]["measured"]["k"] >= 3
+
+
+def test_a_household_counts_as_one_with_those_of_its_rows_that_are_left() -> None:
+    homes = np.repeat(np.arange(8), 2)
+    ages = [0, 20, 20, 10, 10, 20, 20, 10, 0, 10, 0, 10, 10, 0, 20, 20]
+    frame = pl.DataFrame({"home": homes, "age": ages, "ill": list("babbbbabbaaaaaba")})
+    schema = sd.Schema.from_roles(household="home", quasi=["age"], sensitive=["ill"])
+    asked = sd.LDiversity(2, "recursive", c=2)
+    plan = sd.generalize(sd.read(frame, schema), asked, "mondrian").plan
+    few = pl.DataFrame(
+        {
+            "home": [1, 2, 2, 3, 4, 4, 5, 5, 7],
+            "age": [10, 10, 20, 20, 0, 10, 0, 10, 20],
+            "ill": list("bbbabaaab"),
+        }
+    )
+    release = sd.apply(plan, sd.read(few, schema), unseen="suppress")
+    assert 0 < release.frame().height < 9
+    assert release.holder["unit"]["measured"]["l_recursive"] >= 2

@@ -130,3 +130,20 @@ def test_a_declared_domain_says_the_type_whatever_the_values_look_like(
         told.append(sd.generalize(table, sd.KAnonymity(3), "full-domain", suppress=0.3).frame())
         assert told[-1]["s"].dtype == pl.Series(domain, strict=False).dtype
     assert all(one.equals(told[0]) for one in told)
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_where_nobody_who_stays_has_a_value_it_is_not_told_what_was_left_out(
+    engine: str, tmp_path: Path
+) -> None:
+    written = set()
+    schema = sd.Schema.from_roles(quasi=["age"], other=["o"])
+    six = pl.DataFrame({"age": [30] * 3 + [50] * 3, "o": [1] * 6})
+    plan = sd.generalize(sd.read(six, schema), sd.KAnonymity(3), "mondrian").plan
+    for at, last in enumerate([1, 1.5, "x", True, DAY, DAY.date(), Decimal("1.5")]):
+        ages = pl.Series("age", [30] * 3 + [50] * 3 + [90])
+        everybody = sd.read(pl.DataFrame([ages, pl.Series("o", [None] * 6 + [last])]), schema, engine=engine)  # type: ignore[arg-type]
+        release = sd.apply(plan, everybody, unseen="suppress")
+        release.write(tmp_path / str(at))
+        written.add((tmp_path / str(at) / "hand-over" / "data.parquet").read_bytes())
+    assert len(written) == 1

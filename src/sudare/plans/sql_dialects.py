@@ -31,6 +31,8 @@ class Dialect:
     by_byte: str
     """What a text is compared by, so that no collation takes two texts for one."""
     from_hex: str
+    digest: str
+    """SHA-256 of a text, in hexadecimal digits."""
     longest_name: int
     """Bytes."""
     no_name_has: str = ""
@@ -106,22 +108,23 @@ _IN_BIGQUERY: dict[Kind, str] = {
 _NO_LIMIT = 2**31
 _OWN = [
     Dialect(
-        "duckdb", '"', _STANDARD, "encode({})", "decode(unhex({}))", _NO_LIMIT, materialized="MATERIALIZED "
+        "duckdb", '"', _STANDARD, "encode({})", "decode(unhex({}))", "sha256({})", _NO_LIMIT, materialized="MATERIALIZED "
     ),
     Dialect(
         "postgres", '"', _STANDARD | {"text": "TEXT", "number": "DOUBLE PRECISION"},
-        '({} COLLATE "C")', "convert_from(decode({}, 'hex'), 'UTF8')", 63, materialized="MATERIALIZED ",
+        '({} COLLATE "C")', "convert_from(decode({}, 'hex'), 'UTF8')",
+        "encode(sha256(convert_to({}, 'UTF8')), 'hex')", 63, materialized="MATERIALIZED ",
     ),
     Dialect(
         "spark", "`", _STANDARD | {"text": "STRING", "datetime": "TIMESTAMP_NTZ"},
-        "CAST({} AS BINARY)", "decode(unhex({}), 'UTF-8')", _NO_LIMIT, no_name_has="${",
+        "CAST({} AS BINARY)", "decode(unhex({}), 'UTF-8')", "sha2(CAST({} AS BINARY), 256)", _NO_LIMIT, no_name_has="${",
     ),
     Dialect(
-        "bigquery", "`", _STANDARD | _IN_BIGQUERY, "CAST({} AS BYTES)", "CAST(FROM_HEX({}) AS STRING)", 300,
+        "bigquery", "`", _STANDARD | _IN_BIGQUERY, "CAST({} AS BYTES)", "CAST(FROM_HEX({}) AS STRING)", "TO_HEX(SHA256({}))", 300,
         no_name_has="` \\", most_bytes=1_000_000,
     ),
     Dialect(
-        "snowflake", '"', _STANDARD | {"datetime": "TIMESTAMP_NTZ"}, "TO_BINARY({}, 'UTF-8')", "HEX_DECODE_STRING({})", 255,
+        "snowflake", '"', _STANDARD | {"datetime": "TIMESTAMP_NTZ"}, "TO_BINARY({}, 'UTF-8')", "HEX_DECODE_STRING({})", "SHA2({}, 256)", 255,
         most_bytes=1_000_000, most_rows=16_384,
     ),
 ]  # fmt: skip

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -69,8 +68,8 @@ ELSEWHERE = (
 )
 
 
-def as_table(lists: Sequence[Listed]) -> pl.DataFrame:
-    """Return all lists as one table, with a digest that tells it from every other, and a number for each row."""
+def as_table(lists: Sequence[Listed], secret: str) -> pl.DataFrame:
+    """Return all lists as one table, with a number for each row and a seal, which nobody can make without the secret."""
     width = max(len(own.numbers) for own in lists)
     frames = []
     for own in lists:
@@ -84,13 +83,31 @@ def as_table(lists: Sequence[Listed]) -> pl.DataFrame:
             .insert_column(0, pl.repeat(own.name, len(own), dtype=pl.String, eager=True).alias("listing"))
         )
     whole = pl.concat(frames).with_row_index("entry", offset=1).with_columns(pl.col("entry").cast(pl.Int64))
-    digest = hashlib.sha256(json.dumps(whole.rows()).encode()).hexdigest()
-    return whole.insert_column(0, pl.repeat(digest, len(whole), eager=True).alias("plan"))
+    sealed = [
+        hashlib.sha256("".join([secret, *_marked(row), secret]).encode()).hexdigest()
+        for row in whole.select(_sealed(whole)).iter_rows()
+    ]
+    return whole.insert_column(0, pl.Series("seal", sealed, pl.String))
 
 
-def read_from(table: str, lists: pl.DataFrame) -> tuple[str, list[str]]:
-    """Return the query of what was loaded, and what must hold of it: it is all there, and no row twice, which would be counted twice."""
-    of_it = f"SELECT * FROM {table} AS loaded WHERE plan = '{lists['plan'][0]}'"
+def _marked(row: Sequence[Any]) -> Iterator[str]:
+    """Return the parts of a row so that no two rows are one text: only the last part may have a colon within."""
+    return ("-:" if own is None else f"+{own}:" for own in row)
+
+
+def _sealed(lists: pl.DataFrame) -> list[str]:
+    """Return the columns that a seal is made of: all others, a text last."""
+    return [*(name for name in lists.columns if name not in ("seal", "text")), "text"]
+
+
+def read_from(table: str, lists: pl.DataFrame, secret: str, dialect: Dialect) -> tuple[str, list[str]]:
+    """Return the query of what was loaded, and what must hold of it: it is all there, and no row twice, which would be counted twice.
+
+    Who may write to the table that was loaded must not decide on what is published, nor on how it is counted: what has not its seal is not read.
+    """
+    parts = [f"COALESCE('+' || {dialect.cast(name, 'text')} || ':', '-:')" for name in _sealed(lists)]
+    seal = dialect.digest.format(f"'{secret}' || {' || '.join(parts)} || '{secret}'")
+    of_it = f"SELECT * FROM {table} AS loaded WHERE seal = {seal}"
     return of_it, [
         f"(SELECT {counted} FROM {LOADED}) = {len(lists)}"
         for counted in ("COUNT(*)", "COUNT(DISTINCT entry)")

@@ -17,12 +17,14 @@ def plainest(series: pl.Series, *, by_day: bool = False) -> pl.Series:
     """Return values in the plainest type that holds them: it tells nothing but the values.
 
     Whole numbers are whole numbers, decimals have as many digits as one of them needs, and an Enum has no other categories. Times that are all midnight are
-    days, where a source does not say which of both it has (`by_day`).
+    days, where a source does not say which of both it has (`by_day`). Where all are missing, they are texts.
 
     >>> plainest(pl.Series([1.0, 2.0])).dtype, plainest(pl.Series([1.0, 2.5])).dtype
     (Int64, Float64)
     """
     dtype = series.dtype
+    if series.null_count() == len(series):  # those who had a value are left out, and what it was is not told
+        return pl.repeat(None, len(series), dtype=pl.String, eager=True).alias(series.name)
     if isinstance(dtype, pl.Enum):  # its order may be that of sizes, and it lists the values that there are
         return series.cast(pl.Enum(dtype.categories.filter(dtype.categories.is_in(series.cast(pl.String)))))
     if isinstance(dtype, pl.Categorical):

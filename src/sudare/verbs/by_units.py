@@ -125,13 +125,17 @@ def failing_by_unit(
     finer = located.with_column(unit).counts
     tuple_of = np.arange(len(counts)) if unit in counts.names else places_of(finer.codes[:, :-1], counts)
     unit_code = finer.column(unit)
-    rows_of = np.bincount(unit_code, finer.weights).astype(np.int64)
-    weighed = replace(finer, weights=finer.weights * (WHOLE // rows_of[unit_code]))
 
     def failing(block_of: Ints) -> NDArray[np.bool_]:
         size = int(block_of.max()) + 1
         by_row = blocks_of(table, counts, block_of, attribute)
         own = block_of[tuple_of]
+        published = np.where(
+            own >= 0, finer.weights, 0
+        )  # a unit counts as one with the rows of it that are left
+        rows_of = np.bincount(unit_code, published).astype(np.int64)
+        share = WHOLE // np.maximum(rows_of, 1)
+        weighed = replace(finer, weights=published * share[unit_code])
         by_unit = blocks_of(table, weighed, own, attribute)
         pairs = np.unique(np.stack([own[own >= 0], unit_code[own >= 0]]), axis=1)[0]
         bad = np.zeros(size, dtype=bool)

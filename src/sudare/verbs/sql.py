@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import secrets
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -53,7 +54,8 @@ def sql(
     says, and else as text. The table must give the same rows each time that it is read, as a view that draws some at random does not. No statement tells the ledger, or makes a certificate: let `verify` do so on what comes out.
 
     With `lookup`, a Parquet file, the plan's lists go there, and the statement stays small: it reads them from the table of the file's name beside
-    `table`, into which the file is loaded. If that has not each row of it once, nothing comes out.
+    `table`, into which the file is loaded. If that has not each row of it once, as it was written, nothing comes out: the statement has a secret,
+    new each time, by which it knows them.
 
     The statement, like such a file, holds the plan, which tells about the table that it was learned from: both stay with you.
 
@@ -90,8 +92,9 @@ def sql(
     if lookup is None:
         queries |= {one.name: one.inline(of) for one in lists}
     else:
-        loaded = as_table(lists)
-        queries[LOADED], complete = read_from(_table(table, dialect, Path(lookup).stem), loaded)
+        secret = secrets.token_hex(16)
+        loaded = as_table(lists, secret)
+        queries[LOADED], complete = read_from(_table(table, dialect, Path(lookup).stem), loaded, secret, of)
         queries |= {one.name: one.loaded(of) for one in lists}
         conditions += complete
     queries |= found.queries

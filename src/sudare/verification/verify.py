@@ -59,6 +59,8 @@ from sudare.verification.numbers_beside import refuse_false_numbers
 from sudare.verification.pview import find_in_pview, is_pview
 from sudare.verification.utility import refuse_other_utility
 
+ROWS_OF_A_UNIT = "That no {0} has more rows in the output than its law protects together (rows = {1:,}) was believed: no row says whose it is."
+
 
 def verify(
     output: pl.DataFrame | PublishedRows | str | Path,
@@ -182,6 +184,8 @@ def _verify_folder(
             raise RequirementError(
                 f"{files[LAW]} protects several rows together, and the certificate does not say of whom."
             )
+        if certificate.unit is not None:
+            notes.append(ROWS_OF_A_UNIT.format(certificate.unit, law.rows))
         recount_laws.refuse_better(law, certificate.records["published"], claimed.measured)
         refuse_other_json(files[LAW])
     notes.append(refuse_other_utility(certificate, own_promises, published, own, randomized=law is not None))
