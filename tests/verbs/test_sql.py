@@ -126,11 +126,22 @@ def texts(rows: list[tuple[Any, ...]]) -> list[tuple[str | None, ...]]:
 
 
 def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)  # as databases write it
+    """Write a value as a database does; numbers by what they are, since a column of whole ones is read as such."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def by_name(rows: list[tuple[Any, ...]]) -> Counter[tuple[str | None, ...]]:
     return Counter(texts(rows))
+
+
+def in_whole_numbers(rows: Counter[tuple[str | None, ...]]) -> Counter[tuple[str | None, ...]]:
+    """Write -6.0 as -6 where numbers stand first: a statement has what the plan has, and `apply` reads a column of whole ones as such."""
+    counted: Counter[tuple[str | None, ...]] = Counter()
+    for (number, *others), times in rows.items():
+        counted[(None if number is None else number.removesuffix(".0"), *others)] += times
+    return counted
 
 
 def applied(frame: pl.DataFrame, plan: sd.Plan, unseen: str) -> Counter[tuple[str | None, ...]]:
@@ -155,7 +166,7 @@ def agrees(ask: Ask, seed: int, method: str, tables: int = 3) -> int:
     for later in (frame, again(frame, seed, 80), again(frame, seed + 1, 9))[:tables]:
         for unseen in ("refuse", "suppress"):
             rows = ask(later, plan, unseen)
-            assert by_name(rows) == applied(later, plan, unseen)
+            assert in_whole_numbers(by_name(rows)) == in_whole_numbers(applied(later, plan, unseen))
             compared += len(rows)
     return compared
 
