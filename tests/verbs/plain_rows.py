@@ -61,7 +61,7 @@ def _levels(plan: Any, row: Row, leaves: dict[str, int]) -> dict[str, int] | Non
 def published(
     plan: Any, rows: list[Row], passed: list[str], k: int, l: int, sensitive: str, *, suppress: bool
 ) -> Counter[tuple[str | None, ...]]:
-    """Return what comes out of some rows: everything, or nothing."""
+    """Return what comes out of some rows: everything, or nothing; or what the plan covers and blocks are filled with."""
     labelled = [(labels_of(plan, row), row) for row in rows]
     if not suppress and any(labels is None for labels, _ in labelled):
         return Counter()
@@ -69,6 +69,8 @@ def published(
     blocks: dict[tuple[str | None, ...], list[str | None]] = {}
     for labels, row in kept:
         blocks.setdefault(tuple(labels.values()), []).append(row[sensitive])
-    if any(len(values) < k or len(set(values)) < l for values in blocks.values()):
+    short = {block for block, values in blocks.items() if len(values) < k or len(set(values)) < l}
+    if short and not suppress:
         return Counter()
-    return Counter((*labels.values(), *(row[name] for name in passed)) for labels, row in kept)
+    filled = [(labels, row) for labels, row in kept if tuple(labels.values()) not in short]
+    return Counter((*labels.values(), *(row[name] for name in passed)) for labels, row in filled)

@@ -126,10 +126,7 @@ def texts(rows: list[tuple[Any, ...]]) -> list[tuple[str | None, ...]]:
 
 
 def _text(value: Any) -> str:
-    """Write a value as a database does; numbers by what they are, since a column of whole ones is read as such."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)  # as databases write it
 
 
 def by_name(rows: list[tuple[Any, ...]]) -> Counter[tuple[str | None, ...]]:
@@ -137,10 +134,11 @@ def by_name(rows: list[tuple[Any, ...]]) -> Counter[tuple[str | None, ...]]:
 
 
 def in_whole_numbers(rows: Counter[tuple[str | None, ...]]) -> Counter[tuple[str | None, ...]]:
-    """Write -6.0 as -6 where numbers stand first: a statement has what the plan has, and `apply` reads a column of whole ones as such."""
+    """Write -6.0 as -6 where numbers stand, first and last: `apply` reads a column of whole ones as such, a statement has what is there."""
     counted: Counter[tuple[str | None, ...]] = Counter()
-    for (number, *others), times in rows.items():
-        counted[(None if number is None else number.removesuffix(".0"), *others)] += times
+    for (number, *others, note), times in rows.items():
+        plain_number, plain_note = (own and own.removesuffix(".0") for own in (number, note))
+        counted[(plain_number, *others, plain_note)] += times
     return counted
 
 
