@@ -181,6 +181,8 @@ function soon() {
 }
 form.addEventListener("input", soon);
 form.addEventListener("change", soon);
+const touchedField = (one) => one.type === "radio" ? one.checked !== one.defaultChecked : "defaultValue" in one && one.value !== one.defaultValue;
+if ([...form.elements].some(touchedField)) soon(); // changed before this script ran, or kept by the browser from a visit before
 
 if (root) {
   root.classList.add("tree");
