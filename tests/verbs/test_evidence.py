@@ -249,7 +249,7 @@ def test_without_a_browser_a_pdf_is_refused_before_the_work(
 ) -> None:
     folder = generalized().write(tmp_path / "out")
     monkeypatch.setattr(pdf, "BROWSERS", ("no-such-browser",))
-    with pytest.raises(sd.InputError, match="No Chromium or Chrome was found"):
+    with pytest.raises(sd.InputError, match="needs Chromium or Chrome to print it, and none was found"):
         sd.evidence(folder, by=BY, pdf=True)
     assert not (folder / "keep" / "evidence.html").exists()
 

@@ -19,7 +19,7 @@ def browser() -> str:
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
         raise InputError(
-            "No Chromium or Chrome was found that could print a PDF. Install one, or open the HTML page in any browser and print it."
+            "A PDF needs Chromium or Chrome to print it, and none was found. Install one, or open the HTML page in any browser and print it."
         )
     return found
 
