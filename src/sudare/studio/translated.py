@@ -81,8 +81,8 @@ def translated(text: str, language: str) -> str:
 @lru_cache(4096)
 def _found(text: str, language: str, depth: int) -> str | None:
     for joint, by in JOINTS.items():
-        if joint in text and depth < MAX_DEPTH:
-            parts = list(_parts(text.split(joint), language, depth))
+        if depth < MAX_DEPTH and len(apart := _apart(text, joint)) > 1:
+            parts = list(_parts(apart, language, depth))
             if None not in parts:
                 return by.join(part for part in parts if part is not None)
     for one in _known():
@@ -90,6 +90,21 @@ def _found(text: str, language: str, depth: int) -> str | None:
         if values is not None and (said := _filled(one, values, language, depth)) is not None:
             return said
     return None
+
+
+def _apart(text: str, joint: str) -> list[str]:
+    """Take a text apart where messages were joined, and not within one: `family and household` is one."""
+    if joint not in text:
+        return [text]
+    for whole in _whole(joint):
+        text = text.replace(whole, whole.replace(joint, "\0"))
+    return [part.replace("\0", joint) for part in text.split(joint)]
+
+
+@cache
+def _whole(joint: str) -> list[str]:
+    """Return the messages without values in which a joint is no joint."""
+    return [key for key in messages() if joint in key and "{" not in key]
 
 
 def _parts(parts: list[str], language: str, depth: int) -> Iterator[str | None]:
