@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import sudare as sd
-from sudare.drafting.guess import Guess, guess_roles
+from sudare.drafting.guess import guess_roles
+from sudare.drafting.numbering import Guess
 from sudare.tables.dictionary import Dictionary
 from tests.drafting.languages import TABLES, Table
 

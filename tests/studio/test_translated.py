@@ -97,7 +97,11 @@ def test_every_refusal_of_the_walk_is_translated(file: str) -> None:
 
 
 def test_every_reason_of_a_role_is_translated() -> None:
-    reasons = [*called(parsed("drafting/guess.py"), ("Guess",), at=1)]
+    reasons = [
+        said
+        for file in ("drafting/guess.py", "drafting/numbering.py")
+        for said in called(parsed(file), ("Guess",), at=1)
+    ]
     assert len(reasons) > 15
     drafting = parsed("verbs/draft.py")
     for node in ast.walk(drafting):
@@ -121,6 +125,11 @@ def test_every_reason_of_a_role_is_translated() -> None:
         for trait in own
     }
     assert [said for said in [*reasons, *meanings, *patterns, *traits] if not known(said)] == []
+
+
+def test_a_message_is_not_taken_apart_where_it_has_a_joint_of_its_own() -> None:
+    said = "guessed, as its name means family and household and it has two values"
+    assert translated(said, "ja") == "推定(列名が示すもの:家族・世帯)、値が2つであること"
 
 
 def test_every_step_of_work_is_translated() -> None:

@@ -3,50 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import polars as pl
 
-from sudare.drafting.names import names_something, names_staff, tokens_of
+from sudare.drafting.names import names_people, names_something, names_staff, plain, tokens_of
+from sudare.drafting.numbering import Guess, by_number, by_relatives, by_serial, by_unlike_numbers, spread
 from sudare.drafting.patterns import is_free_text
 from sudare.drafting.readings import quantities_of
 from sudare.drafting.scored import Likely, likely
-from sudare.drafting.seen import FEW_ROWS, MANY_ROWS, Seen
+from sudare.drafting.seen import FEW_ROWS, Seen
 from sudare.drafting.traits import traits_of
 from sudare.tables.attribute import MAX_WEIGHT, UNITS, Role
 from sudare.tables.dictionary import Dictionary
 
 OFTEN_UNIQUE = 0.8  # of texts
-FEW_KINDS = 0.02  # distinct values, of all rows: what is numbered are kinds
-MOST_RELATIVES = 130  # more than anybody has of them, or than they are old
-MANY_UNITS = 50  # persons or households that a word for them, without more, may number
+FEW_NAMES = 0.01  # distinct values, of all rows: so many people are not called the same
 DIGITS_OF_A_NUMBER = 7
-FAMILY = "family and household"
 HAPPENED = "when something happened"
 SHARED = ("a place", "age or birth", HAPPENED)  # codes of which many may be unique
+FEMALE = frozenset(
+    "female woman women girl girls females femme fille weiblich frau mujer femenino femenina feminin 女 女性 女子 女児".split()
+)
+MALE = frozenset(
+    "male man men boy boys males homme garcon mannlich mann hombre masculino masculin varon 男 男性 男子 男児".split()
+)
+MOST_SEXES = 6  # with others, and those who are not said
 BODY_WEIGHTS = frozenset("weight weights wgt wt gewicht poids peso".split())
+WEIGHTS = frozenset(["weights", "wgts"])  # several are never those of a body
 BORN = frozenset(
     "birth born baby infant child newborn body geburt naissance nacimiento".split()
 )  # who is weighed, in a name
-FEW_CODES = 10  # of answers, that a number of persons would not be
 DATE = re.compile(r"dat(e|um|a)?$|^dat|fecha|日")
 AMOUNT = r"^\s*[<>≤≥~]?\s*[-+]?\d[\d ]*([.,]\d+\s*\D{0,8}|\s*%)$"
 SOME = 1_000  # values that are looked at
 LIGHTEST_BODY = 2  # kilograms or pounds, in the middle; weights that were scaled lie about 1
 HEAVIEST_BODY = 700  # kilograms or pounds; a weight of a record is larger
-
-
-@dataclass(frozen=True)
-class Guess:
-    """The role that a column seems to have, and why."""
-
-    role: Role
-    reason: str
-    kind: str | None = None
-    """What its name means, if it is understood: columns of one kind may follow from each other."""
-    doubt: Role | None = None
-    """What it may be instead, if that is not unlikely."""
 
 
 def guess_roles(
@@ -58,7 +52,7 @@ def guess_roles(
     weighed = likely(traits_of(list(seen.values())))
     unless = _weighed if any(one.hit for one in seen.values()) else _of_nothing
     guesses = {name: sure_guess(one) or unless(one, weighed[name]) for name, one in seen.items()}
-    return _one_of_each_unit(guesses, seen)
+    return _one_of_each_unit(guesses | _coordinates(list(seen.values())), seen)
 
 
 def sure_guess(seen: Seen) -> Guess | None:
@@ -66,9 +60,11 @@ def sure_guess(seen: Seen) -> Guess | None:
     for evidence in (
         _empty,
         _by_pattern,
-        _by_number,
-        _by_relatives,
-        _by_serial,
+        _by_sexes,
+        by_number,
+        by_unlike_numbers,
+        by_relatives,
+        by_serial,
         _by_free_text,
         _by_weight,
         _by_dates,
@@ -120,62 +116,13 @@ def _by_pattern(seen: Seen) -> Guess | None:
     return Guess(pattern.role, f"its values look like {pattern.what}", kind)
 
 
-def _by_number(seen: Seen) -> Guess | None:
-    """What numbers people, households, records or things."""
-    numbers = seen.numbers
-    if numbers is None or isinstance(seen.column.values.dtype, pl.Date | pl.Datetime):
+def _by_sexes(seen: Seen) -> Guess | None:
+    """Female and male say what a column is, whatever it is called."""
+    if not seen.is_text or not 2 <= seen.distinct <= MOST_SEXES:
         return None
-    said = f"'{numbers.word}' in its name"
-    hit = seen.hit
-    if hit and hit.meaning.role == Role.sensitive and seen.rows > MANY_ROWS and seen.distinct <= FEW_CODES:
-        return None  # `pid` is also a party
-    if numbers.staff and numbers.sure and seen.distinct > 2:
-        return Guess(Role.identifier, f"{said}: it tells each {numbers.staff} apart")
-    if not numbers.sure and (numbers.person or numbers.household) and seen.rows > FEW_ROWS:
-        if seen.distinct < MANY_UNITS:
-            return None
-        hit = hit if hit and hit.meaning.role not in (Role.quasi, Role.identifier) else None
-    if seen.is_unique() and (numbers.sure or hit is None or hit.meaning.role == Role.identifier):
-        return Guess(Role.identifier, f"{said}, {seen.share}: the number of a record")
-    if numbers.household and seen.distinct > 1:
-        if hit and hit.meaning.what == "a place" and not numbers.person:
-            return Guess(Role.quasi, hit.reason, hit.meaning.what)  # the zone of a home
-        return Guess(
-            Role.household, f"{said}, {seen.share}: the rows of one household, which are protected together"
-        )
-    if numbers.person and (numbers.sure or hit is None or hit.meaning.role == Role.identifier):
-        return Guess(
-            Role.person, f"{said}, {seen.share}: the rows of one person, which are protected together"
-        )
-    if not numbers.sure or (hit and hit.meaning.role != Role.identifier):
-        return None
-    if seen.distinct <= max(2, FEW_KINDS * seen.rows) and seen.rows > FEW_ROWS:
-        return Guess(Role.other, f"{said}, {seen.share}: it numbers kinds of things")
-    return Guess(Role.identifier, f"{said}: the number of a record")
-
-
-def _by_relatives(seen: Seen) -> Guess | None:
-    """A word for relatives, with more and larger numbers than anybody has of them, numbers families."""
-    values = seen.column.values
-    if seen.hit is None or seen.hit.meaning.what != FAMILY or not values.dtype.is_integer():
-        return None
-    if seen.distinct < MANY_UNITS or int(values.max()) < MOST_RELATIVES:  # type: ignore[arg-type]
-        return None
-    if _spread(values) > 3 * seen.distinct or seen.is_unique():
-        return None
-    return Guess(Role.household, f"{seen.hit.said}, {seen.share}: it tells families apart")
-
-
-def _by_serial(seen: Seen) -> Guess | None:
-    """Numbers that are given one after the other are those of records, whatever they are called."""
-    values = seen.column.values
-    if (
-        seen.rows > MANY_ROWS
-        and values.dtype.is_integer()
-        and seen.is_unique()
-        and _spread(values) < 2 * seen.distinct
-    ):
-        return Guess(Role.identifier, f"{seen.share}, one after the other: the number of a record")
+    values = {plain(text).strip(" .") for text in seen.column.values.cast(pl.String).to_list()}
+    if values & FEMALE and values & MALE:
+        return Guess(Role.quasi, "its values are words for sex", "sex")
     return None
 
 
@@ -190,15 +137,20 @@ def _by_free_text(seen: Seen) -> Guess | None:
 def _by_weight(seen: Seen) -> Guess | None:
     """Tell a weight of a record from one of a body, which no body's is as large, or as small, as."""
     values = seen.column.values
-    if seen.hit is None or not (seen.is_text or values.dtype.is_numeric()):
+    if not (seen.is_text or values.dtype.is_numeric()) or not seen.distinct:
+        return None
+    plural = next((token for token in tokens_of(seen.column.name) if token in WEIGHTS), None)
+    if seen.hit is None and plural is None:
         return None
     numbers = values.cast(pl.Float64, strict=False)
     if numbers.null_count() or not numbers.is_between(0, MAX_WEIGHT).all():
-        if seen.hit.meaning.role != Role.weight:
+        if seen.hit is None or seen.hit.meaning.role != Role.weight:
             return None
         return Guess(Role.quasi, f"{seen.hit.said}, with values that no weight has: outsiders may know it")
-    if seen.hit.meaning.role == Role.weight:
+    if seen.hit and seen.hit.meaning.role == Role.weight:
         return Guess(Role.weight, seen.hit.reason)
+    if plural:
+        return Guess(Role.weight, f"'{plural}' in its name: how many people a record stands for")
     word = next((hit.word for hit in seen.hits if hit.word.rstrip("0123456789") in BODY_WEIGHTS), None)
     if word is None or not seen.distinct or BORN & set(tokens_of(seen.column.name)):
         return None
@@ -217,7 +169,8 @@ def _by_name(seen: Seen) -> Guess | None:
     if seen.is_text and (staff := names_staff(name)):
         return Guess(Role.identifier, f"'{staff}' in its name: the name of a person")
     names_other = hit and (hit.meaning.has_names or hit.meaning.role == Role.identifier)
-    if seen.is_text and not names_other and (named := names_something(name)):
+    shared = seen.distinct < FEW_NAMES * seen.rows and len(tokens_of(name)) > 1 and not names_people(name)
+    if seen.is_text and not names_other and not shared and (named := names_something(name)):
         return Guess(Role.identifier, f"'{named}' in its name: the name of a person")
     if hit is None or hit.meaning.role != Role.identifier:
         return None
@@ -228,6 +181,8 @@ def _by_dates(seen: Seen) -> Guess | None:
     """When something happened is what newspapers and neighbours know, whatever it was."""
     if not seen.dates and not isinstance(seen.column.values.dtype, pl.Date | pl.Datetime):
         return _by_called_a_date(seen)
+    if seen.hit and seen.hit.meaning.role == Role.quasi:
+        return Guess(Role.quasi, seen.hit.reason, seen.hit.meaning.what)
     if seen.hit and seen.hit.meaning.role != Role.sensitive:
         return None  # which the name says better
     return Guess(Role.quasi, "its values are dates: when something happened")
@@ -275,13 +230,23 @@ def _are_codes(values: pl.Series) -> bool:
 def _is_serial(values: pl.Series) -> bool:
     """Tell whether whole numbers are given one after the other, or all have as many digits, more than most amounts."""
     low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
-    return _spread(values) < 2 * len(values) or (
+    return spread(values) < 2 * len(values) or (
         low > 0 and len(str(low)) == len(str(high)) >= DIGITS_OF_A_NUMBER
     )
 
 
-def _spread(values: pl.Series) -> int:
-    return int(values.max()) - int(values.min())  # type: ignore[arg-type]
+def _coordinates(columns: Sequence[Seen]) -> dict[str, Guess]:
+    """Find x and y side by side, with decimals that few rows share: where each row is on a map."""
+    found: dict[str, Guess] = {}
+    for one, other in pairwise(columns):
+        names = [seen.column.name for seen in (one, other)]
+        spelled = [plain(name) for name in names]
+        if "x" not in spelled[0] or spelled[0].replace("x", "y", 1) != spelled[1] or len(spelled[0]) > 3:
+            continue
+        if all(seen.has_decimals and seen.is_unique(OFTEN_UNIQUE) for seen in (one, other)):
+            reason = f"'{names[0]}' beside '{names[1]}': where exactly somebody is"
+            found |= dict.fromkeys(names, Guess(Role.identifier, reason))
+    return found
 
 
 def _one_of_each_unit(guesses: dict[str, Guess], seen: Mapping[str, Seen]) -> dict[str, Guess]:

@@ -18,6 +18,11 @@ LONG = 6  # letters of a word that is found within another
 REST = 3  # letters of what is left of that
 MAX_SIGNS = 200  # of a name that are looked at
 DIGITS = "0123456789"
+MONEY = "money"
+TIMES = frozenset(
+    "hour hr day week wk month mth mon quarter year yr annual semester stunde tag woche monat jahr mois annee mes ano".split()
+)
+"""For how long somebody is paid, in a name that means money."""
 
 
 @dataclass(frozen=True)
@@ -164,11 +169,18 @@ def hits(name: str) -> list[Hit]:
             key = (meaning.weak, -one.size, rank, not one.exact, order)
             every.append((key, Hit(meaning, one.word, one.language)))
     english = {(hit.meaning.what, hit.word) for _, hit in every if hit.language == "English"}
-    ordered = (hit for _, hit in sorted(every, key=lambda pair: pair[0]))
+    paid = any(hit.meaning.what == MONEY and key[1] for key, hit in every)
+    ranked = [((key[0], paid and _says_of_pay(hit), key[1:]), hit) for key, hit in every]
+    ordered = (hit for _, hit in sorted(ranked, key=lambda pair: pair[0]))
     return [
         replace(hit, language="English") if (hit.meaning.what, hit.word) in english else hit
         for hit in ordered
     ]
+
+
+def _says_of_pay(hit: Hit) -> bool:
+    """Tell whether a word says for how long, or for what, where a name means money: `earnings_month`, `overtime_pay`."""
+    return hit.meaning.what == "work" or hit.word.rstrip(DIGITS) in TIMES
 
 
 def _head_first(tokens: list[str]) -> list[int]:
@@ -262,12 +274,36 @@ def _short(token: str) -> Numbered | None:
 def _whom(tokens: list[str]) -> Numbered | None:
     """Read a name that is just the word for a person or a household: it may number them, if there are many."""
     for one in _whole_words(tokens, PEOPLE):
-        if one.language != "codes":
+        if one.language != "codes" and not one.word.endswith("s"):  # several are counted
             return Numbered(one.word, person=True, household=False, sure=False)
     for one in _whole_words(tokens, HOUSEHOLDS):
         if one.language != "codes":
             return Numbered(one.word, person=False, household=True, sure=one.word.endswith("id"))
     return None
+
+
+NUMBERED = re.compile("[a-z]{2,}(id|idno|num|nr|nbr|number|serial)$")
+NOT_NUMBERED = re.compile(
+    "(paid|void|grid|hybrid|oid|aid|acid|mid|squid|liquid|solid|rapid|valid|cid|bid|said|lid|rid)$"
+)
+
+
+def called_number(name: str) -> str | None:
+    """Return the last word of a name, if it ends as those of numbers do: `studyid`.
+
+    >>> called_number("studyid"), called_number("global_num"), called_number("amount_paid"), called_number("num_rooms")
+    ('studyid', 'num', None, None)
+    """
+    tokens = tokens_of(name)
+    if not tokens or NOT_NUMBERED.search(tokens[-1]) or PREPOSITIONS & set(tokens[1:]):
+        return None
+    ends = NUMBERED.match(tokens[-1]) or (len(tokens) > 1 and NUMBERED.match(f"xx{tokens[-1]}"))
+    return tokens[-1] if ends else None
+
+
+def names_people(name: str) -> bool:
+    """Tell whether a word of a name is one for the people that a table is about."""
+    return any(True for _ in _whole_words(tokens_of(name), PEOPLE))
 
 
 def names_staff(name: str) -> str | None:

@@ -133,6 +133,9 @@ PATTERNS = (
     ),
     Pattern(Role.identifier, "coordinates", r"^(POINT ?\()?-?\d{1,3}\.\d{3,}[,; ]\s*-?\d{1,3}\.\d{3,}\)?$"),
     Pattern(
+        Role.identifier, "coordinates", r"^(SRID=\d+; ?)?(MULTI)?(POINT|LINESTRING|POLYGON) ?[ZM]{0,2} ?\("
+    ),
+    Pattern(
         Role.identifier,
         "names of persons",
         r"\b(Mr|Mrs|Miss|Ms|Dr|Rev|Herr|Frau|Mme|Mlle|Sr|Sra)\.? |(さん|様|氏)$",

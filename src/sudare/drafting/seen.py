@@ -84,6 +84,8 @@ class Seen:
             return not self.has_decimals or self.distinct <= FEW_PARTS
         if meaning.role != Role.identifier:
             return True
+        if meaning.what == REACHED and self.counts_from_nothing:
+            return False
         if meaning.what == PERSONS_NAME:
             return self.is_text and not self.is_flag
         if self.rows > MANY_ROWS and self.distinct <= FEW_NUMBERS and meaning.what == PERSONS_NUMBER:
@@ -102,6 +104,12 @@ class Seen:
         """Whether some of its values are no whole numbers."""
         values = self.column.values
         return values.dtype.is_float() and not bool((values == values.round()).all())
+
+    @property
+    def counts_from_nothing(self) -> bool:
+        """Whether it has a zero, as counts have, and numbers of phones and houses do not."""
+        values = self.column.values
+        return values.dtype.is_integer() and self.distinct > 0 and int(values.min()) <= 0  # type: ignore[arg-type]
 
     @cached_property
     def is_flag(self) -> bool:

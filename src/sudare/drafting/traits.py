@@ -13,15 +13,20 @@ from itertools import groupby
 
 import polars as pl
 
-from sudare.drafting.names import hits, plain, tokens_of
+from sudare.drafting.names import Hit, hits, plain, tokens_of
 from sudare.drafting.pieces import pieces, resembled
-from sudare.drafting.seen import Seen
+from sudare.drafting.seen import FEW_PARTS, Seen
 from sudare.drafting.words import Meaning
 from sudare.tables.attribute import Role
 from sudare.tables.text import text_of
 
 UNKNOWN = "its name says nothing that is known"
 YEARS = "its values are years"
+HAPPENED = "when something happened"
+REPEATED = "people have several rows"
+NUMBERED = re.compile(r"[a-z]{1,3}_?[0-9]{1,3}[a-z]?(_[0-9a-z]{1,2})?$")
+"""Names such as q12, v123 and a16, which a codebook explains."""
+SOME_TWICE = 0.7  # distinct numbers of persons, of all rows: more where hardly anybody has two
 QUESTION = "its name has many words"
 ANSWERED = "its values are answers to a question"
 READ = 8  # values that are read as words
@@ -35,7 +40,10 @@ ANSWERS = frozenset(
     """agree disagree strongly neither neutral satisfied dissatisfied often sometimes never rarely always seldom likely unlikely easy
     difficult important somewhat very much maybe unsure sure know don't favor oppose support against approve disapprove excellent
     good poor fair better worse happy positive negative low medium high moderate mild severe slightly extremely
-    applicable nothing little daily weekly monthly occasionally""".split()
+    applicable nothing little daily weekly monthly occasionally increase decrease increased decreased same change willing
+    undecided partly partially entirely none frequently regularly true false neutral avoid prefer believe think feel refused
+    refuse answer response opinion stimme zu nie selten manchmal oft immer accord jamais parfois souvent toujours acuerdo
+    nunca veces siempre""".split()
 )
 """Words of answers to questions."""
 Traits = dict[str, float]
@@ -48,21 +56,36 @@ def traits_of(columns: Sequence[Seen]) -> dict[str, Traits]:
     about = {name: meaning.subject if meaning else None for name, meaning in meanings.items()}
     batteries = _batteries(columns)
     families = _families(columns)
+    repeated = any(
+        one.numbers and one.numbers.person and one.numbers.sure and not one.is_unique(SOME_TWICE)
+        for one in columns
+    )
     found: dict[str, Traits] = {}
     for at, one in enumerate(columns):
         name = one.column.name
         own: Traits = {}
         own.update(_of_name(one))
-        own[shape_of(one)] = 1.0
+        shape = shape_of(one)
+        own[shape] = 1.0
+        if one.hit:
+            own[f"{shape}, where its name means {one.hit.meaning.what}"] = 1.0
+            own[f"{shape}, where its name means something {one.hit.meaning.role.value}"] = 1.0
         own.update(_of_values(one))
         if ANSWERED in own and QUESTION in own:
             own["it is a question with answers"] = 1.0
         if batteries[name]:
-            own["it stands among columns with the same values"] = 1.0
+            same = "values" if one.distinct > 2 else "two values"
+            own[f"it stands among columns with the same {same}"] = 1.0
         if families[name]:
             own["it is one of several columns with the same stem"] = 1.0
-        own.update(_of_neighbours(at, columns, known))
-        own.update(_of_table(name, about, known))
+        context = {**_of_neighbours(at, columns, known), **_of_table(name, about, known)}
+        own.update(context)
+        if known[name]:  # what stands around a column says less of it where its own name says much
+            own.update({f"{said}, beside a name that is understood": much for said, much in context.items()})
+        if repeated:
+            own[REPEATED] = 1.0
+            if known[name] and one.hit and one.hit.meaning.what == HAPPENED:
+                own[f"{REPEATED}, where its name means {HAPPENED}"] = 1.0
         found[name] = own
     return found
 
@@ -83,10 +106,19 @@ def _of_name(one: Seen) -> Traits:
         for hit in one.hits:
             if hit.meaning.what != one.hit.meaning.what:
                 own[f"its name also means {hit.meaning.what}"] = 1.0
-    words = len(tokens_of(one.column.name))
-    if words >= 4:
+        own.update(_of_the_rest(one, one.hit))
+    if NUMBERED.match(plain(one.column.name)):
+        own["its name is letters and a number"] = 1.0
+    if len(tokens_of(one.column.name)) >= 4:
         own[QUESTION] = 1.0
     return own
+
+
+def _of_the_rest(one: Seen, hit: Hit) -> Traits:
+    """Say whether a word that means something is only a part of one in the name, which then may mean something else."""
+    if not hit.word.isascii() or set(hit.word.split()) & set(tokens_of(one.column.name)):
+        return {}
+    return {f"only a part of a word means something {hit.meaning.role.value}": 1.0}
 
 
 def _of_likeness(name: str) -> Traits:
@@ -112,6 +144,8 @@ def shape_of(one: Seen) -> str:
         return "its values are dates"
     numbers = values.cast(pl.Float64)
     low, high = (float(end) if end is not None else 0.0 for end in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
+    if one.has_decimals and distinct <= FEW_PARTS and (low, high) == (0, 1):
+        return "it has two values"  # and a share of them where one was missing
     if one.has_decimals:
         return YEARS if _are_years(low, high) else _shape_of_decimals(low, high, distinct)
     if low < 0:
@@ -178,7 +212,7 @@ def _batteries(columns: Sequence[Seen]) -> dict[str, bool]:
 
 
 def _few_values(one: Seen) -> tuple[str, ...] | None:
-    if not 3 <= one.distinct <= STEPS + 1:
+    if not 2 <= one.distinct <= STEPS + 1:
         return None
     return tuple(sorted(text_of(value) for value in one.column.values.to_list()))
 

@@ -15,7 +15,8 @@ import polars as pl
 
 from sudare.drafting.dates import ISO, written_as
 from sudare.drafting.dependence import coarser_columns, tree_from
-from sudare.drafting.guess import Guess, guess_roles
+from sudare.drafting.guess import guess_roles
+from sudare.drafting.numbering import Guess
 from sudare.drafting.trees import Drafted, draft_hierarchy, is_nominal, of_known_codes
 from sudare.engines.read import EngineName, read
 from sudare.tables.attribute import MAX_LABEL, UNITS, Attribute, Role, attribute_lines
