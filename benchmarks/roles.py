@@ -59,7 +59,7 @@ PARTS = {
     "judged": "tuned with later, that somebody else marked",
 }
 ARGUABLE = "arguable"
-NO_ROLES = ("kind", ARGUABLE)  # what else is said of a table
+ROLES = tuple(role.value for role in Role)  # what else is said of a table is not read
 HEADERS = ["role", "marked", "drafted", "precision", "recall"]
 Marks = dict[str, Role]
 """The role of every column of a table."""
@@ -101,10 +101,7 @@ def marks_of(tables: Said) -> dict[str, Marks]:
     """Read marks: by table and role the columns."""
     return {
         table: {
-            name: Role(role)
-            for role, names in by_role.items()
-            if role not in NO_ROLES
-            for name in _listed(names)
+            name: Role(role) for role, names in by_role.items() if role in ROLES for name in _listed(names)
         }
         for table, by_role in tables.items()
     }

@@ -68,3 +68,9 @@ def test_a_million_values_are_looked_at_in_no_time() -> None:
     start = time.perf_counter()
     assert guess_roles([Dictionary(values, missing=False)], 10**6)["note"].role == "identifier"
     assert time.perf_counter() - start < 2
+
+
+@pytest.mark.parametrize("name", ["concern_flag", "mobile_flag", "high_hours_flag"])
+def test_what_is_flagged_of_somebody_is_not_passed_on(name: str) -> None:
+    frame = pl.DataFrame({"salary": range(300), "city": ["a", "b", "c"] * 100, name: ["Y", "N", "N"] * 100})
+    assert guessed(frame)[name].role in ("quasi", "sensitive")
