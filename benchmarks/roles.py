@@ -14,8 +14,8 @@
 
 The words and patterns of `init` were tuned with these tables, in rounds: tables that were held out, and marked when the words
 were final, were measured once, and then tuned with. Most of those under `judged` were marked by somebody who took no part in the
-tuning. `roles.toml` says what was measured each time. `learn_roles.py` learns from them what each trait of a column weighs, and measures
-that on tables that it leaves out.
+tuning. `roles.toml` says what was measured each time; those under `held_out` were never tuned with. `learn_roles.py` learns from the others what each trait
+of a column weighs, and measures that on tables that it leaves out.
 
 Whoever wants to measure anew marks tables that nobody here has seen: `python -m benchmarks.roles FOLDER` reads `FOLDER/marks.toml`, whose
 tables stand at its top (`[name]`, with the columns of each role, and `arguable` for those that could be marked otherwise) or, as in
@@ -57,6 +57,7 @@ QUICK = ("sudare", "eusilc")  # the tables of the data folder, which need no pac
 PARTS = {
     "tuned": "tuned with",
     "judged": "tuned with later, that somebody else marked",
+    "held_out": "never tuned with",
 }
 ARGUABLE = "arguable"
 ROLES = tuple(role.value for role in Role)  # what else is said of a table is not read
