@@ -209,6 +209,23 @@ def test_found_are_only_households_whose_values_these_are() -> None:
     assert (believed.candidates, believed.alone) == ({1: 1}, 1)
 
 
+def test_who_names_a_group_for_a_household_that_agrees_in_nothing_is_wrong() -> None:
+    """Two of three households have members of one town: by it, one group is left to each, and to the third one, too, which has none."""
+    people = pl.DataFrame(
+        {
+            "hid": [1, 1, 2, 2, 3, 3],
+            "age": [1, 2, 1, 2, 1, 2],
+            "town": ["Ayr", "Ayr", "Bath", "Bath", "Cork", "Deal"],
+            "number": [1, 2, 3, 4, 5, 9],
+        }
+    )
+    schema = sd.Schema.from_roles(household="hid", quasi=["age"], other=["town", "number"])
+    found = attack(people.drop("hid"), schema, kind="households", known=people).by_ties
+    assert found["town"].candidates == {2: 3}  # the towns that have both ages
+    assert found["town"].named == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
+    assert found["the order of number"].named == pytest.approx(3 / 3 / 5)
+
+
 def test_persons_are_looked_up_with_all_their_rows() -> None:
     """Everybody of one age had both illnesses: no row says whose it is, and what they had is certain."""
     visits = [(person, 30, ill) for person in range(4) for ill in ("flu", "HIV")]

@@ -304,6 +304,30 @@ def test_a_row_that_is_nobodys_is_refused() -> None:
         sd.generalize(sd.read(frame, SCHEMA), sd.KAnonymity(3))
 
 
+def test_a_second_release_that_could_be_joined_with_that_of_households_is_refused(tmp_path: Path) -> None:
+    """Whoever joins rows of both by what is passed on knows two blocks of each, and these have fewer households in common."""
+    numbers = np.random.default_rng(4)
+    frame = households(80).select("hid", "age", "sex")
+    frame = frame.with_columns(pay=numbers.random(frame.height), own=numbers.random(frame.height))
+    ledger = sd.Ledger(tmp_path / "ledger.db")
+
+    def publish(name: str, quasi: list[str], passed: str, *, called: str = "") -> None:
+        rows = frame.select("hid", *quasi, pl.col(passed).alias(called or passed))
+        schema = sd.Schema.from_roles(household="hid", quasi=quasi, other=[called or passed], source="homes")
+        sd.generalize(sd.read(rows, schema), sd.KAnonymity(3)).write(tmp_path / name, ledger=ledger)
+
+    publish("first", ["age", "sex"], "pay")
+    with pytest.raises(
+        sd.RequirementError, match=r"Release 1 protects households .* second release of 'pay'"
+    ):
+        publish("second", ["age"], "pay")
+    with pytest.raises(
+        sd.RequirementError, match=r"Release 1 protects households .* second release of 'wage'"
+    ):
+        publish("third", ["age"], "pay", called="wage")
+    publish("other", ["age"], "own")  # by which no row is joined
+
+
 def test_verbs_that_protect_rows_one_by_one_refuse_units() -> None:
     table = sd.read(households(), SCHEMA)
     with pytest.raises(sd.InputError, match="generalize_views protects rows one by one"):

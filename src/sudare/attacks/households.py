@@ -87,8 +87,8 @@ class Households(ShownFigures):
         text = f"Tied by {ties}, {tied.groups:,} groups: {found}."
         if self.linked:
             text += f" {tied.below:,} have fewer than {self.k:,} groups that may be theirs; the fewest are {tied.least:,}."
-        elif tied.learned:
-            text += f" To {tied.learned:,} one group is left."
+        elif single := tied.candidates.get(1):
+            text += f" To {single:,} one group is left, which is that of {tied.learned:,}."
         if nowhere := tied.candidates.get(0):
             text += f" {nowhere:,} are in no group."
         return f"{text} Who names a group for every {self.unit} is right for {tied.named:.2%}."

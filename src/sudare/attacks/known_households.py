@@ -115,7 +115,7 @@ class LookedUp:
             learned=int(learned.sum()),
             alone=int(alone.sum()),
             share=float(alone.mean()),
-            named=float((1 / left[left > 0]).sum() / len(left)),
+            named=float((self._agree(grouped)[left > 0] / left[left > 0]).sum() / len(left)),
         )
 
     def _fits(self, grouped: Grouped) -> Iterator[NDArray[np.uint8]]:
@@ -143,6 +143,17 @@ class LookedUp:
                 if not grouped.in_order:
                     theirs &= np.diff(starts) == 1
         return theirs
+
+    def _agree(self, grouped: Grouped) -> Bools:
+        """Say which households' rows belong together as those of a group do; what is not known is believed."""
+        agree = np.ones(len(self.codes), dtype=bool)
+        for name in grouped.ties:
+            if name in self.people.columns and name != self.unit:
+                pairs = _of_some(self.people.counts([self.unit, name]), self.unit, self.codes)
+                starts, own = _starts(pairs.column(self.unit)), pairs.column(name).astype(np.int64)
+                first, last = (np.minimum.reduceat(own, starts[:-1]), np.maximum.reduceat(own, starts[:-1]))
+                agree &= last - first + 1 == self.sizes if grouped.in_order else first == last
+        return agree
 
     def certain_by_groups(self, grouped: Grouped, sensitive: str) -> int:
         """Count the households of which some value is certain, for every group that may be theirs has it."""

@@ -15,7 +15,13 @@ import numpy as np
 from sudare.errors import RequirementError
 from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.chain import Entry
-from sudare.ledger.conflicts import ShownAttributes, refuse_conflicts, refuse_means, refuse_renamed
+from sudare.ledger.conflicts import (
+    ShownAttributes,
+    refuse_conflicts,
+    refuse_joined_units,
+    refuse_means,
+    refuse_renamed,
+)
 from sudare.ledger.entries import RecordedPromise
 from sudare.ledger.history import History, Recorded, promise
 from sudare.ledger.packed import Ints
@@ -38,6 +44,7 @@ def refuse_broken_promises(history: History, new: Recorded, table: Table) -> Non
     seen_with = _seen_with(history, earlier, new.receiver)
     refuse_renamed(seen_with, shown, table)
     refuse_means(seen_with, new, table)
+    refuse_joined_units(seen_with, shown, table)
     for attribute, releases in _combined(history, earlier, shown, new.receiver):
         refuse_conflicts(releases, shown, attribute, table)
         _refuse_broken([*releases, new], attribute, table)
@@ -67,7 +74,9 @@ def standing(
         (RecordedPromise.model_validate(asked),),
     )
     earlier = [release for release in history.releases if release.has_blocks]
-    refuse_renamed(earlier if everybody else _seen_with(history, earlier, receiver), new, table)
+    seen_with = earlier if everybody else _seen_with(history, earlier, receiver)
+    refuse_renamed(seen_with, new, table)
+    refuse_joined_units(seen_with, new, table)
     together = []
     for attribute, releases in _combined(history, earlier, new, receiver, everybody=everybody):
         refuse_conflicts(releases, new, attribute, table)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 from sudare.errors import RequirementError
 from sudare.ledger.entries import RecordedPromise
@@ -113,15 +113,32 @@ def refuse_conflicts(
                 )
 
 
+def refuse_joined_units(earlier: Sequence[Recorded], new: ShownAttributes, table: Table) -> None:
+    """Refuse columns by which rows of persons or households could be joined: somebody's are in several blocks, and in others each time."""
+    for release in earlier:
+        then = ShownAttributes.by(release)
+        if then.unit is None and new.unit is None:
+            continue
+        for one in sorted(then.attributes):
+            for other in sorted(new.attributes):
+                as_it_is = one in then.others or other in new.others
+                if as_it_is and _is_like(release, one, table, other):
+                    raise _unit_twice(then, new, other)
+
+
 def _refuse_units(every: Sequence[ShownAttributes], attribute: str) -> None:
     """Refuse promises to persons or households: somebody's rows are in several blocks, and their values may be certain by counting."""
-    for one in every:
+    for one, other in permutations(every, 2):
         if one.unit is not None:
-            numbers = [str(other.seq) for other in every if other.seq != one.seq]
-            raise RequirementError(
-                f"Release {one.seq} protects {one.unit}s with all their rows, and no rule is known by which that survives a second release "
-                f"of '{attribute}', here with release {', '.join(numbers)}. Give it to receivers who were declared apart."
-            )
+            raise _unit_twice(one, other, attribute)
+
+
+def _unit_twice(one: ShownAttributes, other: ShownAttributes, attribute: str) -> RequirementError:
+    one, other = (one, other) if one.unit is not None else (other, one)
+    return RequirementError(
+        f"Release {one.seq} protects {one.unit}s with all their rows, and no rule is known by which that survives a second release "
+        f"of '{attribute}', here with release {other.seq}. Give it to receivers who were declared apart."
+    )
 
 
 def _refuse_roles(every: Sequence[ShownAttributes], attribute: str) -> None:

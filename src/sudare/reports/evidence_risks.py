@@ -91,8 +91,8 @@ def _risks_of_ties(role: str, looked_up: Mapping[str, Any]) -> Iterator[Risk]:
             f"{TIES} of a {role} looked up together",
             f"the quasi values of all of them, and that published rows agree in {ties}",
             "not tried",
-            f"all rows of {worst['alone']:,} of {looked_up['known']:,} are found; who names a group of rows for every {role} is right for "
-            f"{worst['named']:.1%}",
+            f"one group of rows is left to {worst['candidates'].get('1', 0):,} of {looked_up['known']:,}: it is that of {worst['learned']:,}, and has "
+            f"just the rows of {worst['alone']:,}; who names a group of rows for every {role} is right for {worst['named']:.1%}",
         )
     for name, certain in looked_up["certain"].items():
         yield Risk(

@@ -222,7 +222,8 @@ def released(
     units = None
     if table.schema.unit:
         rows = rows_with_unit(placed.rest, rewriting)
-        refuse_ties(rows, table.schema, plan.requirements)
+        known = placed.rest.frame().select(table.schema.unit, *table.schema.names(Role.quasi))
+        refuse_ties(rows, table.schema, plan.requirements, known)
         findings = refuse_few_units(rows, handed_over.frames["data"], plan.requirements, table.schema)
         fewest = partial(fewest_units, schema=table.schema)
         data = handed_over.frames["data"]

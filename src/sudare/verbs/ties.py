@@ -7,13 +7,12 @@ Four things are looked for, on what is to be published, with whose each row is:
   whoever sees them sees what belongs together;
 - columns in which the rows of nearly all units agree, such as a household's region: k units must have each such value in every block;
 - columns in whose order the rows of a unit stand side by side;
-- and all columns together, as record linkage weighs them (Fellegi and Sunter 1969): how likely two rows agree by chance, and how likely
-  if they are of one unit. Whoever takes the likeliest row for a member's must not be right more often than among k units.
+- and all columns together, as record linkage weighs them (`linkage.py`): how likely two rows agree by chance, and how likely if they are
+  of one unit. Whoever takes the likeliest row for a member's must not be right more often than among k units.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,9 +27,8 @@ from sudare.tables.attribute import Role
 from sudare.tables.exact import exact
 from sudare.tables.schema import Schema
 from sudare.tables.text import listed
+from sudare.verbs.linkage import Linkage, codes_of
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 AGREEING = 0.8
 """The share of units whose rows agree in a column, from which on it is taken to speak of units and not of rows."""
 MOSTLY = 0.5
@@ -43,10 +41,6 @@ BY_CHANCE = 8
 """Units whose rows are neighbours by chance in some order: with one expected, so many come once in a million."""
 FAR = 4.0
 """Standard deviations that guesses are right more often than they may be: by chance, they are once in tens of thousands of releases."""
-COMPARED = 20_000_000
-"""Pairs of rows that are compared. Of large tables, units are drawn."""
-MANY_ROWS = 20
-"""Rows of a unit: of more, so many are compared."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +84,8 @@ class Ties:
         together = len(mostly) > max(1, len(agreeing))
         return self._by_rare_values(mostly, self._shared(mostly)) if together else None
 
-    def refuse(self) -> None:
-        """Raise a RequirementError if rows of units are seen to belong together."""
+    def refuse(self, known: pl.DataFrame | None = None) -> None:
+        """Raise a RequirementError if rows of units are seen to belong together; `known` is what outsiders know of the units' members."""
         if not self._several.height:
             return
         for name in self._passed:
@@ -100,7 +94,7 @@ class Ties:
                 raise self._in_order(name, near)
         if tied := self.tied():
             raise self.refused(tied)
-        self._refuse_guesses()
+        self._refuse_guesses(known)
 
     def refused(self, tied: Tied, left_out: str = "") -> RequirementError:
         """Say which rows are seen to belong together, and what to do."""
@@ -148,16 +142,24 @@ class Ties:
             f"output sees which rows belong together. Leave '{name}' out, as an identifier; or publish the {role}s as such: linked = true."
         )
 
+    def _numbered(self, known: pl.DataFrame | None, unit: NDArray[np.int64]) -> pl.DataFrame | None:
+        """Return what is known with the numbers of the units that have published rows."""
+        if known is None:
+            return None
+        numbers = pl.DataFrame({"unit": self._rows[self._unit], "number": unit}).unique()
+        about = [own.alias(str(at)) for at, own in enumerate(known.drop(self._unit).iter_columns())]
+        found = known.select(unit=self._unit).with_columns(about).join(numbers, on="unit", nulls_equal=True)
+        return found.select("number", pl.exclude("number", "unit"))
+
     # -- All columns together -----------------------------------------------------------------------------
 
-    def _refuse_guesses(self) -> None:
+    def _refuse_guesses(self, known: pl.DataFrame | None) -> None:
         """Raise a RequirementError if the likeliest rows are a unit's own more often than one among k is."""
         if not self._passed:
             return
-        unit = _codes(self._keys, [self._key[self._unit]])
-        block = _codes(self._keys, [self._key[name] for name in self._quasi])
-        columns = {name: _codes(self._keys, [self._key[name]]) for name in self._passed}
-        linkage = _Linkage(unit, block, columns)
+        unit = codes_of(self._keys, [self._key[self._unit]])
+        block = codes_of(self._keys, [self._key[name] for name in self._quasi])
+        linkage = Linkage(unit, block, self._rows.select(self._passed), self._numbered(known, unit))
         guesses = linkage.guesses()
         allowed = np.maximum(guesses.alone, 1 / (self._k - 0.5))  # as many as k is rounded to
         order = np.argsort(-guesses.confidence, kind="stable")
@@ -173,16 +175,17 @@ class Ties:
             )
 
 
-def refuse_ties(rows: pl.DataFrame, schema: Schema, asked: Sequence[BlockRequirement]) -> None:
-    """Refuse values that are passed on as they are and tell which rows are of one unit; `rows` are published ones with their unit."""
-    Ties(rows, schema, asked).refuse()
+def refuse_ties(
+    rows: pl.DataFrame,
+    schema: Schema,
+    asked: Sequence[BlockRequirement],
+    known: pl.DataFrame | None = None,
+) -> None:
+    """Refuse values that are passed on as they are and tell which rows are of one unit.
 
-
-def _codes(keys: pl.DataFrame, names: Sequence[str]) -> Ints:
-    if not names:
-        return np.zeros(keys.height, dtype=np.int64)
-    codes = keys.select(pl.struct(names).rank("dense")).to_series()
-    return codes.to_numpy().astype(np.int64) - 1
+    `rows` are published ones with their unit; `known` is what outsiders know of their members, with the unit, too.
+    """
+    Ties(rows, schema, asked).refuse(known)
 
 
 def _neighbours(units: pl.Series, values: pl.Series) -> int:
@@ -195,103 +198,3 @@ def _neighbours(units: pl.Series, values: pl.Series) -> int:
     places = pl.DataFrame({"unit": units.gather(values.arg_sort())}).with_row_index("place")
     spans = places.group_by("unit").agg(pl.len().alias("rows"), span=pl.max("place") - pl.min("place") + 1)
     return spans.filter((pl.col("rows") > 1) & (pl.col("rows") == pl.col("span"))).height
-
-
-@dataclass(frozen=True)
-class Guesses:
-    """The surest guess for each unit: a row of one of its blocks."""
-
-    confidence: Floats
-    right: NDArray[np.bool_]
-    alone: Floats
-    """How often a row of that block, taken at random, is right."""
-
-
-class _Linkage:
-    """Rows by block and unit, and what agreeing in each column says."""
-
-    def __init__(self, unit: Ints, block: Ints, columns: dict[str, Ints]) -> None:
-        self._unit, self._block, self._columns = unit, block, columns
-        self._rows_of = _grouped(unit)
-        self._rows_in = _grouped(block)
-        self._units = self._drawn()
-        self._compared: dict[tuple[int, int], Floats] = {}
-        self._chance = {name: np.bincount(codes)[codes] / len(codes) for name, codes in columns.items()}
-        self._shared = {name: self._share(name) for name in columns}
-
-    def _drawn(self) -> list[Ints]:
-        """Return the rows of units that have several, as many as can be compared; which, a fixed seed says."""
-        several = [rows[:MANY_ROWS] for rows in self._rows_of if len(rows) > 1]
-        sizes = [len(rows) for rows in self._rows_in]
-        drawn: list[Ints] = []
-        pairs: set[tuple[int, int]] = set()
-        compared = 0
-        for at in np.random.default_rng(0).permutation(len(several)).tolist():
-            new = set(itertools.permutations(self._block[several[at]].tolist(), 2)) - pairs
-            compared += sum(sizes[one] * sizes[other] for one, other in new)
-            if compared > COMPARED and drawn:
-                break
-            pairs |= new
-            drawn.append(several[at])
-        return drawn
-
-    def _share(self, name: str) -> float:
-        """Return how often two rows of a unit have one value that is the unit's: beyond what they have by chance."""
-        pairs = [np.stack(np.triu_indices(len(rows), 1)) for rows in self._units]
-        if not pairs:
-            return 0.0
-        one, other = np.concatenate([rows[at] for rows, at in zip(self._units, pairs, strict=True)], axis=1)
-        codes, chance = self._columns[name], float(self._chance[name].mean())
-        agree = float((codes[one] == codes[other]).mean())
-        return min(max((agree - chance) / max(1 - chance, 1e-12), 0.0), 0.999)
-
-    def telling(self) -> list[str]:
-        """Return the columns by which rows are linked: in which they share a value most often, and not much less."""
-        most = max(self._shared.values())
-        return [name for name, own in self._shared.items() if own >= most / 2]
-
-    def guesses(self) -> Guesses:
-        """Guess for every unit which row is one of its own, where that is surest."""
-        told = [self._surest(rows) for rows in self._units]
-        confidence, right, alone = (
-            (np.array(own) for own in zip(*told, strict=True)) if told else ([], [], [])
-        )
-        return Guesses(
-            np.asarray(confidence, dtype=float), np.asarray(right, dtype=bool), np.asarray(alone, dtype=float)
-        )
-
-    def _surest(self, rows: Ints) -> tuple[float, bool, float]:
-        best, unit = (-1.0, False, 1.0), self._unit[rows[0]]
-        blocks = self._block[rows]
-        for at, block in enumerate(blocks.tolist()):
-            candidates = self._rows_in[block]
-            scores = np.zeros(len(candidates))
-            for other in np.delete(blocks, at).tolist():
-                scores += self._likelier(block, other)
-            chances = np.exp(scores - scores.max())
-            # Rows that are alike in all columns are one guess: which of them it is, nobody can tell.
-            surest = chances / chances.sum()
-            top = np.flatnonzero(chances >= chances.max() * (1 - 1e-9))
-            mine = self._unit[candidates] == unit
-            if surest[top[0]] > best[0]:
-                picked = top[int(np.random.default_rng(len(best) + int(rows[0])).integers(len(top)))]
-                best = float(surest[top[0]]), bool(mine[picked]), float(mine.mean())
-        return best
-
-    def _likelier(self, block: int, other: int) -> Floats:
-        """Return how much likelier each row of a block is with any of another block, in logarithms, if both are of one unit."""
-        if (block, other) not in self._compared:
-            rows, others = self._rows_in[block], self._rows_in[other]
-            ratio = np.ones((len(rows), len(others)))
-            for name, codes in self._columns.items():
-                shared, chance = self._shared[name], self._chance[name][rows][:, np.newaxis]
-                same = codes[rows][:, np.newaxis] == codes[others]
-                ratio *= np.where(same, 1 - shared + shared / chance, 1 - shared)
-            ratio[rows[:, np.newaxis] == others] = 0
-            self._compared[block, other] = np.log(ratio.sum(axis=1) + 1e-300)
-        return self._compared[block, other]
-
-
-def _grouped(codes: Ints) -> list[Ints]:
-    order = np.argsort(codes, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
