@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -240,3 +241,34 @@ def test_a_file_that_is_cut_off(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:600])
     with pytest.raises(sd.InputError, match=r"the file cannot be read: .*Ask for it again"):
         sd.read(tmp_path / name)
+
+
+def _from_sas() -> list[Path]:
+    """Return the files that SAS itself wrote, such as those in the tests of pyreadstat and haven, for runs by hand: SUDARE_SAS names their folder."""
+    folder = os.environ.get("SUDARE_SAS")
+    return sorted(Path(folder).rglob("*.sas7bdat")) if folder else []
+
+
+@pytest.mark.skipif(not _from_sas(), reason="SUDARE_SAS names no folder with files that SAS wrote")
+def test_files_that_sas_wrote_have_the_values_that_their_writer_meant() -> None:
+    for path in _from_sas():
+        expected, _ = pyreadstat.read_sas7bdat(str(path))
+        frame = sd.read(path).frame()
+        assert frame.columns == list(expected.columns), path
+        for name in frame.columns:
+            own, theirs = (
+                frame[name].to_list(),
+                [
+                    None
+                    if pd.isna(one) or one == ""
+                    else getattr(one, "to_pydatetime", lambda own=one: own)()
+                    for one in expected[name]
+                ],
+            )
+            if all(isinstance(one, int | float | None) for one in own):
+                assert [one is None for one in own] == [one is None for one in theirs], (path, name)
+                assert own == pytest.approx(theirs), (path, name)
+            elif not any(
+                isinstance(one, float) for one in theirs
+            ):  # which leaves dates of some formats as numbers
+                assert own == theirs, (path, name)

@@ -138,6 +138,18 @@ def test_engines_and_orders_of_rows_give_the_same_means() -> None:
     assert releases[0].equals(releases[2])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("numbers", [ENDS, MEANS], ids=["ends", "means"])
+@pytest.mark.parametrize("method", ["minimal", "mondrian", "full-domain"])
+def test_spark_publishes_the_same_numbers(method: str, numbers: Any, spark: Any) -> None:
+    memory, own = (
+        sd.generalize(sd.read(people(120), schema(numbers), engine=engine), sd.KAnonymity(4), method).frame()
+        for engine in ("memory", spark)
+    )
+    assert own.schema == memory.schema
+    assert own.equals(memory)
+
+
 @pytest.mark.parametrize("numbers", [ENDS, MEANS])
 def test_ranges_of_the_data_have_numbers_too(numbers: Any) -> None:
     """Without a hierarchy numbers are halved again and again, and the ends of a range are both in it."""
