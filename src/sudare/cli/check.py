@@ -12,6 +12,7 @@ from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SamplingFraction, 
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.engines.relational import Relational
+from sudare.privacy.telling import telling_columns
 from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.tables.attribute import Role
 from sudare.tables.databases import safe_name
@@ -41,7 +42,11 @@ def check(
     columns = [_described(table, name) for name in table.columns]
     alike = lookalike_values(table)
     looked_at = [column["column"] for column in columns if column["missing"] is not None]
-    warnings = [*warnings_about(table, table.names(Role.sensitive)), *joining_columns(table, looked_at)]
+    warnings = [
+        *warnings_about(table, table.names(Role.sensitive)),
+        *joining_columns(table, looked_at),
+        *telling_columns(table, looked_at),
+    ]
     if json:
         print_json(
             {

@@ -13,6 +13,7 @@ import polars as pl
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.plan import Plan
 from sudare.privacy.k_map import of_blocks
+from sudare.privacy.telling import telling_columns
 from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.pview.pview import PView
 from sudare.randomization.plan import RandomizationPlan
@@ -71,6 +72,7 @@ def read(names: Names, folder: str) -> dict[str, Any]:
         "warnings": [
             *warnings_about(table, table.names(Role.sensitive)),
             *joining_columns(table, list(table.columns)),
+            *telling_columns(table, list(table.columns)),
         ],
         "columns": {name: described(table, name) for name in table.columns},
         "risk": None,

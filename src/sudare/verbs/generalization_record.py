@@ -19,6 +19,7 @@ from sudare.privacy.blocks import Blocks
 from sudare.privacy.certificate import Certificate
 from sudare.privacy.k_map import of_blocks
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
+from sudare.privacy.telling import telling_columns
 from sudare.privacy.uniqueness import joining_columns, nearly_unique_values
 from sudare.release.release import Release
 from sudare.reports.generalization import write_generalization_report
@@ -94,9 +95,8 @@ def _warnings(table: Table, requirements: Sequence[BlockRequirement]) -> list[st
     """Say where what was asked for says little, and by what records can be found in other tables."""
     attribute = sensitive_attribute(requirements, table)
     moved = shifted(table.schema)
-    joining = joining_columns(
-        table, [name for name in table.columns if name not in moved and _is_looked_at(table, name)]
-    )
+    names = [name for name in table.columns if name not in moved and _is_looked_at(table, name)]
+    joining = [*joining_columns(table, names), *telling_columns(table, names)]
     if attribute is None:
         return joining
     unique = nearly_unique_values(Blocks.of_table(table, [], attribute), requirements)
