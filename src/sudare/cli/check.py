@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
+import typer
 
 from sudare.attacks.population import is_weighted, population
 from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SamplingFraction, SchemaPath, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.engines.relational import Relational
+from sudare.privacy.column_sets import ColumnSet, column_sets
 from sudare.privacy.telling import telling_columns
 from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.tables.attribute import Role
@@ -21,6 +24,7 @@ from sudare.tables.recipes import DigitsRecipe
 from sudare.tables.table import Table
 
 MAX_GROUPS_SHOWN = 12  # groups of lookalike values that are named
+MAX_SETS_SHOWN = 20
 MAX_LOOKED_AT = 10**6  # different values of a column of which nothing is asked but how many they are
 
 
@@ -30,6 +34,15 @@ def check(
     engine: Engine = None,
     memory: Memory = None,
     sampling_fraction: SamplingFraction = None,
+    sets: Annotated[
+        int | None,
+        typer.Option(
+            help="Also count who is alone by every set of up to so many quasi columns.",
+            show_default="not counted",
+            min=1,
+            metavar="COLUMNS",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check a table against its schema, and show what would be protected."""
@@ -39,6 +52,7 @@ def check(
         risk = None
         if unique is not None and (is_weighted(table.schema) or sampling_fraction is not None):
             risk = population(table, table.schema, sampling_fraction=sampling_fraction)
+        together = [] if sets is None else column_sets(table, sets)
     columns = [_described(table, name) for name in table.columns]
     alike = lookalike_values(table)
     looked_at = [column["column"] for column in columns if column["missing"] is not None]
@@ -54,6 +68,7 @@ def check(
                 "rows": len(table),
                 "unique": unique,
                 "population": None if risk is None else risk.summary(),
+                "sets": None if sets is None else [asdict(one) for one in together],
                 "columns": columns,
                 "lookalikes": [{"column": name, "values": list(values)} for name, values in alike],
                 "warnings": warnings,
@@ -75,6 +90,8 @@ def check(
         say("[b]{}[/] of {} {} with their quasi values.", f"{unique:,}", f"{len(table):,}", ones)
     if risk is not None:
         say("{}", risk)
+    if together:
+        _show_sets(together)
     for name in table.names(Role.weight):
         if risk is not None and table.schema[name].hierarchy == DigitsRecipe(kind="digits"):
             root = f'hierarchy = {{ kind = "digits", root = {risk.people / risk.records:.3g} }}'
@@ -93,6 +110,15 @@ def check(
     for text in warnings:
         say("[yellow]Warning:[/] {}", text)
     say("[green]The table agrees with its schema.[/]")
+
+
+def _show_sets(found: list[ColumnSet]) -> None:
+    """Show the sets of columns that tell most people apart."""
+    print_table(
+        f"Who is alone by which columns: {min(len(found), MAX_SETS_SHOWN):,} of {len(found):,} sets",
+        ["columns", "alone", "pairs told apart"],
+        [[", ".join(one.names), f"{one.alone:,}", f"{one.separated:.2%}"] for one in found[:MAX_SETS_SHOWN]],
+    )
 
 
 def _described(table: Table, name: str) -> dict[str, Any]:
