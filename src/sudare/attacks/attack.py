@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from sudare.attacks.population import population
 from sudare.attacks.published import Output, Published, rows_of
 from sudare.attacks.randomized import by_law, law_of, refuse_noise_as_truth
 from sudare.errors import InputError, ParameterError
+from sudare.privacy.requirement import one_of
 from sudare.tables.attribute import Role
 from sudare.tables.given import published_given
 from sudare.tables.schema import Schema, schema_given
@@ -130,6 +131,25 @@ def attack(
     if options.get("population") is not None:  # which is looked up in at once
         return KINDS[kind].attack(Published.open(output, _needed(schema, kind)), **options)
     return _by_pieces(output, _needed(schema, kind), {kind: options})[kind]
+
+
+def attack_each(output: Output, schema: Schema, kinds: Sequence[str]) -> dict[str, Any]:
+    """Try several kinds of attacks on one output, each with its defaults; rows are counted once for all of them.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"zip": ["130**"] * 2 + ["148**"] * 2, "illness": ["flu", "HIV", "flu", "flu"]})
+    >>> schema = Schema.from_roles(quasi=["zip"], sensitive=["illness"])
+    >>> found = attack_each(frame, schema, ["reidentification", "homogeneity"])
+    >>> found["reidentification"].marketer, found["homogeneity"].by_attribute["illness"].records
+    (0.5, 2)
+    """
+    for kind in kinds:
+        one_of(kind, "kind", "attack_each", tuple(KINDS))
+        refuse_noise_as_truth(output, kind)
+    units = ["reidentification"] if schema.unit is not None and "reidentification" in kinds else []
+    together: dict[str, dict[str, Any]] = {kind: {} for kind in kinds if kind not in units}
+    found = {kind: attack(output, schema, kind=kind) for kind in units}
+    return found | (_by_pieces(output, schema, together) if together else {})
 
 
 def _of_units(
