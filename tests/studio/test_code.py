@@ -31,6 +31,12 @@ CHOICES = [
     Choice(generalize=Generalizing(l=3, diversity="recursive", c=2.0, harmless=HOSTILE[1:3], t=0.3)),
     Choice(generalize=Generalizing(l=3, diversity="proximity", within=10, relative=True)),
     Choice(
+        generalize=Generalizing(
+            k=3, t=0.2, distance="ordered", method="mdav", suppress=0.1, predict=HOSTILE[2]
+        )
+    ),
+    Choice(generalize=Generalizing(k=None, k_map=5, population=f"/home/you/{HOSTILE[0]}.csv")),
+    Choice(
         way="views",
         views=Viewing(views={"first": HOSTILE[:2], "second": ["b"]}, kind="entropy", attribute=HOSTILE[2]),
     ),
@@ -56,7 +62,12 @@ def test_requirements_are_what_was_chosen(choice: Choice) -> None:
         one = choice.generalize
         assert [type(requirement).__name__ for requirement in made] == [
             name
-            for name, value in (("KAnonymity", one.k), ("LDiversity", one.l), ("TCloseness", one.t))
+            for name, value in (
+                ("KAnonymity", one.k),
+                ("LDiversity", one.l),
+                ("TCloseness", one.t),
+                ("KMap", one.k_map),
+            )
             if value is not None
         ]
 
@@ -67,6 +78,7 @@ def test_commands_have_options_that_there_are(tmp_path: Path, choice: Choice) ->
     project.set_schema(sd.Schema.from_roles(quasi=["age"], sensitive=["ill"]))
     with project.changing() as facts:
         facts.choice = choice
+        facts.sampling_fraction, facts.population = 0.1, HOSTILE[1]
     for line in code.commands(project, ledger=Path("a ledger.db")).values():
         program, name, *rest = shlex.split(line)
         assert program == "sudare"

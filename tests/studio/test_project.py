@@ -9,7 +9,7 @@ import pytest
 
 import sudare as sd
 from sudare.errors import InputError
-from sudare.studio.project import FILE, MAX_TRIED, Project, Tried, projects
+from sudare.studio.project import FILE, MAX_TRIED, Project, Tried, projects, written_whole
 from sudare.studio.walk import standing
 
 
@@ -83,3 +83,14 @@ def test_a_choice_of_another_way_does_not_age_a_run(tmp_path: Path) -> None:
     with made.changing() as facts:
         facts.choice.pview.epsilon = 9.0
     assert made.is_current("run")
+
+
+def test_a_file_that_is_written_anew_is_whole_for_who_reads_it_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "values.parquet"
+    for content in ("before", "after"):
+        with written_whole(path) as new:
+            new.write_text(content)
+            assert not path.exists() or path.read_text() == "before"
+        assert path.read_text() == content
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]

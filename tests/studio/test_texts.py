@@ -10,6 +10,7 @@ from typing import get_args
 from sudare.studio import choices, choose, column, roles, run
 from sudare.studio.texts import LANGUAGES, catalogue
 from sudare.studio.walk import STEPS
+from sudare.tables.numbers_beside import Numbers
 
 SOURCES = "".join(
     file.read_text("utf-8")
@@ -28,7 +29,10 @@ FAMILIES = {
     "method": get_args(choices.GeneralizationMethod),
     "effort": get_args(choices.Effort),
     "kind": ["none", *(kind for kinds in column.KINDS.values() for kind in kinds)],
-    "job": ["draft", "read", "assess", "run", "write"],
+    "distance": get_args(choices.Closeness),
+    "numbers": ["none", *get_args(Numbers)],
+    "period": column.PERIODS,
+    "job": ["draft", "read", "sets", "population", "assess", "run", "write"],
     "tried": choose.LADDERS,
     "curve.risk": choose.LADDERS,
     "curve.loss": choose.LADDERS,

@@ -18,7 +18,12 @@ from sudare.studio.translated import MAX_LENGTH, Message, messages, translated
 
 SOURCE = Path(sudare.__file__).parent
 REFUSING = [
+    "attacks/k_map.py",
+    "attacks/population.py",
+    "generalization/mapped.py",
+    "privacy/column_sets.py",
     "privacy/k_anonymity.py",
+    "privacy/k_map.py",
     "privacy/l_diversity.py",
     "privacy/limits.py",
     "privacy/multi_view.py",
@@ -28,6 +33,7 @@ REFUSING = [
     "verbs/arguments.py",
     "verbs/generalize.py",
     "verbs/views_checks.py",
+    "plans/numbers_beside.py",
     "ledger/budgets.py",
     "ledger/combination.py",
     "ledger/conflicts.py",
@@ -37,6 +43,8 @@ REFUSING = [
     "tables/csv_files.py",
     "tables/file_kinds.py",
     "tables/hierarchy.py",
+    "tables/number_builders.py",
+    "utility/classifier.py",
     "engines/coding.py",
     "engines/sources.py",
     "engines/sizes.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import subprocess
 import sys
@@ -155,6 +156,67 @@ def test_levels_are_shown_before_the_column_is_saved(walked: Visitor) -> None:
     assert "must be from 2" in wrong
     assert 'role="alert"' in wrong
     assert walked.project.schema_stamp() == before
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"kind": "quantiles", "quantiles": "4"}, "level 3"),
+        ({"kind": "digits", "digits": "1"}, "level 1"),
+        ({"kind": "top_bottom", "low-end": "30", "high-end": "60", "width": "10"}, "&gt;= 60"),
+    ],
+)
+def test_numbers_become_coarser_in_every_way_that_is_offered(
+    walked: Visitor, fields: dict[str, object], words: str
+) -> None:
+    page = walked.post("column/1/levels", fields).text
+    assert words in page
+    assert 'role="alert"' not in page
+
+
+def test_dates_become_parts_of_the_calendar_or_ages(tmp_path: Path) -> None:
+    one = Visitor(tmp_path / "home")
+    path = tmp_path / "born.csv"
+    sd.datasets.health_survey(100).select("birth_date", "sex").write_csv(path)
+    try:
+        one.open(path)
+        years = one.post("column/0/levels", {"kind": "dates", "period": ["year", "month"]}).text
+        assert "level 3" in years
+        assert "level 4" not in years
+        assert "must be" in one.post("column/0/levels", {"kind": "ages", "on": ""}).text.lower()
+        asked = {"kind": "ages", "on": "2026-01-01", "width": "10", "fanout": "2"}
+        assert one.post("column/0", asked).status_code == 200
+        page = one.get("column/0").text
+        assert 'value="ages" checked' in page
+        assert 'value="2026-01-01"' in page
+        assert "[50, 60)" in page
+    finally:
+        one.end()
+
+
+def test_quantiles_are_remembered_as_such(walked: Visitor) -> None:
+    before = walked.project.schema_path.read_text("utf-8")
+    try:
+        walked.post("column/1", {"kind": "quantiles", "quantiles": "5", "fanout": "3"})
+        walked.wait()
+        page = walked.get("column/1").text
+        assert 'value="quantiles" checked' in page
+        assert 'name="quantiles" min="2" value="5"' in page
+    finally:
+        walked.project.schema_path.write_text(before, encoding="utf-8")
+        walked.roles()
+
+
+def test_a_notebook_has_the_steps_of_the_script(walked: Visitor) -> None:
+    made = json.loads(walked.get("notebook").text)
+    assert (made["nbformat"], made["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in made["cells"]}) == len(made["cells"])
+    script = walked.get("script").text
+    cells = [cell for cell in made["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) >= 4
+    for cell in cells:
+        assert (cell["outputs"], cell["execution_count"]) == ([], None)
+        assert all(line in script for line in cell["source"].splitlines())
 
 
 def test_a_hierarchy_that_does_not_know_a_value_is_refused(walked: Visitor) -> None:

@@ -46,6 +46,7 @@ PAGES: dict[str, tuple[Page, Page | None]] = {
     "/p/{id}/ask": (ask.show, ask.show),
     "/p/{id}/code": (code_page.show, None),
     "/p/{id}/script": (code_page.script, None),
+    "/p/{id}/notebook": (code_page.notebook, None),
     "/p/{id}/project": (code_page.project_file, None),
     "/p/{id}/schema": (code_page.schema_file, None),
     "/p/{id}/job": (run.job, None),
@@ -61,6 +62,9 @@ ACTIONS: dict[str, Page] = {
     "/p/{id}/preview": choose.preview,
     "/p/{id}/stop": run.stop,
     "/p/{id}/again": roles.again,
+    "/p/{id}/sets": risk.sets,
+    "/p/{id}/population": risk.population,
+    "/p/{id}/undo": roles.undo,
     "/p/{id}/sample": ask.sample,
 }
 STATIC = {"studio.css": "text/css", "studio.js": "text/javascript", "tree.js": "text/javascript"}

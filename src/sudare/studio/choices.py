@@ -10,7 +10,9 @@ from sudare.tables.policy import Diversity
 
 Way = Literal["generalize", "views", "randomize", "pview"]
 WAYS: tuple[Way, ...] = get_args(Way)
-GeneralizationMethod = Literal["minimal", "mondrian", "blind", "full-domain"]
+GeneralizationMethod = Literal["minimal", "mondrian", "blind", "full-domain", "mdav"]
+SUPPRESSING: tuple[GeneralizationMethod, ...] = ("minimal", "blind", "full-domain")
+"""Methods that can leave records out."""
 Effort = Literal["quick", "normal", "thorough"]
 Closeness = Literal["equal", "ordered", "hierarchical"]
 MultiViewKind = Literal["distinct", "entropy", "posterior"]
@@ -27,6 +29,9 @@ class Generalizing(Chosen):
     """Coarser values: which requirements, and by which method."""
 
     k: int | None = Field(default=5, ge=1, le=MOST)
+    k_map: int | None = Field(default=None, ge=1, le=MOST)
+    population: str | None = None
+    """A file of the people among whom k-map is counted."""
     l: float | None = Field(default=None, ge=1, le=MOST)
     diversity: Diversity = "distinct"
     c: float | None = Field(default=None, gt=0, le=MOST)
@@ -39,6 +44,13 @@ class Generalizing(Chosen):
     suppress: float = Field(default=0.0, ge=0, le=1)
     method: GeneralizationMethod = "minimal"
     effort: Effort = "quick"
+    predict: str | None = None
+    """A column of which it is measured how well models still predict it."""
+
+    @property
+    def may_suppress(self) -> float:
+        """Which share may be left out, by methods that can."""
+        return self.suppress if self.method in SUPPRESSING else 0.0
 
 
 class Viewing(Chosen):

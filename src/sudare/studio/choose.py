@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import threading
 from datetime import date, datetime
-from typing import Any
+from typing import Any, get_args
 
 from starlette.responses import Response
 
 from sudare.errors import InputError
 from sudare.studio import jobs
-from sudare.studio.choices import WAYS, Choice, Generalizing, Materializing, Randomizing, Viewing, Way
+from sudare.studio.choices import (
+    WAYS,
+    Choice,
+    Closeness,
+    GeneralizationMethod,
+    Generalizing,
+    Materializing,
+    Randomizing,
+    Viewing,
+    Way,
+)
 from sudare.studio.curve import curve
 from sudare.studio.project import Project, Tried
+from sudare.studio.risk import file_of
 from sudare.studio.roles import changed_schema
 from sudare.studio.visit import MissingPageError, Visit, in_words, job_in_words, number, refused_at
 from sudare.tables.attribute import UNITS, Role
+from sudare.utility.classifier import MAX_VALUES
 
 KINDS = ("distinct", "entropy", "recursive", "proximity")
 LADDERS: dict[str, tuple[str, tuple[float, ...]]] = {
@@ -51,6 +63,9 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         quasi=quasi,
         sensitive=sensitive,
         kinds=KINDS,
+        methods=get_args(GeneralizationMethod),
+        distances=get_args(Closeness),
+        predictable=_predictable(project),
         found=project.found("read"),
         views=_views_shown(project, quasi),
         undeclared=undeclared(project, way),
@@ -60,6 +75,16 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         ladder=_ladder(way),
         ready=project.is_current("read"),
     )
+
+
+def _predictable(project: Project) -> list[str]:
+    """Name the columns that models can be asked to predict: sensitive and other ones, of not too many values."""
+    columns, schema = (project.found("read") or {}).get("columns", {}), project.schema()
+    return [
+        name
+        for name in (*schema.names("sensitive"), *schema.names("other"))
+        if name in columns and 1 < columns[name]["distinct"] <= MAX_VALUES
+    ]
 
 
 def _ladder(way: Way) -> list[dict[str, str]]:
@@ -113,11 +138,12 @@ def act(visit: Visit) -> Response:
     """Take the choice over, and begin the run."""
     project = visit.project
     way = visit.text("way")
-    if way in ("randomize", "pview"):
-        _declare(visit, undeclared(project, way))  # type: ignore[arg-type]
-    choice = chosen(visit)
-    with project.changing() as facts:
-        facts.choice = choice
+    with project.undoable("choose"):
+        if way in ("randomize", "pview"):
+            _declare(visit, undeclared(project, way))  # type: ignore[arg-type]
+        choice = chosen(visit)
+        with project.changing() as facts:
+            facts.choice = choice
     jobs.run(project, visit.worker, visit.text("receiver").strip() or None)
     return visit.go(visit.at("run"))
 
@@ -155,16 +181,23 @@ def _given(visit: Visit, fields: dict[str, str]) -> dict[str, Any]:
 
 def generalizing(visit: Visit) -> Generalizing:
     """Read what was asked of blocks."""
-    asked = {name for name in ("k", "l", "t") if visit.text(f"with-{name}")}
+    asked = {name for name in ("k", "l", "t", "k-map") if visit.text(f"with-{name}")}
     if not asked:
         raise InputError(visit.said("choose.nothing"))
-    values = {name: number(visit.text(name), name) for name in ("k", "l", "t", "c", "within")}
+    values = {name: number(visit.text(name), name) for name in ("k", "l", "t", "c", "within", "k-map")}
+    people = file_of(visit.text("population")) if "k-map" in asked else None
+    if "k-map" in asked and people is None:
+        raise InputError(visit.said("choose.no_population"))
     suppress = number(visit.text("suppress", "0"), "suppress") or 0.0
     return Generalizing.model_validate(
         {
             "k": values["k"] if "k" in asked else None,
             "l": values["l"] if "l" in asked else None,
             "t": values["t"] if "t" in asked else None,
+            "k_map": values["k-map"] if "k-map" in asked else None,
+            "population": people,
+            "distance": visit.text("distance", "equal"),
+            "predict": visit.text("predict") or None,
             "c": values["c"] if visit.text("diversity") == "recursive" else None,
             "diversity": visit.text("diversity", "distinct"),
             "within": values["within"] if visit.text("diversity") == "proximity" else None,

@@ -13,6 +13,7 @@ from sudare.studio.project import LEDGER, Project
 Kind = Literal["kept", "held", "once"]
 """A cell is kept once it ran; or must be held already; or is run each time that it is asked for."""
 HEAD = "import sudare as sd"
+MOST_COLUMNS = 3  # of a set of which it is counted who is alone by it
 ASSESSED_L, ASSESSED_K = [2, 3, 4, 8], [2, 5, 10, 20]
 
 
@@ -43,13 +44,36 @@ def risking() -> list[str]:
     return ['risk = sd.attack(table, schema, kind="reidentification")']
 
 
+def among(project: Project) -> list[str]:
+    """Say what of the table is told to who does not know whether a person is in it: by weights or a share, and by a population."""
+    share, people, found = (
+        project.facts.sampling_fraction,
+        project.facts.population,
+        ["sampled = mapped = None"],
+    )
+    if share is not None or project.schema().names("weight"):
+        known = {} if share is None else {"sampling_fraction": share}
+        found.append(f"sampled = {_call('sd.attack', 'table', 'schema', kind='population', **known)}")
+    if people is not None:
+        found.append(f"mapped = {_call('sd.attack', 'table', 'schema', kind='k_map', population=people)}")
+    return found
+
+
+def telling_apart() -> list[str]:
+    """Count who is alone by which sets of columns."""
+    return [
+        "from sudare.privacy.column_sets import column_sets",
+        f"sets = column_sets(table, {MOST_COLUMNS})",
+    ]
+
+
 def assessing(attribute: str) -> list[str]:
     """Say what can be promised."""
     return [f"assessment = sd.assess(table, l={ASSESSED_L}, k={ASSESSED_K}, attribute={attribute!r})"]
 
 
-def requirements(chosen: Generalizing) -> list[str]:
-    """Return what is asked of blocks, as Python."""
+def requirements(chosen: Generalizing, people: str | None = None) -> list[str]:
+    """Return what is asked of blocks, as Python; `people` is what the population is called that was read already."""
     asked = []
     if chosen.k is not None:
         asked.append(f"sd.KAnonymity({chosen.k})")
@@ -65,6 +89,8 @@ def requirements(chosen: Generalizing) -> list[str]:
     if chosen.t is not None:
         more = {"distance": chosen.distance} | ({"attribute": chosen.attribute} if chosen.attribute else {})
         asked.append(_call("sd.TCloseness", repr(chosen.t), **more))
+    if chosen.k_map is not None:
+        asked.append(f"sd.KMap({chosen.k_map}, population={people or repr(chosen.population)})")
     return asked
 
 
@@ -74,10 +100,12 @@ def making(choice: Choice, ledger: Path, receiver: str | None = None) -> list[st
     if choice.way == "generalize":
         chosen = choice.generalize
         options = {"method": chosen.method}
-        if chosen.suppress and chosen.method != "mondrian":
+        if chosen.may_suppress:
             options["suppress"] = chosen.suppress
         if chosen.method == "minimal":
             options["effort"] = chosen.effort
+        if chosen.predict:
+            options["predict"] = chosen.predict
         asked = f"[{', '.join(requirements(chosen))}]"
         return [f"release = {_call('sd.generalize', 'table', asked, **options)}"]
     if choice.way == "views":
@@ -116,9 +144,10 @@ def of_budget(chosen: Materializing) -> str:
 def attacking() -> list[str]:
     """Attack what is published, as an outsider would, and the original beside it."""
     return [
+        "from sudare.attacks.attack import attack_each",
         'kinds = ["reidentification", *(["homogeneity", "background", "skewness"] if schema.names("sensitive") else [])]',
-        "before = {kind: sd.attack(table, schema, kind=kind) for kind in kinds}",
-        "after = {kind: sd.attack(release.frame(), schema, kind=kind) for kind in kinds}",
+        "before = attack_each(table, schema, kinds)",
+        'after = attack_each(release.handed_over.frames["data"], schema, kinds)',
     ]
 
 
@@ -171,8 +200,12 @@ def commands(project: Project, folder: Path | None = None, ledger: Path | None =
     source, schema = project.facts.source, str(project.schema_path)
     found = {
         "roles": command("sudare", "init", source, "--schema", schema),
-        "risk": command("sudare", "check", source, "--schema", schema),
+        "risk": command("sudare", "check", source, "--schema", schema, *_sample_words(project)),
+        "sets": command("sudare", "check", source, "--schema", schema, "--sets", str(MOST_COLUMNS)),
     }
+    if people := project.facts.population:
+        kind = ["--kind", "k_map", "--population", people]
+        found["population"] = command("sudare", "attack", source, *kind, "--schema", schema)
     if attribute := sensitive_attribute(project):
         bys = [word for l in ASSESSED_L for word in ("-l", str(l))] + [
             word for k in ASSESSED_K for word in ("-k", str(k))
@@ -187,6 +220,11 @@ def commands(project: Project, folder: Path | None = None, ledger: Path | None =
     if project.facts.choice.way in ("generalize", "views"):
         found["attack"] = command("sudare", "attack", target, "--schema", schema)
     return found
+
+
+def _sample_words(project: Project) -> list[str]:
+    share = project.facts.sampling_fraction
+    return [] if share is None else ["--sampling-fraction", str(share)]
 
 
 def _words(choice: Choice, source: str, target: str) -> list[str]:
@@ -205,9 +243,12 @@ def _words(choice: Choice, source: str, target: str) -> list[str]:
             words += ["-t", str(one.t), "--distance", one.distance]
         if (one.l is not None or one.t is not None) and one.attribute:
             words += ["--attribute", one.attribute]
+        if one.k_map is not None:
+            words += ["--k-map", str(one.k_map), "--population", str(one.population)]
         words += ["--method", one.method]
-        if one.suppress and one.method != "mondrian":
+        if one.may_suppress:
             words += ["--suppress", str(one.suppress)]
+        words += ["--predict", one.predict] if one.predict else []
         return [*words, *(["--effort", one.effort] if one.method == "minimal" else [])]
     if choice.way == "views":
         views = choice.views
@@ -251,6 +292,27 @@ def run_cell(
 def script(project: Project, steps: Mapping[str, Sequence[str]]) -> str:
     """Write the steps as one file that runs as it is."""
     return "\n".join(_script_lines(project, steps)) + "\n"
+
+
+def notebook(steps: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return the steps as a Jupyter notebook: a title and a cell for each.
+
+    >>> [cell["source"] for cell in notebook({"Read": ["import sudare as sd"]})["cells"]][1:]
+    ['## Read', 'import sudare as sd']
+    """
+    title = "# Written by Sudare's studio"
+    cells = [_written_cell("markdown", title)]
+    for name, lines in steps.items():
+        cells += [_written_cell("markdown", f"## {name}"), _written_cell("code", "\n".join(lines))]
+    for place, one in enumerate(cells):
+        one["id"] = f"cell-{place}"
+    python = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return {"cells": cells, "metadata": python, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _written_cell(kind: str, source: str) -> dict[str, Any]:
+    runs: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "metadata": {}, "source": source, **runs}
 
 
 def _script_lines(project: Project, steps: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from starlette.responses import FileResponse, Response
@@ -24,6 +25,10 @@ def steps(project: Project) -> dict[str, list[str]]:
     found = {"Read the table": code.reading(project)}
     if project.schema().names("quasi"):
         found["Who stands out"] = [*code.risking(), "print(risk)"]
+    if project.found("sets"):
+        found["Which columns tell people apart"] = [*code.telling_apart(), "print(*sets[:10], sep='\\n')"]
+    if project.found("population"):
+        found["In the population"] = [*code.among(project), "print(sampled, mapped, sep='\\n')"]
     if project.found("assess") and (attribute := code.sensitive_attribute(project)):
         found["What can be promised"] = [*code.assessing(attribute), "print(assessment)"]
     folder, ledger = _written(project)
@@ -49,6 +54,13 @@ def script(visit: Visit) -> Response:
     text = code.script(project, steps(project))
     named = {"Content-Disposition": 'attachment; filename="release.py"'}
     return Response(text, media_type="text/x-python; charset=utf-8", headers=named)
+
+
+def notebook(visit: Visit) -> Response:
+    """Send the steps as a Jupyter notebook, a cell for each."""
+    written = json.dumps(code.notebook(steps(visit.project)), ensure_ascii=False, indent=1)
+    named = {"Content-Disposition": 'attachment; filename="release.ipynb"'}
+    return Response(written, media_type="application/x-ipynb+json", headers=named)
 
 
 def project_file(visit: Visit) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from starlette.responses import Response
 
@@ -13,25 +13,29 @@ from sudare.studio import jobs
 from sudare.studio.choose import _bound
 from sudare.studio.levels import hierarchy_of, levels_of
 from sudare.studio.project import write_private
-from sudare.studio.roles import ROLES, changed_schema
+from sudare.studio.roles import changed_schema
 from sudare.studio.visit import MissingPageError, Visit, in_words, number, refused_at
 from sudare.tables.attribute import Attribute
 from sudare.tables.hierarchy import Hierarchy
+from sudare.tables.numbers_beside import Numbers
 from sudare.tables.schema import Schema
 
 KINDS = {
-    "integer": ("intervals", "top_bottom", "digits", "mask", "suppress", "tree"),
-    "number": ("intervals", "top_bottom", "digits", "suppress"),
+    "integer": ("intervals", "quantiles", "top_bottom", "digits", "mask", "suppress", "tree"),
+    "number": ("intervals", "quantiles", "top_bottom", "digits", "suppress"),
     "text": ("tree", "mask", "suppress"),
-    "date": ("dates", "suppress"),
-    "datetime": ("dates", "suppress"),
+    "date": ("dates", "ages", "suppress"),
+    "datetime": ("dates", "ages", "suppress"),
 }
+PERIODS = ("day", "week", "month", "quarter", "year", "decade")
 MAX_EDITED = 2_000  # values that a tree can be edited of
 
 
 def show(visit: Visit, problem: str | None = None) -> Response:
     """Show a column with its hierarchy."""
     project = visit.project
+    if not project.schema_path.exists():
+        return visit.go(visit.at("roles"))
     name, own = _column(visit)
     found = (project.found("read") or {}).get("columns", {}).get(name)
     if found is None:
@@ -51,7 +55,8 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         else own.hierarchy.model_dump(),
         tree=levels_of(project, place, name, own),
         max_edited=MAX_EDITED,
-        roles=ROLES,
+        periods=PERIODS,
+        numbers=get_args(Numbers) if own.role == "quasi" and found["type"] in ("integer", "number") else (),
     )
 
 
@@ -66,11 +71,10 @@ def _column(visit: Visit) -> tuple[str, Attribute]:
 def _kind(own: Attribute) -> str:
     if own.hierarchy is None:
         return "none"
-    return (
-        "tree"
-        if isinstance(own.hierarchy, Hierarchy) or own.hierarchy.kind in ("groups", "file")
-        else own.hierarchy.kind
-    )
+    if isinstance(own.hierarchy, Hierarchy) or own.hierarchy.kind in ("groups", "file"):
+        return "tree"
+    by_people = own.hierarchy.kind == "intervals" and own.hierarchy.quantiles is not None
+    return "quantiles" if by_people else own.hierarchy.kind
 
 
 def levels(visit: Visit) -> Response:
@@ -92,7 +96,8 @@ def act(visit: Visit) -> Response:
     fields = _asked(visit, name, own)
     trial = changed_schema(schema, dict(schema.attributes) | {name: fields})
     hierarchy_of(project, place, name, trial[name])  # what the values do not agree with is refused
-    project.set_schema(trial)
+    with project.undoable("roles"):
+        project.set_schema(trial)
     jobs.read(project, visit.worker)
     return visit.go(f"{visit.at('column')}/{place}")
 
@@ -104,6 +109,7 @@ def _asked(visit: Visit, name: str, own: Attribute) -> Attribute:
     weight = number(visit.text("weight"), "weight")
     if weight is not None:
         fields["weight"] = weight
+    fields["numbers"] = visit.text("numbers") or None
     kind = (visit.project.found("read") or {})["columns"][name]["type"]
     return Schema.from_dict({"attributes": {name: fields | _public(visit, kind, name)}})[name]
 
@@ -131,13 +137,24 @@ def _hierarchy(visit: Visit, own: Attribute) -> Any:
         given = visit.text("tree")
         return own.hierarchy if not given else from_nested(given)
     numbers = {
-        key: number(visit.text(key), key) for key in ("width", "low-end", "high-end", "fanout", "digits")
+        key: number(visit.text(key), key)
+        for key in ("width", "low-end", "high-end", "fanout", "digits", "quantiles")
     }
-    whole = {key: int(value) for key in ("fanout", "digits") if (value := numbers[key]) is not None}
+    whole = {
+        key: int(value) for key in ("fanout", "digits", "quantiles") if (value := numbers[key]) is not None
+    }
     if kind == "intervals":
         cuts = [float(part) for part in visit.text("cuts").split(",") if part.strip()]
         by = {"cuts": cuts} if cuts else {"width": numbers["width"] or 1.0}
         return {"kind": kind, **by, "fanout": whole.get("fanout", 2)}
+    if kind == "quantiles":
+        return {"kind": "intervals", "quantiles": whole.get("quantiles", 8), "fanout": whole.get("fanout", 2)}
+    if kind == "dates":
+        levels = [one for one in PERIODS if one in visit.form.get("period", [])]
+        return {"kind": kind, "levels": levels} if levels else kind
+    if kind == "ages":
+        born = {"on": visit.text("on"), "width": numbers["width"] or 5.0}
+        return {"kind": kind, **born, "fanout": whole.get("fanout", 2)}
     if kind == "top_bottom":
         ends = {"low": numbers["low-end"], "high": numbers["high-end"], "width": numbers["width"]}
         return {"kind": kind, **ends, "fanout": whole.get("fanout", 2)}

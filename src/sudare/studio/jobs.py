@@ -18,6 +18,7 @@ LOADING = [
     code.HEAD,
     "few = sd.read(sd.datasets.health_survey(40).select('age'), sd.Schema.from_roles(quasi=['age']))",
     "sd.attack(sd.generalize(few, sd.KAnonymity(2), 'mondrian').frame(), few.schema, kind='reidentification')",
+    "sd.generalize(few, sd.KAnonymity(2), 'blind', suppress=0.1)",
 ]
 """What loads all that a preview needs."""
 
@@ -48,6 +49,23 @@ def read(project: Project, worker: Worker, *, chained: bool = False) -> Job | No
         {"folder": str(project.folder)},
         lambda found: project.keep("read", found, basis),
     )
+
+
+def among(project: Project, worker: Worker) -> Job | None:
+    """Say how likely people are found by who does not know whether they are in the table."""
+    return _found(project, worker, "population", code.among(project), "among")
+
+
+def sets(project: Project, worker: Worker) -> Job | None:
+    """Count who is alone by which sets of columns."""
+    return _found(project, worker, "sets", code.telling_apart(), "told_apart_by")
+
+
+def _found(project: Project, worker: Worker, name: str, lines: Sequence[str], show: str) -> Job | None:
+    """Ask something of the table, and remember what was found under a name."""
+    basis = project.basis(name)
+    cells = [code.table_cell(project), code.cell(name, lines, kind="once")]
+    return worker.start(name, cells, show, {}, lambda found: project.keep(name, found, basis))
 
 
 def assess(project: Project, worker: Worker) -> Job | None:
@@ -141,7 +159,15 @@ def preview_cells(project: Project, choice: Choice) -> list[dict[str, str]]:
     cells = [code.cell("sample", read, rests=rests)]
     if choice.way == "generalize":
         own = choice.generalize
-        asked = f"[{', '.join(code.requirements(own))}]"
+        if (
+            own.k_map is not None
+        ):  # by the table's own schema: the sample's knows the values of the table alone
+            population = [
+                "from sudare.attacks.published import people_of",
+                f"people = people_of({own.population!r}, sd.Schema.from_toml({str(project.schema_path)!r}))",
+            ]
+            cells.append(code.cell("population", population))
+        asked = f"[{', '.join(code.requirements(own, 'people'))}]"
         method = f"'blind', suppress={own.suppress!r}" if own.suppress else "'mondrian'"
         made = [
             f"release = sd.generalize(sample, {asked}, {method})",

@@ -9,7 +9,7 @@ import polars as pl
 
 from sudare.reports.words import shown_value
 from sudare.studio.preview import schema_of_columns
-from sudare.studio.project import Project, private, touched
+from sudare.studio.project import Project, private, written_whole
 from sudare.tables.attribute import Attribute
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.table import Table
@@ -43,7 +43,8 @@ def write_values(table: Table, folder: Path) -> None:
         counts = table.counts([name])
         values = table[name].decode(counts.codes[:, 0])
         frame = pl.DataFrame({VALUE: values, PEOPLE: counts.weights})
-        frame.sort(VALUE, nulls_last=True).write_parquet(touched(_path(folder, place)))
+        with written_whole(_path(folder, place)) as path:
+            frame.sort(VALUE, nulls_last=True).write_parquet(path)
 
 
 def _path(folder: Path, place: int) -> Path:

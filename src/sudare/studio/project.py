@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sudare.errors import InputError
 from sudare.studio.choices import Choice
@@ -24,6 +24,8 @@ from sudare.tables.schema import Schema
 
 FILE, SCHEMA, SAMPLE, LEDGER = "project.json", "sudare.toml", "sample.parquet", "releases.db"
 REPORT, ANALYSTS, ASSESSMENT = "report.html", "analysts.html", "assessment.html"
+BEFORE = "before"
+MAX_BEFORE = 30  # changes that can be undone
 ID = re.compile(r"[\w-]{1,80}")
 Origin = Literal["path", "upload", "demo"]
 MAX_TRIED = 60
@@ -59,12 +61,27 @@ class Facts(BaseModel):
     reasons: dict[str, str] = {}
     roles_seen: str | None = None
     """The schema that a person has looked at and gone on with."""
+    sampling_fraction: float | None = Field(default=None, gt=0, le=1)
+    """Which share of a population the table is, where that was said."""
+    population: str | None = None
+    """A file of all people of the population, where there is one."""
     choice: Choice = Choice()
     results: dict[str, Result] = {}
     tried: list[Tried] = []
     releases: list[dict[str, Any]] = []
     job: dict[str, Any] | None = None
     """The work that is under way; still here after a start of the studio, if it was ended while it worked."""
+
+
+class Before(BaseModel):
+    """What stood before a change, and the step that it was made in."""
+
+    step: str
+    schema_text: str
+    choice: Choice
+    roles_seen: str | None
+    sampling_fraction: float | None
+    population: str | None
 
 
 class Project:
@@ -121,11 +138,61 @@ class Project:
         """Name the schema's content; nothing, before there is one."""
         return stamp(self.schema_path.read_bytes()) if self.schema_path.exists() else ""
 
+    # -- What was before ---------------------------------------------------------------------------
+
+    @contextmanager
+    def undoable(self, step: str) -> Iterator[None]:
+        """Let what is changed meanwhile be undone later: the schema, and what was chosen."""
+        before = self._standing(step)
+        try:
+            yield
+        finally:
+            seen = {"roles_seen": before.roles_seen}  # to look at roles and to go on changes nothing
+            if before != self._standing(step).model_copy(update=seen):
+                self._remember(before)
+
+    def _remember(self, before: Before) -> None:
+        places = self._befores()
+        number = int(places[-1].stem) + 1 if places else 1
+        write_private(private(self.folder / BEFORE) / f"{number:06}.json", before.model_dump_json())
+        for old in places[: max(0, len(places) + 1 - MAX_BEFORE)]:
+            old.unlink(missing_ok=True)
+
+    def _standing(self, step: str) -> Before:
+        """Return what a change may change, as it is now."""
+        schema = self.schema_path.read_text("utf-8")
+        now = self._read().model_dump(include={"choice", "roles_seen", "sampling_fraction", "population"})
+        return Before(step=step, schema_text=schema, **now)
+
+    def _befores(self) -> list[Path]:
+        return sorted((self.folder / BEFORE).glob("*.json"))
+
+    def before(self) -> Before | None:
+        """Return what stood before the last change, if that can be undone."""
+        try:
+            return Before.model_validate_json(self._befores()[-1].read_bytes())
+        except (IndexError, OSError, ValueError):  # there is none, or it is damaged
+            return None
+
+    def undo(self) -> str | None:
+        """Undo the last change, and return the step that it was made in. What was made before that change is current again."""
+        before = self.before()
+        if before is None:
+            return None
+        write_private(self.schema_path, before.schema_text)
+        with self.changing() as facts:
+            facts.choice, facts.roles_seen = before.choice, before.roles_seen
+            facts.sampling_fraction, facts.population = before.sampling_fraction, before.population
+        self._befores()[-1].unlink(missing_ok=True)
+        return before.step
+
     # -- Steps -------------------------------------------------------------------------------------
 
     def basis(self, step: str) -> str:
         """Name what a step's result rests on now."""
         rests: dict[str, Any] = {"schema": self.schema_stamp()}
+        if step == "population":
+            rests["population"] = [self.facts.sampling_fraction, self.facts.population]
         if step in ("run", "write"):
             rests["choice"] = self.facts.choice.of_way()
         if step == "write" and (run := self.facts.results.get("run")):
@@ -188,6 +255,14 @@ def touched(path: Path) -> Path:
     path.unlink(missing_ok=True)
     os.close(open_private(path))
     return path
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Let others fill a file that only its owner can read; who reads it meanwhile has the one from before."""
+    new = touched(path.with_name(f"{path.name}.new"))
+    yield new
+    new.replace(path)
 
 
 def open_private(path: Path) -> int:

@@ -1,11 +1,15 @@
-"""Who stands out: the risk before anything is done."""
+"""Who stands out: the risk before anything is done, in the table and in the population behind it, and by which columns."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from starlette.responses import Response
 
-from sudare.studio import jobs
-from sudare.studio.visit import Visit
+from sudare.errors import InputError
+from sudare.studio import code, jobs
+from sudare.studio.visit import Visit, number, refused_at
+from sudare.tables.attribute import Role
 
 
 def show(visit: Visit, problem: str | None = None) -> Response:
@@ -23,10 +27,51 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         jobs.read(project, visit.worker)
     if current:
         visit.warm_up()
-    return visit.step("risk", problem, found=project.found("read") if current else None)
+    return visit.step(
+        "risk",
+        problem,
+        found=project.found("read") if current else None,
+        sets=project.found("sets") if project.is_current("sets") else None,
+        among=project.found("population") if project.is_current("population") else None,
+        weighted=bool(project.schema().names(Role.weight)),
+        python=[*code.risking(), *code.telling_apart(), *code.among(project)],
+        command=code.commands(project)["sets"],
+    )
 
 
 def again(visit: Visit) -> Response:
     """Read the table again."""
     jobs.read(visit.project, visit.worker)
     return visit.go(visit.at("risk"))
+
+
+def sets(visit: Visit) -> Response:
+    """Count who is alone by which sets of columns."""
+    jobs.sets(visit.project, visit.worker)
+    return visit.go(visit.at("risk"))
+
+
+@refused_at(show)
+def population(visit: Visit) -> Response:
+    """Take over what is known of the population behind the table, and look for people in it."""
+    project = visit.project
+    share, people = number(visit.text("share"), "%"), file_of(visit.text("population"))
+    if share is not None and not 0 < share <= 100:
+        raise InputError(visit.said("risk.wrong_share"))
+    if share is None and people is None and not project.schema().names(Role.weight):
+        raise InputError(visit.said("risk.no_population"))
+    with project.undoable("risk"), project.changing() as facts:
+        facts.sampling_fraction = None if share is None else share / 100
+        facts.population = people
+    jobs.among(project, visit.worker)
+    return visit.go(visit.at("risk"))
+
+
+def file_of(text: str) -> str | None:
+    """Return the file that a form names, in full; nothing, if the field is empty."""
+    if not text.strip():
+        return None
+    path = Path(text.strip()).expanduser().absolute()
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder. Check the name.")
+    return str(path)

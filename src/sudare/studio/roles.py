@@ -44,6 +44,12 @@ def again(visit: Visit) -> Response:
     return visit.go(visit.at("roles"))
 
 
+def undo(visit: Visit) -> Response:
+    """Undo the last change of the project, and show the step that it was made in."""
+    step = None if visit.worker.is_busy else visit.project.undo()
+    return visit.go(visit.at(step or "roles"))
+
+
 @refused_at(show)
 def act(visit: Visit) -> Response:
     """Take the roles over, and go on."""
@@ -52,7 +58,8 @@ def act(visit: Visit) -> Response:
     names = list(schema.attributes)
     roles = {name: visit.text(f"role-{place}", str(schema[name].role)) for place, name in enumerate(names)}
     if roles != {name: str(schema[name].role) for name in names}:
-        project.set_schema(with_roles(schema, roles))
+        with project.undoable("roles"):
+            project.set_schema(with_roles(schema, roles))
     with project.changing() as facts:
         facts.roles_seen = project.schema_stamp()
     return visit.go(visit.at("risk"))

@@ -25,9 +25,19 @@ from sudare.reports.words import MISSING, shown_value
 from sudare.studio.ask import quoted
 from sudare.studio.levels import write_values
 from sudare.studio.preview import fixed, sample_of
-from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, SAMPLE, SCHEMA, touched, write_private
+from sudare.studio.project import (
+    ANALYSTS,
+    ASSESSMENT,
+    REPORT,
+    SAMPLE,
+    SCHEMA,
+    touched,
+    write_private,
+    written_whole,
+)
 from sudare.tables.attribute import Role
 from sudare.tables.folders import CERTIFICATE, HAND_OVER, KEEP
+from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.undeclared import MAX_LISTED, type_of
@@ -42,6 +52,7 @@ MAX_SHOWN = 12  # values of a column that a page shows
 MAX_ANSWERS = 10_000
 MAX_LABELS = 500  # of an attribute that can be ticked
 MAX_TUPLES = 300_000  # that are counted anew without each column
+MAX_SETS = 12  # of columns, of each size, that a page shows
 MAX_ROWS = 8  # rows of what is published
 SEED = 20090526  # of the sample: which rows it has does not matter, only that they stay the same
 
@@ -97,6 +108,33 @@ def told_apart(table: Table, quasi: list[str], alone: int) -> list[dict[str, Any
     return sorted(found, key=lambda one: (-one["adds"], -one["own"]))
 
 
+def told_apart_by(names: Names) -> dict[str, Any]:
+    """Return the sets of columns by which most are alone, of each size."""
+    sets = names["sets"]
+    by_size = {
+        size: [one for one in sets if len(one.names) == size][:MAX_SETS]
+        for size in range(1, len(names["table"].columns))
+    }
+    return {
+        "sets": [
+            {"names": list(one.names), "alone": one.alone, "separated": one.separated}
+            for own in by_size.values()
+            for one in own
+        ],
+        "all": len(sets),
+        "rows": len(names["table"]),
+    }
+
+
+def among(names: Names) -> dict[str, Any]:
+    """Return how likely people are found by who does not know whether they are in the table."""
+    sampled, mapped = names["sampled"], names["mapped"]
+    return {
+        "sampled": None if sampled is None else sampled.summary(),
+        "mapped": None if mapped is None else mapped.summary(),
+    }
+
+
 def described(table: Table, name: str) -> dict[str, Any]:
     """Describe a column: its type, its values, and its hierarchy's levels."""
     column, counts = table[name], table.counts([name])
@@ -125,7 +163,8 @@ def _value(values: pl.Series, code: int) -> str:
 def write_sample(table: Table, folder: Path) -> None:
     """Put a sample aside, with the hierarchies that the whole table has."""
     sample = sample_of(table, SEED)
-    sample.write_parquet(touched(folder / SAMPLE))
+    with written_whole(folder / SAMPLE) as path:
+        sample.write_parquet(path)
     write_private(folder / f"{SAMPLE}.toml", fixed(table, sample.columns).to_toml())
 
 
@@ -152,7 +191,7 @@ def released(names: Names, folder: str) -> dict[str, Any]:
     if isinstance(release, PView):
         return _pview_released(release, names["table"], Path(folder))
     write_private(Path(folder) / REPORT, release.report)
-    certificate, frames = release.certificate, release.frames()
+    certificate, frames = release.certificate, release.handed_over.frames
     is_table = isinstance(release.plan, GeneralizationPlan)
     return {
         "requirements": [str(one) for one in certificate.requirements],
@@ -164,10 +203,7 @@ def released(names: Names, folder: str) -> dict[str, Any]:
             {
                 "name": name,
                 "columns": frame.columns,
-                "rows": [
-                    [shown_value(value) for value in row]
-                    for row in frame.gather_every(max(1, frame.height // MAX_ROWS)).head(MAX_ROWS).rows()
-                ],
+                "rows": some_rows(frame),
             }
             for name, frame in frames.items()
         ],
@@ -178,6 +214,13 @@ def released(names: Names, folder: str) -> dict[str, Any]:
         "after": reached(names["after"]) if is_table else {},
         "told": {kind: str(one) for kind, one in names["after"].items()} if is_table else {},
     }
+
+
+def some_rows(published: PublishedRows) -> list[list[str]]:
+    """Return a few different rows of what is published: of very many, from among the first."""
+    first = next(published.parts()).rows
+    some = first.gather_every(max(1, first.height // MAX_ROWS)).head(MAX_ROWS)
+    return [[shown_value(value) for value in row] for row in some.rows()]
 
 
 def _pview_released(pview: PView, table: Table, folder: Path) -> dict[str, Any]:

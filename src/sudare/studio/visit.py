@@ -136,6 +136,7 @@ class Visit:
     def step(self, name: str, problem: str | None = None, **values: Any) -> Response:
         """Make the page of a step of the project's walk."""
         project = self.project
+        before = None if self.worker.is_busy else project.before()
         return self.render(
             name,
             status=422 if problem else 200,
@@ -145,6 +146,7 @@ class Visit:
             states=states(project),
             problem=problem,
             job=self.worker.job,
+            undoing=None if before is None else before.step,
             **values,
         )
 

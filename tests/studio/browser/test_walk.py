@@ -52,12 +52,10 @@ def test_the_demo_by_keyboard_alone(page: Page, start: Callable[..., Studio]) ->
     press("These roles are right")
     page.wait_for_selector(".figures")
     press("Choose what to do")
-    page.wait_for_selector("#k-slider")
-    page.wait_for_load_state()  # the slider can be seen before the script that follows it has run
     page.focus("#k-slider")
     page.keyboard.press("ArrowRight")
-    assert page.input_value("#k") == "6"
     page.wait_for_selector("#preview .now:has-text('6-anonymity')")
+    assert page.input_value("#k") == "6"
 
 
 def test_a_file_is_dropped_in(page: Page, start: Callable[..., Studio], people: Path, tmp_path: Path) -> None:
@@ -229,6 +227,87 @@ def test_levels_follow_a_slider(page: Page, start: Callable[..., Studio], people
     page.wait_for_selector("#levels td:text-is('[31, 62)')")
     page.fill("input[name=fanout]", "1")
     page.wait_for_selector("#levels [role=alert]:has-text('from 2')")
+
+
+def held(page: Page, script: str) -> Callable[[], None]:
+    """Keep a script from the page until what is returned is called."""
+    late: list[Route] = []
+    holding = [True]
+    page.route(f"**/{script}", lambda route: late.append(route) if holding[0] else route.continue_())
+
+    def let_go() -> None:
+        while not late:
+            page.wait_for_timeout(20)
+        holding[0] = False
+        late[0].continue_()
+
+    return let_go
+
+
+def test_a_slider_that_is_moved_before_the_script_runs_is_heard(
+    page: Page, start: Callable[..., Studio], people: Path
+) -> None:
+    page.goto(start(people).address)
+    page.wait_for_selector("table.columns")
+    let_go = held(page, "studio.js")
+    page.goto(f"{page.url.rsplit('/', 1)[0]}/choose", wait_until="commit")
+    page.focus("#k-slider")
+    page.keyboard.press("ArrowRight")
+    let_go()
+    page.wait_for_selector("#preview .now:has-text('6-anonymity: ')")
+    assert page.input_value("#k") == "6"
+    assert page.input_value("#k-slider") == "6"
+
+
+def test_what_is_filled_in_while_work_ends_is_not_thrown_away(
+    page: Page, start: Callable[..., Studio], people: Path
+) -> None:
+    page.goto(start(people).address)
+    page.wait_for_selector("table.columns")
+    page.click("a[aria-label='Edit the column age']")
+    let_go = held(page, "studio.js")
+    with page.expect_navigation(wait_until="commit"):
+        page.click(MAIN)  # the table is read again
+    page.check("input[value=quantiles]")
+    let_go()
+    page.wait_for_selector("a:has-text('This is done')")
+    assert page.is_checked("input[value=quantiles]")
+    page.click("a:has-text('This is done')")
+    page.wait_for_selector("#levels")
+    assert page.locator(".working").count() == 0
+
+
+def test_neighbours_are_grouped_in_a_tree(page: Page, start: Callable[..., Studio], people: Path) -> None:
+    page.goto(start(people).address)
+    page.wait_for_selector("table.columns")
+    page.click("a[aria-label='Edit the column region']")
+    page.check("input[value=tree]")
+    while (places := page.locator("#tree button:text-is('Dissolve')")).count():
+        places.first.click()
+    page.fill("#tree > input", "3")
+    page.keyboard.press("Tab")
+    page.click("text=Group neighbours")
+    page.wait_for_selector("#levels td:has-text('Capital – Highlands')")
+    page.fill("#tree > input", "2")
+    page.keyboard.press("Tab")
+    page.click("text=Group neighbours")
+    with page.expect_navigation():
+        page.click(MAIN)
+    page.wait_for_selector("td:has-text('Capital – Highlands – ')")
+
+
+def test_sets_population_and_undo(page: Page, start: Callable[..., Studio], people: Path) -> None:
+    page.goto(start(people).address)
+    page.wait_for_selector("table.columns")
+    page.click(MAIN)
+    page.click("text=Count all sets of up to three columns")
+    page.wait_for_selector("th:has-text('age + region')")
+    page.fill("input[name=share]", "5")
+    page.click("text=Look among them")
+    page.wait_for_selector(".figure:has-text('of one person, among about 20,000 people')")
+    page.click("button:has-text('Undo: Who stands out')")
+    page.wait_for_selector("input[name=share]:not([value='5'])")
+    assert page.input_value("input[name=share]") == ""
 
 
 def test_a_column_of_very_many_values_has_no_tree_to_edit(page: Page, start: Callable[..., Studio]) -> None:

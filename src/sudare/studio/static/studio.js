@@ -3,6 +3,14 @@
 
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
+// Whether somebody has changed a field since the page came: also before this script ran, or in a visit before.
+function isTouched(field) {
+  if (field.type === "radio" || field.type === "checkbox") return field.checked !== field.defaultChecked;
+  if (field.type === "file") return field.files.length > 0;
+  if (field.options) return field.selectedIndex !== Math.max(0, [...field.options].findIndex((one) => one.defaultSelected));
+  return "defaultValue" in field && field.type !== "range" && field.value !== field.defaultValue;
+}
+
 // -- Work that is under way --------------------------------------------------------------------------
 
 async function follow(place) {
@@ -23,7 +31,13 @@ async function follow(place) {
     amounts.textContent = told.words;
     left.textContent = told.left;
   }
-  location.replace(location.href.split("#")[0]);
+  if ([...document.querySelectorAll("main [name]")].some(isTouched)) {
+    place.replaceChildren(); // what was filled in meanwhile is not thrown away
+    const again = document.createElement("a");
+    again.href = location.href.split("#")[0];
+    again.textContent = place.dataset.done;
+    place.append(again);
+  } else location.replace(location.href.split("#")[0]);
 }
 
 // -- Sliders and their numbers -----------------------------------------------------------------------
@@ -39,27 +53,33 @@ for (const slider of document.querySelectorAll("input[type=range][data-for]")) {
     number.dispatchEvent(new Event("change", { bubbles: true }));
   });
   number.addEventListener("change", () => { if (number.value !== "") slider.value = number.value; });
+  const still = slider.cloneNode();
+  still.value = slider.defaultValue;
+  if (slider.value !== still.value && number.value === number.defaultValue) slider.dispatchEvent(new Event("input", { bubbles: true })); // it was moved before this script ran
 }
 
 // -- Live previews -----------------------------------------------------------------------------------
 
 function previews(form) {
   const place = document.getElementById("preview"), status = document.querySelector(".previewed .status");
+  const ladder = Number(form.dataset.tried) < 3 ? JSON.parse(form.dataset.ladder) : [];
   let running = null, timer = null;
 
-  async function ask(changes, shown) {
+  // Ask for the picture with one more setting; what is said of the form's own setting stays, where another one is asked for.
+  async function ask(changes, other) {
     const fields = new URLSearchParams(new FormData(form));
     for (const [name, value] of Object.entries(changes)) {
       if (value === "") fields.delete(name); else fields.set(name, value);
     }
     running?.abort();
     const mine = (running = new AbortController());
-    if (shown) status.textContent = status.dataset.busy;
+    if (!other) status.textContent = status.dataset.busy;
     try {
       const answer = await fetch(form.dataset.preview, { method: "POST", body: fields, signal: mine.signal });
       if (answer.status !== 204) {
-        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-        place.replaceChildren(...page.body.childNodes);
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html").body;
+        if (other) for (const one of page.querySelectorAll(".now, .problem")) one.remove();
+        place.replaceChildren(...(other ? place.querySelectorAll(".now, .problem") : []), ...page.childNodes);
       }
       status.textContent = "";
       return answer.ok && answer.status !== 204;
@@ -69,26 +89,23 @@ function previews(form) {
     }
   }
 
-  async function now() {
-    if ((await ask({}, true)) && (!form.dataset.bound || (await ask({ bound: "1" }, false)))) form.dispatchEvent(new Event("previewed"));
-  }
+  const bounded = async (fields, other) => !form.dataset.bound || ask({ ...fields, bound: "1" }, other);
 
-  async function begin() {
-    if (!(await ask({}, true))) return;
-    if (Number(form.dataset.tried) < 3) {
-      for (const fields of JSON.parse(form.dataset.ladder)) {
-        if (!(await ask(fields, false))) return;
-        if (form.dataset.bound && !(await ask({ ...fields, bound: "1" }, false))) return;
-      }
+  // The form's own setting first; then those that make a curve, which go on where a change of the form has stopped them.
+  async function now() {
+    if (!(await ask({}, false)) || !(await bounded({}, false)) || !ladder.length) return;
+    while (ladder.length) {
+      if (!(await ask(ladder[0], true)) || !(await bounded(ladder[0], true))) return;
+      ladder.shift();
     }
-    await now();
+    await ask({}, false);
   }
 
   form.addEventListener("change", () => {
     clearTimeout(timer);
     timer = setTimeout(now, 150);
   });
-  begin();
+  now();
 }
 
 // -- Files -------------------------------------------------------------------------------------------
@@ -110,6 +127,7 @@ function uploads(form) {
     request.send(file);
   };
   form.addEventListener("submit", (event) => { event.preventDefault(); if (field.files[0]) send(field.files[0]); });
+  form.querySelector("button").disabled = false; // only a script can send a file
   drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
   drop.addEventListener("drop", (event) => {

@@ -13,17 +13,20 @@ function showKind() {
 form.addEventListener("change", showKind);
 showKind();
 
-byId("arx-file")?.addEventListener("change", async (event) => {
-  const [file] = event.target.files;
-  if (file) form.elements.arx.value = await file.text();
-});
+async function readFile() {
+  const [file] = byId("arx-file").files;
+  if (!file) return;
+  form.elements.arx.value = await file.text();
+  soon();
+}
+byId("arx-file")?.addEventListener("change", readFile);
 
 // -- The tree ----------------------------------------------------------------------------------------
 
 const texts = root ? JSON.parse(root.dataset.texts) : {};
 const weights = root ? JSON.parse(root.dataset.weights) : {};
 const top_ = { name: null, children: [], values: [] };
-let changed = false, dragged = null;
+let changed = false, dragged = null, inOrder = 5;
 
 // A row is a value, what is above it, ..., and the root.
 function grown(rows) {
@@ -146,6 +149,22 @@ function draw() {
     top_.children.push({ name: `${texts.group} ${number}`, children: [], values: [], above: top_ });
     touched();
   });
+  const size = added(root, "input", "", { type: "number", min: 2, value: inOrder, size: 4, "aria-label": texts.each });
+  size.addEventListener("change", (event) => { event.stopPropagation(); inOrder = Math.max(2, Math.floor(Number(size.value)) || 2); });
+  added(root, "button", texts.order, { type: "button" }).addEventListener("click", groupNeighbours);
+}
+
+// Values, or groups where all values are in some already, are put together as they stand, so many at a time.
+function groupNeighbours() {
+  const groupsToo = !top_.values.length, what = groupsToo ? top_.children.splice(0) : top_.values.splice(0);
+  const name = (one) => (groupsToo ? one.name : one);
+  for (let first = 0; first < what.length; first += inOrder) {
+    const some = what.slice(first, first + inOrder);
+    const made = { name: `${name(some[0])} – ${name(some[some.length - 1])}`, children: groupsToo ? some : [], values: groupsToo ? [] : some, above: top_ };
+    for (const one of made.children) one.above = made;
+    top_.children.push(made);
+  }
+  touched();
 }
 
 // Groups become objects, and values lists; where a group has both, each value stands alone.
@@ -181,8 +200,8 @@ function soon() {
 }
 form.addEventListener("input", soon);
 form.addEventListener("change", soon);
-const touchedField = (one) => one.type === "radio" ? one.checked !== one.defaultChecked : "defaultValue" in one && one.value !== one.defaultValue;
-if ([...form.elements].some(touchedField)) soon(); // changed before this script ran, or kept by the browser from a visit before
+if ([...form.elements].some(isTouched)) soon(); // changed before this script ran, or kept by the browser from a visit before
+if (byId("arx-file")) readFile();
 
 if (root) {
   root.classList.add("tree");
