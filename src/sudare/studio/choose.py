@@ -310,7 +310,10 @@ def preview(visit: Visit) -> Response:
         return _previewed(visit, way, problem=job_in_words(visit, job))
     left_out = choice.generalize.suppress if way == "generalize" else 0.0
     name = job.found["asked"] + (f", {left_out:.1%}" if left_out else "")
-    _remember(project, name, choice, job.found)
+    try:
+        _remember(project, name, choice, job.found)
+    except InputError as error:  # such as a full disk
+        return _previewed(visit, way, problem=in_words(error))
     return _previewed(visit, way, name=name, found=job.found)
 
 

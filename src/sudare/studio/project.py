@@ -108,7 +108,11 @@ class Project:
         folder = private(home) / f"{stem}-{secrets.token_hex(3)}"
         folder.mkdir(mode=0o700)
         facts = Facts(name=name, source=source, origin=origin, made=now())
-        write_private(folder / FILE, facts.model_dump_json(indent=1))
+        try:
+            write_private(folder / FILE, facts.model_dump_json(indent=1))
+        except InputError:  # no disk has room for it
+            folder.rmdir()
+            raise
         return cls(folder)
 
     @contextmanager

@@ -54,7 +54,11 @@ def demo(visit: Visit) -> Response:
 
     project = Project.create(visit.studio.home, "", "demo", "survey")
     file = touched(project.folder / "survey.csv")
-    datasets.health_survey(DEMO_PEOPLE).write_csv(file)
+    try:
+        datasets.health_survey(DEMO_PEOPLE).write_csv(file)
+    except OSError:
+        shutil.rmtree(project.folder, ignore_errors=True)
+        raise
     return visit.go(_begun(visit.studio, project, file))
 
 
@@ -100,7 +104,10 @@ async def upload(request: Request) -> Response:
         re.sub(r"[^\w.-]+", "_", unquote(request.headers.get("x-name", "")))[-MAX_NAME:].lstrip(".")
         or "table.csv"
     )
-    project = await run_in_threadpool(Project.create, studio.home, "", "upload", name)
+    try:
+        project = await run_in_threadpool(Project.create, studio.home, "", "upload", name)
+    except InputError as error:  # such as a full disk
+        return JSONResponse({"error": str(error)}, 507)
     folder = project.folder / "upload"
     folder.mkdir(mode=0o700)
     try:

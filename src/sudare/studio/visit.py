@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -21,6 +20,7 @@ from sudare.errors import InputError, SudareError
 from sudare.reports import charts
 from sudare.reports.words import figure, printable, shown_value
 from sudare.studio import jobs
+from sudare.studio.kernel import explained
 from sudare.studio.project import ID, Project
 from sudare.studio.texts import LANGUAGES, catalogue, said
 from sudare.studio.translated import translated
@@ -206,9 +206,10 @@ def _answered(show: Page, visit: Visit) -> Response:
     except SudareError as error:
         return visit.render("refused", status=422, problem=str(error))
     except Exception as error:  # nobody is left with an empty page
-        traceback.print_exception(error)
-        text = f"{type(error).__name__}: {error}"
-        return visit.render("refused", status=500, problem=visit.said("failed.unexpected", text=text))
+        told = explained(error)
+        status = 500 if told["kind"] == "unexpected" else 422
+        problem = visit.said(f"failed.{told['kind']}", text=told["text"])
+        return visit.render("refused", status=status, problem=problem)
 
 
 async def _form(request: Request) -> dict[str, list[str]] | None:

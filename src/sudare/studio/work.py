@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Literal
 
+from sudare.errors import SudareError
+
 State = Literal["running", "done", "failed"]
 PATIENCE = 5.0  # seconds that a process is given to stop by itself
 
@@ -176,7 +178,8 @@ class Worker:
             try:
                 job.then(job.found)
             except Exception as error:  # such as a full disk, while it is written down
-                job.error = {"kind": "system", "text": str(error)}
+                kind = "refused" if isinstance(error, SudareError) else "system"
+                job.error = {"kind": kind, "text": str(error)}
         self._end(job)
 
     def _end(self, job: Job) -> None:
