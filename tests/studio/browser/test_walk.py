@@ -260,14 +260,17 @@ def test_a_slider_that_is_moved_before_the_script_runs_is_heard(
 
 
 def test_what_is_filled_in_while_work_ends_is_not_thrown_away(
-    page: Page, start: Callable[..., Studio], people: Path
+    page: Page, start: Callable[..., Studio], tmp_path: Path
 ) -> None:
-    page.goto(start(people).address)
+    many = sd.datasets.health_survey(60_000).select("age", "sex", "region", "visit_date", "diagnosis")
+    many.write_csv(tmp_path / "many.csv")  # it is still being read when the page comes
+    page.goto(start(tmp_path / "many.csv").address)
     page.wait_for_selector("table.columns")
     page.click("a[aria-label='Edit the column age']")
     let_go = held(page, "studio.js")
     with page.expect_navigation(wait_until="commit"):
         page.click(MAIN)  # the table is read again
+    page.wait_for_selector(".working")
     page.check("input[value=quantiles]")
     let_go()
     page.wait_for_selector("a:has-text('This is done')")
