@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import httpx2 as httpx
@@ -58,7 +58,7 @@ class Visitor:
         """Visit a page of the project, or of the studio."""
         return self.client.get(self.at(path))
 
-    def post(self, path: str, fields: dict[str, object] | None = None) -> httpx.Response:
+    def post(self, path: str, fields: Mapping[str, object] | None = None) -> httpx.Response:
         """Send a form."""
         return self.client.post(self.at(path), data=fields or {}, headers={"origin": f"http://{HOST}"})
 

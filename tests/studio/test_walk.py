@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -99,6 +101,33 @@ def test_a_change_marks_what_comes_after(walked: Visitor) -> None:
         walked.roles()
 
 
+def test_two_columns_are_counted_together_before_and_after(walked: Visitor) -> None:
+    walked.post("choose", {"way": "generalize", "with-k": "1", "k": "4", "method": "mondrian"})
+    walked.wait()
+    walked.post("together", {"first": "sex", "second": "diagnosis"})
+    assert walked.wait()["state"] == "done", walked.get("run").text
+    found = walked.project.found("together")
+    assert found is not None
+    rows = pl.read_csv(walked.project.facts.source)
+    schema = walked.project.schema()
+    release = sd.generalize(sd.read(walked.project.facts.source, schema), sd.KAnonymity(4), "mondrian")
+    for when, frame in (("before", rows), ("after", release.frame())):
+        one, total = found[when], 0
+        for place, first in enumerate(one["firsts"]):
+            for other, second in enumerate(one["seconds"]):
+                count = frame.filter((pl.col("sex") == first) & (pl.col("diagnosis") == second)).height
+                assert one["counts"][place][other] == count, (when, first, second)
+                total += count
+        assert total + one["others"] == frame.height
+    page = walked.get("run").text
+    assert page.count('role="img" aria-label="original"') == 1
+    assert "table.counts(pair)" in page
+    refused = walked.post("together", {"first": "sex", "second": "sex"})
+    assert refused.status_code == 422
+    assert "two different columns" in refused.text
+    assert walked.post("together", {"first": "sex", "second": "name"}).status_code == 422
+
+
 def test_the_script_does_the_same(walked: Visitor, tmp_path: Path) -> None:
     script = tmp_path / "release.py"
     script.write_text(
@@ -190,6 +219,19 @@ def test_dates_become_parts_of_the_calendar_or_ages(tmp_path: Path) -> None:
         assert 'value="ages" checked' in page
         assert 'value="2026-01-01"' in page
         assert "[50, 60)" in page
+    finally:
+        one.end()
+
+
+def test_a_part_of_the_people_is_opened_by_a_query(tmp_path: Path) -> None:
+    people = sd.datasets.health_survey(300).select("age", "sex", "diagnosis")
+    with closing(sqlite3.connect(tmp_path / "people.db")) as database, database:
+        database.execute("CREATE TABLE people (age, sex, diagnosis)")
+        database.executemany("INSERT INTO people VALUES (?, ?, ?)", people.rows())
+    one = Visitor(tmp_path / "home")
+    try:
+        page = one.open(f"sqlite:///{tmp_path}/people.db?query=SELECT * FROM people WHERE age < 40").text
+        assert f"{people.filter(pl.col('age') < 40).height} rows, 3 columns" in page
     finally:
         one.end()
 

@@ -151,6 +151,15 @@ def attacking() -> list[str]:
     ]
 
 
+def together(columns: Sequence[str]) -> list[str]:
+    """Count two columns together, in the table and in what is published."""
+    return [
+        f"pair = {list(columns)!r}",
+        "together_before = table.counts(pair)",
+        'together_after = release.handed_over.frames["data"].counted(pair).grouped()',
+    ]
+
+
 def writing(
     folder: Path, ledger: Path | None, receiver: str | None, formats: Sequence[str] = ()
 ) -> list[str]:

@@ -104,6 +104,21 @@ def run(project: Project, worker: Worker, receiver: str | None) -> Job | None:
     return worker.start("run", cells, "released", {"folder": str(project.folder)}, then)
 
 
+def together(project: Project, worker: Worker, columns: Sequence[str]) -> Job | None:
+    """Count two columns together, before and after."""
+    basis, run_found = project.basis("together"), project.found("run")
+    assert run_found is not None
+    made = code.run_cell(project, held=True, attempt=run_found["attempt"], receiver=run_found["receiver"])
+    counted = code.cell("together", code.together(columns), kind="once")
+    return worker.start(
+        "together",
+        [code.table_cell(project), made, counted],
+        "counted_together",
+        {},
+        lambda found: project.keep("together", found, basis),
+    )
+
+
 def write(
     project: Project,
     worker: Worker,

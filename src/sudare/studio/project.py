@@ -197,9 +197,9 @@ class Project:
         rests: dict[str, Any] = {"schema": self.schema_stamp()}
         if step == "population":
             rests["population"] = [self.facts.sampling_fraction, self.facts.population]
-        if step in ("run", "write"):
+        if step in ("run", "write", "together"):
             rests["choice"] = self.facts.choice.of_way()
-        if step == "write" and (run := self.facts.results.get("run")):
+        if step in ("write", "together") and (run := self.facts.results.get("run")):
             rests["run"] = run.at
         return stamp(json.dumps(rests, sort_keys=True).encode())
 

@@ -9,7 +9,8 @@ from starlette.responses import FileResponse, Response
 from sudare.progress_shown import amount
 from sudare.reports.page import Script
 from sudare.studio import code, jobs
-from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, now
+from sudare.studio.contingency import drawn
+from sudare.studio.project import ANALYSTS, ASSESSMENT, REPORT, Project, now
 from sudare.studio.texts import catalogue
 from sudare.studio.visit import MissingPageError, Visit, answer
 from sudare.studio.work import Job
@@ -36,6 +37,8 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         found=project.found("run"),
         current=project.is_current("run"),
         known=_known(project.found("run")),
+        together=_together(project),
+        columns=_both(project, project.found("run")),
         asked=code.making(project.facts.choice, project.folder.parent / "releases.db")[-1],
     )
 
@@ -44,6 +47,33 @@ def _known(found: dict[str, Any] | None) -> list[tuple[str, float]]:
     """Name the sensitive attributes that many people's blocks give away."""
     shares = (found or {}).get("after", {}).get("homogeneity", {})
     return [(name, share) for name, share in shares.items() if share > MANY]
+
+
+def _together(project: Project) -> dict[str, Any] | None:
+    """Return two columns together, as they were counted and drawn; nothing before that was asked for."""
+    found = project.found("together")
+    if found is None or not project.is_current("together"):
+        return None
+    lines = code.together(found["columns"])
+    return {**found, "pictures": drawn(found), "python": lines}
+
+
+def together(visit: Visit) -> Response:
+    """Count two columns together, before and after."""
+    project, columns = visit.project, [visit.text("first"), visit.text("second")]
+    found = project.found("run")
+    published = [] if found is None or not project.is_current("run") else found["views"]
+    if len(published) != 1 or len(set(columns)) != 2 or not set(columns) <= set(_both(project, found)):
+        return show(visit, problem=visit.said("together.two"))
+    jobs.together(project, visit.worker, columns)
+    return visit.go(visit.at("run"))
+
+
+def _both(project: Project, found: dict[str, Any] | None) -> list[str]:
+    """Name the columns that are in the table and in what is published."""
+    known = (project.found("read") or {}).get("columns", {})
+    views = (found or {}).get("views", [])
+    return [name for name in views[0]["columns"] if name in known] if len(views) == 1 else []
 
 
 def act(visit: Visit) -> Response:

@@ -23,6 +23,7 @@ from sudare.reports.pview import write_pview_report
 from sudare.reports.pview_page import write_pview_page
 from sudare.reports.words import MISSING, shown_value
 from sudare.studio.ask import quoted
+from sudare.studio.contingency import contingency
 from sudare.studio.levels import write_values
 from sudare.studio.preview import fixed, sample_of
 from sudare.studio.project import (
@@ -254,6 +255,18 @@ def reached(results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     if known := results.get("background"):
         found["background"] = {name: own["share"] for name, own in known.summary()["by_attribute"].items()}
     return found
+
+
+def counted_together(names: Names) -> dict[str, Any]:
+    """Return how many people have which values of two columns, before and after."""
+    table: Table = names["table"]
+    counts, after, pair = names["together_before"], names["together_after"], names["pair"]
+    values = [table[name].decode(counts.codes[:, place]) for place, name in enumerate(pair)]
+    return {
+        "columns": list(pair),
+        "before": contingency(zip(*values, counts.weights, strict=True)),
+        "after": contingency(zip(*after.rows.iter_columns(), after.lengths, strict=True)),
+    }
 
 
 def findings(verification: Verification) -> list[dict[str, Any]]:
