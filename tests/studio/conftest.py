@@ -118,6 +118,16 @@ def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory, survey: Path) -> Iterator[Visitor]:
+    """A visitor who has looked at the roles."""
+    one = Visitor(tmp_path_factory.mktemp("opened") / "home")
+    one.open(survey)
+    one.roles()
+    yield one
+    one.end()
+
+
+@pytest.fixture(scope="module")
 def walked(tmp_path_factory: pytest.TempPathFactory, survey: Path) -> Iterator[Visitor]:
     """A visitor who has walked to a verified release."""
     one = Visitor(tmp_path_factory.mktemp("walked") / "home")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -14,15 +14,6 @@ from sudare.studio import project
 from tests.studio.conftest import Visitor
 
 WORDS = "No space left on device"
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory, survey: Path) -> Iterator[Visitor]:
-    one = Visitor(tmp_path_factory.mktemp("full") / "home")
-    one.open(survey)
-    one.roles()
-    yield one
-    one.end()
 
 
 @pytest.fixture

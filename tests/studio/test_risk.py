@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -12,16 +11,6 @@ import pytest
 import sudare as sd
 from sudare.studio.project import BEFORE, MAX_BEFORE
 from tests.studio.conftest import Visitor
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory, survey: Path) -> Iterator[Visitor]:
-    """A visitor who has looked at the roles."""
-    one = Visitor(tmp_path_factory.mktemp("opened") / "home")
-    one.open(survey)
-    one.roles()
-    yield one
-    one.end()
 
 
 @pytest.fixture(scope="module")

@@ -50,8 +50,8 @@ def test_random_clicks(page: Page, start: Callable[..., Studio], people: Path) -
     seed = int(os.environ.get("SUDARE_SOAK_SEED", "1"))
     chance = random.Random(seed)
     studio = start(people)
-    page.set_default_timeout(3000)
     page.goto(studio.address)
+    page.set_default_timeout(3000)  # of each click from now on; what takes longer is tried again
     home, did, end = page.url, 0, monotonic() + SECONDS
     lately: deque[str] = deque(maxlen=30)  # what a person would have to do to see it again
     page.on("crash", lambda _: print("The browser's page crashed. Before:", *lately, sep="\n"))
