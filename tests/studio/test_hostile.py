@@ -30,6 +30,13 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
     one.post("choose", {"way": "generalize", "with-k": "1", "k": "3", "method": "mondrian"})
     one.wait()
     one.post("preview", {"with-k": "1", "k": "4"})
+    for action, fields in {
+        "sets": {},
+        "population": {"share": "10", "population": str(path)},
+        "together": {"first": names[0], "second": names[1]},
+    }.items():
+        one.post(action, fields)
+        assert one.wait()["state"] == "done", one.get("run").text
     one.post("write", {"folder": str(folder / "<i>out"), "ledger": "1", "receiver": "<u>evil</u>"})
     one.wait()
     yield one
@@ -38,6 +45,8 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
 
 def test_the_walk_was_walked(attacked: Visitor) -> None:
     assert attacked.project.facts.releases, attacked.get("job").text
+    assert {"sets", "population", "together"} <= set(attacked.project.facts.results)
+    assert "Two columns together" in attacked.get("run").text
 
 
 @pytest.mark.parametrize("path", ["/", "/ledger", *PAGES, "column/0", "column/2"])
@@ -54,7 +63,14 @@ def test_pages_have_no_element_of_the_table(attacked: Visitor, path: str) -> Non
 def test_code_holds_names_as_text(attacked: Visitor) -> None:
     tree = ast.parse(attacked.get("script").text)
     called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    assert {name.split(".")[0] for name in called} <= {"sd", "release", "schema", "print", "attack_each"}
+    assert {name.split(".")[0] for name in called} <= {
+        "sd",
+        "release",
+        "schema",
+        "print",
+        "attack_each",
+        "column_sets",
+    }
     for line in attacked.get("code").text.split('<pre tabindex="0">sudare')[1:]:
         words = shlex.split("sudare" + html.unescape(line.split("</pre>")[0]))
         assert words[0] == "sudare"
