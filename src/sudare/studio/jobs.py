@@ -18,7 +18,6 @@ LOADING = [
     code.HEAD,
     "few = sd.read(sd.datasets.health_survey(40).select('age'), sd.Schema.from_roles(quasi=['age']))",
     "sd.attack(sd.generalize(few, sd.KAnonymity(2), 'mondrian').frame(), few.schema, kind='reidentification')",
-    "sd.generalize(few, sd.KAnonymity(2), 'blind', suppress=0.1)",
 ]
 """What loads all that a preview needs."""
 
