@@ -31,6 +31,16 @@ def test_no_serious_fault(page: Page, start: Callable[..., Studio], people: Path
     studio = start(people)
     walk(page, studio.address)
     base = page.url.rsplit("/", 1)[0]
+    page.goto(f"{base}/risk")
+    page.click("form[action$='/sets'] button")
+    page.wait_for_selector("th:has-text('age + region')")
+    page.fill("input[name=share]", "5")
+    page.fill("input[name=population]", str(people))
+    page.click("form[action$='/population'] button")
+    page.wait_for_selector(".figure:has-text('could belong to')")
+    page.goto(f"{base}/run")
+    page.click("form[action$='/together'] button")
+    page.wait_for_selector(".beside svg")
     found = {}
     for language, scheme in (("en", "light"), ("ja", "dark")):
         page.goto(f"{studio.root}/")
