@@ -150,6 +150,10 @@ def test_previews_say_risk_and_distortion(walked: Visitor) -> None:
     page = walked.post("preview", asked)
     assert "9-anonymity" in page.text
     assert "<svg" in page.text
+    assert 'r="7"' in page.text
+    other = walked.post("preview", asked | {"other": "1"}).text  # one of the settings that are tried first
+    assert "<svg" in other
+    assert 'r="7"' not in other
     bounded = walked.post("preview", asked | {"bound": "1"})
     assert "No method can stay below" in bounded.text
     (tried,) = [one for one in walked.project.facts.tried if one.asked == "9-anonymity"]

@@ -314,7 +314,7 @@ def preview(visit: Visit) -> Response:
         _remember(project, name, choice, job.found)
     except InputError as error:  # such as a full disk
         return _previewed(visit, way, problem=in_words(error))
-    return _previewed(visit, way, name=name, found=job.found)
+    return _previewed(visit, way, name="" if visit.text("other") else name, found=job.found)
 
 
 def _remember(project: Project, name: str, choice: Choice, found: dict[str, Any]) -> None:

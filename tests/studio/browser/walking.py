@@ -22,8 +22,12 @@ def walk(page: Page, address: str, tmp_path: Path | None = None) -> int:
         page.wait_for_selector(ready, timeout=600_000)
         if tmp_path is not None:
             if name == "choose":
-                page.wait_for_selector("#preview svg circle >> nth=9")
-                page.wait_for_selector("#preview .now:has-text('5-anonymity: ')")
+                page.wait_for_selector(
+                    "#preview svg circle >> nth=11"
+                )  # each setting that is tried first, and its bound
+                page.wait_for_selector(
+                    "#preview svg circle[r='7']"
+                )  # which the form's own has again, at the end
             photograph(page, name, tmp_path)
 
     page.goto(address)

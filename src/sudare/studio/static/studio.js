@@ -71,6 +71,7 @@ function previews(form) {
     for (const [name, value] of Object.entries(changes)) {
       if (value === "") fields.delete(name); else fields.set(name, value);
     }
+    if (other) fields.set("other", "1");
     running?.abort();
     const mine = (running = new AbortController());
     if (!other) status.textContent = status.dataset.busy;
