@@ -38,7 +38,9 @@ OTHERS_VALUES = (
     "The labels are those of a plan that may have been learned from other records. Where the schema does not say what a "
     "hierarchy is, its intervals end at values of these."
 )
-WHICH_PLANS = "(A plan of 'minimal' covers only combinations of values that it saw, one of 'mondrian' also others.)"
+WHICH_PLANS = (
+    "(A plan of 'minimal' covers only combinations of values that it saw, one of 'mondrian' also others.)"
+)
 
 
 @overload
