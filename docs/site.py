@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import sys
 from enum import Enum
 from pathlib import Path
 from types import UnionType
@@ -19,12 +20,17 @@ from sudare.tables.attribute import Attribute
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.policy import Policy
 from sudare.tables.schema import CsvFormat, Schema
+from sudare.tables.toml import toml
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "examples"))
+import notebooks  # noqa: E402  # which are no package, as users run them one by one
+
 FROM_ELSEWHERE = {
     "security.md": "SECURITY.md",
     "contributing.md": "CONTRIBUTING.md",
     "changes.md": "CHANGELOG.md",
+    "examples.md": "examples/README.md",
     "research/index.md": "papers/README.md",
     **{
         f"research/{name}.md": f"papers/{name}/README.md"
@@ -55,6 +61,10 @@ def on_files(files: Files, config: Any) -> Files:
             )
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
+    for example in notebooks.examples():
+        files.append(
+            File.generated(config, f"examples/{example.stem}.ipynb", content=notebooks.written(example))
+        )
     return files
 
 
@@ -71,6 +81,8 @@ def relinked(text: str, source: str, page: str) -> str:
 
     def moved(link: re.Match[str]) -> str:
         target = (ROOT / source).parent.joinpath(link[2]).resolve()
+        if target in notebooks.examples():
+            return f"{link[1]}{up}examples/{target.stem}.ipynb{link[4]}"
         if not target.is_relative_to(ROOT) or (ROOT / source).parent.joinpath(link[2]).suffix in (".py",):
             return link[0]
         name = str(target.relative_to(ROOT))
@@ -202,8 +214,10 @@ def _type(annotation: Any) -> str:
 
 
 def _default(field: Any) -> str:
-    return (
-        "it must be given"
-        if field.is_required()
-        else f"`{field.get_default(call_default_factory=True)!r}`".replace("|", "or")[:80]
-    )
+    """Say in words, or as a schema file writes it, what is taken where a key is left out."""
+    if field.is_required():
+        return "it must be given"
+    taken = field.get_default(call_default_factory=True)
+    if taken is None or isinstance(taken, CsvFormat | Policy):
+        return "nothing"
+    return f"`{toml(taken)}`"

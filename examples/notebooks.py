@@ -36,9 +36,13 @@ def examples() -> list[Path]:
     return sorted(file for file in HERE.glob("*.py") if file.name != Path(__file__).name)
 
 
+def written(example: Path) -> str:
+    """Return the file of an example's notebook."""
+    return json.dumps(notebook(example.read_text(encoding="utf-8")), indent=1, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
     folder = HERE / "notebooks"
     folder.mkdir(exist_ok=True)
     for example in examples():
-        text = json.dumps(notebook(example.read_text(encoding="utf-8")), indent=1, ensure_ascii=False)
-        (folder / f"{example.stem}.ipynb").write_text(text + "\n", encoding="utf-8")
+        (folder / f"{example.stem}.ipynb").write_text(written(example), encoding="utf-8")

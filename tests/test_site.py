@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import json
 import os
@@ -15,6 +16,7 @@ import pytest
 
 import sudare as sd
 from docs import measured, pictures
+from examples import notebooks
 from sudare.cli.app import COMMANDS
 from sudare.privacy.multi_view import KINDS
 
@@ -167,7 +169,9 @@ def test_tutorials_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built as `make docs` does."""
+    """The site, built as `make docs` does; where SUDARE_SITE names a folder, as `make docs` left it there."""
+    if built := os.environ.get("SUDARE_SITE"):
+        return ROOT / built
     if any(importlib.util.find_spec(name) is None for name in ("mkdocs", "material", "mkdocstrings")):
         pytest.skip("the packages of the site are not installed: pip install 'sudare[docs]'")
     folder = tmp_path_factory.mktemp("docs") / "site"
@@ -191,6 +195,25 @@ def test_references_have_all_that_there_is(site: Path) -> None:
     assert all(f"sudare {name}" in commands for name in COMMANDS)
     python = (site / "reference" / "python.html").read_text(encoding="utf-8")
     assert all(name in python for name in sd.__all__)
+    shown = " ".join(html.unescape(re.sub(r"<[^>]+>", "", python)).split())
+    for made in (
+        "KAnonymity( k: int",
+        "LDiversity( l: ",
+        "Ledger( path: ",
+        "Minimal( ",
+        "Generalizer( requirements: ",
+    ):
+        assert made in shown or made.replace("( ", "(") in shown, (
+            f"the reference does not say how a {made} is made"
+        )
+
+
+@pytest.mark.slow
+def test_examples_can_be_taken_away_as_notebooks(site: Path) -> None:
+    links = re.findall(r'href="(examples/\w+\.ipynb)"', (site / "examples.html").read_text(encoding="utf-8"))
+    assert {Path(link).stem for link in links} == {example.stem for example in notebooks.examples()}
+    for link in links:
+        assert json.loads((site / link).read_text(encoding="utf-8"))["nbformat"] == 4
 
 
 @pytest.mark.slow

@@ -43,6 +43,13 @@ def test_an_answer_is_one_record_of_the_published_attributes() -> None:
     assert 1 <= answer["pay"] <= 100
 
 
+def test_a_value_that_cannot_be_is_named_once() -> None:
+    with pytest.raises(
+        sd.InputError, match=r"^DataFrame, row 1, column 'ill': 'maybe' is not in the declared domain\.$"
+    ):
+        randomizer().answer(RECORD | {"ill": "maybe"})
+
+
 def test_the_laws_are_those_that_a_table_would_get() -> None:
     table = sd.read(
         pl.DataFrame([RECORD] * 50), SCHEMA.model_copy(update={"attributes": {n: SCHEMA[n] for n in RECORD}})

@@ -63,6 +63,14 @@ def test_a_table_of_which_nothing_is_covered_is_refused(unseen: Any) -> None:
         sd.apply(plan(), table(others), unseen=unseen)
 
 
+def test_where_most_are_not_covered_it_says_which_plans_cover_others() -> None:
+    others = pl.concat([FRAME.head(1), FRAME.with_columns(age=pl.col("age") + 1000)])
+    with pytest.raises(sd.InputError, match=r"records; the first has .* one of 'mondrian' also others\.\)$"):
+        sd.apply(plan(), table(others))
+    with pytest.raises(sd.InputError, match=r"learn a plan from these records\.$"):
+        sd.apply(plan(), table(pl.concat([FRAME, others.tail(1)])))
+
+
 def test_mondrian_has_a_block_for_unseen_tuples() -> None:
     swapped = FRAME.with_columns(sex=pl.col("sex").reverse())  # every value was seen, no tuple was
     assert sd.apply(plan("mondrian"), table(swapped)).certificate.measured["k"] >= 4

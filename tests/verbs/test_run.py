@@ -286,6 +286,7 @@ HOSTILE = [
     ("", "read is missing"),
     ("[read\n", "line 1"),
     (GENERALIZE.replace("k = 5", "k = '5'"), "line 8: make.k must be a valid integer"),
+    (GENERALIZE.replace("l = 2", "l = '2'"), r"^\S+, line 9: make\.l must be a number\. Got '2' instead\.$"),
     (
         GENERALIZE.replace("k = 5", "kk = 5"),
         "line 8: 'make.kk' is not a known key here. There are 'verb', 'k'",

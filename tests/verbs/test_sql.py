@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -297,6 +298,9 @@ TYPES = [
     (None, pl.Series([1, 2, 3, 4]), ["BIGINT", "VARCHAR", "UTINYINT"]),
     (None, pl.Series([True, False, True, False]), ["BOOLEAN"]),
     ("text", pl.Series(["007", "7", "7.0", " 7"]), ["VARCHAR"]),
+    ("text", pl.Series(["01005", "01006", "02001", "02002"]), ["VARCHAR"]),  # all are codes, and no numbers
+    ("text", pl.Series(["1.50", "2.50", "3.50", "4.50"]), ["VARCHAR"]),
+    (None, pl.Series(["01005", "01006", "02001", "02002"]), ["VARCHAR"]),
     ("date", pl.Series([dt.date(2024, 1, i) for i in (1, 2, 3, 4)]), ["DATE", "TIMESTAMP"]),
     ("datetime", pl.Series([dt.datetime(2024, 1, 1, i, 0, 0, 5) for i in (1, 2, 3, 4)]), ["TIMESTAMP"]),
 ]
@@ -314,6 +318,26 @@ def test_values_of_all_types_are_found(kind: Any, values: pl.Series, stored: lis
             connection.register("given", frame)
             connection.execute(f"CREATE TABLE people AS SELECT CAST(v AS {of}) AS v, ill FROM given")
             assert by_name(connection.execute(sd.sql(plan, schema)).fetchall()) == expected
+
+
+def test_codes_that_look_like_numbers_keep_their_hierarchy(tmp_path: Path) -> None:
+    """Postcodes of a file, each with a zero in front: read as numbers, none of them would be in the hierarchy."""
+    (tmp_path / "codes.csv").write_text("01005;01***;*\n01006;01***;*\n02001;02***;*\n02002;02***;*\n")
+    frame = pl.DataFrame({"postcode": ["01005", "01006", "02001", "02002"] * 2, "ill": list("abcdbcda")})
+    codes = sd.Hierarchy.from_csv(tmp_path / "codes.csv")
+    for types in ({}, {"postcode": "text"}):
+        schema = sd.Schema.from_roles(
+            quasi=["postcode"],
+            sensitive=["ill"],
+            types=types,  # type: ignore[arg-type]
+            hierarchies={"postcode": codes},
+        )
+        release = sd.generalize(sd.read(frame, schema), [sd.KAnonymity(3), sd.LDiversity(2)], "full-domain")
+        with duckdb.connect() as connection:
+            connection.register("people", frame)
+            assert by_name(connection.execute(sd.sql(release.plan, schema)).fetchall()) == by_name(
+                release.frame().rows()
+            )
 
 
 def test_texts_with_several_meanings_need_a_type() -> None:

@@ -39,7 +39,7 @@ def show(ledger: LedgerPath, json: Json = False) -> None:
         for entry in entries
     ]
     columns = ["", "when (UTC)", "what", "receiver", "promised", "hash"]
-    print_table(f"{ledger}: {len(entries)} entries", columns, rows)
+    print_table(f"{ledger}: {len(entries):,} {'entry' if len(entries) == 1 else 'entries'}", columns, rows)
 
 
 def _description(entry: Entry) -> list[str]:

@@ -153,8 +153,8 @@ def _refuse_broken(releases: Sequence[Recorded], attribute: str, table: Table) -
             if not measure.holds:
                 raise RequirementError(
                     f"Together with {named(releases[:-1])}, this would break what release "
-                    f"{release.seq} promises, {promised.text}: somebody would be left with {measure.value:.4g}. Make it as a view "
-                    "against this ledger, which goes only as far as is safe."
+                    f"{release.seq} promises, {promised.text}: somebody would be left with l = {measure.value:.4g}. Make it as a view "
+                    "against this ledger (generalize_views), which goes only as far as is safe."
                 )
 
 

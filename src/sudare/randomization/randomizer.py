@@ -151,7 +151,8 @@ class Randomizer(Shown):
         rows = {
             name: [record[name], _some_value(name, schema[name])] for name in names if record[name] is None
         }
-        frame = pl.DataFrame({name: rows.get(name, [record[name]] * 2) for name in names}, strict=False)
+        height = 2 if rows else 1
+        frame = pl.DataFrame({name: rows.get(name, [record[name]] * height) for name in names}, strict=False)
         table = read(frame, schema)
         engine = cast(Memory, table.rows)
         codes = {name: engine.column(name).codes[:1] for name in names}

@@ -54,6 +54,53 @@ def first_fault(error: ValidationError) -> Fault:
     return Fault(tuple(str(part) for part in problem["loc"]), reason, problem["input"])
 
 
+BRANCHES = {
+    "float": "a number",
+    "int": "a whole number",
+    "str": "a text",
+    "bool": "true or false",
+    "date": "a date",
+    "datetime": "a date and time",
+}
+"""What pydantic calls the types of which a value may have one, and what we call them."""
+
+
+def problems_of(error: ValidationError) -> list[Any]:
+    """Return what pydantic finds wrong, once for each value: where it may be of several types, it says of each that it is not.
+
+    >>> from pydantic import TypeAdapter
+    >>> try:
+    ...     TypeAdapter(dict[str, int | float]).validate_python({"l": "x"}, strict=True)
+    ... except ValidationError as error:
+    ...     [told(problem, "pipeline.toml", ["l"]) for problem in problems_of(error)]
+    ["pipeline.toml: l must be a number. Got 'x' instead."]
+    """
+    problems = error.errors(include_url=False)
+    branches: dict[tuple[Any, ...], list[Any]] = {}
+    for problem in problems:
+        if _is_branch(problem):
+            branches.setdefault(problem["loc"][:-1], []).append(problem)
+    said: list[Any] = []
+    for problem in problems:
+        place = problem["loc"][:-1]
+        several = branches.get(place, []) if _is_branch(problem) else []
+        if len(several) < 2:
+            said.append(problem)
+        elif problem is several[0]:
+            kinds = [BRANCHES.get(own["loc"][-1]) or own["ctx"]["expected"] for own in several]
+            if BRANCHES["float"] in kinds:
+                kinds = [kind for kind in kinds if kind != BRANCHES["int"]]
+            said.append({**problem, "loc": place, "msg": f"Input should be {' or '.join(kinds)}"})
+    return said
+
+
+def _is_branch(problem: Any) -> bool:
+    """Tell whether this is what one type of several says of a value."""
+    scalar = problem["type"].startswith(("int_", "float_", "string_", "bool_", "date", "literal_error"))
+    last = problem["loc"][-1] if problem["loc"] else ""
+    return scalar and (last in BRANCHES or str(last).startswith("literal["))
+
+
 def told(
     problem: Any, where: str, place: Sequence[str], *, known: str = "", tag: str = "kind", tags: str = ""
 ) -> str:

@@ -22,7 +22,7 @@ from sudare.tables.attribute import (
     Type,
     attribute_lines,
 )
-from sudare.tables.faults import told
+from sudare.tables.faults import problems_of, told
 from sudare.tables.given import kind_given
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.lookalikes import skeleton
@@ -202,7 +202,7 @@ class Schema(Shown, SchemaPart):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            problems = error.errors(include_url=False)
+            problems = problems_of(error)
             said = [_explained(problem, where, text) for problem in problems[:MAX_PROBLEMS_SHOWN]]
             if len(problems) > MAX_PROBLEMS_SHOWN:
                 said.append(f"{where}: and {len(problems) - MAX_PROBLEMS_SHOWN:,} problems more.")

@@ -38,6 +38,9 @@ OTHERS_VALUES = (
     "The labels are those of a plan that may have been learned from other records. Where the schema does not say what a "
     "hierarchy is, its intervals end at values of these."
 )
+WHICH_PLANS = (
+    "(A plan of 'minimal' covers only combinations of values that it saw, one of 'mondrian' also others.)"
+)
 
 
 @overload
@@ -158,13 +161,13 @@ def _covered(located: Where, unseen: Unseen) -> Where:
     if without == records:
         short = ", or their blocks do not have what was asked for" if unseen == "suppress" else ""
         raise InputError(
-            f"{table.source.name}: the plan covers none of its records{short}. Learn a plan from them. (A plan of 'minimal' covers only "
-            "combinations of values that it saw, one of 'mondrian' also others.)"
+            f"{table.source.name}: the plan covers none of its records{short}. Learn a plan from them. {WHICH_PLANS}"
         )
     if unseen == "refuse" and without:
         raise InputError(
             f"{table.source.name}: the plan does not cover {without:,} of {records:,} records; the first has {first}. Leave "
             'them out with unseen="suppress" (--unseen suppress on the command line), or learn a plan from these records.'
+            f"{f' {WHICH_PLANS}' if 2 * without > records else ''}"
         )
     return located
 

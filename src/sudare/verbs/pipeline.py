@@ -19,7 +19,7 @@ from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.copies import Format
-from sudare.tables.faults import told
+from sudare.tables.faults import problems_of, told
 from sudare.tables.policy import Diversity
 from sudare.tables.recipes import FileRecipe
 from sudare.tables.schema import Schema
@@ -129,7 +129,7 @@ class Pipeline(_Part):
         try:
             pipeline = cls.model_validate(data)
         except ValidationError as error:
-            said = [_explained(problem, path, text) for problem in error.errors(include_url=False)[:20]]
+            said = [_explained(problem, path, text) for problem in problems_of(error)[:20]]
             raise InputError("\n".join(said)) from None
         pipeline._refuse_contradictions(path, text)
         return pipeline

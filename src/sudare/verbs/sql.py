@@ -28,6 +28,7 @@ from sudare.privacy.requirement import BlockRequirement, one_of
 from sudare.tables.atomic import write_file
 from sudare.tables.attribute import Attribute, Role, Type
 from sudare.tables.given import kind_given, path_given
+from sudare.tables.parsing import infer_type
 from sudare.tables.schema import Schema, schema_given
 from sudare.tables.text import listed, shown, texts_of
 from sudare.tables.types import declared_values, lists_values
@@ -296,7 +297,7 @@ def _refuse_false_labels(plan: RowPlan, schema: Schema) -> None:
     """Refuse a plan that publishes a label that is not true of a value by the schema: its file may be anybody's."""
     leaves = {one: list(tree.leaves) for one, tree in plan.trees.items()}
     rows = max(len(own) for own in leaves.values())
-    padded = {one: _as_read(own + [own[0]] * (rows - len(own))) for one, own in leaves.items()}
+    padded = {one: _as_read(own + [own[0]] * (rows - len(own)), schema[one]) for one, own in leaves.items()}
     attributes = {one: schema[one] for one in leaves}
     table = read(pl.DataFrame(padded), schema.model_copy(update={"attributes": attributes}))
     planned = plan.with_trees(table)
@@ -316,9 +317,11 @@ def _refuse_false_labels(plan: RowPlan, schema: Schema) -> None:
         refuse_false_labels(table, Rewriting((one,), codes[:, None], published))
 
 
-def _as_read(texts: list[str | None]) -> pl.Series:
-    """Return leaves as the numbers or dates that they all are, or as texts."""
+def _as_read(texts: list[str | None], attribute: Attribute) -> pl.Series:
+    """Return leaves as the numbers or dates that they all are, or as texts, if they are declared as such, or look like 007."""
     series = pl.Series(texts, dtype=pl.String)
+    if (attribute.type or infer_type(series)) == "text":
+        return series
     for dtype in (pl.Int64, pl.Float64, pl.Date):
         typed = (
             series.cast(dtype, strict=False)

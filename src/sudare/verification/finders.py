@@ -37,8 +37,8 @@ from sudare.verification.recount_values import Sensitive, sensitive_values
 
 TOLERANCE = 1e-9  # relative: of figures that sums of logarithms give
 ALONE = (
-    "this is what each view leaves by itself; that they leave enough together was verified when they were made, and cannot "
-    "be from the views, of which none shows who is in which blocks of all"
+    "this is what each view leaves by itself; that they leave enough together was verified when they were made: it cannot be "
+    "counted from the views, none of which shows who is in which blocks of the others"
 )
 UNCOUNTED = "this is what was promised; give the population, and it is counted: KMap(k, population=...)"
 PROVEN = "this is what each view leaves by itself; together they leave {:g} or more, whoever is in which of their blocks"
