@@ -26,6 +26,8 @@ METHODS: dict[str, Method] = {
     "mondrian": sd.methods.Mondrian(),
     "mondrian, strict": sd.methods.Mondrian(strict=True),
     **BLIND,
+    "full-domain": sd.methods.FullDomain(suppress=0.05),
+    "mdav": sd.methods.Mdav(),
 }
 ASKED: dict[str, list[BlockRequirement]] = {
     "k = 5": [sd.KAnonymity(5)],

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from numba.core.errors import TypingError
+from numba.core.registry import CPUDispatcher
 
 from sudare import ahead, compiled, threads
 from sudare.compiled import Kernel
@@ -143,6 +144,38 @@ def test_garbage_stays_unlooked_for_where_it_was(own: Kernel) -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def nothing() -> None:
+    pass
+
+
+def pages_taken(depth: int) -> int:
+    """How many pages of memory the system hands out to a loop so deep, which needs none."""
+    import resource
+
+    if depth:
+        return pages_taken(depth - 1)
+    before = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
+    for _ in range(1_000):
+        nothing()
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are counted otherwise, or not at all")
+def test_no_loop_of_the_compiler_stands_at_the_end_of_its_room(
+    own: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python gives calls their room in pieces of some hundred calls: where one ends, a loop would take a page in every turn."""
+    taken: list[int] = []
+
+    def compile_deep(_kernel: Kernel, _types: object) -> None:
+        taken.extend(pages_taken(depth) for depth in range(400))
+
+    monkeypatch.setattr(CPUDispatcher, "compile", compile_deep)
+    own.compile("int64(int64)")
+    assert len(taken) == 400
+    assert max(taken) < 500
 
 
 def test_what_was_kept_half_is_not_taken(own: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:

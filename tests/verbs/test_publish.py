@@ -142,6 +142,16 @@ def test_outliers_are_left_out(lonely: sd.Table) -> None:
     assert "far" not in release.frame()["town"].to_list()
 
 
+def test_a_missing_value_is_accepted_as_harmless_by_the_name_that_advice_gives_it(skewed: sd.Table) -> None:
+    frame = skewed.frame().with_columns(pl.col("illness").replace("cold", None))
+    table = sd.read(frame, skewed.schema)
+    with pytest.raises(sd.RequirementError, match=r"'harmless value: \(missing\)'"):
+        sd.publish(table, sd.Policy(l=2))
+    release = sd.publish(table, sd.Policy(l=2, accept=("harmless value: (missing)",)))
+    assert release.certificate.requirements == ["distinct 2-diversity (missing values harmless)"]
+    assert sd.verify(release.frame(), sd.LDiversity(2, harmless=[None]), table.schema).holds
+
+
 def test_a_person_decides(skewed: sd.Table) -> None:
     seen: list[list[str]] = []
 

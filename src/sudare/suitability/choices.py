@@ -18,6 +18,7 @@ from sudare.tables.policy import Compromise
 from sudare.tables.text import spelled
 
 OUTLIER_SHARE = 0.01  # the share of the records that may be left out
+MISSING = "(missing)"  # how advice names a missing value
 LEAST_SAVING = 0.05  # what lowers the bound by less is not offered
 FAR = 1.25  # times the bound: a release that costs more is worth another try
 
@@ -44,7 +45,7 @@ class Advice:
     def accepted_as(self) -> tuple[str, ...]:
         """What a policy must accept for this to be done; which values are harmless is for a person to say."""
         if self.harmless:
-            return tuple(f"{self.action}: {value}" for value in self.harmless)
+            return tuple(f"{self.action}: {value or MISSING}" for value in self.harmless)
         return () if self.action == "stop" else (self.action,)
 
 
@@ -174,7 +175,7 @@ def _harmless(facts: Facts, asked: LDiversity) -> Advice | None:
     bound, share = facts.nearest_l([besides])[0].value, counts[frequent].sum() / facts.records
     one = len(names) == 1
     text = (
-        f"Look at {' and '.join(repr(name) if name else '(missing)' for name in names)}: {share:.1%} of the records have "
+        f"Look at {' and '.join(repr(name) if name else MISSING for name in names)}: {share:.1%} of the records have "
         f"{'it' if one else 'one of them'} as their '{facts.attribute}'. If it harms nobody to be known to have it, those records need "
         f"no {asked.l:g}-diversity, and the others have it among themselves: the table then costs at least {bound:.4f}."
     )
