@@ -21,6 +21,7 @@ import polars as pl
 
 import sudare as sd
 from sudare.generalization.efforts import SEARCHES
+from sudare.generalization.mondrian import cut_whole
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.generalization.refining import refined
@@ -93,6 +94,7 @@ def _generalize() -> None:
 
 def _refine() -> None:
     people = Problem.of(_people(), [sd.KAnonymity(4)])
+    cut_whole(people, strict=False)  # wanted before refining, and soon enough only if it comes first
     in_one_block = Recoding.of("minimal", people, np.zeros(len(people.units), dtype=np.int64))
     refined(in_one_block, SEARCHES["normal"], spare=0, deals=True)
 
