@@ -86,8 +86,8 @@ def check(
         if column["missing"] is None:
             say("Note: the values of [b]{}[/] were counted, and not looked at.", column["column"])
     if unique is not None:
-        ones = "people are the only one" if table.schema.unit is None else "rows are the only ones"
-        say("[b]{}[/] of {} {} with their quasi values.", f"{unique:,}", f"{len(table):,}", ones)
+        who = "people" if table.schema.unit is None else "rows"
+        say("[b]{}[/] of {} {} are the only ones with their quasi values.", f"{unique:,}", f"{len(table):,}", who)
     if risk is not None:
         say("{}", risk)
     if together:
@@ -150,7 +150,7 @@ def _levels(height: int) -> str:
 
 
 def unique_people(table: Table) -> int | None:
-    """Count the people who are the only one with their quasi values; None if there are no quasi attributes."""
+    """Count the people who are the only ones with their quasi values; None if there are no quasi attributes."""
     quasi = table.names(Role.quasi)
     if not quasi:
         return None

@@ -30,7 +30,7 @@ from sudare.verbs.materialize import materialize
 from sudare.verification.verify import verify
 
 PEOPLE, SUPPRESS = 5_000, 0.01
-ONLY_ONE = "[b]{}[/] of {} people are the only one with their quasi values."
+ONLY_ONE = "[b]{}[/] of {} people are the only ones with their quasi values."
 PUBLIC = {"sex": ["Female", "Male"], "smoker": ["never", "former", "current"]}
 ASKED: list[BlockRequirement] = [KAnonymity(5), LDiversity(3, attribute="diagnosis")]
 
