@@ -24,7 +24,7 @@ from sudare.utility.workloads import Workload, marginals, random_ranges, rmse, t
 
 PROMISES = {"": sd.DifferentialPrivacy(1.0), ", δ = 1e-9": sd.DifferentialPrivacy(1.0, 1e-9)}
 QUERIES, SEEDS = 600, 3
-CELLS = " cells"
+CELLS, SOMEBODY = " cells", " of somebody"
 
 
 class Answers(NamedTuple):
@@ -96,9 +96,14 @@ def main(quick: bool = False) -> None:
             if (read := table()) is not None:
                 line = _line(read, promise, 40 if quick else QUERIES, 1 if quick else SEEDS)
                 lines.append((name + words, line))
-    names = list(dict.fromkeys(kind for _, line in lines for kind in line))
     title = "95% intervals of p-views, ε = 1: how many hold the truth, in percent (in brackets: claimed error / true error)"
-    show(title, ["table", *names], [[name, *(line.get(kind, "-") for kind in names)] for name, line in lines])
+    every = list(dict.fromkeys(kind for _, line in lines for kind in line))
+    for words, kinds in (
+        ("", [kind for kind in every if not kind.endswith(SOMEBODY)]),
+        ("; of cells that are not empty", [kind for kind in every if kind.endswith(SOMEBODY)]),
+    ):
+        shown = [[name, *(line.get(kind, "-") for kind in kinds)] for name, line in lines]
+        show(title + words, ["table", *kinds], shown)
 
 
 def _line(table: sd.Table, promise: sd.DifferentialPrivacy, queries: int, seeds: int) -> dict[str, str]:
@@ -112,7 +117,7 @@ def _line(table: sd.Table, promise: sd.DifferentialPrivacy, queries: int, seeds:
             answers.setdefault(name, []).append(Answers.of(pview, asked, true))
             if name.endswith(CELLS) and (true > 0).any():
                 own = Workload(name, asked.low[true > 0], asked.high[true > 0])
-                answers.setdefault(f"{name} of somebody", []).append(Answers.of(pview, own, true[true > 0]))
+                answers.setdefault(f"{name}{SOMEBODY}", []).append(Answers.of(pview, own, true[true > 0]))
     return {
         name: f"{100 * np.mean([one.covered for one in own]):.0f} ({np.mean([one.width for one in own]):.1f})"
         for name, own in answers.items()
