@@ -1,7 +1,9 @@
 """The intervals of a p-view's answers: how often they hold the truth, and how wide they are.
 
 `python -m benchmarks.intervals [--quick]`. By kind of question: random ranges of one to four attributes; cells of two to four, drawn
-among all of them; and the values of two to four attributes that a random record has, so that rare ones are asked for, too.
+among all of them, and those that are not empty by themselves (an interval from 0 on
+holds an empty one's truth, whatever it is); and the values of two to four attributes that a random record has, so that rare ones are
+asked for, too.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from sudare.utility.workloads import Workload, marginals, random_ranges, rmse, t
 
 PROMISES = {"": sd.DifferentialPrivacy(1.0), ", δ = 1e-9": sd.DifferentialPrivacy(1.0, 1e-9)}
 QUERIES, SEEDS = 600, 3
+CELLS, SOMEBODY = " cells", " of somebody"
 
 
 class Answers(NamedTuple):
@@ -59,7 +62,7 @@ def questions(codes: np.ndarray, sizes: tuple[int, ...], queries: int) -> Iterat
             yield f"{ways}D ranges", random_ranges(sizes, ways, queries, seed=50 + ways)
     for ways in (2, 3, 4):
         if ways <= len(sizes):
-            yield f"{ways}-way cells", marginals(sizes, ways, most=queries, seed=ways)
+            yield f"{ways}-way{CELLS}", marginals(sizes, ways, most=queries, seed=ways)
             yield f"{ways} values of records", of_records(codes, sizes, ways, queries)
 
 
@@ -87,18 +90,23 @@ TABLES: dict[str, Callable[[], sd.Table | None]] = {
 
 
 def main(quick: bool = False) -> None:
-    lines = []
+    lines: list[tuple[str, dict[str, str]]] = []
     for words, promise in PROMISES.items():
         for name, table in TABLES.items() if not quick else [("Survey", survey)]:
             if (read := table()) is not None:
                 line = _line(read, promise, 40 if quick else QUERIES, 1 if quick else SEEDS)
-                lines.append([name + words, *line])
-    names = [name for name, _ in questions(np.zeros((1, 4), dtype=np.int32), (9, 9, 9, 9), 1)]
+                lines.append((name + words, line))
     title = "95% intervals of p-views, ε = 1: how many hold the truth, in percent (in brackets: claimed error / true error)"
-    show(title, ["table", *names], lines)
+    every = list(dict.fromkeys(kind for _, line in lines for kind in line))
+    for words, kinds in (
+        ("", [kind for kind in every if not kind.endswith(SOMEBODY)]),
+        ("; of cells that are not empty", [kind for kind in every if kind.endswith(SOMEBODY)]),
+    ):
+        shown = [[name, *(line.get(kind, "-") for kind in kinds)] for name, line in lines]
+        show(title + words, ["table", *kinds], shown)
 
 
-def _line(table: sd.Table, promise: sd.DifferentialPrivacy, queries: int, seeds: int) -> list[str]:
+def _line(table: sd.Table, promise: sd.DifferentialPrivacy, queries: int, seeds: int) -> dict[str, str]:
     answers: dict[str, list[Answers]] = {}
     for seed in range(seeds):
         pview = sd.materialize(table, promise, unsafe_seed=seed)
@@ -107,10 +115,13 @@ def _line(table: sd.Table, promise: sd.DifferentialPrivacy, queries: int, seeds:
         for name, asked in questions(codes, counts.sizes, queries):
             true = truth(codes, asked.low, asked.high)
             answers.setdefault(name, []).append(Answers.of(pview, asked, true))
-    return [
-        f"{100 * np.mean([one.covered for one in own]):.0f} ({np.mean([one.width for one in own]):.1f})"
-        for own in answers.values()
-    ]
+            if name.endswith(CELLS) and (true > 0).any():
+                own = Workload(name, asked.low[true > 0], asked.high[true > 0])
+                answers.setdefault(f"{name}{SOMEBODY}", []).append(Answers.of(pview, own, true[true > 0]))
+    return {
+        name: f"{100 * np.mean([one.covered for one in own]):.0f} ({np.mean([one.width for one in own]):.1f})"
+        for name, own in answers.items()
+    }
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from papers.dp_mondrian.data import ELECTRICITY, JM1, NUMERICAL, PHONEME, SMALL,
 KNOWN = {own.name: own for own in (NUMERICAL, SMALL, TRAFFIC, ELECTRICITY, PHONEME, JM1)}
 """Settings were chosen with some of them."""
 UNSEEN = ("AER/CPS1988", "AER/Fertility", "AER/GSS7402", "modeldata/attrition", "modeldata/wa_churn", "survival/rotterdam", "Ecdat/VietNamI", "carData/MplsStops", "modeldata/stackoverflow", "openintro/yrbss")  # fmt: skip
-"""Peers take the first six."""
+"""Peers take the first six. Later, the number of triples was chosen with the first two."""
 BINS, MANY, ATTRIBUTES = 100, 60, 16
 ROW_NUMBERS = ("rownames", "", "id", "idnum", "index")
 

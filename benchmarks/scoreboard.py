@@ -1,5 +1,5 @@
 """The scoreboard: p-views beside peers in one run: on NIST's public excerpts, by NIST's own score and by our workloads, and by these
-on other tables, half of which nothing was chosen with (`more_tables.py`).
+on other tables, some of which nothing was chosen with (`more_tables.py`).
 
 `python -m benchmarks.scoreboard [TABLE ...] [--quick] [--rows FOLDER] [--limit SECONDS]` prints it, all tables or those that are named,
 and rewrites each table's part of docs/scoreboard.md as soon as it is measured, if everybody was there or is there from before. Peers (MST and AIM of OpenDP with mbi, the synthesizers of smartnoise-synth) and SDNist are not

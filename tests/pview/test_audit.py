@@ -11,19 +11,22 @@ from numba import njit
 from sudare.noise._chacha import tap
 from sudare.noise.keystream import Keystream
 from sudare.privacy.differential_privacy import DifferentialPrivacy
-from sudare.pview import _dawa, _mondrian, probe
+from sudare.pview import _dawa, _mondrian, grouped_tables, probe
 from sudare.pview._aggregation import STEPS
 from sudare.pview.account import Account
 from sudare.pview.allocation import Allocation
 from sudare.pview.baselines import learn_identity, noisy_histograms
 from sudare.pview.dawa import deviations, noise_of_costs
-from sudare.pview.grouped_tables import MISFIT_SENSITIVITY, misfit
+from sudare.pview.emphasis import Emphasis
+from sudare.pview.grouped_tables import MISFIT_SENSITIVITY, GroupedTables, misfit
 from sudare.pview.hdmm import along_all, strategies_for
 from sudare.pview.mondrian import DPMondrian, perturb, spend, strengths
+from sudare.pview.one_ways import OneWays
 from sudare.pview.privbayes import R_SENSITIVITY, dependence
 from sudare.pview.probe import apart
 from sudare.pview.sides import change_of, measured, side
 from sudare.pview.strategies import strategy
+from sudare.pview.triples import choice_of_triples
 from tests.pview.audit import audit, joined, labels_of
 from tests.pview.counted import counted
 
@@ -323,7 +326,7 @@ def measured_by_pairs(rows, promise, seed, times=1):
     """
     budget, runs = account(promise, seed, times), RUNS // 4
     plan = Allocation(
-        pairs=1, bins=2, ones=Fraction(24, 64), choices=Fraction(5, 64), tables=Fraction(34, 64)
+        pairs=1, triples=0, bins=2, ones=Fraction(24, 64), choices=Fraction(5, 64), tables=Fraction(34, 64)
     )
     codes = np.array(rows, dtype=np.int64)
     total = len(codes) + budget.noise(runs, budget.spend("total", Fraction(1, 64)))
@@ -435,6 +438,40 @@ def test_none_is_chosen_within_the_promise_and_a_look_at_true_scores_is_caught()
     promise = DifferentialPrivacy(1.0)
     assert 0.2 < share_spent(promise, *none_pair(promise)) <= 1
     assert share_spent(promise, *none_pair(promise, peek=True)) > 1
+
+
+def triple_pair(promise):
+    """A choice of one of three triples, by the method's own code, where one record makes the best expected the worst."""
+    rows = np.array([[0, 0, 0, 0]] * 3 + [[1, 1, 1, 0]] * 2, dtype=np.int32)
+    tables = rows, np.vstack([rows, [[1, 0, 1, 0]]]).astype(np.int32)
+    axes = [(0, 1, 2), (0, 1, 3), (0, 2, 3)]
+    plan = Allocation(
+        pairs=1, triples=1, bins=2, ones=Fraction(1, 16), choices=Fraction(7, 8), tables=Fraction(1, 16)
+    )
+    ones = OneWays(5.0, 1.0, [np.array([3.0, 2.0])] * 4, [], [], [])
+    grouped = [
+        GroupedTables.of(
+            counted(own, [2] * 4), [True] * 4, account(promise, seed), Emphasis.even([True] * 4), plan, ones
+        )
+        for seed, own in enumerate(tables)
+    ]
+    fewer, more = ({own: one.counts.count(own).astype(float) for own in axes} for one in grouped)
+    expected = {own: fewer[own] if own == axes[0] else more[own] for own in axes}
+    out = []
+    for one in grouped:
+        true, chosen = {own: one.counts.count(own).reshape(1, -1) for own in axes}, []
+        for _ in range(RUNS // 20):
+            one.account.spent.clear()
+            chosen.append(choice_of_triples(one, axes, true, expected))
+        out.append([np.array(chosen)])
+    return out
+
+
+def test_a_triple_is_chosen_within_the_promise_and_less_sensitivity_is_caught(monkeypatch):
+    promise = DifferentialPrivacy(4.0, 1e-3)
+    assert 0.05 < share_spent(promise, *triple_pair(promise)) <= 1
+    monkeypatch.setattr(grouped_tables, "MISFIT_SENSITIVITY", MISFIT_SENSITIVITY / 16)
+    assert share_spent(promise, *triple_pair(promise)) > 1
 
 
 @pure_and_gaussian(3.0, 1e-3, slow=[pytest.mark.slow])

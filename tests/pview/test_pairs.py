@@ -121,9 +121,12 @@ def test_an_allocation_stays_within_the_budget_and_grows_with_the_records(
         plan = allocate(
             account, own, n, (n / 10, 1.0) if account.pure else None, Emphasis.even([True] * attributes)
         )
-        assert total + probe + plan.ones + plan.pairs * (plan.choices + plan.tables) == 1
+        assert total + probe + plan.ones + plan.pairs * (plan.choices + plan.tables) + plan.of_triples == 1
         assert plan.pairs == 0 or plan.ones + total == Fraction(ones_needed(own, account.pure), 256)
         assert plan.pairs <= attributes * (attributes - 1) // 2
+        # With rho, and only where all pairs are measured anyway.
+        assert plan.triples == 0 or (not account.pure and plan.pairs == attributes * (attributes - 1) // 2)
+        assert plan.triples <= plan.pairs / 8
         assert 1 <= plan.bins <= 40
         plans.append(plan)
     assert [p.pairs for p in plans] == sorted(p.pairs for p in plans)
@@ -195,14 +198,20 @@ class Scripted(Account):
         return len(scores) // 2
 
 
-@pytest.mark.parametrize("promise", [PURE, GAUSSIAN])
-def test_what_comes_out_depends_on_what_was_measured_alone(promise: DifferentialPrivacy) -> None:
-    sizes = [3, 4, 2, 5]
+@pytest.mark.parametrize(
+    ("promise", "sizes"),
+    [(PURE, [3, 4, 2, 5]), (GAUSSIAN, [3, 4, 2, 5]), (DifferentialPrivacy(3.0, 1e-9), [3, 4, 2, 5, 3, 2])],
+)
+def test_what_comes_out_depends_on_what_was_measured_alone(
+    promise: DifferentialPrivacy, sizes: list[int]
+) -> None:
     tables = random_codes(3000, sizes, 1), random_codes(2500, sizes, 2)
     accounts = [Scripted(promise, Keystream.unsafe(3)) for _ in tables]
     one, other = (learned(codes, sizes, own) for codes, own in zip(tables, accounts, strict=True))
     assert accounts[0].spent == accounts[1].spent
     assert any(share.kind in ("pair", "set") for share in accounts[0].spent)
+    triples = [share for share in accounts[0].spent if share.kind == "set" and promise.delta]
+    assert bool(triples) == (len(sizes) > 4)
     assert one.total == other.total
     for a, b in ((one.points, other.points), (one.weights, other.weights), (one.leftover, other.leftover)):
         assert np.array_equal(a, b)

@@ -36,6 +36,8 @@ others more: of so many attributes it is the tree's pairs themselves, and more o
 MANY_CELLS = 48
 """Of pairs with fewer cells than that, on average, more are measured (with rho): each is cheap. Without a delta they share
 tables instead."""
+TRIPLES = 0.125
+"""So many times the pairs at most, with rho: these hardly suffer where three attributes hang together as their pairs say."""
 SURE = 0.75
 """So many deviations of its noise the distance from independence must be above what histograms err: pairs that are measured in vain
 cost less than pairs that are missed."""
@@ -44,13 +46,19 @@ MAX_BINS = 40
 
 @dataclass(frozen=True)
 class Allocation:
-    """How many pairs are measured, by how many groups of values, and what share of the budget each thing gets."""
+    """How many pairs and triples are measured, by how many groups of values, and what share of the budget each thing gets."""
 
     pairs: int
+    triples: int
     bins: int
     ones: Fraction
     choices: Fraction
     tables: Fraction
+
+    @property
+    def of_triples(self) -> Fraction:
+        """The share that triples get, with choosing them."""
+        return self.triples * (self.choices + self.tables)
 
 
 def strategies_for(
@@ -149,8 +157,9 @@ def allocate(
 ) -> Allocation:
     """Decide from the noise, the noisy total and, where it was asked for, how far the records are from independence.
 
-    That comes with the deviation of its noise. Where few questions are about one attribute alone, one-way tables get less; and
-    pairs that nobody asks for, nothing.
+    That comes with the deviation of its noise. Where more tables are worth their price than there are pairs, some others are of three
+    attributes (with rho; else small attributes share tables): what hangs together only there is then the larger error. Where few
+    questions are about one attribute alone, one-way tables get less; and pairs that nobody asks for, nothing.
     """
     wish, left = Wish.of(strategies, account.pure), account.remaining / account.whole
     tree = len(strategies) - 1
@@ -162,7 +171,7 @@ def allocate(
     seen = clear(tree, Fraction(1, 2)) if tree else 0.0
     unclear = seen < (MIN_CLEAR_PURE if account.pure else MIN_CLEAR)
     if unclear or (apart is not None and apart[0] < noise_of_ones(wish, account) + SURE * apart[1]):
-        return Allocation(0, 1, left, Fraction(0), Fraction(0))
+        return Allocation(0, 0, 1, left, Fraction(0), Fraction(0))
     needed = ones_needed(strategies, account.pure)
     ones = Fraction(round(MIN_ONES + emphasis.alone * (needed - MIN_ONES)), SHARES)
     ones -= min(total_share(strategies, account.pure), ones / 2)
@@ -171,11 +180,14 @@ def allocate(
     cells = float(np.mean([min(own.cells, 16) for own in strategies])) ** 2
     small = 1.0 if account.pure else max(math.sqrt(MANY_CELLS / cells), 1.0)
     many = min(max(MANY_ATTRIBUTES / (tree + 1), 1.0), PAIRS) if account.pure else PAIRS
-    pairs = max(int(small * tree * many * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree)
-    pairs = min(pairs, wanted)
-    bins = int(2 * clear(pairs, rest) ** (1 / 3))
+    tables = max(int(small * tree * many * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree)
+    pairs = min(tables, wanted)
+    several = not account.pure and wanted == math.comb(tree + 1, 2)
+    triples = min(tables - pairs, int(pairs * TRIPLES), math.comb(tree + 1, 3)) if several else 0
+    bins = int(2 * clear(pairs + triples, rest) ** (1 / 3))
     choices = rest * (FOR_CHOICES_PURE if account.pure else FOR_CHOICES)
-    return Allocation(pairs, min(max(bins, 2), MAX_BINS), ones, choices / pairs, (rest - choices) / pairs)
+    each = choices / (pairs + triples), (rest - choices) / (pairs + triples)
+    return Allocation(pairs, triples, min(max(bins, 2), MAX_BINS), ones, *each)
 
 
 def total_share(strategies: Sequence[Strategy], pure: bool) -> Fraction:

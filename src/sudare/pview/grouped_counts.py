@@ -54,9 +54,9 @@ class GroupedCounts:
         """Return the number of the pair of two attributes."""
         return int(np.flatnonzero((self.pairs == sorted((one, other))[::-1]).all(axis=1))[0])
 
-    def count(self, axes: list[int]) -> NDArray[np.int64]:
+    def count(self, axes: Sequence[int]) -> NDArray[np.int64]:
         """Count the records by the groups of some attributes."""
-        shape = tuple(self.bins[axes])
+        shape = tuple(self.bins[list(axes)])
         keys = np.ravel_multi_index(tuple(self.grouped[a].astype(np.int64) for a in axes), shape)
         sums = np.bincount(keys, self.records, minlength=math.prod(shape))
         return sums.astype(np.int64).reshape(shape)

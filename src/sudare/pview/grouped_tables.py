@@ -96,17 +96,21 @@ class GroupedTables:
         """Return the share of the budget that a table of some attributes gets."""
         return self.allocation.tables * self._weight(int(self.counts.bins[list(axes)].prod())) / UNITS
 
+    @property
+    def budget(self) -> Fraction:
+        """The share of the budget that is left for pairs."""
+        return self.account.remaining / self.account.whole - self.allocation.of_triples
+
     def _last_share(self, axes: Sequence[int]) -> Fraction:
         """Return the same, or all that is left if nothing else could be measured after it."""
         share = self.share(axes)
         asked = self.emphasis.asked[tuple(self.counts.pairs.T)]
         others = self.counts.cells[asked & ~self.covered & (np.isin(self.counts.pairs, axes).sum(axis=1) < 2)]
-        left = self.account.remaining / self.account.whole
-        least = (
-            self.allocation.choices
-            + self.allocation.tables * self._weight(int(others.min(initial=1))) / UNITS
-        )
-        return share if len(others) and left - share >= least else left
+        left = self.budget
+        if not len(others):
+            return left
+        least = self.allocation.choices + self.allocation.tables * self._weight(int(others.min())) / UNITS
+        return share if left - share >= least else left
 
     def _weight(self, cells: int) -> int:
         power = POWER_PURE if self.account.pure else POWER
@@ -132,7 +136,7 @@ class GroupedTables:
 
     def _affordable(self, cells: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Say whether there is budget left for tables of so many cells, and for choosing them."""
-        left = self.account.remaining / self.account.whole - self.allocation.choices
+        left = self.budget - self.allocation.choices
         units = math.floor(left * UNITS / self.allocation.tables) if self.allocation.pairs else 0
         return np.array([self._weight(int(own)) <= units for own in cells], dtype=np.bool_)
 
@@ -158,11 +162,11 @@ class GroupedTables:
 
     def choose(self, candidates: NDArray[np.int64], model: Floats) -> int:
         """Choose a pair of which the model is worst, beyond the noise that measuring it would bring."""
-        return int(candidates[self._choice(self._scores(candidates, model))])
+        return int(candidates[self.chosen(self._scores(candidates, model))])
 
     def choose_or_none(self, candidates: NDArray[np.int64], model: Floats) -> int | None:
         """Choose such a pair, or none, which is better than to measure what would bring more noise than it mends."""
-        chosen = self._choice(np.append(self._scores(candidates, model), 0.0))
+        chosen = self.chosen(np.append(self._scores(candidates, model), 0.0))
         return int(candidates[chosen]) if chosen < len(candidates) else None
 
     def _scores(self, candidates: NDArray[np.int64], model: Floats) -> Floats:
@@ -171,7 +175,7 @@ class GroupedTables:
         off = misfit(self.counts.true[candidates], model[candidates])
         return np.asarray(self.emphasis.pairs[i, j] * (off - noise))
 
-    def _choice(self, scores: Floats) -> int:
+    def chosen(self, scores: Floats) -> int:
         """Choose by scores.
 
         Their sensitivity is that of misfit: the noise to come is the same whatever the data, as is the score of none, and no pair
@@ -203,12 +207,20 @@ class GroupedTables:
 
     def measure(self, axes: list[int], expected: Floats) -> None:
         """Measure a table of some attributes, and keep what rises above the noise."""
-        plain = len(axes) > 2
-        sides = [self.plain_sides[a] if plain else self.sides[a] for a in axes]
+        own_sides = self.plain_sides if len(axes) > 2 else self.sides
+        belief = self.measure_by([own_sides[a] for a in axes], axes, expected, self._last_share(axes))
+        for one, other in combinations(range(len(axes)), 2):
+            p = self.counts.pair_of(axes[one], axes[other])
+            spread = [self.margins[axes[x]].by_groups for x in (one, other)]
+            self.covered[p] = True
+            self.misses[p] = Miss(*belief.miss(one, other), spread_of(*spread) * self.ones.total**2)
+
+    def measure_by(
+        self, sides: Sequence[Side], axes: Sequence[int], expected: Floats, share: Fraction
+    ) -> Belief:
+        """Measure a table by these sides and with this share, and return what of it is believed."""
         change = change_of(sides)
-        part = self.account.spend(
-            "set" if plain else "pair", self._last_share(axes), *(self.names[a] for a in axes)
-        )
+        part = self.account.spend("set" if len(axes) > 2 else "pair", share, *(self.names[a] for a in axes))
         sums = measured(sides, self.counts.count(axes))
         noisy = sums + self.account.noise(sums.size, part, change).reshape(sums.shape)
         belief = Belief.of(sides, expected, noisy, self.account.deviation(part, change) ** 2)
@@ -216,11 +228,7 @@ class GroupedTables:
         self.measured.append(
             Measured(tuple(axes), fit(believed + TINY, [self.margins[a].by_groups for a in axes]))
         )
-        for one, other in combinations(range(len(axes)), 2):
-            p = self.counts.pair_of(axes[one], axes[other])
-            spread = [self.margins[axes[x]].by_groups for x in (one, other)]
-            self.covered[p] = True
-            self.misses[p] = Miss(*belief.miss(one, other), spread_of(*spread) * self.ones.total**2)
+        return belief
 
 
 def misfit(true: NDArray[np.int64], model: Floats) -> Floats:

@@ -3,8 +3,8 @@
 1. The total and every attribute's one-way table, with noise. What follows knows the data only through noisy things.
 2. Every attribute's values are put into a few groups; two-way tables are counted by groups.
 3. A tree of pairs (Chow & Liu 1968), each chosen where independence is worst, and measured with noise. Points are drawn from it.
-4. More pairs, chosen where the points are worst, and measured; the points' weights are raked to all tables, and at last tilted
-   until they agree with the one-way tables.
+4. More pairs, chosen where the points are worst, and measured; and triples, if more tables are worth their price than there are
+   pairs. The points' weights are raked to all tables, and at last tilted until they agree with the one-way tables.
 
 Without a delta, small attributes join a pair's table, and it is first asked whether pairs are worth their price at all.
 Neighbours differ in one record, added or removed. It changes one cell of every table by 1.
@@ -12,25 +12,23 @@ Neighbours differ in one record, added or removed. It changes one cell of every 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import permutations
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.pview._pairs import draw_given, rake
+from sudare.pview._pairs import draw_given
 from sudare.pview.account import Account
 from sudare.pview.allocation import MIN_ONES, SHARES, Wish, allocate, shares_of, strategies_for, total_share
 from sudare.pview.boxes import Boxes
 from sudare.pview.cloud import Cloud
 from sudare.pview.domain import Domain
 from sudare.pview.emphasis import Emphasis
-from sudare.pview.grouped_counts import weighed
 from sudare.pview.grouped_tables import GroupedTables, Measured
 from sudare.pview.interest import Interest
 from sudare.pview.method import WorkloadMethod
@@ -40,6 +38,8 @@ from sudare.pview.one_ways import TINY, Floats, Groups, measure_ones, measure_to
 from sudare.pview.probe import measure_apart
 from sudare.pview.smoothing import given_shares
 from sudare.pview.tilting import MAX_VALUES, tilt
+from sudare.pview.triples import add_triples
+from sudare.pview.weights import Weights
 from sudare.tables.counts import Counts
 from sudare.tables.typed import typed
 
@@ -122,51 +122,6 @@ def _steps(measured: Sequence[Measured], reached: Sequence[int]) -> Iterator[tup
 # -- The weights ------------------------------------------------------------------------------------
 
 
-@dataclass
-class Weights:
-    """The weights of the points, and the cell of every point in every table they are raked to."""
-
-    tables: GroupedTables
-    points: NDArray[Any]
-    weights: Floats
-    keys: dict[int, NDArray[np.int32]] = field(default_factory=dict)
-
-    @cached_property
-    def groups(self) -> Groups:
-        """The groups of the points' values."""
-        return np.stack([g[p] for g, p in zip(self.tables.counts.groups, self.points, strict=True)])
-
-    def model(self) -> Floats:
-        """Return all two-way tables of the points."""
-        t = self.tables.counts
-        return weighed(self.groups, self.weights, t.pairs, t.bins, t.true.shape[1])
-
-    def keys_of(self, axes: Sequence[int]) -> NDArray[np.int32]:
-        """Return the cell of every point in a table of some attributes."""
-        keys = self.groups[axes[0]].astype(np.int32)
-        for a in axes[1:]:
-            keys = keys * np.int32(self.tables.counts.bins[a]) + self.groups[a]
-        return np.asarray(keys)
-
-    def table(self, axes: Sequence[int]) -> Floats:
-        """Return the points' table of some attributes."""
-        shape = tuple(self.tables.counts.bins[list(axes)])
-        return np.bincount(self.keys_of(axes), self.weights, minlength=math.prod(shape)).reshape(shape)
-
-    def rake_pairs(self) -> None:
-        """Rake to the measured tables, the latest first."""
-        for place in reversed(range(len(self.tables.measured))):
-            own = self.tables.measured[place]
-            if place not in self.keys:
-                self.keys[place] = self.keys_of(own.axes)
-            rake(self.weights, self.keys[place], own.table.ravel(), TINY)
-
-    def rake_ones(self) -> None:
-        """Rake to the one-way tables."""
-        for codes, table in zip(self.points, self.tables.ones.tables, strict=True):
-            rake(self.weights, codes, table, TINY)
-
-
 def add_pairs(tables: GroupedTables, weights: Weights) -> None:
     """Choose pairs where the points are worst, some at a time, measure them and rake the weights."""
     batch = max(-(-(tables.allocation.pairs - len(tables.measured)) // ROUNDS), 1)
@@ -176,8 +131,8 @@ def add_pairs(tables: GroupedTables, weights: Weights) -> None:
             if (left := tables.left()).size:
                 axes = tables.extended(tables.choose(left, model), model)
                 tables.measure(axes, weights.table(axes))
-        weights.rake_pairs()
-        weights.rake_pairs()
+        weights.rake_tables()
+        weights.rake_tables()
 
 
 def learn_pairs(
@@ -212,8 +167,12 @@ def learn_pairs(
     drawn = draw_points(tables, points)
     weights = Weights(tables, drawn, np.full(points, ones.total / points))
     add_pairs(tables, weights)
+    raked = [weights]
+    if allocation.triples:
+        raked.insert(0, add_triples(counts, ordered, tables, weights))
     for _ in range(SWEEPS):
-        weights.rake_pairs()
+        for own in raked:
+            own.rake_tables()
         weights.rake_ones()
     # Where the tables contradict each other, those of single attributes are the surest.
     if sum(counts.sizes) <= MAX_VALUES:
