@@ -1,6 +1,7 @@
 """A plan that is applied to fewer rows: blocks that these do not fill are left out where that is asked for, and nothing else is told of them."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 
 import sudare as sd
+from sudare.ledger.several import LEFT_OUT
 
 SCHEMA = sd.Schema.from_roles(
     quasi=["age", "sex"],
@@ -119,3 +121,36 @@ def test_a_household_counts_as_one_with_those_of_its_rows_that_are_left() -> Non
     release = sd.apply(plan, sd.read(few, schema), unseen="suppress")
     assert 0 < release.frame().height < 9
     assert release.holder["unit"]["measured"]["l_recursive"] >= 2
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("method", ["minimal", "mondrian", "full-domain"])
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_ledger_notes_who_was_left_out(method: str, asked: str, engine: Any, tmp_path: Path) -> None:
+    """Who is left out is told by the sensitive values, too, and blocks that the ledger compares are those of what was published."""
+    everybody = people(120, 1).with_columns(ward=pl.int_range(120))
+    plan = sd.generalize(sd.read(everybody, SCHEMA), ASKED[asked], method).plan
+    fewer = everybody.sample(50, seed=3)
+    left = sd.apply(plan, sd.read(fewer, SCHEMA, engine=engine), unseen="suppress")
+    gone = fewer.filter(~pl.col("ward").is_in(left.frame()["ward"].implode()))
+    noted = left.kept.blocks["data"]
+    quasi = noted.tuples[:, [list(noted.keys).index(name) for name in ("age", "sex")]]
+    assert noted.several is None
+    assert (
+        len(np.unique(quasi[noted.block_of == LEFT_OUT], axis=0)) == gone.select("age", "sex").n_unique() > 0
+    )
+    assert (
+        len(np.unique(noted.block_of[noted.block_of != LEFT_OUT]))
+        == left.frame().select("age", "sex").n_unique()
+    )
+    assert sd.verify(left.write(tmp_path / "out", ledger=sd.Ledger(tmp_path / "ledger.db"))).holds
+
+
+def test_a_ledger_notes_persons_who_were_left_out(tmp_path: Path) -> None:
+    everybody = people(120, 1).with_columns(pid=pl.int_range(120) // 2)
+    schema = sd.Schema.from_roles(person="pid", quasi=["age", "sex"], sensitive=["ill"], other=["ward"])
+    plan = sd.generalize(sd.read(everybody, schema), sd.KAnonymity(3), "mondrian").plan
+    fewer = everybody.filter(pl.col("pid") < 40)
+    left = sd.apply(plan, sd.read(fewer, schema), unseen="suppress")
+    assert sd.verify(left.write(tmp_path / "out", ledger=sd.Ledger(tmp_path / "ledger.db"))).holds
+    assert "pid" not in left.kept.blocks["data"].keys

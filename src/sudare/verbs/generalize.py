@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +20,7 @@ from sudare.generalization.methods import Method, method_of, parameters_of
 from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.several import LEFT_OUT, Listed
 from sudare.plans.compositions import CompositionsPlan
-from sudare.plans.generalization import GeneralizationPlan, Places
+from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.numbers_beside import refuse_numbers
 from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.plan import Plan
@@ -299,6 +300,8 @@ def _named_blocks(table: Table, placed: Placed[Places]) -> dict[str, RecordedBlo
     whole, located = (
         one.at_once("A ledger compares blocks", BYTES_PER_RECORDED) for one in (placed.whole, placed.located)
     )
+    if whole.counts.names != located.counts.names:
+        whole = _left_out_alone(whole, located.counts.names)
     left_out = whole.counts.at(np.flatnonzero(~whole.covered))
     listed = [
         Listed(whole.table, left_out, np.full(len(left_out), LEFT_OUT, dtype=np.int64)),
@@ -312,3 +315,11 @@ def _named_blocks(table: Table, placed: Placed[Places]) -> dict[str, RecordedBlo
         return Listed(rows.table, rows.counts, rows.block_of)
 
     return {"data": RecordedBlocks.of(listed, finer)}
+
+
+def _left_out_alone(whole: Located, names: Sequence[str]) -> Located:
+    """Return the records that are left out, by themselves, counted by some columns: which they are was told by more."""
+    left_out = np.flatnonzero(~whole.covered)
+    alone = whole.only(whole.counts.at(left_out), whole.block_of[left_out])
+    counts = alone.table.counts(names)
+    return replace(alone, counts=counts, block_of=np.full(len(counts), LEFT_OUT, dtype=np.int64))
