@@ -84,3 +84,17 @@ def test_female_and_male_say_what_they_are(one: str, other: str) -> None:
 def test_what_is_called_after_an_event_that_many_share_names_nobody() -> None:
     meets = [f"{row % 3}. Open Championship" for row in range(900)]
     assert role_of("meet_name", meets) != Role.identifier
+
+
+@pytest.mark.parametrize("name", ["patient_id", "person_id", "pid", "patient", "Customer"])
+def test_numbers_of_persons_may_look_like_codes_of_diseases(name: str) -> None:
+    numbers = [f"P{row // 2:05d}" for row in range(600)]
+    assert role_of(name, numbers) == Role.person
+    assert role_of(name, numbers[::2]) == Role.identifier
+
+
+@pytest.mark.parametrize("name", ["icd10", "diagnosis", "diag_code", "cause_of_death_code"])
+def test_codes_of_diseases_are_sensitive(name: str) -> None:
+    assert (
+        role_of(name, [f"{'CEFJ'[row % 4]}{row % 40:02d}.{row % 3}" for row in range(600)]) == Role.sensitive
+    )

@@ -110,10 +110,16 @@ def _by_pattern(seen: Seen) -> Guess | None:
         return None
     if pattern.role == Role.identifier and not pattern.alone and seen.distinct < seen.rows / 3:
         return None
-    if pattern.role == Role.sensitive and not seen.hit and seen.is_unique():
-        return None
+    if pattern.role == Role.sensitive and (not seen.hit and seen.is_unique() or _numbers_somebody(seen)):
+        return None  # P00001 is a patient's number, whatever codes look like
     kind = "a place" if pattern.what.endswith("post codes") else None
     return Guess(pattern.role, f"its values look like {pattern.what}", kind)
+
+
+def _numbers_somebody(seen: Seen) -> bool:
+    """Tell whether its name says that it numbers persons, households or records."""
+    number = by_number(seen) or by_unlike_numbers(seen)
+    return number is not None and number.role in (Role.identifier, Role.person, Role.household)
 
 
 def _by_sexes(seen: Seen) -> Guess | None:
