@@ -280,6 +280,9 @@ def test_what_nobody_foresaw_is_logged_without_values(folder: Path, monkeypatch:
     told = folder / "releases" / "error.txt"
     assert "Kowalczyk" in told.read_text(encoding="utf-8")
     assert stat.S_IMODE(told.stat().st_mode) == 0o600
+    monkeypatch.undo()
+    assert RUN.invoke(app, ["run", str(folder / "pipeline.toml")]).exit_code == 0
+    assert not told.exists()  # it said what is over
 
 
 HOSTILE = [

@@ -109,7 +109,7 @@ def test_what_is_left_can_be_proven_from_the_views(tmp_path: Path) -> None:
     folder = two_views(tmp_path, ["x"] * 3 + ["y"] * 3, ["u"] * 6)
     (finding,) = sd.verify(folder, sd.MultiViewDiversity(3), schema).findings
     assert (finding.value, finding.holds) == (3, True)
-    assert "together they leave 3 or more" in finding.note
+    assert "all views of this release together leave 3 or more" in finding.note
 
 
 def test_what_cannot_be_proven_is_said(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def publish(
     accept: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"What may be done if it fits badly: {', '.join(get_args(Compromise))}. Give several, the dearest wish first. Name a "
+            help=f"What may be done if it fits badly: {', '.join(get_args(Compromise))}. Give several, what you like best first. Name a "
             "harmless value: --accept 'harmless value: No finding'. retry: try again where the release costs far more than it must."
         ),
     ] = None,

@@ -51,6 +51,7 @@ def run(
         if log == "text" and foreseen:
             raise
         raise typer.Exit(code) from None
+    (releases / ERROR).unlink(missing_ok=True)  # what it said is over
     tell("finished", {"status": done.status, "exit_code": 0})
     if json:
         print_json(

@@ -33,7 +33,7 @@ Accepted = Annotated[str, AfterValidator(_accepted)]
 
 @refusing
 class Policy(BaseModel):
-    """What `publish` asks for. `accept` lists what may be done, the dearest wish first, if it fits badly.
+    """What `publish` asks for. `accept` lists what may be done, what is liked best first, if it fits badly.
 
     `harmless`, `c`, `within` and `relative` are those of LDiversity. A harmless value that is accepted is named:
     "harmless value: No finding"; it is called harmless only if l-diversity without that fits badly. "retry" stands beside the

@@ -41,7 +41,7 @@ ALONE = (
     "counted from the views, none of which shows who is in which blocks of the others"
 )
 UNCOUNTED = "this is what was promised; give the population, and it is counted: KMap(k, population=...)"
-PROVEN = "this is what each view leaves by itself; together they leave {:g} or more, whoever is in which of their blocks"
+PROVEN = "this is what each view leaves by itself; all views of this release together leave {:g} or more, whoever is in which of their blocks"
 
 
 # -- The blocks of one table ------------------------------------------------------------------------------
