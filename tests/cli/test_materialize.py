@@ -119,3 +119,29 @@ def test_what_will_be_asked_is_read_from_options_and_a_file(materialize: Run) ->
     assert "The p-view has no attribute 'height'" in done.err
     assert "the file of queries cannot be opened" in materialize("--ask-file", "nowhere.sql").err
     assert not Path("out").exists()
+
+
+def test_sets_of_attributes_that_will_be_asked_are_options_beside_queries(materialize: Run) -> None:
+    done = materialize("--ask-marginals", "age,ill")
+    assert done.code == 2
+    assert "The method 'independent' spends its budget alike, whatever will be asked" in done.err
+    query = "SELECT ill, COUNT(*) FROM view WHERE age < 30 GROUP BY ill"
+    sets = (
+        "--ask-marginals",
+        "age,ill",
+        "--ask-marginals",
+        "ill",
+        "--ask-ranges",
+        "age,ill",
+        "--ask-prefixes",
+        "age",
+    )
+    assert materialize("--method", "pairs", "--ask", query, *sets).code == 0
+    both = ["age", "ill"]
+    workload = {"queries": [query], "marginals": [both, ["ill"]], "ranges": [both], "prefixes": ["age"]}
+    expected = sd.Interest.of(workload, PView.open("out").domain)
+    assert json.loads(Path("out/keep/plan.json").read_text())["interest"] == expected.to_json()
+    assert (
+        "no attribute 'height'"
+        in materialize("--method", "pairs", "--ask-ranges", "age,height", "--force").err
+    )

@@ -106,7 +106,7 @@ COMMAND_LINE_ONLY = {
     "plots": "Python: reports.assessment.write_pictures",
     "where": "Python: Estimate.count",
     "matrix_rows": "how a file of a matrix is to be read",
-    "ask_file": "more of what --ask gives",
+    **dict.fromkeys(["ask_file", "ask_marginals", "ask_ranges", "ask_prefixes"], "more of what --ask gives"),
 }
 
 # Parameters that the command line has no option for.

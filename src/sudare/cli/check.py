@@ -87,7 +87,12 @@ def check(
             say("Note: the values of [b]{}[/] were counted, and not looked at.", column["column"])
     if unique is not None:
         who = "people" if table.schema.unit is None else "rows"
-        say("[b]{}[/] of {} {} are the only ones with their quasi values.", f"{unique:,}", f"{len(table):,}", who)
+        say(
+            "[b]{}[/] of {} {} are the only ones with their quasi values.",
+            f"{unique:,}",
+            f"{len(table):,}",
+            who,
+        )
     if risk is not None:
         say("{}", risk)
     if together:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -25,11 +26,13 @@ from sudare.cli.output import Force, Json, print_json, print_table, say, working
 from sudare.ledger.ledger import Ledger
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.pview.files import PAGE
+from sudare.pview.interest import QUERIES
 from sudare.pview.pview import PView
 from sudare.tables.folders import HAND_OVER, KEEP, REPORT
 from sudare.tables.text_files import read_text
 from sudare.verbs.materialize import materialize as materialize_table
 
+TOGETHER = "ATTRIBUTE,ATTRIBUTE"
 MAX_SHARES_SHOWN = 16  # one by one; more are shown by kind
 
 
@@ -85,6 +88,24 @@ def materialize(
     ask_file: Annotated[
         Path | None, typer.Option(help="A file of such queries, with semicolons between.", metavar="FILE")
     ] = None,
+    ask_marginals: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Attributes that will be asked together, value by value; several: give it again.",
+            metavar=TOGETHER,
+        ),
+    ] = None,
+    ask_ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The same of their ranges, from somewhere to somewhere.",
+            metavar=TOGETHER,
+        ),
+    ] = None,
+    ask_prefixes: Annotated[
+        list[str] | None,
+        typer.Option(help="The same of ranges from one end on.", metavar=TOGETHER),
+    ] = None,
     schema: SchemaPath = Path(SCHEMA_FILE),
     engine: Engine = None,
     memory: Memory = None,
@@ -105,7 +126,8 @@ def materialize(
         "ways": ways,
     }
     declared = schema_of(schema)
-    workload = _queries(ask, ask_file)
+    sets = {"marginals": ask_marginals, "ranges": ask_ranges, "prefixes": ask_prefixes}
+    workload = _workload(_queries(ask, ask_file), sets)
     book = ready_to_write(output, ledger, receiver, force=force).ledger
     table = read_table(source, declared, engine, memory)
     with working("Counting with noise"):
@@ -129,6 +151,15 @@ def _queries(ask: list[str] | None, file: Path | None) -> list[str] | None:
     from sudare.pview.sql import statements_of  # sqlglot takes long to load
 
     return [*(ask or ()), *statements_of(read_text(file, "the file of queries"))]
+
+
+def _workload(
+    queries: list[str] | None, sets: Mapping[str, list[str] | None]
+) -> dict[str, Sequence[Any]] | None:
+    """Return all that will be asked; None if nothing is named."""
+    asked: dict[str, Sequence[Any]] = {} if queries is None else {QUERIES: queries}
+    asked |= {way: [text.split(",") for text in several] for way, several in sets.items() if several}
+    return asked or None
 
 
 def write_pview(
