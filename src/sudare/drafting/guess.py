@@ -110,7 +110,7 @@ def _by_pattern(seen: Seen) -> Guess | None:
         return None
     if pattern.role == Role.identifier and not pattern.alone and seen.distinct < seen.rows / 3:
         return None
-    if pattern.role == Role.sensitive and (not seen.hit and seen.is_unique() or _numbers_somebody(seen)):
+    if pattern.role == Role.sensitive and ((not seen.hit and seen.is_unique()) or _numbers_somebody(seen)):
         return None  # P00001 is a patient's number, whatever codes look like
     kind = "a place" if pattern.what.endswith("post codes") else None
     return Guess(pattern.role, f"its values look like {pattern.what}", kind)

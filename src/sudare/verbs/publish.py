@@ -120,7 +120,11 @@ def _decided(
                 return choice
     if decide is None:
         possible = [" with ".join(map(repr, choice.accepted_as)) for choice in offered if choice.accepted_as]
-        accept_one = f" Accept one of {', '.join(possible)}: accept in the policy, --accept on the command line." if possible else ""
+        accept_one = (
+            f" Accept one of {', '.join(possible)}: accept in the policy, --accept on the command line."
+            if possible
+            else ""
+        )
         raise RequirementError(
             f"{assessment.source}: nothing was published. {' '.join(choice.text for choice in offered)}{accept_one}"
         )
