@@ -76,7 +76,7 @@ def test_views_say_what_was_verified(run: Run, tmp_path: Path) -> None:
     result = run("verify", "views")
     assert result.code == 0, result.err
     assert "multi-view 2-diversity holds: l_multiview = " in result.out
-    assert "this is what each view leaves by itself; t" in result.out
+    assert "this is what each view leaves by itself; all views of this release together leave" in result.out
     verification = json.loads(run("verify", "views", "--json").out)
     assert "by itself" in verification["notes"]["l_multiview"]
 

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import json
 import pickle
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -79,13 +80,16 @@ def test_what_is_handed_over_and_what_is_kept(folder: Path, pview: PView) -> Non
     assert json.loads((folder / "keep" / "plan.json").read_text()) == pview.design.to_json()
 
 
+# As a number of its own: its digits stand in some digest once in a few hundred runs.
+NUMBER_OF_RECORDS = re.compile(rf"(?<![\w.])({RECORDS}|{RECORDS:,})(?!\w|\.\d*[1-9])".encode())
+
+
 def test_what_is_handed_over_tells_no_identifier_and_no_number_of_records(folder: Path) -> None:
     for path in (folder / "hand-over").iterdir():
         content = path.read_bytes()
         assert b"somebody" not in content
         if path.suffix != ".parquet":
-            assert str(RECORDS).encode() not in content, path
-            assert f"{RECORDS:,}".encode() not in content, path
+            assert not NUMBER_OF_RECORDS.search(content), path
 
 
 def test_it_opens_verifies_and_answers_from_either_folder(folder: Path, pview: PView) -> None:
