@@ -15,14 +15,13 @@ from sudare.drafting.patterns import is_free_text
 from sudare.drafting.readings import quantities_of
 from sudare.drafting.scored import Likely, likely
 from sudare.drafting.seen import FEW_ROWS, Seen
-from sudare.drafting.traits import traits_of
+from sudare.drafting.traits import HAPPENED, traits_of
 from sudare.tables.attribute import MAX_WEIGHT, UNITS, Role
 from sudare.tables.dictionary import Dictionary
 
 OFTEN_UNIQUE = 0.8  # of texts
 FEW_NAMES = 0.01  # distinct values, of all rows: so many people are not called the same
 DIGITS_OF_A_NUMBER = 7
-HAPPENED = "when something happened"
 SHARED = ("a place", "age or birth", HAPPENED)  # codes of which many may be unique
 FEMALE = frozenset(
     "female woman women girl girls females femme fille weiblich frau mujer femenino femenina feminin 女 女性 女子 女児".split()

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sudare.privacy.uniqueness import FEWEST, passed_on
 from sudare.tables.attribute import Role
+from sudare.tables.counts import Counts
 from sudare.tables.table import Table
 
-FEWEST = 20  # records; among fewer, chance does as much
+Sizes = NDArray[np.float64]
 SHARED = (
     0.5  # of the records, that have a value which others have, too: of values of one record, all would follow
 )
@@ -26,14 +28,14 @@ def telling_columns(table: Table, names: Sequence[str]) -> list[str]:
     >>> print(telling_columns(table, ["age", "born"])[0])
     'born' is published as it is, and tells 'age': of the records that share a value of it, 100% are alike there. Make it quasi, or an identifier, or what 'age' is generalized to hides nothing.
     """
-    own = set(table.publishable) & set(table.names(Role.other) + table.names(Role.sensitive))
-    quasi = [name for name in table.names(Role.quasi) if name in names]
+    own = passed_on(table)
+    quasi = {name: _sizes(table, name) for name in table.names(Role.quasi) if name in names}
     told = [
         (name, about, share)
         for name in names
-        if name in own
-        for about in quasi
-        if (share := _told(table, name, about))
+        if name in own and _shares(sizes := _sizes(table, name))
+        for about, others in quasi.items()
+        if (share := _told(table.counts([name, about]), sizes, others))
     ]
     return [
         f"'{name}' is published as it is, and tells '{about}': of the records that share a value of it, {share:.0%} are alike there. "
@@ -42,20 +44,23 @@ def telling_columns(table: Table, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _told(table: Table, name: str, about: str) -> float | None:
-    """Return how many of the records that share a value have the most frequent one of another column there, if that tells it."""
-    sizes = np.bincount(*_weighed(table, name))
-    shared = sizes >= 2
-    if table.counts([name]).total < FEWEST or sizes[shared].sum() < SHARED * sizes.sum():
-        return None
-    counts = table.counts([name, about])
-    most = np.zeros(len(sizes))
-    np.maximum.at(most, counts.column(name), counts.weights)
-    share = float(most[shared].sum() / sizes[shared].sum())
-    usual = float(np.bincount(*_weighed(table, about)).max() / sizes.sum())
-    return share if share - usual >= TOLD * (1 - usual) > 0 else None
-
-
-def _weighed(table: Table, name: str) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _sizes(table: Table, name: str) -> Sizes:
+    """Count the records of each value of a column."""
     counts = table.counts([name])
-    return counts.column(name), counts.weights
+    return np.bincount(counts.column(name), counts.weights).astype(np.float64)
+
+
+def _shares(sizes: Sizes) -> bool:
+    """Tell whether so many records have a value which others have, too, that it is worth asking what follows from it."""
+    records = sizes.sum()
+    return bool(records >= FEWEST and sizes[sizes >= 2].sum() >= SHARED * records)
+
+
+def _told(pairs: Counts, sizes: Sizes, others: Sizes) -> float | None:
+    """Return how many of the records that share a value have the most frequent one of another column there, if that tells it."""
+    shared = sizes >= 2
+    most = np.zeros(len(sizes))
+    np.maximum.at(most, pairs.codes[:, 0], pairs.weights)
+    share = float(most[shared].sum() / sizes[shared].sum())
+    usual = float(others.max() / sizes.sum())
+    return share if share - usual >= TOLD * (1 - usual) > 0 else None

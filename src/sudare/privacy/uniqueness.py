@@ -70,7 +70,7 @@ def joining_columns(table: Table, names: Sequence[str]) -> list[str]:
     >>> print(joining_columns(table, ["age", "spent"])[0])
     'spent' is published as it is, and 50 of 50 records are alone with their value: whoever has another table with it can join the two. Round it, make it quasi, or leave it out.
     """
-    own = set(table.publishable) & set(table.names(Role.other) + table.names(Role.sensitive))
+    own = passed_on(table)
     alone = {name: count for name in names if name in own and (count := _alone(table, name))}
     if len(alone) > MANY_COLUMNS:
         return [
@@ -82,6 +82,11 @@ def joining_columns(table: Table, names: Sequence[str]) -> list[str]:
         "table with it can join the two. Round it, make it quasi, or leave it out."
         for name, count in alone.items()
     ]
+
+
+def passed_on(table: Table) -> set[str]:
+    """Return the columns that are published as they are."""
+    return set(table.publishable) & set(table.names(Role.other) + table.names(Role.sensitive))
 
 
 def _alone(table: Table, name: str) -> int:

@@ -48,8 +48,7 @@ class Agreement:
     def ratio(self, rows: Ints, others: Ints) -> Floats:
         """Return how much likelier each pair is if both rows are of one unit."""
         same = self.own[rows][:, np.newaxis] == self.other[others]
-        chance = np.maximum(self.chance[rows][:, np.newaxis], 1e-12)  # of what no row has, none agrees
-        return np.where(same, 1 - self.shared + self.shared / chance, 1 - self.shared)
+        return _likelier(same, self.shared, self.chance[rows][:, np.newaxis])
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +106,7 @@ class KnownValues:
     def ratio(self, unit: int, rows: Ints) -> Floats:
         """Return how much likelier each row is if it is of a unit."""
         hit = np.isin(self.values[rows], self.known[self.starts[unit] : self.starts[unit + 1]])
-        chance = max(float(self.chance[unit]), 1e-12)
-        return np.where(hit, 1 - self.shared + self.shared / chance, 1 - self.shared)
+        return _likelier(hit, self.shared, self.chance[unit])
 
 
 def across(passed: pl.DataFrame, pairs: Pairs) -> list[Agreement]:
@@ -208,6 +206,12 @@ def _unlike_apart(places: Ints) -> Floats:
     )
     shares: Floats = np.diff(within, prepend=0.0) / max(within[-1], 1.0)
     return shares
+
+
+def _likelier(agree: NDArray[np.bool_], shared: float, chance: Floats) -> Floats:
+    """Return how much likelier agreeing, or not, is within a unit, where a value is shared so often, than by chance."""
+    chance = np.maximum(chance, 1e-12)  # of what no row has, none agrees
+    return np.where(agree, 1 - shared + shared / chance, 1 - shared)
 
 
 def _beyond(agree: float, chance: float) -> float:
