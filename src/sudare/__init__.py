@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     )
     from sudare.ledger.ledger import Ledger
     from sudare.ledger.schedule import Schedule
+    from sudare.privacy.beta_likeness import BetaLikeness
     from sudare.privacy.certificate import Certificate
+    from sudare.privacy.delta_disclosure import DeltaDisclosure
+    from sudare.privacy.delta_presence import DeltaPresence
     from sudare.privacy.differential_privacy import DifferentialPrivacy
     from sudare.privacy.k_anonymity import KAnonymity
     from sudare.privacy.k_map import KMap
@@ -73,10 +76,13 @@ __version__ = "0.1.0"
 __all__ = [
     "Assessment",
     "Attribute",
+    "BetaLikeness",
     "BusyError",
     "Certificate",
     "Counts",
     "CsvFormat",
+    "DeltaDisclosure",
+    "DeltaPresence",
     "DifferentialPrivacy",
     "Hierarchy",
     "InputError",
@@ -133,6 +139,9 @@ _MODULES = {
     "sudare.errors": "BusyError InputError LedgerError ParameterError RequirementError SudareError",
     "sudare.ledger.ledger": "Ledger",
     "sudare.ledger.schedule": "Schedule",
+    "sudare.privacy.beta_likeness": "BetaLikeness",
+    "sudare.privacy.delta_disclosure": "DeltaDisclosure",
+    "sudare.privacy.delta_presence": "DeltaPresence",
     "sudare.privacy.differential_privacy": "DifferentialPrivacy",
     "sudare.privacy.k_anonymity": "KAnonymity",
     "sudare.privacy.k_map": "KMap",

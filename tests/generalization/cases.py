@@ -21,6 +21,13 @@ from sudare.privacy.t_closeness import TCloseness
 from tests.generalization.plain import Rule
 from tests.privacy.plain import TREE
 
+SHARES = [
+    sd.BetaLikeness(0.5, "basic"),
+    sd.BetaLikeness(1),
+    sd.BetaLikeness(3),
+    sd.DeltaDisclosure(0.6),
+    sd.DeltaDisclosure(1.5),
+]
 randoms = st.randoms(use_true_random=False)
 KINDS = ("tree", "text", "mask", "number", "fraction", "intervals", "date", "calendar")
 
@@ -111,6 +118,8 @@ def random_table(
 
 def random_requirement(r: Random) -> BlockRequirement:
     kind = r.choice(["k", "k", "distinct", "entropy", "recursive", "equal", "ordered", "hierarchical"])
+    if r.random() < 0.2:
+        return r.choice(SHARES)
     if kind == "k":
         return sd.KAnonymity(r.randint(1, 6))
     if kind == "distinct":

@@ -18,6 +18,8 @@ import sudare as sd
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.plans.tuples import TuplePlan
+from sudare.privacy.beta_likeness import BetaLikeness
+from sudare.privacy.delta_disclosure import DeltaDisclosure
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
@@ -25,7 +27,14 @@ from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.published import as_published
 from sudare.tables.text import text_of
 from tests import by_row
-from tests.privacy.plain import has_distinct, has_entropy, has_k, is_recursive
+from tests.privacy.plain import (
+    discloses_little,
+    has_distinct,
+    has_entropy,
+    has_k,
+    is_alike,
+    is_recursive,
+)
 
 Partition = set[frozenset[int]]
 
@@ -59,6 +68,10 @@ class Rule:
                 return is_recursive(histogram, requirement.c or 0, int(requirement.l))
             case TCloseness():
                 return self._distance(requirement.distance, histogram, whole) <= Fraction(str(requirement.t))
+            case BetaLikeness():
+                return is_alike(histogram, whole, requirement.beta, requirement.kind == "enhanced")
+            case DeltaDisclosure():
+                return discloses_little(histogram, whole, requirement.delta)
         raise AssertionError(requirement)
 
     def _distance(self, kind: str, histogram: Counter[int], whole: Counter[int]) -> Fraction:

@@ -144,7 +144,7 @@ def test_what_cannot_be_is_refused() -> None:
     bare = sd.Schema.from_roles(quasi=["age", "town"], sensitive=["ill"])
     with pytest.raises(sd.InputError, match="'age' has no hierarchy, and the method 'blind' makes none"):
         sd.generalize(sd.read(people(Random(1), 60), bare), ASKED, "blind")
-    with pytest.raises(sd.RequirementError, match="not t-close to the whole table"):
+    with pytest.raises(sd.RequirementError, match="too unlike the whole table"):
         sd.generalize(table, [sd.KAnonymity(2), sd.TCloseness(0.1)], "blind", suppress=0.5)
     with pytest.raises(sd.ParameterError, match="'region_labels' parameter of Blind must be true or false"):
         sd.methods.Blind(region_labels=1)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,7 +13,9 @@ import numpy as np
 import polars as pl
 from scipy.optimize import linprog
 
+from sudare.privacy.beta_likeness import BetaLikeness
 from sudare.privacy.blocks import Blocks
+from sudare.privacy.delta_disclosure import DeltaDisclosure
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
@@ -99,6 +102,29 @@ def hierarchical_distance(histogram: Counter[int], table: Counter[int]) -> float
     return earth_movers_distance(histogram, table, lambda a, b: TREE.meet(a, b) / TREE.height)
 
 
+def is_alike(histogram: Counter[int], table: Counter[int], beta: float, enhanced: bool) -> bool:
+    """Every value that grows, (q - p) / p, does so by no more than beta; and, enhanced, by no more than -ln p."""
+    n, N = histogram.total(), table.total()
+    for value in histogram:
+        p, q = Fraction(table[value], N), Fraction(histogram[value], n)
+        if (q - p) / p > Fraction(str(beta)):
+            return False
+        if enhanced and q > p and float((q - p) / p) > -math.log(p) + 1e-9:
+            return False
+    return True
+
+
+def discloses_little(histogram: Counter[int], table: Counter[int], delta: float) -> bool:
+    """Every value of the table has a share with |ln(q / p)| < delta; a logarithm is equal to such a delta for 1 alone, which no q is."""
+    n, N = histogram.total(), table.total()
+    for value in table:
+        if not histogram[value]:
+            return False
+        if abs(math.log(Fraction(histogram[value], n) / Fraction(table[value], N))) >= delta:
+            return False
+    return True
+
+
 DISTANCES = {
     "equal": equal_distance,
     "ordered": ordered_distance,
@@ -133,6 +159,10 @@ def holds(requirement: BlockRequirement, histogram: Counter[int], table: Counter
     """Tell whether a block holds, by the definition."""
     if isinstance(requirement, TCloseness):
         return is_close(histogram, table, requirement.t, requirement.distance)
+    if isinstance(requirement, BetaLikeness):
+        return is_alike(histogram, table, requirement.beta, requirement.kind == "enhanced")
+    if isinstance(requirement, DeltaDisclosure):
+        return discloses_little(histogram, table, requirement.delta)
     if isinstance(requirement, LDiversity) and requirement.harmless:
         others = Counter(
             {v: c for v, c in histogram.items() if f"{NUMBERS[v]:g}" not in requirement.harmless}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from sudare.privacy.beta_likeness import LIKENESSES, BetaLikeness
+from sudare.privacy.delta_disclosure import DeltaDisclosure
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.t_closeness import DISTANCES, TCloseness
@@ -30,9 +32,18 @@ proximities = st.builds(
     relative=st.booleans(),
     harmless=harmless,
 )
+shares = st.one_of(
+    st.builds(
+        BetaLikeness,
+        st.sampled_from([0, 0.1, 0.25, 0.3, 0.5, 1, 1.5, 2, 3, 4, 10]),
+        st.sampled_from(LIKENESSES),
+    ),
+    st.builds(DeltaDisclosure, st.sampled_from([0.001, 0.1, 0.3, 0.5, 0.7, 1, 1.5, 2, 4])),
+)
 requirements = st.one_of(
     st.builds(KAnonymity, st.integers(1, 12)),
     diversities,
     st.builds(TCloseness, ts, st.sampled_from(DISTANCES)),
+    shares,
 )
 requirements_of_numbers = st.one_of(requirements, proximities)

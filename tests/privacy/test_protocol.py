@@ -39,9 +39,21 @@ class Case:
 CASES = [
     Case(sd.KAnonymity(2), sd.KAnonymity(3), TWO_BLOCKS, "k", 2, 0),
     Case(sd.KMap(4), sd.KMap(5), replace(TWO_BLOCKS, covered=np.array([9, 4])), "k_map", 4, 1),
+    # Of everybody in the first block 1 in 5 is in the table, and of the second 2 in 5.
+    Case(
+        sd.DeltaPresence(0.4),
+        sd.DeltaPresence(0.39),
+        replace(TWO_BLOCKS, presence=np.array([[0.2, 0.4], [0.2, 0.4]])),
+        "presence",
+        0.4,
+        1,
+    ),
     Case(sd.LDiversity(2), sd.LDiversity(3), TWO_BLOCKS, "l_distinct", 2, 0),
     # The table has 3/5 and 2/5: the first block is 1/10 from it, the second 1/15.
     Case(sd.TCloseness(0.1), sd.TCloseness(0.09), TWO_BLOCKS, "t", 0.1, 0),
+    # The second value has 1/2 of the first block and 2/5 of the table; the first has 2/3 of the second and 3/5.
+    Case(sd.BetaLikeness(0.25), sd.BetaLikeness(0.24), TWO_BLOCKS, "beta", 0.25, 0),
+    Case(sd.DeltaDisclosure(0.23), sd.DeltaDisclosure(0.22), TWO_BLOCKS, "disclosure", math.log(1.25), 0),
     Case(sd.MultiViewDiversity(1), sd.MultiViewDiversity(2), TWO_VIEWS, "l_multiview", 1, 0),
     Case(sd.PkAnonymity(2), sd.PkAnonymity(2.1), Spread(math.log(999), records=1000), "pk", 2, 0),
     Case(sd.DifferentialPrivacy(1), sd.DifferentialPrivacy(0.9), PrivacyLoss(1.0), "epsilon", 1, 0),
@@ -76,10 +88,18 @@ def test_says_what_it_is(case: Case) -> None:
 
 def test_who_needs_a_sensitive_attribute_can_name_it() -> None:
     needing = [kind for kind in KINDS if kind.needs_sensitive]
-    assert needing == [sd.LDiversity, sd.TCloseness, sd.MultiViewDiversity]
+    assert needing == [
+        sd.LDiversity,
+        sd.TCloseness,
+        sd.BetaLikeness,
+        sd.DeltaDisclosure,
+        sd.MultiViewDiversity,
+    ]
     for requirement in (
         sd.LDiversity(2, attribute="illness"),
         sd.TCloseness(0.1, attribute="illness"),
+        sd.BetaLikeness(1, attribute="illness"),
+        sd.DeltaDisclosure(1, attribute="illness"),
         sd.MultiViewDiversity(2, attribute="illness"),
     ):
         assert requirement.attribute == "illness"
@@ -91,8 +111,11 @@ def test_only_those_of_blocks_can_be_asked_of_one_block() -> None:
     assert [type(requirement) for requirement in of_blocks] == [
         sd.KAnonymity,
         sd.KMap,
+        sd.DeltaPresence,
         sd.LDiversity,
         sd.TCloseness,
+        sd.BetaLikeness,
+        sd.DeltaDisclosure,
     ]
 
 

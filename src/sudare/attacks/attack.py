@@ -16,6 +16,7 @@ from sudare.attacks.k_map import k_map
 from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
 from sudare.attacks.law_game import by_game
 from sudare.attacks.population import population
+from sudare.attacks.presence import presence
 from sudare.attacks.published import Output, Published, rows_of
 from sudare.attacks.randomized import by_law, law_of, refuse_noise_as_truth
 from sudare.errors import InputError, ParameterError
@@ -49,7 +50,11 @@ KNOWING: dict[str, Callable[..., Any]] = {
     "households": households,
 }
 """Attacks of who knows the method, or who belongs together; each takes the output, the schema, and its own options."""
-SAMPLED: dict[str, Callable[..., Any]] = {"population": population, "k_map": k_map}
+SAMPLED: dict[str, Callable[..., Any]] = {
+    "population": population,
+    "k_map": k_map,
+    "presence": presence,
+}
 """What is learned of people in the population behind a sample; each takes the output, the schema, and its own options."""
 TOGETHER: dict[str, Callable[..., Any]] = {"intersection": intersection, "composition": composition}
 """Attacks on several outputs together."""
@@ -70,7 +75,7 @@ def attack(
     Of a sample, kind "population" estimates the risk among the people that it was drawn from: the schema's weight says how many
     people a record stands for, or the option `sampling_fraction` which share of them was drawn (also `threshold`). The result is a
     PopulationRisk. Kind "k_map" counts how many people of a given `population`, as they are, each record could belong to; the
-    result is a KMap.
+    result is a KMap. Kind "presence" counts how likely each of them is to be in the table at all; the result is a Presence.
 
     A randomized table is attacked by its law, kind "law": what its noise leaves to outsiders at most. The law lies beside
     the output, or is given as the option `law`; the schema is not needed. The result is a ByLaw. By kind "pk_game" somebody

@@ -74,7 +74,7 @@ def k_map(output: Output, schema: Schema, *, population: Any, threshold: float =
     people = people_of(population, schema)
     names = known_of(people, schema)
     published = Published.open(output, Schema.from_roles(quasi=names))
-    covered, sizes = _covered(published, people), published.sizes.to_numpy()
+    covered, sizes = covered_by(published, people), published.sizes.to_numpy()
     worst = int(covered.argmin())
     return KMap(
         int(covered[worst]),
@@ -99,7 +99,7 @@ def known_of(people: Table, schema: Schema) -> list[str]:
     return names
 
 
-def _covered(published: Published, people: Table) -> Ints:
+def covered_by(published: Published, people: Table) -> Ints:
     """Return how many people the labels of each block cover."""
     if not published.quasi:
         return np.full(len(published), len(people))

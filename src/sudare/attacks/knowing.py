@@ -18,7 +18,7 @@ from sudare.attacks.shapes import Population, Shapes, recoded
 from sudare.errors import InputError, ParameterError
 from sudare.plans.generalization import Located
 from sudare.privacy.certificate import Certificate
-from sudare.privacy.k_map import of_blocks
+from sudare.privacy.in_population import of_blocks
 from sudare.privacy.promises import promise_from_json
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.attribute import Role

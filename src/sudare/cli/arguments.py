@@ -13,6 +13,10 @@ from sudare.cli.output import note, working
 from sudare.engines.read import read
 from sudare.errors import InputError
 from sudare.ledger.ledger import Ledger
+from sudare.privacy.beta_likeness import BetaLikeness
+from sudare.privacy.beta_likeness import Likeness as BetaKind
+from sudare.privacy.delta_disclosure import LEAST_DELTA, DeltaDisclosure
+from sudare.privacy.delta_presence import DeltaPresence
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.k_map import KMap
 from sudare.privacy.l_diversity import Kind as LKind
@@ -111,7 +115,9 @@ Mapped = Annotated[
 PopulationFile = Annotated[
     Path | None,
     typer.Option(
-        "--population", help="--k-map: a file of the people of the population, as they are.", metavar="FILE"
+        "--population",
+        help="--k-map, --d-max: a file of the people of the population, as they are.",
+        metavar="FILE",
     ),
 ]
 Diversity = Annotated[
@@ -136,6 +142,35 @@ T = Annotated[
 ]
 Distance = Annotated[
     TDistance, typer.Option(help="The distance of t-closeness: equal, ordered or hierarchical.")
+]
+Beta = Annotated[
+    float | None,
+    typer.Option("--beta", help="beta-likeness: no value's share grows by more than beta in a block.", min=0),
+]
+Likeness = Annotated[
+    BetaKind,
+    typer.Option(help="Which beta-likeness: enhanced, under which no value becomes certain, or basic."),
+]
+Disclosure = Annotated[
+    float | None,
+    typer.Option(
+        "--disclosure",
+        help="delta-disclosure privacy: no value's share grows or falls e^delta times in a block.",
+        min=LEAST_DELTA,
+    ),
+]
+MostPresent = Annotated[
+    float | None,
+    typer.Option(
+        "--d-max",
+        help="delta-presence: nobody of the population is in the table with a larger chance.",
+        min=0,
+        max=1,
+    ),
+]
+LeastPresent = Annotated[
+    float,
+    typer.Option("--d-min", help="delta-presence: nor with a smaller one.", min=0, max=1),
 ]
 SamplingFraction = Annotated[
     float | None,
@@ -163,6 +198,12 @@ def requirements_of(
     relative: bool,
     k_map: int | None = None,
     population: Path | None = None,
+    *,
+    beta: float | None = None,
+    likeness: BetaKind = "enhanced",
+    disclosure: float | None = None,
+    d_max: float | None = None,
+    d_min: float = 0.0,
 ) -> list[BlockRequirement]:
     """Return the requirements that were asked for; at least one must be."""
     asked: list[BlockRequirement] = []
@@ -182,12 +223,22 @@ def requirements_of(
         )
     if t is not None:
         asked.append(TCloseness(t, distance=distance, attribute=attribute))
+    if beta is not None:
+        asked.append(BetaLikeness(beta, likeness, attribute))
+    if disclosure is not None:
+        asked.append(DeltaDisclosure(disclosure, attribute))
     if k_map is not None:
         asked.append(KMap(k_map, population=population))
-    elif population is not None:
-        raise InputError("--population is counted for --k-map. Give that, too, or leave it out.")
+    if d_max is not None:
+        asked.append(DeltaPresence(d_max, d_min, population=population))
+    elif d_min:
+        raise InputError("--d-min is the lower end of --d-max. Give that, too, or leave it out.")
+    if population is not None and k_map is None and d_max is None:
+        raise InputError("--population is counted for --k-map and --d-max. Give one of them, too, or leave it out.")
     if not asked:
-        raise InputError("Nothing is asked for. Give -k, -l, -t or --k-map, or several of them.")
+        raise InputError(
+            "Nothing is asked for. Give -k, -l, -t or --k-map, or --beta, --disclosure or --d-max, or several of them."
+        )
     return asked
 
 

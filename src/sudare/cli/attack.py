@@ -32,7 +32,7 @@ from sudare.tables.table import Table
 Kind = Literal[
     "homogeneity", "background", "reidentification", "skewness", "proximity", "intersection", "law",
     "pk_game", "composition", "minimality", "downcoding", "definetti",
-    "households", "population", "k_map",
+    "households", "population", "k_map", "presence",
 ]  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def attack(
     population: Annotated[
         str | None,
         typer.Option(
-            help="reidentification: a file of all people, generalized alike. k_map: of all people, as they are. downcoding: of "
+            help="reidentification: a file of all people, generalized alike. k_map, presence: of all people, as they are. downcoding: of "
             "people like those of the release, as they are.",
             metavar="FILE",
         ),

@@ -9,17 +9,22 @@ import typer
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
+    Beta,
     C,
+    Disclosure,
     Distance,
     Diversity,
     Engine,
     Harmless,
     K,
     L,
+    LeastPresent,
     LedgerFile,
+    Likeness,
     Mapped,
     Memory,
     OutputFolder,
+    MostPresent,
     PopulationFile,
     Receiver,
     Relative,
@@ -56,6 +61,11 @@ def generalize(
     relative: Relative = False,
     k_map: Mapped = None,
     population: PopulationFile = None,
+    beta: Beta = None,
+    likeness: Likeness = "enhanced",
+    disclosure: Disclosure = None,
+    d_max: MostPresent = None,
+    d_min: LeastPresent = 0.0,
     method: Annotated[
         Literal["minimal", "mondrian", "blind", "full-domain", "mdav"],
         typer.Option(
@@ -100,8 +110,9 @@ def generalize(
 ) -> None:
     """Generalize the quasi attributes with little distortion, verify, and write the release."""
     asked = requirements_of(
-        k, l, diversity, c, t, distance, attribute, harmless, within, relative, k_map, population
-    )
+        k, l, diversity, c, t, distance, attribute, harmless, within, relative, k_map, population,
+        beta=beta, likeness=likeness, disclosure=disclosure, d_max=d_max, d_min=d_min,
+    )  # fmt: skip
     if predict is not None:
         load_extra("sklearn", "--predict", "classifier")
     declared = schema_of(schema)

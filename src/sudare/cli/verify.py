@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +10,18 @@ import typer
 
 from sudare.cli.arguments import (
     SCHEMA_FILE,
+    Beta,
     C,
+    Disclosure,
     Distance,
     Diversity,
     Harmless,
     K,
     L,
+    LeastPresent,
+    Likeness,
     Mapped,
+    MostPresent,
     PopulationFile,
     Relative,
     SensitiveAttribute,
@@ -59,6 +65,11 @@ def verify(
     relative: Relative = False,
     k_map: Mapped = None,
     population: PopulationFile = None,
+    beta: Beta = None,
+    likeness: Likeness = "enhanced",
+    disclosure: Disclosure = None,
+    d_max: MostPresent = None,
+    d_min: LeastPresent = 0.0,
     pk: Annotated[
         float | None, typer.Option(help="The k of Pk-anonymity of a randomized table.", min=1)
     ] = None,
@@ -87,20 +98,23 @@ def verify(
         asked.append(PkAnonymity(pk))
     if epsilon is not None:
         asked.append(DifferentialPrivacy(epsilon, delta, per="table" if is_pview(output) else "record"))
-    if not (k is None and l is None and t is None and k_map is None):
+    counted = (k_map, d_max)
+    if any(one is not None for one in (k, l, t, beta, disclosure, *counted)):
         asked += requirements_of(
-            k, l, diversity, c, t, distance, attribute, harmless, within, relative, k_map, population
-        )
+            k, l, diversity, c, t, distance, attribute, harmless, within, relative, k_map, population,
+            beta=beta, likeness=likeness, disclosure=disclosure, d_max=d_max, d_min=d_min,
+        )  # fmt: skip
     certified = is_pview(output) or (existing(output) / CERTIFICATE).is_file()
     if not asked and not certified:
         raise InputError(
-            f"{output} has no certificate that says what it promises. Give -k, -l, -t or --k-map, --pk or --epsilon."
+            f"{output} has no certificate that says what it promises. Give -k, -l, -t, --beta, --disclosure, --k-map or "
+            "--d-max, --pk or --epsilon."
         )
     with working(f"Verifying {output}"):
         verification = verify_output(
             output,
             asked or None,
-            _schema(schema, needed=bool(asked) and (not certified or k_map is not None)),
+            _schema(schema, needed=bool(asked) and (not certified or counted != (None, None))),
         )
     if json:
         notes = {finding.name: finding.note for finding in verification.findings if finding.note}
@@ -109,7 +123,10 @@ def verify(
         print_json(
             {
                 "holds": verification.holds,
-                "measured": verification.measured,
+                "measured": {
+                    name: value if math.isfinite(value) else None  # which JSON has no word for
+                    for name, value in verification.measured.items()
+                },
                 "worst": verification.worst,
                 "columns": _by_role(verification),
                 "notes": notes,

@@ -70,8 +70,8 @@ def weigh(
     group, rest, weights = rows
     m, groups = group.size, own.size
     by_value = limits.distinct > 1 or limits.more
-    # Distances, windows and harmless values are looked up by the value's code.
-    whole = limits.harmless.size > 0 or limits.near.size > 0
+    # Distances, windows, shares and harmless values are looked up by the value's code.
+    whole = limits.harmless.size > 0 or limits.near.size > 0 or limits.allowed.size > 0
     whole = whole or limits.t[0] < 1 or limits.t[1] < 1 or limits.t[2] < 1
     size, end = np.zeros(groups, dtype=np.int64), np.zeros(groups, dtype=np.int64)
     for i in range(m):

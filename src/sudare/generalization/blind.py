@@ -38,8 +38,8 @@ from sudare.generalization.recoding import Recoding
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.limits import ByTable
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
-from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.table import Table
@@ -103,9 +103,9 @@ def _refuse_too_many(table: Table) -> None:
 def _refuse_left_out(
     table: Table, requirements: Sequence[BlockRequirement], share: float, suppress: float
 ) -> None:
-    if share and any(isinstance(one, TCloseness) for one in requirements):
+    if share and any(isinstance(one, ByTable) for one in requirements):
         raise RequirementError(
-            f"{table.source.name}: some parts are not t-close to the whole table, and none may be left out from what it is "
+            f"{table.source.name}: some parts are too unlike the whole table, and none may be left out from what it is "
             "compared with. Ask for a larger k."
         )
     if share > suppress:

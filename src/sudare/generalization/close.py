@@ -25,7 +25,7 @@ def learn_in_groups(problem: Problem, learn: Learn) -> Recoding:
     and what meets the limits with them meets them without.
     """
     limits = problem.limits
-    alone = limits.distinct <= 1 and not limits.log_l and not len(limits.recursive) and min(limits.t) >= 1
+    alone = limits.distinct <= 1 and not limits.log_l and not len(limits.recursive) and not limits.by_table
     if problem.values <= MAX_VALUES or len(limits.near) != 1 or not alone:
         return learn(problem)
     groups, ends = _finest_groups(limits.windows[0], limits.harmless)

@@ -33,9 +33,10 @@ def learn_levels(
     measure: Measure = "distortion",
 ) -> LevelsPlan:
     """Find the levels that cost least, where groups that fail are left out, up to a share of all records."""
-    if suppress > 0 and min(problem.limits.t) < 1:
+    if suppress > 0 and problem.limits.by_table:
         raise ParameterError(
-            "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
+            "t-closeness, beta-likeness and delta-disclosure compare blocks with the whole table, so no record may be left out. Set "
+            "suppress to 0."
         )
     records = int(problem.weights.sum())
     spare = math.floor(suppress * records)

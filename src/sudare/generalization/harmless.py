@@ -22,7 +22,7 @@ def learn_with_harmless(problem: Problem, learn: Learn) -> Recoding:
     """
     together = learn(problem)
     harmless = np.isin(problem.sensitive, problem.limits.harmless)
-    if not harmless.any() or harmless.all() or min(problem.limits.t) < 1:  # closeness is to the whole table
+    if not harmless.any() or harmless.all() or problem.limits.by_table:
         return together
     limits = problem.limits
     besides = limits._replace(harmless=limits.harmless[:0])

@@ -1,9 +1,9 @@
-"""Blocks whose labels cover enough people of a population: those that cover too few are joined with others (k-map)."""
+"""Blocks whose labels cover people of a population as was asked for (k-map, delta-presence): those that do not are joined with others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from sudare.generalization.recoding import Recoding
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.trees import extended
 from sudare.privacy.blocks import Blocks
-from sudare.privacy.k_map import KMap, of_blocks
+from sudare.privacy.delta_presence import DeltaPresence
+from sudare.privacy.in_population import InPopulation, of_blocks
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.table import Table
@@ -25,10 +26,12 @@ Ints = NDArray[np.int64]
 
 
 def learn_mapped(
-    table: Table, asked: Sequence[BlockRequirement], method: Method, one: KMap, people: Table
+    table: Table, asked: Sequence[BlockRequirement], method: Method, one: InPopulation, people: Table
 ) -> GeneralizationPlan:
-    """Learn a plan whose labels cover enough people, who have the quasi attributes of the table."""
-    if one.k > len(people):
+    """Learn a plan whose labels cover people as was asked for, who have the quasi attributes of the table."""
+    if isinstance(one, DeltaPresence):
+        one.refuse_if_too_few(len(table), len(people), suppressing=method.suppress > 0)
+    elif one.k > len(people):
         raise RequirementError(
             f"{one} is impossible: there are only {len(people):,} people in the population. Ask for a smaller k."
         )
@@ -46,6 +49,8 @@ def learn_mapped(
     def failing(block_of: Ints) -> NDArray[np.bool_]:
         recoding = Recoding.of(plan.method, problem, block_of)
         blocks = Blocks.of_sizes(recoding.block_sizes())
+        if isinstance(one, DeltaPresence):
+            return one.failing(replace(blocks, presence=population.presence_in(recoding)))
         return one.failing(replace(blocks, covered=population.covered_by(recoding)))
 
     if not failing(located.block_of).any():
@@ -75,8 +80,50 @@ class Population:
 
     def covered_by(self, recoding: Recoding) -> Ints:
         """Return how many people the labels of each block cover."""
-        leaves = recoding.problem.units[recoding.first_units()]
         covered = np.zeros(len(recoding.levels), dtype=np.int64)
+        for way in self._ways(recoding):
+            covered[way.blocks] = np.where(way.at >= 0, way.people.weights[way.at], 0)
+        return covered
+
+    def presence_in(self, recoding: Recoding) -> NDArray[np.float64]:
+        """Return the least and the largest chance of anybody whom the labels of each block cover to be in the table.
+
+        People whom the same labels cover are told apart by nothing. As many of them are in the table as these labels have records,
+        at most; and at least as many as those labels have that cover nobody else. A block whose labels cover nobody has records of
+        people who are not in the population; and if somebody is covered by no labels, no chance is the least but 0.
+        """
+        label_of, cover = self._covering(recoding)
+        alone = cover.people[cover.label] == cover.alike[cover.person]
+        most, least = np.zeros(len(cover.records)), np.ones(len(cover.records))
+        np.maximum.at(most, cover.label, cover.chance(cover.label >= 0)[cover.person])
+        np.minimum.at(least, cover.label, cover.chance(alone)[cover.person])
+        if len(np.unique(cover.person)) < len(self.weights):
+            least[:] = 0
+        of_people = label_of >= 0
+        return np.stack([np.where(of_people, least[label_of], 0), np.where(of_people, most[label_of], np.inf)])
+
+    def _covering(self, recoding: Recoding) -> tuple[Ints, _Cover]:
+        """Return the labels of each block, -1 where they cover nobody, and whom labels cover."""
+        sizes, alike = recoding.block_sizes(), np.zeros(len(self.weights), dtype=np.int64)
+        label_of, labels = np.full(len(sizes), -1, dtype=np.int64), 0
+        parts: list[tuple[Ints, Ints, Ints, Ints]] = []
+        for way in self._ways(recoding):
+            known = way.at >= 0
+            label_of[way.blocks[known]] = labels + way.at[known]
+            records = np.bincount(way.at[known], sizes[way.blocks[known]], len(way.people)).astype(np.int64)
+            covered = records[way.of_person] > 0
+            parts.append(
+                (np.flatnonzero(covered), labels + way.of_person[covered], records, way.people.weights)
+            )
+            own = np.stack([alike, np.where(covered, way.of_person, -1)])
+            alike = np.unique(own, axis=1, return_inverse=True)[1].reshape(-1)
+            labels += len(way.people)
+        person, label, of_label, people = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return label_of, _Cover(person, label, of_label, people, np.bincount(alike, self.weights)[alike])
+
+    def _ways(self, recoding: Recoding) -> Iterator[_Way]:
+        """Yield the blocks that climb to the same levels, and how people look at these."""
+        leaves = recoding.problem.units[recoding.first_units()]
         ways, way_of = np.unique(recoding.levels[:, self.known], axis=0, return_inverse=True)
         for way, levels in enumerate(ways.tolist()):
             blocks = np.flatnonzero(way_of.reshape(-1) == way)
@@ -86,13 +133,35 @@ class Population:
             ]
             theirs = [nodes[level] for nodes, level in zip(self.nodes, levels, strict=True)]
             sizes = [int(max(a.max(), b.max())) + 1 for a, b in zip(own, theirs, strict=True)]
-            columns = {str(a): codes for a, codes in enumerate(theirs)}
-            people = Counts.of(columns, sizes, self.weights)
-            covered[blocks] = _weights_at(people, np.stack(own, axis=1).astype(np.int32))
-        return covered
+            people = Counts.of({str(a): codes for a, codes in enumerate(theirs)}, sizes, self.weights)
+            at = places_of(np.stack(own, axis=1).astype(np.int32), people)
+            of_person = places_of(np.stack(theirs, axis=1).astype(np.int32), people)
+            yield _Way(blocks, at, people, of_person)
 
 
-def _weights_at(counts: Counts, tuples: NDArray[np.int32]) -> Ints:
-    """Return how many were counted of each tuple."""
-    at = places_of(tuples, counts)
-    return np.where(at >= 0, counts.weights[at], 0)
+@dataclass(frozen=True, eq=False)
+class _Cover:
+    """Pairs of a person and labels that cover them; persons with equal values are one."""
+
+    person: Ints
+    label: Ints
+    records: Ints
+    """Of each label: how many records have it, and how many people it covers."""
+    people: Ints
+    alike: NDArray[np.float64]
+    """Of each person: how many people the same labels cover, no fewer and no more."""
+
+    def chance(self, pairs: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return of each person how many records some of their labels have, of the people whom the same labels cover."""
+        return np.bincount(self.person, self.records[self.label] * pairs, len(self.alike)) / self.alike
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """Blocks that climb to the same levels, and where they are among the people counted by these."""
+
+    blocks: Ints
+    at: Ints
+    """Of each block; -1 where its labels cover nobody."""
+    people: Counts
+    of_person: Ints

@@ -56,9 +56,10 @@ def learn_minimal(
     different blocks. At most the share `suppress` of the records may be left out; each then costs 1. `start` is a block for every
     unit, -1 for none, to begin from.
     """
-    if suppress > 0 and min(problem.limits.t) < 1:
+    if suppress > 0 and problem.limits.by_table:
         raise ParameterError(
-            "t-closeness compares blocks with the whole table, so no record may be left out. Set suppress to 0."
+            "t-closeness, beta-likeness and delta-disclosure compare blocks with the whole table, so no record may be left out. Set "
+            "suppress to 0."
         )
     if effort != "quick":
         compile_refining_ahead()

@@ -27,6 +27,8 @@ from sudare.ledger.entries import (
 from sudare.ledger.receivers import Group, groups_around
 from sudare.ledger.several import Spread
 from sudare.privacy.certificate import Certificate
+from sudare.privacy.beta_likeness import BetaLikeness
+from sudare.privacy.delta_disclosure import DeltaDisclosure
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.requirement import sensitive_in
@@ -38,6 +40,8 @@ from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 
 #: Of files with tables, the longer first.
+Compared = TCloseness | BetaLikeness | DeltaDisclosure
+"""What compares the values of a block with those of the whole table."""
 ENDINGS = (
     ".csv.gz", ".csv", ".tsv", ".parquet", ".pq", ".feather", ".arrow", ".ipc", ".jsonl", ".ndjson", ".txt",
 )  # fmt: skip
@@ -127,11 +131,11 @@ def promise(requirement: object, schema: Schema) -> dict[str, Any] | None:
 
     Only sets and counts of values can be followed through several releases ("measure").
     """
-    if not isinstance(requirement, LDiversity | MultiViewDiversity | TCloseness):
+    if not isinstance(requirement, LDiversity | MultiViewDiversity | Compared):
         return None
     attribute = sensitive_in(requirement, schema)
     promised: dict[str, Any] = {"attribute": attribute, "text": str(requirement)}
-    if not isinstance(requirement, TCloseness) and requirement.kind not in ("recursive", "proximity"):
+    if not isinstance(requirement, Compared) and requirement.kind not in ("recursive", "proximity"):
         promised |= {"measure": requirement.kind, "l": requirement.l}
     if isinstance(requirement, LDiversity) and requirement.harmless:
         promised["harmless"] = list(requirement.harmless)

@@ -2,7 +2,7 @@
 
 A histogram may be dense (one entry per sensitive code) or list only the values that occur, in rising
 order: absent values add nothing, so both give the same number to the last bit. The exceptions are harmless values,
-windows and distances, which need it dense.
+windows, distances and allowed shares, which need it dense.
 """
 
 from __future__ import annotations
@@ -57,6 +57,17 @@ def _meets_more(histogram: Array, size: int, limits: Limits) -> bool:  # pragma:
             distance = distance_to(kind, histogram, size, limits.shares, limits.tree)
             if distance > limits.t[kind] + TOLERANCE:
                 return False
+    return limits.allowed.size == 0 or is_allowed(histogram, size, limits.allowed)
+
+
+@step
+def is_allowed(histogram: Array, size: int, allowed: Array) -> bool:  # pragma: no cover
+    """Tell whether every value has a share that is allowed."""
+    for i in range(histogram.size):
+        if histogram[i] > allowed[1, i] * size * (1 + TOLERANCE):
+            return False
+        if histogram[i] < allowed[0, i] * size * (1 - TOLERANCE):
+            return False
     return True
 
 

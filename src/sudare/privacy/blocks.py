@@ -20,7 +20,7 @@ class Blocks:
     """The size of every block, and how often each sensitive value occurs in it.
 
     Block b has the sensitive codes `value[start[b]:start[b + 1]]`, in rising order, each `count[...]` times.
-    `shares` and `hierarchy` are what t-closeness compares a block with.
+    `shares` and `hierarchy` are what blocks are compared with.
 
     >>> from sudare.tables.counts import count
     >>> counts = count({"age": np.array([0, 0, 0, 1]), "illness": np.array([2, 0, 2, 1])}, sizes=[2, 3])
@@ -47,6 +47,8 @@ class Blocks:
     """The sensitive values by code, without the missing one, whose code follows; None where only codes are given."""
     covered: NDArray[np.int64] | None = None
     """How many people of a population the labels of each block cover, where they were counted."""
+    presence: NDArray[np.float64] | None = None
+    """The least and the largest chance of anybody whom its labels cover to be in the table, where they were counted."""
 
     @classmethod
     def of(

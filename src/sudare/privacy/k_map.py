@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +10,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.privacy.blocks import Blocks
-from sudare.privacy.k_anonymity import KAnonymity
-from sudare.privacy.requirement import BlockRequirement, Measure, whole_number, worst_block
+from sudare.privacy.requirement import Measure, whole_number, worst_block
 from sudare.tables.typed import typed
 
 
@@ -73,22 +71,3 @@ class KMap:
 
     def __str__(self) -> str:
         return f"{self.k}-map"
-
-
-def of_blocks(requirements: Sequence[BlockRequirement]) -> list[BlockRequirement]:
-    """Return the requirements that are measured in blocks; where there are none, one that any block meets.
-
-    >>> of_blocks([KMap(5)])
-    [KAnonymity(k=1)]
-    """
-    return [one for one in requirements if not isinstance(one, KMap)] or [KAnonymity(1)]
-
-
-def maps(requirements: Sequence[object]) -> list[KMap]:
-    """Return the requirements that are counted in a population."""
-    return [one for one in requirements if isinstance(one, KMap)]
-
-
-def among(requirements: Sequence[BlockRequirement], population: Any) -> list[BlockRequirement]:
-    """Return requirements that are counted in a population, where they are counted in one."""
-    return [replace(one, population=population) if isinstance(one, KMap) else one for one in requirements]

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from sudare.errors import ParameterError
 from sudare.privacy._kernels import block_meets
+from sudare.privacy.allowed import together
+from sudare.privacy.beta_likeness import BetaLikeness
 from sudare.privacy.blocks import Blocks
+from sudare.privacy.delta_disclosure import DeltaDisclosure
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement
@@ -19,7 +22,10 @@ from sudare.privacy.t_closeness import DISTANCES, TCloseness
 from sudare.privacy.tree import numbered_tree
 from sudare.tables.text import listed
 
-__all__ = ["Limits", "block_meets"]
+__all__ = ["ByTable", "Limits", "block_meets"]
+
+ByTable = TCloseness | BetaLikeness | DeltaDisclosure
+"""Requirements that compare blocks with the whole table."""
 
 
 class Limits(NamedTuple):
@@ -52,6 +58,8 @@ class Limits(NamedTuple):
     """The largest distance of each kind (equal, ordered, hierarchical); 1 asks for nothing."""
     shares: NDArray[np.float64]
     tree: NDArray[np.int64]
+    allowed: NDArray[np.float64]
+    """The least and the largest share of a block that each value may have (`allowed.together`); empty if nothing is asked."""
 
     @classmethod
     def of(cls, requirements: Sequence[BlockRequirement], blocks: Blocks) -> Limits:
@@ -64,6 +72,7 @@ class Limits(NamedTuple):
         k, distinct, log_l = 1, 0, 0.0
         recursive: list[tuple[float, int]] = []
         near: list[tuple[float, NDArray[np.int64]]] = []
+        allowed: list[NDArray[np.float64]] = []
         t = np.ones(len(DISTANCES))
         for requirement in requirements:
             requirement.check(blocks)
@@ -81,9 +90,11 @@ class Limits(NamedTuple):
                 case TCloseness():
                     kind = DISTANCES.index(requirement.distance)
                     t[kind] = min(t[kind], requirement.t)
+                case BetaLikeness() | DeltaDisclosure():
+                    allowed.append(requirement.allowed(blocks.shares))
                 case _:
                     raise ParameterError(f"{requirement} cannot be checked block by block.")
-        more = bool(len(harmless) or log_l or recursive or near or (t < 1).any())
+        more = bool(len(harmless) or log_l or recursive or near or allowed or (t < 1).any())
         equal, ordered, hierarchical = t.tolist()
         return cls(
             k=k,
@@ -99,7 +110,13 @@ class Limits(NamedTuple):
             t=(equal, ordered, hierarchical),
             shares=blocks.shares,
             tree=numbered_tree(blocks.hierarchy),
+            allowed=together(allowed),
         )
+
+    @property
+    def by_table(self) -> bool:
+        """Whether blocks are compared with the whole table, of which then no record may be left out."""
+        return min(self.t) < 1 or self.allowed.size > 0
 
 
 def _harmless(requirements: Sequence[BlockRequirement], blocks: Blocks) -> NDArray[np.int64]:

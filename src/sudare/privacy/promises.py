@@ -7,6 +7,9 @@ from dataclasses import Field, fields
 from typing import Any
 
 from sudare.errors import InputError, ParameterError
+from sudare.privacy.beta_likeness import BetaLikeness
+from sudare.privacy.delta_disclosure import DeltaDisclosure
+from sudare.privacy.delta_presence import DeltaPresence
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.k_map import KMap
@@ -24,8 +27,11 @@ KINDS: tuple[
 ] = (  # by this type all of them satisfy the protocol, or the type checker objects
     KAnonymity,
     KMap,
+    DeltaPresence,
     LDiversity,
     TCloseness,
+    BetaLikeness,
+    DeltaDisclosure,
     MultiViewDiversity,
     PkAnonymity,
     DifferentialPrivacy,

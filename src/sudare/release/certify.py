@@ -14,7 +14,7 @@ import polars as pl
 from sudare.errors import ParameterError
 from sudare.privacy.certificate import Certificate, InputHash, PublishedAttribute, PublishedLabels
 from sudare.privacy.differential_privacy import DifferentialPrivacy
-from sudare.privacy.k_map import maps
+from sudare.privacy.in_population import in_population, promised
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.promises import Promise, promise_to_json
 from sudare.privacy.requirement import sensitive_in
@@ -181,7 +181,7 @@ def _measured(handed_over: HandedOver, declared: Declared, verification: Verific
     if unseen and handed_over.law is None:
         pairs = zip(declared.promises, verification.findings, strict=True)
         return {finding.name: _asked_for(promise) for promise, finding in pairs}
-    return verification.measured | {one.name: one.k for one in maps(declared.promises)}
+    return verification.measured | {one.name: promised(one) for one in in_population(declared.promises)}
 
 
 def _asked_for(promise: Promise) -> float:

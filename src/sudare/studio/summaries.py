@@ -12,7 +12,7 @@ import polars as pl
 
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.plan import Plan
-from sudare.privacy.k_map import of_blocks
+from sudare.privacy.in_population import of_blocks
 from sudare.privacy.telling import telling_columns
 from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.pview.pview import PView

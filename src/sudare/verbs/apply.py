@@ -14,7 +14,7 @@ from sudare.plans.placed import Where, without_uncovered
 from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
 from sudare.plans.views import ViewsPlan
-from sudare.privacy.k_map import among, maps
+from sudare.privacy.in_population import among, in_population
 from sudare.privacy.requirement import one_of
 from sudare.pview.design import PViewDesign
 from sudare.pview.pview import PView
@@ -59,7 +59,7 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse", *, population: An
     not true of a value by what the schema says, nothing is released. A plan is trusted for what it asks for, and for no
     more: read `release.requirements` if somebody else may have written its file.
 
-    A plan that was asked for k-map is counted in a `population` again.
+    A plan that was asked for k-map or delta-presence is counted in a `population` again.
 
     A law draws every record anew. A design of a p-view makes a new p-view, at the cost of its budget: with a ledger that
     is to be charged before anything is measured, call `materialize_design` instead.
@@ -86,10 +86,10 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse", *, population: An
     if not isinstance(plan, GeneralizationPlan | ViewsPlan):
         raise ParameterError(f"A plan of the kind '{plan.kind}' cannot be applied to rows.")
     refuse_columns([name for name in table.columns if name not in table.names(Role.identifier)], table.schema)
-    if isinstance(plan, GeneralizationPlan) and maps(plan.requirements):
+    if isinstance(plan, GeneralizationPlan) and in_population(plan.requirements):
         plan = _in_population(plan, population)
     elif population is not None:
-        raise ParameterError("apply counts in a population only where the plan was asked for k-map.")
+        raise ParameterError("apply counts in a population only where the plan was asked for k-map or delta-presence.")
     try:
         return _applied(plan, table, unseen)
     except RequirementError as error:
@@ -135,7 +135,7 @@ def _in_population(plan: GeneralizationPlan, population: Any) -> GeneralizationP
     """Return a plan that is counted in a population; without one, in that which it was learned with, if it is still there."""
     if population is not None:
         plan = replace(plan, requirements=among(plan.requirements, population))  # type: ignore[type-var]
-    for one in maps(plan.requirements):
+    for one in in_population(plan.requirements):
         if one.population is None:
             raise InputError(
                 f"The plan was asked for {one}, which is counted among the people of a population. Give one: population=..., or "

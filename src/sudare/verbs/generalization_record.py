@@ -17,7 +17,7 @@ from sudare.plans.cuts import REST, CutPlan
 from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.certificate import Certificate
-from sudare.privacy.k_map import of_blocks
+from sudare.privacy.in_population import of_blocks
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.privacy.telling import telling_columns
 from sudare.privacy.uniqueness import joining_columns, nearly_unique_values

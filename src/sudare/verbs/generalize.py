@@ -26,7 +26,8 @@ from sudare.plans.placed import Placed, without_uncovered
 from sudare.plans.plan import Plan
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.certificate import Certificate
-from sudare.privacy.k_map import maps
+from sudare.privacy.in_population import in_population
+from sudare.privacy.k_map import KMap
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.release.certify import Declared, HandedOver
@@ -77,6 +78,11 @@ MEANS = (
 MAPPED = (
     "k-map counts the people of a population that the holder has. It protects from who does not know whether somebody is in the table: who knows "
     "that is told no more than k-anonymity hides, which may be nothing."
+)
+PRESENT = (
+    "delta-presence counts the people of a population that the holder has. It bounds what who knows that population, and nothing else of who is in the "
+    "table, believes of anybody in it. Who knows of some people whether they are in the table, or of a smaller population, believes more of the others. Of whom "
+    "somebody is known to be in the table, it keeps nothing."
 )
 IN_ORDER = "rows stand in the order of their published values"
 NO_NOISE = f"no noise; {IN_ORDER}"
@@ -163,10 +169,10 @@ def generalized(
     placed = None
     if table.schema.unit:
         plan, placed = learned_by_unit(table, asked, method)
-    elif mapped := maps(asked):
-        people = people_of(mapped[0].population, table.schema)
+    elif counted := in_population(asked):
+        people = people_of(counted[0].population, table.schema)
         known_of(people, table.schema)
-        plan = learn_mapped(table, asked, method, mapped[0], people)
+        plan = learn_mapped(table, asked, method, counted[0], people)
     else:
         plan = method.learn(table, asked)
     placed = placed or without_uncovered(plan, table)
@@ -232,8 +238,8 @@ def released(
         caveats = [*caveats, UNSEEN_UNITS.format(table.schema[table.schema.unit].role)]
     if any(table.schema[name].numbers == "means" for name in table.schema.beside().values()):
         caveats = [*caveats, MEANS]
-    if maps(plan.requirements):
-        caveats = [*caveats, MAPPED]
+    for one in in_population(plan.requirements):
+        caveats = [*caveats, MAPPED if isinstance(one, KMap) else PRESENT]
     caveats = [*caveats, *shifts.caveats()]
     not_promised = (*BY_METHOD.get(plan.method, (KNOWN_METHOD,)), KNOWN_MODEL, *caveats)
     declared = Declared(

@@ -15,7 +15,7 @@ from sudare.generalization.problem import Problem
 from sudare.generalization.refining import DIVIDING, OPENING
 from sudare.plans.generalization import GeneralizationPlan, Places
 from sudare.privacy.blocks import Blocks
-from sudare.privacy.k_map import of_blocks
+from sudare.privacy.in_population import of_blocks
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 
 ROUNDING = 1e-9

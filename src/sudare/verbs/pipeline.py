@@ -12,8 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sudare.engines.read import EngineName
 from sudare.errors import InputError
+from sudare.privacy.beta_likeness import BetaLikeness, Likeness
+from sudare.privacy.delta_disclosure import DeltaDisclosure
+from sudare.privacy.delta_presence import DeltaPresence
 from sudare.privacy.differential_privacy import DifferentialPrivacy
 from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.k_map import KMap
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.requirement import BlockRequirement
@@ -52,16 +56,48 @@ class Generalize(_Part):
     diversity: Diversity = "distinct"
     c: float | None = None
     t: float | None = None
+    beta: float | None = None
+    likeness: Likeness = "enhanced"
+    disclosure: float | None = None
+    k_map: int | None = None
+    d_max: float | None = None
+    d_min: float = 0.0
+    population: Text | None = None
     attribute: Text | None = None
     method: Literal["minimal", "mondrian", "full-domain", "blind"] = "minimal"
     suppress: float = 0.0
 
-    def requirements(self) -> list[BlockRequirement]:
-        """Return what is asked for."""
+    def requirements(self, beside: Path) -> list[BlockRequirement]:
+        """Return what is asked for; a population is a file that lies beside the pipeline's."""
+        people = None if self.population is None else beside / self.population
         asked: list[BlockRequirement] = [] if self.k is None else [KAnonymity(self.k)]
         if self.l is not None:
             asked.append(LDiversity(self.l, self.diversity, self.c, self.attribute))
-        return asked if self.t is None else [*asked, TCloseness(self.t, attribute=self.attribute)]
+        if self.t is not None:
+            asked.append(TCloseness(self.t, attribute=self.attribute))
+        if self.beta is not None:
+            asked.append(BetaLikeness(self.beta, self.likeness, self.attribute))
+        if self.disclosure is not None:
+            asked.append(DeltaDisclosure(self.disclosure, self.attribute))
+        if self.k_map is not None:
+            asked.append(KMap(self.k_map, population=people))
+        if self.d_max is not None:
+            asked.append(DeltaPresence(self.d_max, self.d_min, population=people))
+        return asked
+
+    def refuse_contradictions(self, where: str) -> None:
+        """Refuse what asks for nothing, or counts in a population without one, or has one to count in for nothing."""
+        of_blocks, counted = (self.k, self.l, self.t, self.beta, self.disclosure), (self.k_map, self.d_max)
+        if all(one is None for one in (*of_blocks, *counted)):
+            raise InputError(
+                f"{where}: nothing is asked for. Give k, l or t, or beta, disclosure, k_map or d_max, or several of them."
+            )
+        if (self.population is None) != (counted == (None, None)):
+            raise InputError(
+                f"{where}: k_map and d_max are counted in a population. Give one of them and population, or neither."
+            )
+        if self.d_min and self.d_max is None:
+            raise InputError(f"{where}: d_min is the lower end of d_max. Give that, too, or leave it out.")
 
 
 class Publish(_Part):
@@ -138,8 +174,8 @@ class Pipeline(_Part):
         """Refuse what cannot be meant, before anything is read."""
         make, write = self.make, self.write
         where = f"{path}{_line_of(text, ('make', 'verb'))}: make"
-        if isinstance(make, Generalize) and (make.k, make.l, make.t) == (None, None, None):
-            raise InputError(f"{where}: nothing is asked for. Give k, l or t, or several of them.")
+        if isinstance(make, Generalize):
+            make.refuse_contradictions(where)
         if isinstance(make, Randomize) and (make.pk is None) == (make.epsilon is None):
             raise InputError(f"{where}: give either pk or epsilon.")
         if isinstance(make, Materialize) and (write.to or write.formats):
@@ -150,8 +186,8 @@ class Pipeline(_Part):
             line = _line_of(text, ("write", "receiver"))
             raise InputError(f"{path}{line}: write.receiver is noted in a ledger. Give write.ledger too.")
 
-    def digest(self, schema: Schema, content: str, plan: Path | None) -> bytes:
-        """Return what tells one run from another: what is made, and where it goes; the schema with the files it names, a plan, and the table's content.
+    def digest(self, schema: Schema, content: str, beside: Path) -> bytes:
+        """Return what tells one run from another: what is made, and where it goes; the schema with the files it names, a plan or a population, and the table's content.
 
         From where the same content came, and by which password, makes no other release: another one would be charged once more.
         """
@@ -161,9 +197,20 @@ class Pipeline(_Part):
         files = [
             own.hierarchy.path for own in schema.attributes.values() if isinstance(own.hierarchy, FileRecipe)
         ]
-        files += sorted(file for file in plan.rglob("*") if file.is_file()) if plan is not None else []
-        beside = [hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files]
-        return json.dumps([data, schema.to_toml(), beside, content], sort_keys=True).encode()
+        if isinstance(self.make, Apply):
+            files += _files_in(beside / self.make.plan)
+        if isinstance(self.make, Generalize) and self.make.population is not None:
+            files += _files_in(beside / self.make.population)
+        digests = [hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files]
+        return json.dumps([data, schema.to_toml(), digests, content], sort_keys=True).encode()
+
+
+def _files_in(path: Path) -> list[Path]:
+    """Return a file, or the files of a folder."""
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    if not files:
+        raise InputError(f"{path}: there is no such file or folder, which the pipeline names.")
+    return files
 
 
 def _explained(problem: Any, path: Path, text: str) -> str:

@@ -132,7 +132,7 @@ def _release(asked: Pipeline, table: Table, beside: Path, folder: Path, told: Te
 def _made(asked: Pipeline, table: Table, beside: Path, ledger: Ledger | None) -> Release | PView:
     make = asked.make
     if isinstance(make, Generalize):
-        return generalize(table, make.requirements(), make.method, suppress=make.suppress)
+        return generalize(table, make.requirements(beside), make.method, suppress=make.suppress)
     if isinstance(make, Publish):
         return publish(table, attribute=make.attribute)
     if isinstance(make, Materialize):
@@ -148,8 +148,7 @@ def _made(asked: Pipeline, table: Table, beside: Path, ledger: Ledger | None) ->
 
 def _name_of(asked: Pipeline, schema: Schema, table: Table, beside: Path, key: bytes) -> str:
     """Return the name of the folder of this run. Without the key, nobody can try out which table would have it."""
-    plan = beside / asked.make.plan if isinstance(asked.make, Apply) else None
-    return hmac.digest(key, asked.digest(schema, table.whole_digest(), plan), sha256).hex()[:NAME_SIGNS]
+    return hmac.digest(key, asked.digest(schema, table.whole_digest(), beside), sha256).hex()[:NAME_SIGNS]
 
 
 def _key(releases: Path) -> bytes:

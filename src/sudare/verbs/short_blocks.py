@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sudare.plans.generalization import GeneralizationPlan, Located, Places
 from sudare.plans.placed import without_uncovered
-from sudare.privacy.k_map import of_blocks
+from sudare.privacy.in_population import of_blocks
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.attribute import Role
 from sudare.tables.counts import is_first

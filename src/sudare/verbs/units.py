@@ -12,7 +12,7 @@ from sudare.attacks.households import known_to_belong_together
 from sudare.engines.rewriting import AnyRewriting
 from sudare.errors import InputError, RequirementError
 from sudare.privacy.k_anonymity import KAnonymity
-from sudare.privacy.k_map import maps
+from sudare.privacy.in_population import in_population
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.lookalikes import lookalikes
 from sudare.tables.runs import PublishedRows
@@ -86,9 +86,9 @@ def refuse_units(table: Table, verb: str) -> None:
 
 def refuse_mapped_units(table: Table, asked: Sequence[object]) -> None:
     """Refuse a population whose people would be counted for persons or households."""
-    if table.schema.unit is not None and maps(asked):
+    if table.schema.unit is not None and (counted := in_population(asked)):
         raise InputError(
-            f"{table.source.name}: {maps(asked)[0]} counts the people that a row could be of, and rows of one {table.schema[table.schema.unit].role} are "
+            f"{table.source.name}: {counted[0]} counts the people that a row could be of, and rows of one {table.schema[table.schema.unit].role} are "
             "protected together. Ask for k-anonymity."
         )
 

@@ -18,7 +18,7 @@ from sudare.tables.copies import LABELLED, labels_of
 from sudare.tables.text import listed, shown
 from sudare.verification.files import PublishedTable
 
-SMALLER_IS_BETTER = ("t", "epsilon", "delta")
+SMALLER_IS_BETTER = ("t", "beta", "disclosure", "presence", "epsilon", "delta")
 TOLERANCE = 1e-9  # of a figure: how far rounding may put a claim above the recount
 VERSION = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,39}")
 METHODS = (

@@ -13,12 +13,13 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 
-from sudare.attacks.k_map import k_map
 from sudare.errors import InputError, ParameterError
 from sudare.plans.law import TableLaw
+from sudare.privacy.beta_likeness import BetaLikeness
+from sudare.privacy.delta_disclosure import DeltaDisclosure
 from sudare.privacy.differential_privacy import DifferentialPrivacy
+from sudare.privacy.in_population import in_population
 from sudare.privacy.k_anonymity import KAnonymity
-from sudare.privacy.k_map import KMap, maps
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity
 from sudare.privacy.pk_anonymity import PkAnonymity
@@ -26,21 +27,23 @@ from sudare.privacy.promises import Promise
 from sudare.privacy.requirement import sensitive_in
 from sudare.privacy.t_closeness import TCloseness
 from sudare.tables.attribute import Attribute, Role
-from sudare.tables.csv_rows import as_meant
 from sudare.tables.schema import Schema
 from sudare.tables.text import listed
-from sudare.verification import recount, recount_close, recount_laws, recount_views
+from sudare.verification import recount, recount_close, recount_laws, recount_shares, recount_views
+from sudare.verification.among_people import find_in_population
+from sudare.verification.claims import SMALLER_IS_BETTER
 from sudare.verification.files import PublishedTable
 from sudare.verification.findings import Finding
 from sudare.verification.recount import RecountedBlocks
 from sudare.verification.recount_values import Sensitive, sensitive_values
 
+OfValues = LDiversity | TCloseness | BetaLikeness | DeltaDisclosure
+"""Requirements of the sensitive values of blocks."""
 TOLERANCE = 1e-9  # relative: of figures that sums of logarithms give
 ALONE = (
     "this is what each view leaves by itself; that they leave enough together was verified when they were made: it cannot be "
     "counted from the views, none of which shows who is in which blocks of the others"
 )
-UNCOUNTED = "this is what was promised; give the population, and it is counted: KMap(k, population=...)"
 PROVEN = "this is what each view leaves by itself; all views of this release together leave {:g} or more, whoever is in which of their blocks"
 
 
@@ -50,7 +53,7 @@ PROVEN = "this is what each view leaves by itself; all views of this release tog
 def find_in_blocks(table: PublishedTable, asked: Sequence[Promise], schema: Schema) -> list[Finding]:
     """Recount the blocks of one table, and say what they have of each requirement."""
     by_attribute: dict[str | None, list[Promise]] = {}
-    mapped = {one: _find_map(one, table, schema) for one in maps(asked)}
+    mapped = {one: find_in_population(one, table, schema) for one in in_population(asked)}
     for requirement in dict.fromkeys(asked):
         if requirement in mapped:
             continue
@@ -95,8 +98,8 @@ def _blocks(table: PublishedTable, quasi: list[str], column: Sensitive | None) -
 
 
 def _order(finding: Finding) -> tuple[float, list[tuple[bool, str]]]:
-    """Put the worst first: the least k or l, or the largest t; of equals the one whose block is named first."""
-    worse = -finding.value if finding.name == "t" else finding.value
+    """Put the worst first: the least k or l, or the largest of others; of equals the one whose block is named first."""
+    worse = -finding.value if finding.name in SMALLER_IS_BETTER else finding.value
     return worse, [(text is not None, text or "") for text in finding.worst.values()]
 
 
@@ -105,6 +108,8 @@ def _find(requirement: Promise, blocks: RecountedBlocks, column: Sensitive | Non
         return _find_k(requirement, blocks)
     if isinstance(requirement, TCloseness) and column is not None:
         return _find_t(requirement, blocks, column, schema[column.name])
+    if isinstance(requirement, BetaLikeness | DeltaDisclosure):
+        return _find_share(requirement, blocks)
     assert isinstance(requirement, LDiversity)  # or sensitive_of had refused it
     assert column is not None
     return _find_l(requirement, blocks, column)
@@ -112,7 +117,7 @@ def _find(requirement: Promise, blocks: RecountedBlocks, column: Sensitive | Non
 
 def sensitive_of(requirement: Promise, schema: Schema, table: PublishedTable) -> str:
     """Return the sensitive attribute that a requirement speaks of."""
-    if not isinstance(requirement, LDiversity | TCloseness | MultiViewDiversity):
+    if not isinstance(requirement, OfValues | MultiViewDiversity):
         raise ParameterError(f"{requirement} cannot be verified on a published table.")
     sensitive = schema.names(Role.sensitive)
     name = requirement.attribute
@@ -133,16 +138,6 @@ def sensitive_of(requirement: Promise, schema: Schema, table: PublishedTable) ->
     if name not in table.columns:
         raise InputError(f"{table.where} has no column '{name}', which the schema calls sensitive.")
     return name
-
-
-def _find_map(requirement: KMap, table: PublishedTable, schema: Schema) -> Finding:
-    """Count the people of a population whom labels cover, by the code that outsiders' attacks read labels with."""
-    words = str(requirement)
-    if requirement.population is None:
-        return Finding(words, requirement.name, requirement.k, True, {}, UNCOUNTED)
-    rows = as_meant(table.rows) if table.from_csv else table.rows
-    found = k_map(rows, schema, population=requirement.population)
-    return Finding(words, requirement.name, found.k, found.k >= requirement.k, dict(found.worst))
 
 
 def _find_k(requirement: KAnonymity, blocks: RecountedBlocks) -> Finding:
@@ -199,6 +194,17 @@ def _find_t(
     return Finding(str(requirement), "t", round(float(t), 12), holds, blocks.named(distances.index(t)))
 
 
+def _find_share(requirement: BetaLikeness | DeltaDisclosure, blocks: RecountedBlocks) -> Finding:
+    if isinstance(requirement, BetaLikeness):
+        found = recount_shares.growths(blocks, enhanced=requirement.kind == "enhanced")
+        holds = recount_shares.allows(requirement.beta, max(found))
+    else:
+        found = recount_shares.disclosures(blocks)
+        holds = recount_shares.below(requirement.delta, max(found))
+    most = max(found)
+    return Finding(str(requirement), requirement.name, round(most, 12), holds, blocks.named(found.index(most)))
+
+
 def _with_distinct_names(findings: list[Finding], asked: Sequence[Promise], schema: Schema) -> list[Finding]:
     """Name findings of one name by what they differ in: the attribute, the distance, c, the width or the harmless values."""
     details = [_details(requirement, schema) for requirement in asked]
@@ -211,10 +217,14 @@ def _with_distinct_names(findings: list[Finding], asked: Sequence[Promise], sche
 
 
 def _details(requirement: Promise, schema: Schema) -> tuple[str, ...]:
-    if isinstance(requirement, LDiversity | TCloseness):
+    if isinstance(requirement, OfValues):
         name = sensitive_in(requirement, schema)
         if isinstance(requirement, TCloseness):
             return name, requirement.distance, "", ""
+        if isinstance(requirement, BetaLikeness):
+            return name, requirement.kind, "", ""
+        if isinstance(requirement, DeltaDisclosure):
+            return name, "", "", ""
         within = f"within={requirement.within}{' relative' if requirement.relative else ''}"
         return name, f"c={requirement.c}", within, f"harmless={', '.join(requirement.harmless)}"
     return ()
