@@ -122,7 +122,7 @@ def randomizer() -> sd.Randomizer:
 @cache
 def blocks() -> Blocks:
     counted = Blocks.of_table(table(), ["town"], "illness")
-    return replace(counted, covered=counted.sizes)
+    return replace(counted, covered=counted.sizes, presence=np.ones((2, len(counted))))
 
 
 def tree() -> sd.Hierarchy:
@@ -191,6 +191,9 @@ RECEIVERS: dict[str, Callable[[], Any]] = {
     "DifferentialPrivacy": lambda: DP,
     "Hierarchy": tree,
     "Interest": lambda: sd.Interest.of("SELECT COUNT(*) FROM view WHERE age < 9", design().domain),
+    "BetaLikeness": lambda: sd.BetaLikeness(4),
+    "DeltaDisclosure": lambda: sd.DeltaDisclosure(2),
+    "DeltaPresence": lambda: sd.DeltaPresence(0.5, population=pl.DataFrame({"age": [20, 30]})),
     "KAnonymity": lambda: sd.KAnonymity(2),
     "KMap": lambda: sd.KMap(2, population=pl.DataFrame({"age": [20, 30]})),
     "LDiversity": lambda: sd.LDiversity(2, attribute="illness"),
@@ -233,7 +236,15 @@ def saved_fields(method: str) -> dict[str, Any]:
 
 BLOCKS = {
     f"{requirement}.{method}": lambda: {"blocks": blocks()}
-    for requirement in ("KAnonymity", "KMap", "LDiversity", "TCloseness")
+    for requirement in (
+        "KAnonymity",
+        "KMap",
+        "DeltaPresence",
+        "LDiversity",
+        "TCloseness",
+        "BetaLikeness",
+        "DeltaDisclosure",
+    )
     for method in ("check", "failing", "measure")
 }
 METHODS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -294,6 +305,14 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "Interest.concerns": lambda: {"size": 1},
     "Interest.from_json": lambda: {"data": RECEIVERS["Interest"]().to_json(), "domain": design().domain},
     "Interest.of": lambda: {"workload": "SELECT COUNT(*) FROM view", "domain": design().domain},
+    "BetaLikeness": lambda: {"beta": 4},
+    "BetaLikeness.allowed": lambda: {"shares": np.array([0.5, 0.5])},
+    "BetaLikeness.refuse_if_impossible": lambda: {"whole": blocks()},
+    "DeltaDisclosure": lambda: {"delta": 2},
+    "DeltaDisclosure.allowed": lambda: {"shares": np.array([0.5, 0.5])},
+    "DeltaDisclosure.refuse_if_impossible": lambda: {"whole": blocks()},
+    "DeltaPresence": lambda: {"d_max": 0.5, "population": pl.DataFrame({"age": [20, 30]})},
+    "DeltaPresence.refuse_if_impossible": lambda: {"whole": blocks()},
     "KAnonymity": lambda: {"k": 2},
     "KMap": lambda: {"k": 2, "population": pl.DataFrame({"age": [20, 30]})},
     "KAnonymity.refuse_if_impossible": lambda: {"whole": blocks()},

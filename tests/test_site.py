@@ -97,9 +97,12 @@ def test_every_figure_of_a_certificate_is_explained() -> None:
         sd.LDiversity(1.5, kind="entropy"),
         sd.LDiversity(2, kind="recursive", c=9),
         sd.TCloseness(0.9),
+        sd.BetaLikeness(9),
+        sd.DeltaDisclosure(9),
     ]
     made = [
         sd.generalize(table, asked, method="mondrian"),
+        sd.generalize(table, sd.DeltaPresence(1, population=people), method="mondrian"),
         *(sd.generalize_views(table, views, sd.MultiViewDiversity(1, kind=kind)) for kind in KINDS),
         sd.randomize(table, sd.PkAnonymity(2)),
         sd.materialize(table, sd.DifferentialPrivacy(1.0, 1e-9), method="independent"),

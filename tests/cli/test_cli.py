@@ -121,7 +121,7 @@ def test_a_requirement_that_does_not_hold_ends_with_1(run: Run, survey: Path) ->
         (["verify", "none.csv", "-k", "2"], "none.csv: there is no such file or folder"),
         (["generalize", "survey.csv", "out", "-k", "2", "--suppress", "7"], "'suppress' parameter"),
         (["nonsense"], "No such command"),
-        (["generalize", "survey.csv", "out"], "Nothing is asked for. Give -k, -l, -t or --k-map"),
+        (["generalize", "survey.csv", "out"], "Nothing is asked for. Give -k, -l, -t or --k-map, or --beta"),
         (["generalize", "survey.csv", "out", "-k", "2", "--method", "magic"], "'magic' is not one of"),
         (["generalize", "survey.csv", "out", "-l", "2", "--diversity", "recursive"], "'c' parameter"),
     ],

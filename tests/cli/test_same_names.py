@@ -19,6 +19,7 @@ from sudare.attacks.k_map import k_map
 from sudare.attacks.knowing import by_definetti, by_downcoding, by_minimality
 from sudare.attacks.law_game import by_game
 from sudare.attacks.population import population
+from sudare.attacks.presence import presence
 from sudare.attacks.proximity import proximity
 from sudare.attacks.randomized import by_law
 from sudare.attacks.reidentification import reidentification
@@ -28,7 +29,7 @@ from sudare.studio.app import studio_app
 from sudare.verbs.draft import draft
 
 # The verbs, and what else in Python a command puts together: requirements, a method's own parameters, the writing.
-BLOCKS = (sd.KAnonymity, sd.LDiversity, sd.TCloseness)
+BLOCKS = (sd.KAnonymity, sd.LDiversity, sd.TCloseness, sd.BetaLikeness, sd.DeltaDisclosure, sd.DeltaPresence)
 VERBS: dict[str, list[Callable[..., Any]]] = {
     "apply": [sd.apply, sd.Release.write],
     "assess": [sd.assess],
@@ -49,6 +50,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         households,
         population,
         k_map,
+        presence,
     ],
     "combine": [sd.combine, sd.PView.save],
     "evidence": [sd.evidence],
@@ -129,8 +131,11 @@ RENAMED = {
     "matrix": "matrices",
     "pk": "k",
     "k_map": "k",
+    "disclosure": "delta",
 }
-RENAMED_IN = {("generalize", "diversity"): "kind", ("verify", "diversity"): "kind"}
+RENAMED_IN = {
+    (command, option): "kind" for command in ("generalize", "verify") for option in ("diversity", "likeness")
+}
 
 
 def options(command: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from sudare.generalization.full_domain import MEASURES, prices_of
 from sudare.generalization.lattice import best_levels
 from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.plans.levels import LevelsPlan
-from sudare.privacy.t_closeness import TCloseness
+from sudare.privacy.limits import ByTable
 from sudare.tables.text import text_of
 from tests import by_row
 from tests.generalization.cases import Case, random_case, random_requirement, random_table, randoms
@@ -40,7 +40,7 @@ def case_of(r: Random) -> Case:
 
 
 def asks_for_closeness(case: Case) -> bool:
-    return any(isinstance(one, TCloseness) for one in case.requirements)
+    return any(isinstance(one, ByTable) for one in case.requirements)
 
 
 def spare_of(r: Random, case: Case) -> int:
@@ -259,7 +259,7 @@ def test_what_is_divided_again_gives_the_same(monkeypatch: pytest.MonkeyPatch) -
 
 def test_closeness_is_refused_where_records_may_be_left_out() -> None:
     table = random_table(Random(1), 20)
-    with pytest.raises(sd.ParameterError, match="t-closeness, .* compare blocks with the whole table"):
+    with pytest.raises(sd.ParameterError, match=r"t-closeness, .* compare blocks with the whole table"):
         sd.generalize(table, sd.TCloseness(0.5), "full-domain", suppress=0.1)
 
 

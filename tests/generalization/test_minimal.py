@@ -25,6 +25,7 @@ from sudare.generalization.minimal import learn_minimal
 from sudare.generalization.mondrian import _cut, learn_mondrian
 from sudare.generalization.problem import Problem, level_vectors
 from sudare.privacy.l_diversity import LDiversity
+from sudare.privacy.limits import ByTable
 from sudare.privacy.requirement import BlockRequirement
 from sudare.privacy.t_closeness import TCloseness
 from tests import by_row
@@ -77,7 +78,7 @@ def test_never_a_wrong_claim(r: Random, path: str) -> None:
 def test_never_a_wrong_claim_with_records_left_out(r: Random, path: str, share: float) -> None:
     """t-closeness, which speaks of the table itself, has a test of its own."""
     case = random_case(r)
-    asked = [one for one in case.requirements if not isinstance(one, TCloseness)] or [sd.KAnonymity(1)]
+    asked = [one for one in case.requirements if not isinstance(one, ByTable)] or [sd.KAnonymity(1)]
     with taking(path):
         recoding = learn_minimal(Problem.of(case.table, asked), suppress=share)
     check(case.table, Rule(case.table, asked), recoding, spare=math.floor(share * len(case.table)))
@@ -88,7 +89,7 @@ def test_never_a_wrong_claim_with_records_left_out(r: Random, path: str, share: 
 def test_units_are_left_out_as_a_whole(r: Random, share: float) -> None:
     """Though their records may be dealt to several blocks: who is left out is told by their values."""
     case = random_case(r)
-    asked = [one for one in case.requirements if not isinstance(one, TCloseness)] or [sd.KAnonymity(2)]
+    asked = [one for one in case.requirements if not isinstance(one, ByTable)] or [sd.KAnonymity(2)]
     problem = Problem.of(case.table, asked)
     first = learn_minimal(problem, suppress=share)
     again = learn_minimal(first.problem, suppress=share, start=first.block_of)

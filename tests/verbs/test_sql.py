@@ -397,7 +397,13 @@ def test_plans_that_cannot_be_a_statement_are_refused(make: Callable[[], sd.Plan
 def test_what_a_statement_could_not_recount_is_refused() -> None:
     frame = pl.DataFrame({"age": [1, 1, 2, 2] * 4, "ill": ["a", "b"] * 8, "hid": range(16)})
     schema = sd.Schema.from_roles(quasi=["age"], sensitive=["ill"], other=["hid"])
-    for asked in (sd.LDiversity(2, "entropy"), sd.TCloseness(0.9), sd.LDiversity(1, harmless=["a"])):
+    for asked in (
+        sd.LDiversity(2, "entropy"),
+        sd.TCloseness(0.9),
+        sd.BetaLikeness(9),
+        sd.DeltaDisclosure(9),
+        sd.LDiversity(1, harmless=["a"]),
+    ):
         plan = sd.generalize(sd.read(frame, schema), asked, "mondrian").plan
         with pytest.raises(sd.ParameterError, match="cannot be recounted in SQL"):
             sd.sql(plan, schema)

@@ -56,6 +56,8 @@ PROMISES: list[list[Any]] = [
     [sd.TCloseness(0.4, "ordered", attribute="day")],
     [sd.TCloseness(0.4, "ordered", attribute="pay")],
     [sd.TCloseness(0.5, attribute="pay")],
+    [sd.BetaLikeness(2, attribute="illness"), sd.BetaLikeness(1, "basic", attribute="illness")],
+    [sd.BetaLikeness(4, attribute="level"), sd.DeltaDisclosure(1.2, attribute="level")],
 ]
 
 

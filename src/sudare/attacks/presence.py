@@ -18,7 +18,6 @@ from sudare.attacks import _kernels
 from sudare.attacks.k_map import covered_by, known_of
 from sudare.attacks.lookup import Lookup
 from sudare.attacks.published import Output, Published, Values, described, people_of
-from sudare.tables.attribute import Role
 from sudare.tables.notebook import ShownFigures
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
@@ -125,7 +124,7 @@ class _Alike:
     def most(self, sizes: Ints) -> NDArray[np.float64]:
         """Return how many records their blocks have together, of the people whom they cover."""
         records = [int(sizes[blocks].sum()) for blocks in self.blocks]
-        return np.array(records) / np.array(self.people)
+        return np.asarray(np.array(records) / np.array(self.people))
 
     def least(self, sizes: Ints, covered: Ints) -> NDArray[np.float64]:
         """Return the same of those blocks that cover nobody else."""
@@ -133,7 +132,7 @@ class _Alike:
             int(sizes[blocks[covered[blocks] == people]].sum())
             for people, blocks in zip(self.people, self.blocks, strict=True)
         ]
-        return np.array(records) / np.array(self.people)
+        return np.asarray(np.array(records) / np.array(self.people))
 
 
 def _blocks_of(lookup: Lookup) -> Iterator[Ints]:

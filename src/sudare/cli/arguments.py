@@ -234,7 +234,9 @@ def requirements_of(
     elif d_min:
         raise InputError("--d-min is the lower end of --d-max. Give that, too, or leave it out.")
     if population is not None and k_map is None and d_max is None:
-        raise InputError("--population is counted for --k-map and --d-max. Give one of them, too, or leave it out.")
+        raise InputError(
+            "--population is counted for --k-map and --d-max. Give one of them, too, or leave it out."
+        )
     if not asked:
         raise InputError(
             "Nothing is asked for. Give -k, -l, -t or --k-map, or --beta, --disclosure or --d-max, or several of them."

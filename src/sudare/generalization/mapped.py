@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from sudare.errors import RequirementError
 from sudare.generalization.merging import merged
-from sudare.generalization.methods import Method, Minimal
+from sudare.generalization.methods import FullDomain, Method, Minimal, Mondrian
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.trees import extended
+from sudare.privacy._kernels import TOLERANCE
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.delta_presence import DeltaPresence
 from sudare.privacy.in_population import InPopulation, of_blocks
+from sudare.privacy.k_anonymity import KAnonymity
+from sudare.privacy.k_map import KMap
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.table import Table
@@ -29,33 +32,120 @@ def learn_mapped(
     table: Table, asked: Sequence[BlockRequirement], method: Method, one: InPopulation, people: Table
 ) -> GeneralizationPlan:
     """Learn a plan whose labels cover people as was asked for, who have the quasi attributes of the table."""
-    if isinstance(one, DeltaPresence):
-        one.refuse_if_too_few(len(table), len(people), suppressing=method.suppress > 0)
-    elif one.k > len(people):
+    if isinstance(one, KMap):
+        if one.k > len(people):
+            raise RequirementError(
+                f"{one} is impossible: there are only {len(people):,} people in the population. Ask for a smaller k."
+            )
+        return _Learned.of(table, asked, asked, method, one, people).mended()[0]
+    _refuse_too_few(one, len(table), len(people), suppressing=method.suppress > 0)
+    found = [
+        learned.mended()
+        for own in _apart(method)
+        for learned in _learned_by_size(table, asked, own, one, people)
+        if not learned.fails_together()
+    ]
+    if not found:
         raise RequirementError(
-            f"{one} is impossible: there are only {len(people):,} people in the population. Ask for a smaller k."
+            f"{one} cannot be had of these records by labels that cover no more than they share. Ask for less, or take in more people."
         )
-    if isinstance(method, Minimal):
-        method = replace(method, deal=False)
-    learned = method.learn(table, of_blocks(asked))
-    plan: GeneralizationPlan = replace(learned, requirements=list(asked))  # type: ignore[type-var]
-    located = plan.locate(table).at_once("The people whom labels cover are counted")
-    looked_at = [one for one in of_blocks(asked) if one.needs_sensitive]
-    if sensitive_attribute(looked_at, table) not in located.counts.names:
-        looked_at = []  # blocks that were cut by quasi values alone; two of them that hold also hold together
-    problem = Problem.of(located.table, looked_at, located.counts)
-    population = Population.of(problem, people)
+    return min(found, key=lambda own: own[1])[0]
 
-    def failing(block_of: Ints) -> NDArray[np.bool_]:
-        recoding = Recoding.of(plan.method, problem, block_of)
+
+def _refuse_too_few(one: DeltaPresence, records: int, people: int, *, suppressing: bool) -> None:
+    """Refuse a population in which no labels could have what was asked for.
+
+    Every record is of somebody, so that the chances of all people add up to the records or more: one is at least their mean. And
+    the least chances add up to no more: one is at most the mean.
+    """
+    mean = records / people
+    if mean < one.d_min - TOLERANCE or (mean > one.d_max + TOLERANCE and not suppressing):
+        raise RequirementError(
+            f"{one} is impossible: {records:,} records are of {people:,} people in the population, {mean:.3g} of all."
+        )
+
+
+def _apart(method: Method) -> list[Method]:
+    """Return methods whose labels hardly overlap, in place of one that puts blocks wherever they cost least.
+
+    Of people whom few others are covered alike, as where labels overlap, too much is told.
+    """
+    if not isinstance(method, Minimal):
+        return [method]
+    coded: Method = FullDomain(method.suppress)
+    return [coded] if method.suppress else [coded, Mondrian(strict=True)]
+
+
+def _learned_by_size(
+    table: Table, asked: Sequence[BlockRequirement], method: Method, one: DeltaPresence, people: Table
+) -> list[_Learned]:
+    """Return what was learned with the first size of blocks, twice as large each time, with which none fails, and with that before.
+
+    Larger blocks have wider labels, so that the people whom they cover become more like all of the population.
+    """
+    size = max([1, *(own.k for own in asked if isinstance(own, KAnonymity))])
+    found: list[_Learned] = []
+    while True:
+        try:
+            found.append(_Learned.of(table, [KAnonymity(size), *asked], asked, method, one, people))
+        except RequirementError:  # of `blind`, which advises a larger k
+            if size == len(table):
+                raise
+        if size == len(table) or (found and not found[-1].failing(found[-1].recoding.block_of).any()):
+            return found[-2:]
+        size = min(2 * size, len(table))
+
+
+@dataclass(frozen=True, eq=False)
+class _Learned:
+    """What was learned without a look at the population, which blocks may fail in."""
+
+    plan: GeneralizationPlan
+    recoding: Recoding
+    population: Population
+    one: InPopulation
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        looked_for: Sequence[BlockRequirement],
+        asked: Sequence[BlockRequirement],
+        method: Method,
+        one: InPopulation,
+        people: Table,
+    ) -> _Learned:
+        """Learn a plan for what is looked for, which has all of what was asked that can be seen without the population."""
+        if isinstance(method, Minimal):
+            method = replace(method, deal=False)
+        learned = method.learn(table, of_blocks(looked_for))
+        plan: GeneralizationPlan = replace(learned, requirements=list(asked))  # type: ignore[type-var]
+        located = plan.locate(table).at_once("The people whom labels cover are counted")
+        looked_at = [own for own in of_blocks(asked) if own.needs_sensitive]
+        if sensitive_attribute(looked_at, table) not in located.counts.names:
+            looked_at = []  # blocks that were cut by quasi values alone; two of them that hold also hold together
+        problem = Problem.of(located.table, looked_at, located.counts)
+        recoding = Recoding.of(plan.method, problem, located.block_of)
+        return cls(plan, recoding, Population.of(problem, people), one)
+
+    def failing(self, block_of: Ints) -> NDArray[np.bool_]:
+        """Tell of each block whether its labels cover people otherwise than was asked for."""
+        recoding = Recoding.of(self.plan.method, self.recoding.problem, block_of)
         blocks = Blocks.of_sizes(recoding.block_sizes())
-        if isinstance(one, DeltaPresence):
-            return one.failing(replace(blocks, presence=population.presence_in(recoding)))
-        return one.failing(replace(blocks, covered=population.covered_by(recoding)))
+        if isinstance(self.one, DeltaPresence):
+            return self.one.failing(replace(blocks, presence=self.population.presence_in(recoding)))
+        return self.one.failing(replace(blocks, covered=self.population.covered_by(recoding)))
 
-    if not failing(located.block_of).any():
-        return plan
-    return merged(Recoding.of(plan.method, problem, located.block_of), failing).plan(list(asked))
+    def fails_together(self) -> bool:
+        """Tell whether even all records in one block fail, so that joining blocks helps nothing."""
+        return bool(self.failing(np.where(self.recoding.kept, 0, -1)).any())
+
+    def mended(self) -> tuple[GeneralizationPlan, float]:
+        """Join blocks that fail with others, and return the plan, and what it costs."""
+        if not self.failing(self.recoding.block_of).any():
+            return self.plan, self.recoding.distortion()
+        whole = merged(self.recoding, self.failing)
+        return whole.plan(list(self.plan.requirements)), whole.distortion()
 
 
 class Population:
@@ -100,7 +190,9 @@ class Population:
         if len(np.unique(cover.person)) < len(self.weights):
             least[:] = 0
         of_people = label_of >= 0
-        return np.stack([np.where(of_people, least[label_of], 0), np.where(of_people, most[label_of], np.inf)])
+        return np.stack(
+            [np.where(of_people, least[label_of], 0), np.where(of_people, most[label_of], np.inf)]
+        )
 
     def _covering(self, recoding: Recoding) -> tuple[Ints, _Cover]:
         """Return the labels of each block, -1 where they cover nobody, and whom labels cover."""
@@ -119,7 +211,9 @@ class Population:
             alike = np.unique(own, axis=1, return_inverse=True)[1].reshape(-1)
             labels += len(way.people)
         person, label, of_label, people = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return label_of, _Cover(person, label, of_label, people, np.bincount(alike, self.weights)[alike])
+        return label_of, _Cover(
+            person, label, of_label, people, np.bincount(alike, self.weights)[alike].astype(np.int64)
+        )
 
     def _ways(self, recoding: Recoding) -> Iterator[_Way]:
         """Yield the blocks that climb to the same levels, and how people look at these."""
@@ -148,7 +242,7 @@ class _Cover:
     records: Ints
     """Of each label: how many records have it, and how many people it covers."""
     people: Ints
-    alike: NDArray[np.float64]
+    alike: Ints
     """Of each person: how many people the same labels cover, no fewer and no more."""
 
     def chance(self, pairs: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -26,8 +26,8 @@ from sudare.ledger.entries import (
 )
 from sudare.ledger.receivers import Group, groups_around
 from sudare.ledger.several import Spread
-from sudare.privacy.certificate import Certificate
 from sudare.privacy.beta_likeness import BetaLikeness
+from sudare.privacy.certificate import Certificate
 from sudare.privacy.delta_disclosure import DeltaDisclosure
 from sudare.privacy.l_diversity import LDiversity
 from sudare.privacy.multi_view import MultiViewDiversity

@@ -51,7 +51,9 @@ class DeltaDisclosure:
 
     def __post_init__(self) -> None:
         attribute_name(self.attribute, "DeltaDisclosure")
-        number(self.delta, "delta", "DeltaDisclosure", f"a number from {LEAST_DELTA:f} to 700", LEAST_DELTA, 700)
+        number(
+            self.delta, "delta", "DeltaDisclosure", f"a number from {LEAST_DELTA:f} to 700", LEAST_DELTA, 700
+        )
 
     def measure(self, blocks: Blocks) -> Measure:
         """Return the largest |ln(q / p)| of any value in any block."""

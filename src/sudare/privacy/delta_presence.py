@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sudare.errors import InputError, ParameterError, RequirementError
+from sudare.errors import InputError, ParameterError
 from sudare.privacy._kernels import TOLERANCE
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.requirement import Measure, number, worst_block
@@ -83,18 +83,6 @@ class DeltaPresence:
             raise InputError(
                 f"{self} is counted among the people of a population, and none was given. Give one: DeltaPresence({self.d_max:g}, "
                 "population=...), or --population FILE."
-            )
-
-    def refuse_if_too_few(self, records: int, people: int, *, suppressing: bool) -> None:
-        """Refuse a population in which no labels could have it.
-
-        Every record is of somebody, so that the chances of all people add up to the records: one is at least their mean, and one
-        at most.
-        """
-        mean = records / people
-        if mean < self.d_min - TOLERANCE or (mean > self.d_max + TOLERANCE and not suppressing):
-            raise RequirementError(
-                f"{self} is impossible: {records:,} records are of {people:,} people in the population, {mean:.3g} of all."
             )
 
     def __str__(self) -> str:

@@ -89,7 +89,9 @@ def apply(plan: Plan, table: Table, unseen: Unseen = "refuse", *, population: An
     if isinstance(plan, GeneralizationPlan) and in_population(plan.requirements):
         plan = _in_population(plan, population)
     elif population is not None:
-        raise ParameterError("apply counts in a population only where the plan was asked for k-map or delta-presence.")
+        raise ParameterError(
+            "apply counts in a population only where the plan was asked for k-map or delta-presence."
+        )
     try:
         return _applied(plan, table, unseen)
     except RequirementError as error:

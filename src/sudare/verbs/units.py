@@ -11,8 +11,8 @@ import polars as pl
 from sudare.attacks.households import known_to_belong_together
 from sudare.engines.rewriting import AnyRewriting
 from sudare.errors import InputError, RequirementError
-from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.in_population import in_population
+from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.lookalikes import lookalikes
 from sudare.tables.runs import PublishedRows

@@ -29,5 +29,7 @@ def find_in_population(requirement: InPopulation, table: PublishedTable, schema:
     at_least = found.least >= requirement.d_min - TOLERANCE
     at_most = found.most <= requirement.d_max + TOLERANCE
     if at_most and not at_least:
-        return Finding(words, name, found.least, False, {}, f"{found.absent:,} people are covered by no block")
+        return Finding(
+            words, name, found.least, False, {}, f"{found.absent:,} people are covered by no block"
+        )
     return Finding(words, name, found.most, at_least and at_most, dict(found.worst))

@@ -202,7 +202,9 @@ def _find_share(requirement: BetaLikeness | DeltaDisclosure, blocks: RecountedBl
         found = recount_shares.disclosures(blocks)
         holds = recount_shares.below(requirement.delta, max(found))
     most = max(found)
-    return Finding(str(requirement), requirement.name, round(most, 12), holds, blocks.named(found.index(most)))
+    return Finding(
+        str(requirement), requirement.name, round(most, 12), holds, blocks.named(found.index(most))
+    )
 
 
 def _with_distinct_names(findings: list[Finding], asked: Sequence[Promise], schema: Schema) -> list[Finding]:

@@ -48,7 +48,9 @@ def _quotients(blocks: RecountedBlocks) -> NDArray[np.float64]:
     N = int(blocks.whole.sum())
     exact = object if N**2 >= 2**63 else np.int64
     over = blocks.count.astype(exact) * N
-    return np.asarray(over / (blocks.sizes[blocks.block].astype(exact) * blocks.whole[blocks.value]), dtype=np.float64)
+    return np.asarray(
+        over / (blocks.sizes[blocks.block].astype(exact) * blocks.whole[blocks.value]), dtype=np.float64
+    )
 
 
 def _largest(blocks: RecountedBlocks, of_pairs: NDArray[np.float64]) -> list[float]:
