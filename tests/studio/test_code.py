@@ -36,6 +36,8 @@ CHOICES = [
         )
     ),
     Choice(generalize=Generalizing(k=None, k_map=5, population=f"/home/you/{HOSTILE[0]}.csv")),
+    Choice(generalize=Generalizing(k=None, d_max=0.5, d_min=0.1, population=f"/home/you/{HOSTILE[0]}.csv")),
+    Choice(generalize=Generalizing(beta=4, likeness="basic", disclosure=2, attribute=HOSTILE[0])),
     Choice(
         way="views",
         views=Viewing(views={"first": HOSTILE[:2], "second": ["b"]}, kind="entropy", attribute=HOSTILE[2]),
@@ -66,7 +68,10 @@ def test_requirements_are_what_was_chosen(choice: Choice) -> None:
                 ("KAnonymity", one.k),
                 ("LDiversity", one.l),
                 ("TCloseness", one.t),
+                ("BetaLikeness", one.beta),
+                ("DeltaDisclosure", one.disclosure),
                 ("KMap", one.k_map),
+                ("DeltaPresence", one.d_max),
             )
             if value is not None
         ]

@@ -98,6 +98,33 @@ def test_k_map_is_asked_for_with_a_population(opened: Visitor, everybody: Path) 
     assert found["measured"]["k_map"] >= 20
 
 
+def test_delta_presence_is_asked_for_with_a_population(opened: Visitor, everybody: Path) -> None:
+    asked = {"way": "generalize", "with-d-max": "1", "d-max": "0.9", "d-min": "0", "method": "mondrian"}
+    assert opened.post("choose", asked).status_code == 422
+    tried = opened.post("preview", asked | {"population": str(everybody)})
+    assert "distortion" in tried.text
+    opened.post("choose", asked | {"population": str(everybody)})
+    assert opened.wait(300)["state"] == "done", opened.get("run").text
+    found = opened.project.found("run")
+    assert found is not None
+    assert found["requirements"] == ["(0, 0.9)-presence"]
+    assert found["measured"]["presence"] <= 0.9
+
+
+def test_shares_of_values_are_asked_for(opened: Visitor) -> None:
+    asked = {"way": "generalize", "with-beta": "1", "beta": "6", "likeness": "basic", "method": "mondrian"}
+    page = opened.get("choose").text
+    assert 'name="with-beta"' in page
+    assert 'name="with-disclosure"' in page
+    opened.post("choose", asked | {"with-disclosure": "1", "disclosure": "3", "attribute": "diagnosis"})
+    assert opened.wait(300)["state"] == "done", opened.get("run").text
+    found = opened.project.found("run")
+    assert found is not None
+    assert found["requirements"] == ["basic 6-likeness of 'diagnosis'", "3-disclosure privacy of 'diagnosis'"]
+    assert found["measured"]["beta"] <= 6
+    assert found["measured"]["disclosure"] < 3
+
+
 def test_microaggregation_publishes_means_and_says_how_well_models_predict(opened: Visitor) -> None:
     names = list(opened.project.schema().attributes)
     saved = opened.post(f"column/{names.index('age')}", {"kind": "none", "numbers": "means"})

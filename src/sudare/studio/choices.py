@@ -6,6 +6,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sudare.privacy.beta_likeness import Likeness
+from sudare.privacy.delta_disclosure import LEAST_DELTA
 from sudare.tables.policy import Diversity
 
 Way = Literal["generalize", "views", "randomize", "pview"]
@@ -31,12 +33,17 @@ class Generalizing(Chosen):
     k: int | None = Field(default=5, ge=1, le=MOST)
     k_map: int | None = Field(default=None, ge=1, le=MOST)
     population: str | None = None
-    """A file of the people among whom k-map is counted."""
+    """A file of the people among whom k-map and delta-presence are counted."""
+    d_max: float | None = Field(default=None, gt=0, le=1)
+    d_min: float = Field(default=0.0, ge=0, le=1)
     l: float | None = Field(default=None, ge=1, le=MOST)
     diversity: Diversity = "distinct"
     c: float | None = Field(default=None, gt=0, le=MOST)
     t: float | None = Field(default=None, ge=0, le=1)
     distance: Closeness = "equal"
+    beta: float | None = Field(default=None, ge=0, le=MOST)
+    likeness: Likeness = "enhanced"
+    disclosure: float | None = Field(default=None, ge=LEAST_DELTA, le=700)
     attribute: str | None = None
     harmless: list[str] = []
     within: float | None = Field(default=None, gt=0, le=MOST)
@@ -46,6 +53,11 @@ class Generalizing(Chosen):
     effort: Effort = "quick"
     predict: str | None = None
     """A column of which it is measured how well models still predict it."""
+
+    @property
+    def asks_of_values(self) -> bool:
+        """Whether something is asked of the values of a sensitive column."""
+        return any(one is not None for one in (self.l, self.t, self.beta, self.disclosure))
 
     @property
     def may_suppress(self) -> float:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from starlette.responses import Response
 
 from sudare.errors import InputError
+from sudare.privacy.beta_likeness import Likeness
 from sudare.studio import jobs
 from sudare.studio.choices import (
     WAYS,
@@ -30,6 +31,9 @@ from sudare.tables.attribute import UNITS, Role
 from sudare.utility.classifier import MAX_VALUES
 
 KINDS = ("distinct", "entropy", "recursive", "proximity")
+ASKABLE = ("k", "l", "t", "beta", "disclosure", "k-map", "d-max")
+OF_VALUES = {"l", "t", "beta", "disclosure"}
+"""What is asked of the values of one sensitive column."""
 LADDERS: dict[str, tuple[str, tuple[float, ...]]] = {
     "generalize": ("k", (2, 3, 5, 10, 20, 50)),
     "randomize": ("epsilon", (0.5, 1, 2, 4, 8)),
@@ -65,6 +69,7 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         kinds=KINDS,
         methods=get_args(GeneralizationMethod),
         distances=get_args(Closeness),
+        likenesses=get_args(Likeness),
         predictable=_predictable(project),
         found=project.found("read"),
         views=_views_shown(project, quasi),
@@ -92,7 +97,10 @@ def _ladder(way: Way) -> list[dict[str, str]]:
     if way not in LADDERS:
         return []
     name, values = LADDERS[way]
-    more = {"generalize": {"with-k": "1", "with-l": "", "with-t": ""}, "randomize": {"promise": "epsilon"}}
+    more = {
+        "generalize": {"with-k": "1"} | {f"with-{name}": "" for name in ("l", "t", "beta", "disclosure")},
+        "randomize": {"promise": "epsilon"},
+    }
     return [more.get(way, {}) | {name: f"{value:g}"} for value in values]
 
 
@@ -181,12 +189,13 @@ def _given(visit: Visit, fields: dict[str, str]) -> dict[str, Any]:
 
 def generalizing(visit: Visit) -> Generalizing:
     """Read what was asked of blocks."""
-    asked = {name for name in ("k", "l", "t", "k-map") if visit.text(f"with-{name}")}
+    asked = {name for name in ASKABLE if visit.text(f"with-{name}")}
     if not asked:
         raise InputError(visit.said("choose.nothing"))
-    values = {name: number(visit.text(name), name) for name in ("k", "l", "t", "c", "within", "k-map")}
-    people = file_of(visit.text("population")) if "k-map" in asked else None
-    if "k-map" in asked and people is None:
+    values = {name: number(visit.text(name), name) for name in (*ASKABLE, "c", "within", "d-min")}
+    counted = asked & {"k-map", "d-max"}
+    people = file_of(visit.text("population")) if counted else None
+    if counted and people is None:
         raise InputError(visit.said("choose.no_population"))
     suppress = number(visit.text("suppress", "0"), "suppress") or 0.0
     return Generalizing.model_validate(
@@ -196,6 +205,11 @@ def generalizing(visit: Visit) -> Generalizing:
             "t": values["t"] if "t" in asked else None,
             "k_map": values["k-map"] if "k-map" in asked else None,
             "population": people,
+            "d_max": values["d-max"] if "d-max" in asked else None,
+            "d_min": (values["d-min"] or 0.0) if "d-max" in asked else 0.0,
+            "beta": values["beta"] if "beta" in asked else None,
+            "likeness": visit.text("likeness", "enhanced"),
+            "disclosure": values["disclosure"] if "disclosure" in asked else None,
             "distance": visit.text("distance", "equal"),
             "predict": visit.text("predict") or None,
             "c": values["c"] if visit.text("diversity") == "recursive" else None,
@@ -205,7 +219,7 @@ def generalizing(visit: Visit) -> Generalizing:
             "harmless": [line for line in visit.text("harmless").splitlines() if line]
             if "l" in asked
             else [],
-            "attribute": visit.text("attribute") or None if asked & {"l", "t"} else None,
+            "attribute": visit.text("attribute") or None if asked & OF_VALUES else None,
             "suppress": suppress / 100,
             "method": visit.text("method", "minimal"),
             "effort": visit.text("effort", "quick"),

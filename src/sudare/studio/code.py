@@ -89,8 +89,16 @@ def requirements(chosen: Generalizing, people: str | None = None) -> list[str]:
     if chosen.t is not None:
         more = {"distance": chosen.distance} | ({"attribute": chosen.attribute} if chosen.attribute else {})
         asked.append(_call("sd.TCloseness", repr(chosen.t), **more))
+    more = {"attribute": chosen.attribute} if chosen.attribute else {}
+    if chosen.beta is not None:
+        asked.append(_call("sd.BetaLikeness", repr(chosen.beta), repr(chosen.likeness), **more))
+    if chosen.disclosure is not None:
+        asked.append(_call("sd.DeltaDisclosure", repr(chosen.disclosure), **more))
     if chosen.k_map is not None:
         asked.append(f"sd.KMap({chosen.k_map}, population={people or repr(chosen.population)})")
+    if chosen.d_max is not None:
+        ends = f"{chosen.d_max!r}, {chosen.d_min!r}"
+        asked.append(f"sd.DeltaPresence({ends}, population={people or repr(chosen.population)})")
     return asked
 
 
@@ -250,10 +258,18 @@ def _words(choice: Choice, source: str, target: str) -> list[str]:
                 words += ["--harmless", value]
         if one.t is not None:
             words += ["-t", str(one.t), "--distance", one.distance]
-        if (one.l is not None or one.t is not None) and one.attribute:
+        if one.beta is not None:
+            words += ["--beta", str(one.beta), "--likeness", one.likeness]
+        if one.disclosure is not None:
+            words += ["--disclosure", str(one.disclosure)]
+        if one.asks_of_values and one.attribute:
             words += ["--attribute", one.attribute]
         if one.k_map is not None:
-            words += ["--k-map", str(one.k_map), "--population", str(one.population)]
+            words += ["--k-map", str(one.k_map)]
+        if one.d_max is not None:
+            words += ["--d-max", str(one.d_max), "--d-min", str(one.d_min)]
+        if one.population is not None:
+            words += ["--population", one.population]
         words += ["--method", one.method]
         if one.may_suppress:
             words += ["--suppress", str(one.suppress)]

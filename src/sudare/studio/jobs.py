@@ -181,7 +181,9 @@ def preview_cells(project: Project, choice: Choice) -> list[dict[str, str]]:
                 f"people = people_of({own.population!r}, sd.Schema.from_toml({str(project.schema_path)!r}))",
             ]
             cells.append(code.cell("population", population))
-        asked = f"[{', '.join(code.requirements(own, 'people'))}]"
+        # Of a sample, fewer people of the population are in it: what is asked of presence is another question there.
+        shown = code.requirements(own.model_copy(update={"d_max": None}), "people")
+        asked = f"[{', '.join(shown or ['sd.KAnonymity(1)'])}]"
         method = f"'blind', suppress={own.suppress!r}" if own.suppress else "'mondrian'"
         made = [
             f"release = sd.generalize(sample, {asked}, {method})",
