@@ -30,6 +30,7 @@ FAMILIES = {
     "effort": get_args(choices.Effort),
     "kind": ["none", *(kind for kinds in column.KINDS.values() for kind in kinds)],
     "distance": get_args(choices.Closeness),
+    "likeness": get_args(choices.Likeness),
     "numbers": ["none", *get_args(Numbers)],
     "period": column.PERIODS,
     "job": ["draft", "read", "sets", "population", "together", "assess", "run", "write"],
