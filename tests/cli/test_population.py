@@ -72,6 +72,40 @@ def test_k_map(run: Run, released: Path) -> None:
     assert "-map)" in run("attack", released, "--kind", "k_map", "--population", "register.csv").out
 
 
+def test_delta_presence(run: Run, released: Path) -> None:
+    told = json.loads(
+        run("attack", released, "--kind", "presence", "--population", "register.csv", "--json").out
+    )["presence"]
+    assert told["records"] == 400
+    assert told["most"] >= 0.1
+    made = run("generalize", "people.csv", "present", "--d-max", "0.3", "--population", "register.csv")
+    assert made.code == 0, made.err
+    again = ["--population", "register.csv", "--schema", "sudare.toml", "--json"]
+    verified = json.loads(run("verify", "present", "--d-max", "0.3", *again).out)
+    assert verified["holds"]
+    assert verified["measured"]["presence"] <= 0.3
+    assert run("verify", "present", "--d-max", "0.3", "--d-min", "0.29", *again).code == 1
+    assert "is the lower end of --d-max" in run("generalize", "people.csv", "o", "--d-min", "0.1").err
+    refused = run("generalize", "people.csv", "o", "-k", "3", "--population", "register.csv")
+    assert "--population is counted for --k-map and --d-max" in refused.err
+
+
+def test_shares_of_values(run: Run, sample: Path) -> None:
+    schema = sd.Schema.from_roles(quasi=["age"], sensitive=["zip"])
+    Path("sudare.toml").write_text(schema.to_toml())
+    pl.read_csv(sample).drop("w").write_csv(sample)
+    made = run("generalize", sample, "out", "--beta", "1.5", "--disclosure", "2", "--method", "mondrian")
+    assert made.code == 0, made.err
+    assert json.loads(run("verify", "out", "--json").out)["measured"]["beta"] <= 1.5
+    asked = ["--beta", "1", "--likeness", "basic", "--schema", "sudare.toml"]
+    assert run("verify", "out", "--beta", "1.5", "--schema", "sudare.toml").code == 0
+    assert run("verify", "out", "--beta", "0", "--schema", "sudare.toml").code == 1
+    pl.DataFrame({"age": [1, 1, 2, 2], "zip": [1, 1, 1, 2]}).write_csv("broken.csv")
+    told = json.loads(run("verify", "broken.csv", "--disclosure", "1", *asked, "--json").out)
+    assert told["holds"] is False
+    assert told["measured"] == {"beta": 1.0, "disclosure": None}  # infinite: the first block lacks a value
+
+
 def test_where_no_weight_is_told_the_other_attacks_are_tried(run: Run, sample: Path) -> None:
     schema = Path("sudare.toml")
     coarse = '[attributes.w]\nrole = "weight"\nhierarchy = "suppress"\n'

@@ -21,6 +21,7 @@ from sudare.ledger.blocks import RecordedBlocks
 from sudare.ledger.entries import exact
 from sudare.ledger.history import record
 from sudare.ledger.receivers import groups_around, sets_of
+from sudare.privacy.requirement import BlockRequirement
 from tests.by_row import tuple_of
 from tests.release.killing import at_once, forker
 
@@ -125,10 +126,13 @@ class TestLaterViews:
         second.write(tmp_path / "b", ledger=ledger)
         assert left(table, [first, second]) >= 2
 
-    def test_t_closeness_does_not_survive_a_second_release(
-        self, table: sd.Table, ledger: sd.Ledger, tmp_path: Path
+    @pytest.mark.parametrize(
+        "asked", [sd.TCloseness(0.4), sd.BetaLikeness(2), sd.DeltaDisclosure(2)], ids=str
+    )
+    def test_what_compares_with_the_table_does_not_survive_a_second_release(
+        self, asked: BlockRequirement, table: sd.Table, ledger: sd.Ledger, tmp_path: Path
     ) -> None:
-        sd.generalize(table, sd.TCloseness(0.4)).write(tmp_path / "a", ledger=ledger)
+        sd.generalize(table, asked).write(tmp_path / "a", ledger=ledger)
         release = sd.generalize_views(table, {"v": ["town"]}, sd.MultiViewDiversity(2))
         with pytest.raises(sd.RequirementError, match="no rule is known by which that survives"):
             release.write(tmp_path / "b", ledger=ledger)

@@ -395,3 +395,42 @@ def test_exit_codes(folder: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert RUN.invoke(app, command).exit_code == 3
     assert RUN.invoke(app, command).exit_code == 0
+
+
+def test_what_is_asked_of_shares_and_of_a_population(folder: Path) -> None:
+    """A population lies beside the pipeline's file; another one is another run."""
+    everybody = sd.datasets.health_survey(3000).select("age", "sex")
+    everybody.write_csv(folder / "register.csv")
+    asked(
+        folder,
+        'verb = "generalize"\nmethod = "mondrian"\nbeta = 9\nlikeness = "basic"\ndisclosure = 4\nd_max = 0.6\n'
+        'population = "register.csv"',
+    )
+    first = sd.run(folder / "pipeline.toml")
+    assert set(first.verification.measured) == {"beta", "disclosure", "presence"}
+    assert first.verification.measured["beta"] <= 9
+    assert sd.run(folder / "pipeline.toml").status == "unchanged"
+    everybody.head(2900).write_csv(folder / "register.csv")
+    assert sd.run(folder / "pipeline.toml").status == "released"
+    assert len(releases(folder)) == 2
+    asked(folder, 'verb = "generalize"\nmethod = "mondrian"\nk_map = 3\npopulation = "register.csv"')
+    text = (folder / "pipeline.toml").read_text(encoding="utf-8")
+    assert Pipeline.open(folder / "pipeline.toml").make.requirements(folder)[0].k == 3  # type: ignore[union-attr]
+    (folder / "pipeline.toml").write_text(text.replace("register.csv", "nobody.csv"), encoding="utf-8")
+    with pytest.raises(sd.InputError, match="there is no such file or folder, which the pipeline names"):
+        sd.run(folder / "pipeline.toml")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        ("k = 3\npopulation = 'a.csv'", "Give one of them and population, or neither"),
+        ("d_max = 0.5", "Give one of them and population, or neither"),
+        ("k = 3\nd_min = 0.5", "d_min is the lower end of d_max"),
+        ("suppress = 0.5", "nothing is asked for. Give k, l or t, or beta"),
+    ],
+)
+def test_what_asks_for_nothing_that_can_be_counted(folder: Path, make: str, said: str) -> None:
+    asked(folder, f'verb = "generalize"\n{make}')
+    with pytest.raises(sd.InputError, match=said):
+        Pipeline.open(folder / "pipeline.toml")
