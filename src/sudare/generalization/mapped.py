@@ -43,7 +43,7 @@ def learn_mapped(
         learned.mended()
         for own in _apart(method)
         for learned in _learned_by_size(table, asked, own, one, people)
-        if not learned.fails_together()
+        if not (learned.bad(learned.planned).any() and learned.fails_together())
     ]
     if not found:
         raise RequirementError(
@@ -70,10 +70,11 @@ def _apart(method: Method) -> list[Method]:
 
     Of people whom few others are covered alike, as where labels overlap, too much is told.
     """
-    if not isinstance(method, Minimal):
-        return [method]
-    coded: Method = FullDomain(method.suppress)
-    return [coded] if method.suppress else [coded, Mondrian(strict=True)]
+    cut = Mondrian(strict=True)
+    if isinstance(method, Minimal):
+        coded: Method = FullDomain(method.suppress)
+        return [coded] if method.suppress else [coded, cut]
+    return [cut if isinstance(method, Mondrian) else method]
 
 
 def _learned_by_size(
@@ -91,7 +92,7 @@ def _learned_by_size(
         except RequirementError:  # of `blind`, which advises a larger k
             if size == len(table):
                 raise
-        if size == len(table) or (found and not found[-1].failing(found[-1].recoding.block_of).any()):
+        if size == len(table) or (found and not found[-1].bad(found[-1].planned).any()):
             return found[-2:]
         size = min(2 * size, len(table))
 
@@ -101,7 +102,8 @@ class _Learned:
     """What was learned without a look at the population, which blocks may fail in."""
 
     plan: GeneralizationPlan
-    recoding: Recoding
+    planned: Recoding
+    """The blocks, with the labels that the plan gives them, which may be wider than those that joined blocks have."""
     population: Population
     one: InPopulation
 
@@ -126,11 +128,15 @@ class _Learned:
             looked_at = []  # blocks that were cut by quasi values alone; two of them that hold also hold together
         problem = Problem.of(located.table, looked_at, located.counts)
         recoding = Recoding.of(plan.method, problem, located.block_of)
-        return cls(plan, recoding, Population.of(problem, people), one)
+        planned = replace(recoding, levels=located.levels[np.unique(located.block_of[located.covered])])
+        return cls(plan, planned, Population.of(problem, people), one)
 
     def failing(self, block_of: Ints) -> NDArray[np.bool_]:
+        """Tell of each block, with labels no wider than its records need, whether it fails."""
+        return self.bad(Recoding.of(self.plan.method, self.planned.problem, block_of))
+
+    def bad(self, recoding: Recoding) -> NDArray[np.bool_]:
         """Tell of each block whether its labels cover people otherwise than was asked for."""
-        recoding = Recoding.of(self.plan.method, self.recoding.problem, block_of)
         blocks = Blocks.of_sizes(recoding.block_sizes())
         if isinstance(self.one, DeltaPresence):
             return self.one.failing(replace(blocks, presence=self.population.presence_in(recoding)))
@@ -138,13 +144,14 @@ class _Learned:
 
     def fails_together(self) -> bool:
         """Tell whether even all records in one block fail, so that joining blocks helps nothing."""
-        return bool(self.failing(np.where(self.recoding.kept, 0, -1)).any())
+        return bool(self.failing(np.where(self.planned.kept, 0, -1)).any())
 
     def mended(self) -> tuple[GeneralizationPlan, float]:
         """Join blocks that fail with others, and return the plan, and what it costs."""
-        if not self.failing(self.recoding.block_of).any():
-            return self.plan, self.recoding.distortion()
-        whole = merged(self.recoding, self.failing)
+        if not self.bad(self.planned).any():
+            return self.plan, self.planned.distortion()
+        start = Recoding.of(self.plan.method, self.planned.problem, self.planned.block_of)
+        whole = merged(start, self.failing)
         return whole.plan(list(self.plan.requirements)), whole.distortion()
 
 

@@ -38,7 +38,7 @@ class Measure:
 class Requirement(Protocol[Evidence]):
     """Something that must hold of what is published, and the evidence by which it is measured.
 
-    That is blocks for k-anonymity, l-diversity and t-closeness, what several views leave to everybody for multi-view
+    That is blocks for k-anonymity, l-diversity, t-closeness and their like, what several views leave to everybody for multi-view
     diversity, the spread of a law for Pk-anonymity, and the privacy loss of a mechanism for differential privacy.
     """
 

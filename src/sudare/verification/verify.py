@@ -79,13 +79,13 @@ def verify(
     What a randomized table promises is a property of its law, which is published with it: in law.json beside the
     output, or given as `plan`.
 
-    Of the table that t-closeness compares a block with, only the output is known: a block's distance is that
-    from the sensitive column of the whole output, without records that were left out. Likewise, a hierarchy that
+    Of the table that t-closeness, beta-likeness and delta-disclosure compare a block with, only the output is known: a block's
+    distance is that from the sensitive column of the whole output, without records that were left out. Likewise, a hierarchy that
     the schema gives by a recipe is built from the output's values (or the declared domain).
 
     What a p-view promises is a property of its noise: its budget is added up again.
 
-    Findings are named k, l_distinct, l_entropy, l_recursive and t. Several of one name are distinguished by what
+    Findings are named k, l_distinct, l_entropy, l_recursive, l_proximity, t, beta, disclosure, k_map and presence. Several of one name are distinguished by what
     they differ in: l_distinct:illness, t:ordered, l_recursive:c=3.
 
     >>> import sudare as sd
