@@ -17,8 +17,9 @@ import sudare as sd
 from sudare.privacy.certificate import Certificate
 from sudare.privacy.promises import promise_from_json, promise_to_json
 from sudare.privacy.requirement import BlockRequirement, Measure
+from sudare.verification import recount, recount_shares
 from sudare.verification.claims import refuse_figures
-from tests.privacy import plain
+from tests.privacy import plain, strategies
 from tests.privacy.plain import blocks_of
 
 METHODS = ["minimal", "mondrian", "full-domain", "mdav", "blind"]
@@ -221,3 +222,18 @@ def test_a_certificate_that_claims_better_than_the_recount_is_refused(tmp_path: 
         forged = certificate.model_copy(update={"measured": better})
         with pytest.raises(sd.RequirementError, match=f"claims {name} = "):
             refuse_figures(forged, certificate.measured)
+
+
+@given(strategies.records, st.booleans())
+def test_the_recount_divides_whole_numbers_however_many_records_there_are(
+    records: plain.Records, enhanced: bool
+) -> None:
+    """A thousand million times as many of each: products no longer fit into 64 bits, and shares are what they were."""
+    frame = pl.DataFrame(records, schema=["q", "s"], orient="row")
+    rows, weights = frame.select(pl.col("q").cast(pl.String)), pl.repeat(1, frame.height, eager=True)
+    whole = np.bincount(frame["s"].to_numpy()).astype(np.int64)
+    few = recount.count_blocks(rows, weights, ["q"], frame["s"], whole)
+    many = recount.count_blocks(rows, weights * 10**9, ["q"], frame["s"], whole * 10**9)
+    found = [recount_shares.growths(one, enhanced=enhanced) for one in (few, many)]
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+    assert recount_shares.disclosures(few) == pytest.approx(recount_shares.disclosures(many), abs=1e-12)

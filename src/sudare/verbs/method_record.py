@@ -39,6 +39,8 @@ def method_record(
     Of a plan that was learned earlier, of which nothing is `asked` now, only the method is known.
     """
     record = {"name": plan.method, **asked}
+    if record["name"] != plan.method:
+        return record | {"text": f"{record['name']} gave way to {plan.method}, whose labels hardly overlap."}
     if not asked or not plan.search:
         return record | {"text": None}
     mondrian = _mondrian(whole, of_blocks(plan.requirements))
