@@ -41,11 +41,12 @@ SCHEMA = sd.Schema.from_roles(
 """It declares all that any verb needs."""
 
 BLOCKS = [sd.KAnonymity(3), sd.LDiversity(2)]
+SHARES = [sd.KAnonymity(3), sd.BetaLikeness(2), sd.DeltaDisclosure(2)]
 VIEWS = {"ages": ["age"], "towns": ["town"]}
 
 
-def generalizing(method: Any) -> Make:
-    return lambda table: sd.generalize(table, BLOCKS, method)
+def generalizing(method: Any, asked: Any = BLOCKS) -> Make:
+    return lambda table: sd.generalize(table, asked, method)
 
 
 def viewing(method: Any) -> Make:
@@ -78,6 +79,8 @@ DETERMINISTIC: dict[str, Make] = {
     "generalize mondrian, strict": generalizing(sd.methods.Mondrian(strict=True)),
     "generalize full-domain": generalizing("full-domain"),
     "generalize mdav": generalizing("mdav"),
+    "generalize minimal, shares": generalizing("minimal", SHARES),
+    "generalize full-domain, shares": generalizing("full-domain", SHARES),
     "generalize full-domain, some left out": generalizing(sd.methods.FullDomain(suppress=0.1)),
     "generalize blind": generalizing(sd.methods.Blind(suppress=0.9)),
     "publish": lambda table: sd.publish(table, sd.Policy(l=2, k=3)),

@@ -237,7 +237,7 @@ def test_results_are_told_in_words() -> None:
     [
         (
             {"kind": "guess"},
-            "must be one of homogeneity, background, reidentification, skewness, proximity, population, k_map, intersection, composition, minimality, "
+            "must be one of homogeneity, background, reidentification, skewness, proximity, population, k_map, presence, intersection, composition, minimality, "
             "downcoding, definetti, households, law, pk_game. Got 'guess'",
         ),
         (

@@ -122,6 +122,7 @@ def test_records_of_nobody_in_the_population() -> None:
     found = attack(output, SCHEMA, kind="presence", population=population)
     assert (found.most, found.unmatched, found.worst) == (math.inf, 1, {"age": "30", "town": "Ayr"})
     assert "no register of everybody" in str(found)
+    assert found.summary()["most"] is None
     verified = sd.verify(output, sd.DeltaPresence(1, population=population), SCHEMA)
     assert not verified.holds
 

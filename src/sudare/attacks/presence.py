@@ -7,6 +7,7 @@ those of them have that cover nobody else.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -46,8 +47,9 @@ class Presence(ShownFigures):
     """Records whose labels cover fewer people than there are such records: some of their own are not in the population."""
 
     def summary(self) -> dict[str, Any]:
-        """Return the numbers as plain data."""
-        return {name: value for name, value in asdict(self).items() if name != "worst"}
+        """Return the numbers as plain data; an infinite chance, which is no number there, is None."""
+        most = self.most if math.isfinite(self.most) else None
+        return {name: value for name, value in asdict(self).items() if name != "worst"} | {"most": most}
 
     def __str__(self) -> str:
         missing = (
@@ -57,7 +59,7 @@ class Presence(ShownFigures):
         )
         return (
             f"Of {self.population:,} people in the population, {self.certain:,} are in the table for certain, and {self.absent:,} are not; each "
-            f"is with a chance from {self.least:.1%} to {self.most:.1%}, which is largest at {described(self.worst)}.{missing}"
+            f"is with a chance from {self.least:.1%} to {min(self.most, 1):.1%}, which is largest at {described(self.worst)}.{missing}"
         )
 
 
@@ -87,7 +89,7 @@ def _counted(published: Published, people: Table) -> Presence:
     nobody = np.flatnonzero(covered == 0)
     block = int(nobody[0] if len(nobody) or worst is None else alike.blocks[worst][0])
     return Presence(
-        most=float("inf") if len(nobody) else float(most.max()),
+        most=math.inf if len(nobody) else float(most.max()),
         least=float(least.min()),
         worst=published.values_of(block),
         records=int(sizes.sum()),
