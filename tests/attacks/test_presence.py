@@ -15,6 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
+from sudare.attacks import presence as presence_module
 from sudare.attacks.attack import attack
 from tests.attacks.test_k_map import AGES, SCHEMA, TOWNS, outputs, people
 
@@ -144,3 +145,15 @@ def test_its_summary_names_nobody(tmp_path: Path) -> None:
     assert "a chance from 50.0% to 50.0%" in str(found)
     with pytest.raises(sd.InputError, match="has no column 'town'"):
         attack(output, SCHEMA, kind="presence", population=population.drop("town"))
+
+
+def test_many_blocks_are_looked_at_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    ages = range(300)
+    output = pl.DataFrame({"age": [str(age) for age in ages for _ in range(age % 3 + 1)]})
+    population = pl.DataFrame({"age": [age for age in ages for _ in range(4)]})
+    schema = sd.Schema.from_roles(quasi=["age"], types={"age": "integer"})
+    at_once = attack(output, schema, kind="presence", population=population)
+    monkeypatch.setattr(presence_module, "MAX_BITS", 1)
+    monkeypatch.setattr(presence_module, "AT_A_TIME", 7)
+    assert attack(output, schema, kind="presence", population=population) == at_once
+    assert (at_once.most, at_once.least) == (0.75, 0.25)

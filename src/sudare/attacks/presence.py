@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from sudare.attacks import _kernels
 from sudare.attacks.k_map import covered_by, known_of
-from sudare.attacks.lookup import Lookup
+from sudare.attacks.lookup import MAX_BITS, Lookup
 from sudare.attacks.published import Output, Published, Values, described, people_of
 from sudare.tables.notebook import ShownFigures
 from sudare.tables.schema import Schema
 from sudare.tables.table import Table
 
 Ints = NDArray[np.int64]
-AT_A_TIME = 2**22  # pairs of a person and a block that are looked at at a time, in words of 64 blocks
+AT_A_TIME = 2**22  # pairs of a person and 64 blocks that are looked at at a time
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,12 +140,21 @@ class _Alike:
 def _blocks_of(lookup: Lookup) -> Iterator[Ints]:
     """Yield the blocks that cover each person, one person after the other."""
     blocks = len(lookup.view)
-    bits = _kernels.mark_blocks(lookup.label_of, lookup.starts, lookup.covered, 0, blocks, lookup.values)
-    step = max(1, AT_A_TIME // bits.shape[1])
+    width = max(1, MAX_BITS // lookup.values // 64) * 64
+    marked = _marked(lookup, 0, blocks) if width >= blocks else None
+    step = max(1, AT_A_TIME // ((blocks + 63) >> 6))
     for first in range(0, len(lookup.people), step):
         some = lookup.people[first : first + step]
-        words = bits[some[:, 0]]
-        for a in range(1, some.shape[1]):
-            words &= bits[some[:, a]]
-        for own in words:
+        parts = []
+        for start in range(0, blocks, width):
+            bits = _marked(lookup, start, min(blocks, start + width)) if marked is None else marked
+            words = bits[some[:, 0]]
+            for a in range(1, some.shape[1]):
+                words &= bits[some[:, a]]
+            parts.append(words)
+        for own in np.concatenate(parts, axis=1):
             yield np.flatnonzero(np.unpackbits(own.view(np.uint8), bitorder="little"))
+
+
+def _marked(lookup: Lookup, start: int, stop: int) -> Any:
+    return _kernels.mark_blocks(lookup.label_of, lookup.starts, lookup.covered, start, stop, lookup.values)
