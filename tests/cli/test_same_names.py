@@ -123,6 +123,7 @@ PYTHON_ONLY = {
 # requirements must be told apart.
 RENAMED = {
     "view": "views",
+    "level": "levels",
     "ask": "workload",
     "weight": "weights",
     "prior": "priors",
