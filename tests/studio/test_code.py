@@ -16,6 +16,7 @@ from sudare.studio import code
 from sudare.studio.ask import quoted
 from sudare.studio.choices import WAYS, Choice, Generalizing, Materializing, Randomizing, Viewing
 from sudare.studio.column import from_nested
+from sudare.studio.commands import commands
 from sudare.studio.curve import curve
 from sudare.studio.project import Project, Tried
 from sudare.studio.roles import with_roles
@@ -79,7 +80,7 @@ def test_commands_have_options_that_there_are(tmp_path: Path, choice: Choice) ->
     with project.changing() as facts:
         facts.choice = choice
         facts.sampling_fraction, facts.population = 0.1, HOSTILE[1]
-    for line in code.commands(project, ledger=Path("a ledger.db")).values():
+    for line in commands(project, ledger=Path("a ledger.db")).values():
         program, name, *rest = shlex.split(line)
         assert program == "sudare"
         command = imported(name)

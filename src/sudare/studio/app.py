@@ -25,6 +25,7 @@ from sudare.studio import (
     roles,
     run,
     start,
+    trying,
     write,
 )
 from sudare.studio.guard import Guard
@@ -59,7 +60,7 @@ ACTIONS: dict[str, Page] = {
     "/ledger/budget": ledger_page.budget,
     "/ledger/apart": ledger_page.apart,
     "/p/{id}/column/{place:int}/levels": column.levels,
-    "/p/{id}/preview": choose.preview,
+    "/p/{id}/preview": trying.preview,
     "/p/{id}/stop": run.stop,
     "/p/{id}/again": roles.again,
     "/p/{id}/sets": risk.sets,

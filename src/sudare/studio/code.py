@@ -1,8 +1,7 @@
-"""Every step as code: the Python that a project's process runs, the same as a script, and the command that does the same."""
+"""Every step as code: the Python that a project's process runs, and the same as a script."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -85,7 +84,7 @@ def requirements(chosen: Generalizing, people: str | None = None) -> list[str]:
         more |= {"harmless": chosen.harmless} if chosen.harmless else {}
         if chosen.diversity == "proximity":
             more |= {"within": chosen.within} | ({"relative": True} if chosen.relative else {})
-        asked.append(_call("sd.LDiversity", _number(chosen.l), repr(chosen.diversity), **more))
+        asked.append(_call("sd.LDiversity", number(chosen.l), repr(chosen.diversity), **more))
     if chosen.t is not None:
         more = {"distance": chosen.distance} | ({"attribute": chosen.attribute} if chosen.attribute else {})
         asked.append(_call("sd.TCloseness", repr(chosen.t), **more))
@@ -113,7 +112,7 @@ def making(choice: Choice, ledger: Path, receiver: str | None = None) -> list[st
         options = {} if views.kind == "distinct" else {"kind": views.kind}
         if views.attribute:
             options["attribute"] = views.attribute
-        asked = _call("sd.MultiViewDiversity", _number(views.l), **options)
+        asked = _call("sd.MultiViewDiversity", number(views.l), **options)
         return [f"release = sd.generalize_views(table, {views.views!r}, {asked})"]
     if choice.way == "randomize":
         return [f"release = {randomizing(choice.randomize, 'table')}"]
@@ -128,7 +127,7 @@ def making(choice: Choice, ledger: Path, receiver: str | None = None) -> list[st
 def randomizing(chosen: Randomizing, table: str) -> str:
     """Randomize a table."""
     if chosen.promise == "pk":
-        asked = f"sd.PkAnonymity({_number(chosen.k)})"
+        asked = f"sd.PkAnonymity({number(chosen.k)})"
     else:
         asked = _call("sd.DifferentialPrivacy", repr(chosen.epsilon), per="record")
     options = {"how": dict.fromkeys(chosen.bins, "bins")} if chosen.bins else {}
@@ -183,95 +182,13 @@ def _call(function: str, *arguments: str, **options: Any) -> str:
     return f"{function}({', '.join([*arguments, *named])})"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Write 3.0 as 3.
 
-    >>> _number(3.0), _number(2.5)
+    >>> number(3.0), number(2.5)
     ('3', '2.5')
     """
     return str(int(value)) if float(value).is_integer() else repr(value)
-
-
-# -- The command line --------------------------------------------------------------------------------
-
-
-def command(*words: str | None) -> str:
-    """Write a command as a shell takes it, whatever names the words have.
-
-    >>> command("sudare", "check", "my table.csv", None)
-    "sudare check 'my table.csv'"
-    """
-    return " ".join(shlex.quote(word) for word in words if word is not None)
-
-
-def commands(project: Project, folder: Path | None = None, ledger: Path | None = None) -> dict[str, str]:
-    """Return the command of each step."""
-    source, schema = project.facts.source, str(project.schema_path)
-    found = {
-        "roles": command("sudare", "init", source, "--schema", schema),
-        "risk": command("sudare", "check", source, "--schema", schema, *_sample_words(project)),
-        "sets": command("sudare", "check", source, "--schema", schema, "--sets", str(MOST_COLUMNS)),
-    }
-    if people := project.facts.population:
-        kind = ["--kind", "k_map", "--population", people]
-        found["population"] = command("sudare", "attack", source, *kind, "--schema", schema)
-    if attribute := sensitive_attribute(project):
-        bys = [word for l in ASSESSED_L for word in ("-l", str(l))] + [
-            word for k in ASSESSED_K for word in ("-k", str(k))
-        ]
-        found["assess"] = command(
-            "sudare", "assess", source, *bys, "--attribute", attribute, "--schema", schema
-        )
-    target = str(folder or project.next_release())
-    end = ["--schema", schema, *(["--ledger", str(ledger)] if ledger else [])]
-    found["run"] = command("sudare", *_words(project.facts.choice, source, target), *end)
-    found["verify"] = command("sudare", "verify", target)
-    if project.facts.choice.way in ("generalize", "views"):
-        found["attack"] = command("sudare", "attack", target, "--schema", schema)
-    return found
-
-
-def _sample_words(project: Project) -> list[str]:
-    share = project.facts.sampling_fraction
-    return [] if share is None else ["--sampling-fraction", str(share)]
-
-
-def _words(choice: Choice, source: str, target: str) -> list[str]:
-    if choice.way == "generalize":
-        one = choice.generalize
-        words = ["generalize", source, target]
-        words += [] if one.k is None else ["-k", str(one.k)]
-        if one.l is not None:
-            words += ["-l", _number(one.l), "--diversity", one.diversity]
-            words += ["-c", str(one.c)] if one.diversity == "recursive" else []
-            if one.diversity == "proximity":
-                words += ["--within", str(one.within), *(["--relative"] if one.relative else [])]
-            for value in one.harmless:
-                words += ["--harmless", value]
-        if one.t is not None:
-            words += ["-t", str(one.t), "--distance", one.distance]
-        if (one.l is not None or one.t is not None) and one.attribute:
-            words += ["--attribute", one.attribute]
-        if one.k_map is not None:
-            words += ["--k-map", str(one.k_map), "--population", str(one.population)]
-        words += ["--method", one.method]
-        if one.may_suppress:
-            words += ["--suppress", str(one.suppress)]
-        words += ["--predict", one.predict] if one.predict else []
-        return [*words, *(["--effort", one.effort] if one.method == "minimal" else [])]
-    if choice.way == "views":
-        views = choice.views
-        shown = [word for name, own in views.views.items() for word in ("--view", f"{name}={','.join(own)}")]
-        kind = [] if views.kind == "distinct" else ["--kind", views.kind]
-        return ["generalize-views", source, target, *shown, "-l", _number(views.l), *kind]
-    if choice.way == "randomize":
-        law = choice.randomize
-        by = ["--pk", _number(law.k)] if law.promise == "pk" else ["--epsilon", str(law.epsilon)]
-        how = [word for name in law.bins for word in ("--how", f"{name}=bins")]
-        return ["randomize", source, target, *by, *how]
-    budget = choice.pview
-    delta = ["--delta", str(budget.delta)] if budget.delta else []
-    return ["materialize", source, target, "--epsilon", str(budget.epsilon), *delta]
 
 
 # -- Which cells a step needs ------------------------------------------------------------------------

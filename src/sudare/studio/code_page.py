@@ -8,6 +8,7 @@ from pathlib import Path
 from starlette.responses import FileResponse, Response
 
 from sudare.studio import code
+from sudare.studio.commands import commands
 from sudare.studio.project import FILE, LEDGER, Project
 from sudare.studio.visit import Visit
 
@@ -17,7 +18,7 @@ def show(visit: Visit) -> Response:
     project = visit.project
     if not project.schema_path.exists():
         return visit.go(visit.at("roles"))
-    return visit.step("code", None, steps=steps(project), commands=code.commands(project, *_written(project)))
+    return visit.step("code", None, steps=steps(project), commands=commands(project, *_written(project)))
 
 
 def steps(project: Project) -> dict[str, list[str]]:

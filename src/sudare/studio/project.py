@@ -243,6 +243,13 @@ def projects(home: Path) -> list[Project]:
     return sorted(found, key=lambda one: one.facts.made, reverse=True)
 
 
+def existing(path: Path) -> Path:
+    """Return a path, or refuse one that nothing is at."""
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder. Check the name.")
+    return path
+
+
 def private(folder: Path) -> Path:
     """Make a folder that only its owner can look into."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

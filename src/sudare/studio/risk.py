@@ -8,6 +8,8 @@ from starlette.responses import Response
 
 from sudare.errors import InputError
 from sudare.studio import code, jobs
+from sudare.studio.commands import commands
+from sudare.studio.project import existing
 from sudare.studio.visit import Visit, number, refused_at
 from sudare.tables.attribute import Role
 
@@ -35,7 +37,7 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         among=project.found("population") if project.is_current("population") else None,
         weighted=bool(project.schema().names(Role.weight)),
         python=[*code.risking(), *code.telling_apart(), *code.among(project)],
-        command=code.commands(project)["sets"],
+        command=commands(project)["sets"],
     )
 
 
@@ -71,7 +73,4 @@ def file_of(text: str) -> str | None:
     """Return the file that a form names, in full; nothing, if the field is empty."""
     if not text.strip():
         return None
-    path = Path(text.strip()).expanduser().absolute()
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file or folder. Check the name.")
-    return str(path)
+    return str(existing(Path(text.strip()).expanduser().absolute()))
