@@ -23,7 +23,8 @@ from sudare.generalization.problem import Problem, with_hierarchies
 from sudare.privacy.requirement import BlockRequirement
 from sudare.tables.table import Table
 
-MOST_NODES = 150  # that are looked at together: more than that nobody reads
+MOST_NODES = 120  # of a lattice that is looked at as a whole: more than that nobody reads
+MOST_AROUND = 45  # nodes within two moves of one; of more, those within one move are looked at
 Levels = tuple[int, ...]
 
 
@@ -73,8 +74,8 @@ def lattice(
 ) -> Lattice:
     """Look at all choices of levels, or, of very many, at those around the best one or `around` the one that is given.
 
-    Those around a node are one or two moves away: a level up or down of one attribute, or of two. Of a table with so many
-    attributes that these are too many, too, they are one move away.
+    Those around a node are one or two moves away: a level up or down of one attribute, or of two. Where these are too many, too, they are
+    one move away.
 
     >>> import polars as pl, sudare as sd
     >>> people = pl.DataFrame({"age": [30, 31, 40, 41], "sex": ["F", "M", "F", "M"]})
@@ -111,7 +112,7 @@ def _chosen(heights: Levels, centre: Levels) -> list[Levels]:
     else:
         found = {centre, *_moved(centre, heights)}
         farther = found.union(*(_moved(one, heights) for one in found))
-        found = farther if len(farther) <= MOST_NODES else found
+        found = farther if len(farther) <= MOST_AROUND else found
     return sorted(found, key=lambda levels: (sum(levels), levels))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Any
 
+from pydantic_core import from_json
+
 from sudare.errors import InputError
 from sudare.studio.choices import Choice, Generalizing, Materializing, Randomizing, Viewing, Way
 from sudare.studio.project import Project
@@ -76,6 +78,7 @@ def generalizing(visit: Visit) -> Generalizing:
             "attribute": visit.text("attribute") or None if asked & {"l", "t"} else None,
             "suppress": suppress / 100,
             "method": visit.text("method", "minimal"),
+            "levels": from_json(visit.text("levels") or "null"),
             "effort": visit.text("effort", "quick"),
         }
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sudare.studio.choices import Choice, Generalizing, Materializing, Randomizing
-from sudare.studio.project import LEDGER, Project
+from sudare.studio.project import LEDGER, SAMPLE, Project, stamp
 
 Kind = Literal["kept", "held", "once"]
 """A cell is kept once it ran; or must be held already; or is run each time that it is asked for."""
@@ -93,6 +93,28 @@ def requirements(chosen: Generalizing, people: str | None = None) -> list[str]:
     return asked
 
 
+def sampling(project: Project) -> list[str]:
+    """Read the sample, with the hierarchies that the whole table has."""
+    sample = str(project.folder / SAMPLE)
+    return [
+        HEAD,
+        f"sampled = sd.Schema.from_toml({sample + '.toml'!r})",
+        f"sample = sd.read({sample!r}, sampled)",
+    ]
+
+
+def looking(chosen: Generalizing) -> list[str]:
+    """Look at the lattice of levels: all of it, or around the levels that were taken."""
+    options: dict[str, Any] = {"suppress": chosen.suppress} if chosen.suppress else {}
+    if chosen.taken:
+        options["around"] = chosen.taken
+    asked = f"[{', '.join(requirements(chosen.of_blocks))}]"
+    return [
+        "from sudare.generalization.nodes import lattice",
+        f"seen = {_call('lattice', 'sample', asked, **options)}",
+    ]
+
+
 def making(choice: Choice, ledger: Path, receiver: str | None = None) -> list[str]:
     """Make the release that was chosen."""
     options: dict[str, Any]
@@ -103,6 +125,8 @@ def making(choice: Choice, ledger: Path, receiver: str | None = None) -> list[st
             options["suppress"] = chosen.suppress
         if chosen.method == "minimal":
             options["effort"] = chosen.effort
+        if chosen.taken:
+            options["levels"] = chosen.taken
         if chosen.predict:
             options["predict"] = chosen.predict
         asked = f"[{', '.join(requirements(chosen))}]"
@@ -204,6 +228,13 @@ def sensitive_attribute(project: Project) -> str | None:
 def table_cell(project: Project) -> dict[str, str]:
     """Read the table again only if its schema is another."""
     return cell("table", reading(project), rests=project.schema_stamp())
+
+
+def sample_cell(project: Project) -> dict[str, str]:
+    """Read the sample again only if the table was, or its schema is another."""
+    found = project.facts.results.get("read")
+    read_at = found.at if found else ""
+    return cell("sample", sampling(project), rests=stamp(f"{read_at}{project.schema_stamp()}".encode()))
 
 
 def run_cell(

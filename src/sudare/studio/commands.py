@@ -70,6 +70,8 @@ def _words(choice: Choice, source: str, target: str) -> list[str]:
         if one.k_map is not None:
             words += ["--k-map", str(one.k_map), "--population", str(one.population)]
         words += ["--method", one.method]
+        for name, level in (one.taken or {}).items():
+            words += ["--level", f"{name}={level}"]
         if one.may_suppress:
             words += ["--suppress", str(one.suppress)]
         words += ["--predict", one.predict] if one.predict else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sudare.studio import code
 from sudare.studio.choices import Choice, Generalizing
-from sudare.studio.project import Project, now, stamp
+from sudare.studio.project import SAMPLE, Project, now
 from sudare.studio.work import Job, Worker
 
 if TYPE_CHECKING:
@@ -58,6 +58,16 @@ def among(project: Project, worker: Worker) -> Job | None:
 def sets(project: Project, worker: Worker) -> Job | None:
     """Count who is alone by which sets of columns."""
     return _found(project, worker, "sets", code.telling_apart(), "told_apart_by")
+
+
+def lattice(project: Project, worker: Worker) -> Job | None:
+    """Look at the lattice of levels on the sample."""
+    basis = project.basis("lattice")
+    looking = code.cell("lattice", code.looking(project.facts.choice.generalize), kind="once")
+    cells = [code.sample_cell(project), looking]
+    return worker.start(
+        "lattice", cells, "looked_at", {}, lambda found: project.keep("lattice", found, basis)
+    )
 
 
 def _found(project: Project, worker: Worker, name: str, lines: Sequence[str], show: str) -> Job | None:
@@ -160,17 +170,7 @@ def warm_up(project: Project, previewer: Worker) -> bool:
 
 def preview_cells(project: Project, choice: Choice) -> list[dict[str, str]]:
     """Return the Python that tries a choice on the sample; for blocks, by the quickest method."""
-    sample = str(project.folder / "sample.parquet")
-    found = project.facts.results.get("read")
-    read_at = found.at if found else ""
-    read = [
-        code.HEAD,
-        "from sudare.studio.preview import declared",
-        f"sampled = sd.Schema.from_toml({sample + '.toml'!r})",
-        f"sample = sd.read({sample!r}, sampled)",
-    ]
-    rests = stamp(f"{read_at}{project.schema_stamp()}".encode())
-    cells = [code.cell("sample", read, rests=rests)]
+    cells = [code.sample_cell(project)]
     if choice.way == "generalize":
         own = choice.generalize
         if (
@@ -182,16 +182,26 @@ def preview_cells(project: Project, choice: Choice) -> list[dict[str, str]]:
             ]
             cells.append(code.cell("population", population))
         asked = f"[{', '.join(code.requirements(own, 'people'))}]"
-        method = f"'blind', suppress={own.suppress!r}" if own.suppress else "'mondrian'"
         made = [
-            f"release = sd.generalize(sample, {asked}, {method})",
+            f"release = sd.generalize(sample, {asked}, {_quickest(own)})",
             'risk = sd.attack(release.frame(), sampled, kind="reidentification")',
         ]
         return [*cells, code.cell("tried", made)]
-    cells.append(code.cell("known", [f"known = sd.read({sample!r}, declared(sample))"]))
+    known = [
+        "from sudare.studio.preview import declared",
+        f"known = sd.read({str(project.folder / SAMPLE)!r}, declared(sample))",
+    ]
+    cells.append(code.cell("known", known))
     made = [
         f"release = {code.randomizing(choice.randomize, 'known')}"
         if choice.way == "randomize"
         else f"release = sd.materialize(known, {code.of_budget(choice.pview)})"
     ]
     return [*cells, code.cell("tried", made)]
+
+
+def _quickest(own: Generalizing) -> str:
+    """Return the method of a preview, as Python: the levels that were taken, or the quickest that can do what is asked."""
+    if own.taken:
+        return f"'full-domain', suppress={own.suppress!r}, levels={own.taken!r}"
+    return f"'blind', suppress={own.suppress!r}" if own.suppress else "'mondrian'"

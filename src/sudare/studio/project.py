@@ -29,6 +29,9 @@ MAX_BEFORE = 30  # changes that can be undone
 ID = re.compile(r"[\w-]{1,80}")
 Origin = Literal["path", "upload", "demo"]
 MAX_TRIED = 60
+ASKED_OF_BLOCKS = {
+    *("k", "l", "diversity", "c", "t", "distance", "attribute", "harmless", "within", "relative", "suppress")
+}
 _locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
 
 
@@ -197,6 +200,8 @@ class Project:
         rests: dict[str, Any] = {"schema": self.schema_stamp()}
         if step == "population":
             rests["population"] = [self.facts.sampling_fraction, self.facts.population]
+        if step == "lattice":  # which is the same whichever of its nodes is taken
+            rests["asked"] = self.facts.choice.generalize.model_dump(mode="json", include=ASKED_OF_BLOCKS)
         if step in ("run", "write", "together"):
             rests["choice"] = self.facts.choice.of_way()
         if step in ("write", "together") and (run := self.facts.results.get("run")):

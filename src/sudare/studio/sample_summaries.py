@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from sudare.generalization.nodes import Lattice
+from sudare.generalization.problem import with_hierarchies
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.plan import Plan
 from sudare.privacy.k_map import of_blocks
 from sudare.pview.pview import PView
 from sudare.randomization.plan import RandomizationPlan
+from sudare.reports.words import shown_value
 from sudare.studio.ask import quoted
 from sudare.studio.summaries import Names
+from sudare.tables.table import Table
 from sudare.utility.distortion import distortion
 from sudare.verbs.generalization_record import least_distortion
 from sudare.verbs.reconstruct import reconstruct
@@ -62,6 +67,26 @@ def noise_previewed(names: Names) -> dict[str, Any]:
     odds = math.exp(min(float(view.certificate.measured["epsilon"]), MAX_EXPONENT))
     found = {"risk": odds / (1 + odds), "distortion": float(np.mean(halves)), "rows": len(names["sample"])}
     return found | {"asked": " + ".join(map(str, view.certificate.requirements))}
+
+
+def looked_at(names: Names) -> dict[str, Any]:
+    """Return what each choice of levels comes to, and for each level a label that many people of the sample have on it."""
+    seen: Lattice = names["seen"]
+    sample = with_hierarchies(names["sample"])
+    return asdict(seen) | {
+        "whole": seen.is_whole,
+        "labels": {name: _labels(sample, name) for name in seen.names},
+    }
+
+
+def _labels(sample: Table, name: str) -> list[str]:
+    tree, counts = sample[name].hierarchy, sample.counts([name])
+    assert tree is not None  # with_hierarchies gave every quasi attribute one
+    found = []
+    for labels, codes in zip(tree.labels, tree.codes, strict=True):
+        people = np.bincount(codes[counts.codes[:, 0]], counts.weights)
+        found.append(shown_value(labels[int(people.argmax())]))
+    return found
 
 
 def bounded(names: Names) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from sudare.errors import InputError
 from sudare.studio import jobs
-from sudare.studio.choices import Choice
+from sudare.studio.choices import Choice, Generalizing
 from sudare.studio.chosen import chosen
 from sudare.studio.curve import curve
 from sudare.studio.project import Project, Tried
@@ -58,13 +58,20 @@ def preview(visit: Visit) -> Response:
         worker.stop()
     if job.error is not None or job.found is None:
         return _previewed(visit, way, problem=job_in_words(visit, job))
-    left_out = choice.generalize.suppress if way == "generalize" else 0.0
-    name = job.found["asked"] + (f", {left_out:.1%}" if left_out else "")
+    name = job.found["asked"] + (_more(choice.generalize) if way == "generalize" else "")
     try:
         _remember(project, name, choice, job.found)
     except InputError as error:  # such as a full disk
         return _previewed(visit, way, problem=in_words(error))
     return _previewed(visit, way, name="" if visit.text("other") else name, found=job.found)
+
+
+def _more(asked: Generalizing) -> str:
+    """Return what else tells a setting from others: which share may be left out, and at which levels."""
+    left_out = f", {asked.suppress:.1%}" if asked.suppress else ""
+    return left_out + (
+        f" ({', '.join(f'{name} {level}' for name, level in asked.taken.items())})" if asked.taken else ""
+    )
 
 
 def _remember(project: Project, name: str, choice: Choice, found: dict[str, Any]) -> None:
