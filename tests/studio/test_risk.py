@@ -22,7 +22,7 @@ def everybody(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_sets_of_columns_are_counted_when_asked_for(opened: Visitor) -> None:
-    assert "Count all sets" in opened.get("risk").text
+    assert "Find these sets" in opened.get("risk").text
     opened.post("sets")
     opened.wait()
     found = opened.project.found("sets")
@@ -35,10 +35,23 @@ def test_sets_of_columns_are_counted_when_asked_for(opened: Visitor) -> None:
         assert rows.group_by(names).len().filter(pl.col("len") == 1).height == alone
     assert all(names in by_names for names in combinations(quasi, 2) if by_names.get(names, 1))
     page = opened.get("risk").text
-    assert "Count all sets" not in page
     assert "age + sex" in page
     assert "column_sets(table, 3)" in opened.get("code").text
     assert "--sets 3" in page
+    assert "No larger set tells anybody apart" in page  # there are three columns
+    opened.post("sets", {"columns": "2"})
+    opened.wait()
+    again = opened.project.found("sets")
+    assert again is not None
+    assert max(len(one["names"]) for one in again["sets"]) == 2
+    assert "--sets 2" in opened.get("risk").text
+    opened.post("sets", {"columns": "999"})
+    opened.wait()
+    assert opened.project.facts.columns_together == len(quasi)
+    for wrong in ("0", "-1", "x", "1.5", "9" * 50):
+        refused = opened.post("sets", {"columns": wrong})
+        assert refused.status_code == 422, wrong
+        assert "a whole number from 1 on" in refused.text
 
 
 def test_the_risk_in_a_population_is_that_of_the_attacks(opened: Visitor, everybody: Path) -> None:

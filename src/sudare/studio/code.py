@@ -12,7 +12,6 @@ from sudare.studio.project import LEDGER, SAMPLE, Project, stamp
 Kind = Literal["kept", "held", "once"]
 """A cell is kept once it ran; or must be held already; or is run each time that it is asked for."""
 HEAD = "import sudare as sd"
-MOST_COLUMNS = 3  # of a set of which it is counted who is alone by it
 ASSESSED_L, ASSESSED_K = [2, 3, 4, 8], [2, 5, 10, 20]
 
 
@@ -58,11 +57,11 @@ def among(project: Project) -> list[str]:
     return found
 
 
-def telling_apart() -> list[str]:
-    """Count who is alone by which sets of columns."""
+def telling_apart(project: Project) -> list[str]:
+    """Find the sets of columns by which people are alone."""
     return [
         "from sudare.privacy.column_sets import column_sets",
-        f"sets = column_sets(table, {MOST_COLUMNS})",
+        f"sets = column_sets(table, {project.facts.columns_together})",
     ]
 
 

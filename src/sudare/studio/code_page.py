@@ -27,7 +27,10 @@ def steps(project: Project) -> dict[str, list[str]]:
     if project.schema().names("quasi"):
         found["Who stands out"] = [*code.risking(), "print(risk)"]
     if project.found("sets"):
-        found["Which columns tell people apart"] = [*code.telling_apart(), "print(*sets[:10], sep='\\n')"]
+        found["Which columns tell people apart"] = [
+            *code.telling_apart(project),
+            "print(*sets.of_size(5), sep='\\n')",
+        ]
     if project.found("population"):
         found["In the population"] = [*code.among(project), "print(sampled, mapped, sep='\\n')"]
     if project.found("assess") and (attribute := code.sensitive_attribute(project)):

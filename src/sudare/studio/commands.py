@@ -25,7 +25,9 @@ def commands(project: Project, folder: Path | None = None, ledger: Path | None =
     found = {
         "roles": command("sudare", "init", source, "--schema", schema),
         "risk": command("sudare", "check", source, "--schema", schema, *_sample_words(project)),
-        "sets": command("sudare", "check", source, "--schema", schema, "--sets", str(code.MOST_COLUMNS)),
+        "sets": command(
+            "sudare", "check", source, "--schema", schema, "--sets", str(project.facts.columns_together)
+        ),
     }
     if people := project.facts.population:
         kind = ["--kind", "k_map", "--population", people]

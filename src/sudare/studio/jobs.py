@@ -57,7 +57,7 @@ def among(project: Project, worker: Worker) -> Job | None:
 
 def sets(project: Project, worker: Worker) -> Job | None:
     """Count who is alone by which sets of columns."""
-    return _found(project, worker, "sets", code.telling_apart(), "told_apart_by")
+    return _found(project, worker, "sets", code.telling_apart(project), "told_apart_by")
 
 
 def lattice(project: Project, worker: Worker) -> Job | None:

@@ -68,6 +68,8 @@ class Facts(BaseModel):
     """Which share of a population the table is, where that was said."""
     population: str | None = None
     """A file of all people of the population, where there is one."""
+    columns_together: int = Field(default=3, ge=1)
+    """Of how many columns sets are looked for at most that tell people apart."""
     choice: Choice = Choice()
     results: dict[str, Result] = {}
     tried: list[Tried] = []
@@ -200,6 +202,8 @@ class Project:
         rests: dict[str, Any] = {"schema": self.schema_stamp()}
         if step == "population":
             rests["population"] = [self.facts.sampling_fraction, self.facts.population]
+        if step == "sets":
+            rests["columns"] = self.facts.columns_together
         if step == "lattice":  # which is the same whichever of its nodes is taken
             rests["asked"] = self.facts.choice.generalize.model_dump(mode="json", include=ASKED_OF_BLOCKS)
         if step in ("run", "write", "together"):

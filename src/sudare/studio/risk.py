@@ -13,6 +13,8 @@ from sudare.studio.project import existing
 from sudare.studio.visit import Visit, number, refused_at
 from sudare.tables.attribute import Role
 
+MOST_DIGITS = 6  # of a number of columns
+
 
 def show(visit: Visit, problem: str | None = None) -> Response:
     """Show how many people are alone with what others may know of them."""
@@ -35,8 +37,9 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         found=project.found("read") if current else None,
         sets=project.found("sets") if project.is_current("sets") else None,
         among=project.found("population") if project.is_current("population") else None,
+        quasi=len(project.schema().names(Role.quasi)),
         weighted=bool(project.schema().names(Role.weight)),
-        python=[*code.risking(), *code.telling_apart(), *code.among(project)],
+        python=[*code.risking(), *code.telling_apart(project), *code.among(project)],
         command=commands(project)["sets"],
     )
 
@@ -47,9 +50,16 @@ def again(visit: Visit) -> Response:
     return visit.go(visit.at("risk"))
 
 
+@refused_at(show)
 def sets(visit: Visit) -> Response:
-    """Count who is alone by which sets of columns."""
-    jobs.sets(visit.project, visit.worker)
+    """Find the sets of columns by which people are alone."""
+    project = visit.project
+    quasi, text = len(project.schema().names(Role.quasi)), visit.text("columns", "3")
+    if not (text.isdecimal() and len(text) < MOST_DIGITS and int(text) >= 1):
+        raise InputError(visit.said("risk.wrong_columns"))
+    with project.changing() as facts:
+        facts.columns_together = min(int(text), max(quasi, 1))
+    jobs.sets(project, visit.worker)
     return visit.go(visit.at("risk"))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sudare.plans.generalization import GeneralizationPlan
+from sudare.privacy.column_sets import ColumnSets
 from sudare.privacy.telling import telling_columns
 from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.pview.pview import PView
@@ -97,18 +99,12 @@ def told_apart(table: Table, quasi: list[str], alone: int) -> list[dict[str, Any
 
 def told_apart_by(names: Names) -> dict[str, Any]:
     """Return the sets of columns by which most are alone, of each size."""
-    sets = names["sets"]
-    by_size = {
-        size: [one for one in sets if len(one.names) == size][:MAX_SETS]
-        for size in range(1, len(names["table"].columns))
-    }
+    found: ColumnSets = names["sets"]
     return {
-        "sets": [
-            {"names": list(one.names), "alone": one.alone, "separated": one.separated}
-            for own in by_size.values()
-            for one in own
-        ],
-        "all": len(sets),
+        "sets": [asdict(one) for one in found.of_size(MAX_SETS)],
+        "all": len(found.sets),
+        "limit": found.limit,
+        "exhausted": found.exhausted,
         "rows": len(names["table"]),
     }
 
