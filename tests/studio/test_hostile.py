@@ -86,6 +86,8 @@ def test_values_in_forms_are_refused_or_text(attacked: Visitor, value: str) -> N
         "choose": {"way": "generalize", "method": value, "with-k": "1", "k": "3"},
         "explore": {"way": "generalize", "with-k": "1", "k": "3", "levels": value},
         "lattice": {"node": value},
+        "draw": {"part": value},
+        "sets": {"columns": value},
         "/open": {"path": value},
         "/ledger/budget": {"source": value, "epsilon": value},
         "/ledger/apart": {"receivers": f"{value},{value}"},

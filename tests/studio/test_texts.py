@@ -32,7 +32,7 @@ FAMILIES = {
     "distance": get_args(choices.Closeness),
     "numbers": ["none", *get_args(Numbers)],
     "period": column.PERIODS,
-    "job": ["draft", "read", "sets", "lattice", "population", "together", "assess", "run", "write"],
+    "job": ["draft", "read", "sets", "draw", "lattice", "population", "together", "assess", "run", "write"],
     "together": ["first", "second"],
     "tried": choose.LADDERS,
     "curve.risk": choose.LADDERS,
@@ -40,6 +40,7 @@ FAMILIES = {
     "stage": [
         "draft",
         "table",
+        "draw",
         "lattice",
         "risk",
         "read",

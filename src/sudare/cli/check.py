@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from sudare.attacks.population import is_weighted, population
+from sudare.attacks.population import is_sample, population
 from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SamplingFraction, SchemaPath, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
@@ -50,7 +50,7 @@ def check(
         table = read(source, schema_of(schema), engine=engine, memory=memory)
         unique = unique_people(table)
         risk = None
-        if unique is not None and (is_weighted(table.schema) or sampling_fraction is not None):
+        if unique is not None and (is_sample(table.schema) or sampling_fraction is not None):
             risk = population(table, table.schema, sampling_fraction=sampling_fraction)
         together = None if sets is None else column_sets(table, sets)
     columns = [_described(table, name) for name in table.columns]

@@ -67,6 +67,7 @@ ACTIONS: dict[str, Page] = {
     "/p/{id}/stop": run.stop,
     "/p/{id}/again": roles.again,
     "/p/{id}/sets": risk.sets,
+    "/p/{id}/draw": risk.draw,
     "/p/{id}/together": run.together,
     "/p/{id}/population": risk.population,
     "/p/{id}/undo": roles.undo,

@@ -32,6 +32,7 @@ def reading(project: Project) -> list[str]:
     """Read the table with its schema."""
     return [
         HEAD,
+        *([] if project.facts.drawn_from is None else [f"drawn_from = {project.facts.drawn_from!r}"]),
         f"schema = sd.Schema.from_toml({str(project.schema_path)!r})",
         f"table = sd.read({project.facts.source!r}, schema)",
     ]
@@ -62,6 +63,15 @@ def telling_apart(project: Project) -> list[str]:
     return [
         "from sudare.privacy.column_sets import column_sets",
         f"sets = column_sets(table, {project.facts.columns_together})",
+    ]
+
+
+def drawing(share: float, path: Path) -> list[str]:
+    """Draw a share of the people, and write them."""
+    return [
+        "from sudare.verbs.draw import write_drawn",
+        f"drawn = sd.draw(table, share={share!r})",
+        f"beside = write_drawn(drawn, {str(path)!r})",
     ]
 
 

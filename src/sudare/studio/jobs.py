@@ -10,6 +10,7 @@ from sudare.studio import code
 from sudare.studio.choices import Choice, Generalizing
 from sudare.studio.project import SAMPLE, Project, now
 from sudare.studio.work import Job, Worker
+from sudare.tables.schema import Schema
 
 if TYPE_CHECKING:
     from sudare.studio.visit import Studio
@@ -53,6 +54,23 @@ def read(project: Project, worker: Worker, *, chained: bool = False) -> Job | No
 def among(project: Project, worker: Worker) -> Job | None:
     """Say how likely people are found by who does not know whether they are in the table."""
     return _found(project, worker, "population", code.among(project), "among")
+
+
+def draw(project: Project, worker: Worker, share: float) -> Job | None:
+    """Draw a share of the people, and go on with these."""
+    path = project.next_drawn()
+    cells = [code.table_cell(project), code.cell("draw", code.drawing(share, path), kind="once")]
+
+    def then(found: dict[str, Any]) -> None:
+        with project.undoable("risk"):
+            project.set_schema(Schema.from_toml(found["schema"]))
+            with project.changing() as facts:
+                facts.drawn_from = facts.drawn_from or facts.source
+                facts.source, facts.sampling_fraction = str(path), found["sampling_fraction"]
+                facts.roles_seen = project.schema_stamp()
+        read(project, worker, chained=True)
+
+    return worker.start("draw", cells, "drawn_people", {}, then)
 
 
 def sets(project: Project, worker: Worker) -> Job | None:

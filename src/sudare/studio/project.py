@@ -68,6 +68,8 @@ class Facts(BaseModel):
     """Which share of a population the table is, where that was said."""
     population: str | None = None
     """A file of all people of the population, where there is one."""
+    drawn_from: str | None = None
+    """What the table's people were drawn from at random, where they were."""
     columns_together: int = Field(default=3, ge=1)
     """Of how many columns sets are looked for at most that tell people apart."""
     choice: Choice = Choice()
@@ -87,6 +89,8 @@ class Before(BaseModel):
     roles_seen: str | None
     sampling_fraction: float | None
     population: str | None
+    source: str
+    drawn_from: str | None = None
 
 
 class Project:
@@ -170,7 +174,7 @@ class Project:
     def _standing(self, step: str) -> Before:
         """Return what a change may change, as it is now."""
         schema = self.schema_path.read_text("utf-8")
-        now = self._read().model_dump(include={"choice", "roles_seen", "sampling_fraction", "population"})
+        now = self._read().model_dump(include=set(Before.model_fields) - {"step", "schema_text"})
         return Before(step=step, schema_text=schema, **now)
 
     def _befores(self) -> list[Path]:
@@ -192,6 +196,7 @@ class Project:
         with self.changing() as facts:
             facts.choice, facts.roles_seen = before.choice, before.roles_seen
             facts.sampling_fraction, facts.population = before.sampling_fraction, before.population
+            facts.source, facts.drawn_from = before.source, before.drawn_from
         self._befores()[-1].unlink(missing_ok=True)
         return before.step
 
@@ -199,7 +204,7 @@ class Project:
 
     def basis(self, step: str) -> str:
         """Name what a step's result rests on now."""
-        rests: dict[str, Any] = {"schema": self.schema_stamp()}
+        rests: dict[str, Any] = {"schema": self.schema_stamp(), "source": self.facts.source}
         if step == "population":
             rests["population"] = [self.facts.sampling_fraction, self.facts.population]
         if step == "sets":
@@ -239,6 +244,10 @@ class Project:
         while (self.folder / f"release-{number}").exists():
             number += 1
         return self.folder / f"release-{number}"
+
+    def next_drawn(self) -> Path:
+        """Name a file for people that are drawn; no other has it, so that what was made of earlier ones is not taken for theirs."""
+        return self.folder / f"drawn-{secrets.token_hex(3)}.parquet"
 
 
 def projects(home: Path) -> list[Project]:

@@ -64,6 +64,16 @@ def sets(visit: Visit) -> Response:
 
 
 @refused_at(show)
+def draw(visit: Visit) -> Response:
+    """Draw a share of the people at random, and go on with these."""
+    share = number(visit.text("part"), "%")
+    if share is None or not 0 < share < 100:
+        raise InputError(visit.said("draw.wrong_share"))
+    jobs.draw(visit.project, visit.worker, share / 100)
+    return visit.go(visit.at("risk"))
+
+
+@refused_at(show)
 def population(visit: Visit) -> Response:
     """Take over what is known of the population behind the table, and look for people in it."""
     project = visit.project

@@ -109,6 +109,11 @@ def told_apart_by(names: Names) -> dict[str, Any]:
     }
 
 
+def drawn_people(names: Names) -> dict[str, Any]:
+    """Return where the schema of those who were drawn is, and which share they are."""
+    return {"schema": str(names["beside"]), "sampling_fraction": names["drawn"].schema.sampling_fraction}
+
+
 def among(names: Names) -> dict[str, Any]:
     """Return how likely people are found by who does not know whether they are in the table."""
     sampled, mapped = names["sampled"], names["mapped"]
