@@ -175,3 +175,15 @@ def test_of_a_large_lattice_the_page_goes_from_node_to_node(visitor: Visitor, tm
     shown = nodes_on(visitor.get("lattice").text)
     assert len(shown) == len(again["nodes"])
     assert "taken" in shown[",".join(map(str, other))].split()
+
+
+def test_levels_of_other_columns_count_no_longer(looking: Visitor) -> None:
+    value = next(iter(nodes_on(looking.get("lattice").text)))
+    looking.post("lattice", {"node": value})
+    looking.roles(sex="other")
+    looking.get("lattice")
+    assert looking.wait()["state"] == "done"
+    page = looking.get("lattice").text
+    assert "No node is taken" in page
+    assert nodes_on(page)
+    looking.roles(sex="quasi")

@@ -78,10 +78,10 @@ def sets(project: Project, worker: Worker) -> Job | None:
     return _found(project, worker, "sets", code.telling_apart(project), "told_apart_by")
 
 
-def lattice(project: Project, worker: Worker) -> Job | None:
+def lattice(project: Project, worker: Worker, chosen: Generalizing) -> Job | None:
     """Look at the lattice of levels on the sample."""
     basis = project.basis("lattice")
-    looking = code.cell("lattice", code.looking(project.facts.choice.generalize), kind="once")
+    looking = code.cell("lattice", code.looking(chosen), kind="once")
     cells = [code.sample_cell(project), looking]
     return worker.start(
         "lattice", cells, "looked_at", {}, lambda found: project.keep("lattice", found, basis)

@@ -14,6 +14,7 @@ from sudare.reports.charts import BEFORE
 from sudare.reports.charts.svg import element
 from sudare.studio import choose as choose_page
 from sudare.studio import code, jobs
+from sudare.studio.choices import Generalizing
 from sudare.studio.chosen import chosen
 from sudare.studio.commands import commands
 from sudare.studio.project import Project
@@ -89,10 +90,12 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         return visit.go(visit.at("choose"))
     if not project.schema().names("quasi"):
         return visit.go(visit.at("choose"))
-    seen, own = _seen(project), project.facts.choice.generalize
+    seen, own = _seen(project), _chosen(project)
     failed = (job := visit.worker.job) is not None and job.name == "lattice" and job.state == "failed"
     if seen is None and not visit.worker.is_busy and not failed and problem is None:
         problem = _looking(visit)
+    if seen is None and problem is None and not failed and not visit.worker.is_busy:
+        return visit.go(visit.at("lattice"))  # the work has ended since the project's file was read
     names = list(seen["names"]) if seen else []
     try:
         filters = Filters.of(visit, names)
@@ -119,11 +122,19 @@ def show(visit: Visit, problem: str | None = None) -> Response:
 
 def _looking(visit: Visit) -> str | None:
     """Begin to look, if anything is asked of blocks; or say what is missing."""
-    own = visit.project.facts.choice.generalize
+    own = _chosen(visit.project)
     if own.k is None and own.l is None and own.t is None:
         return visit.said("lattice.nothing")
-    jobs.lattice(visit.project, visit.worker)
+    jobs.lattice(visit.project, visit.worker, own)
     return None
+
+
+def _chosen(project: Project) -> Generalizing:
+    """Return what is asked of blocks; levels that were taken when other columns were quasi count no longer."""
+    own = project.facts.choice.generalize
+    if own.taken is not None and set(own.taken) != set(project.schema().names("quasi")):
+        return own.model_copy(update={"levels": None})
+    return own
 
 
 def _seen(project: Project) -> dict[str, Any] | None:
@@ -131,7 +142,7 @@ def _seen(project: Project) -> dict[str, Any] | None:
     found = project.found("lattice")
     if found is None or not project.is_current("lattice"):
         return None
-    taken = project.facts.choice.generalize.taken
+    taken = _chosen(project).taken
     if found["whole"]:
         return found
     centre = [taken.get(name) for name in found["names"]] if taken else found["best"] or found["heights"]
