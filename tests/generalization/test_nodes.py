@@ -174,6 +174,13 @@ def test_levels_that_cannot_be_are_refused(levels: Any, error: type[Exception], 
         sd.generalize(TABLE, sd.KAnonymity(2), "full-domain", levels=levels)
 
 
+def test_somebody_is_published_at_levels_that_are_given() -> None:
+    with pytest.raises(
+        sd.RequirementError, match="At these levels 5 of 5 records are in groups that fail, and 4 may"
+    ):
+        sd.generalize(TABLE, sd.KAnonymity(5), "full-domain", suppress=1.0, levels={"age": 0, "sex": 0})
+
+
 def test_levels_belong_to_one_method() -> None:
     with pytest.raises(
         sd.ParameterError, match="'levels' parameter of generalize is for the method 'full-domain'"

@@ -71,6 +71,8 @@ def _learned(
     whole = with_hierarchies(table)
     problem = Problem.of(whole, requirements)
     refuse_spare(problem, spare)
+    records = int(problem.weights.sum())
+    spare = min(spare, records - 1)  # somebody is published
     chosen = (
         _best(problem, prices_of(whole, problem, measure), spare)
         if levels is None
@@ -79,8 +81,8 @@ def _learned(
     groups = groups_at(problem, chosen)
     if groups.left_out > spare:
         raise RequirementError(
-            f"At these levels {groups.left_out:,} of {int(problem.weights.sum()):,} records are in groups that fail, and {spare:,} may "
-            "be left out. Let more be left out, or take higher levels."
+            f"At these levels {groups.left_out:,} of {records:,} records are in groups that fail, and {spare:,} may be left out. Let "
+            "more be left out, or take higher levels."
         )
     return LevelsPlan(
         "full-domain",

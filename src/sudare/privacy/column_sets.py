@@ -19,6 +19,7 @@ from sudare.tables.table import Table
 
 MAX_SETS = 3_000
 MAX_TUPLES = 1_000_000  # of all columns together, which are followed; of more, each set is counted anew
+MAX_CELLS = 50_000_000  # of these: some 800 MB while sets are looked for
 MOST_LISTED = 3  # columns of a set that is counted anew
 
 
@@ -64,7 +65,7 @@ def column_sets(table: Table, most: int = 3) -> ColumnSets:
     """Find the sets of up to `most` quasi columns by which people are alone: every column, and larger sets that are minimal.
 
     A set by which nobody is alone who is not alone by a part of it tells nothing new, and is left out. What takes too long is not
-    looked at, which is said (`limit`). Of more than a million different people, sets of at most three columns are listed, as far
+    looked at, which is said (`limit`). Of more than a million different people, or 50 million cells, sets of at most three columns are listed, as far
     as there are no more than 3,000, and left out by which nobody more is alone than by a part of them.
 
     >>> import polars as pl, sudare as sd
@@ -133,7 +134,7 @@ def _counted(table: Table, quasi: Sequence[str]) -> Counts | None:
     pieces, tuples = [], 0
     for piece in table.rows.pieces(quasi, quasi) if quasi else ():
         tuples += len(piece)
-        if tuples > MAX_TUPLES:
+        if tuples > MAX_TUPLES or tuples * len(quasi) > MAX_CELLS:
             return None
         pieces.append(piece)
     if len(pieces) == 1:

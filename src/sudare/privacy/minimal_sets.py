@@ -24,8 +24,10 @@ from sudare.tables.counts import Counts, count_index
 
 MAX_WORK = 10**9  # rows that are grouped: about a minute
 STEP = 1_000  # rows that could be grouped in the time that a set takes beside that
+STEP_OF_PART = 10  # and in the time that one part of a set takes
 
 Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 
 class MinimalSets(NamedTuple):
@@ -80,7 +82,7 @@ class _Search:
         order = sorted(range(len(names)), key=lambda a: (distinct[a], a))
         self.places = order
         self.names = names
-        self.codes = [counts.codes[:, a].astype(np.int64) for a in order]
+        self.codes = [counts.codes[:, a] for a in order]
         self.sizes = [counts.sizes[a] for a in order]
         self.rest = _rests(self.codes, self.sizes)
         self.work = 0
@@ -118,7 +120,7 @@ class _Search:
 
     def _divided(self, rows: _Rows, c: int) -> tuple[Ints, _Rows]:
         """Divide groups by a column; return who is alone then, and the rest who may become it by the columns before that."""
-        values, (of_rest, rests) = self.codes[c][rows.at], self.rest[c]
+        values, (of_rest, rests) = self.codes[c][rows.at].astype(np.int64), self.rest[c]
         group = rows.group * self.sizes[c] + values
         if rests * (int(group.max(initial=0)) + 1) > np.iinfo(np.int64).max:
             group = np.unique(group, return_inverse=True)[1]
@@ -135,11 +137,22 @@ class _Search:
 
     def _minimal(self, columns: int, c: int, alone: Ints) -> Ints:
         """Return those who are alone by no part of a set; without the column that was added last, nobody of them is."""
-        for part in _parts(columns & ~(1 << c)):
-            if (known := self.found.get(part | 1 << c)) is not None and len(alone):
-                place = np.minimum(np.searchsorted(known, alone), len(known) - 1)
-                alone = alone[known[place] != alone]
+        for known in self._found_in(columns, c):
+            place = np.minimum(np.searchsorted(known, alone), len(known) - 1)
+            alone = alone[known[place] != alone]
+            if not len(alone):
+                break
         return alone
+
+    def _found_in(self, columns: int, c: int) -> Iterator[Ints]:
+        """Yield who is alone by each part of a set that has a column: by its parts or by all that were found, whichever are fewer."""
+        others = columns & ~(1 << c)
+        parts = 1 << others.bit_count()
+        self.work += STEP_OF_PART * min(parts, len(self.found))
+        if parts > len(self.found):
+            yield from (people for own, people in self.found.items() if own >> c & 1 and own & columns == own)
+        else:
+            yield from (self.found[part | 1 << c] for part in _parts(others) if part | 1 << c in self.found)
 
 
 def _parts(columns: int) -> Iterator[int]:
@@ -150,11 +163,11 @@ def _parts(columns: int) -> Iterator[int]:
         yield part
 
 
-def _rests(codes: list[Ints], sizes: list[int]) -> list[tuple[Ints, int]]:
+def _rests(codes: list[Codes], sizes: list[int]) -> list[tuple[Codes, int]]:
     """Number, for each column, what tuples have in the columns before it; and say how many numbers there are."""
     rest, rests, found = np.zeros(len(codes[0]), dtype=np.int64), 1, []
     for own, size in zip(codes, sizes, strict=True):
-        found.append((rest, rests))
+        found.append((rest.astype(np.int32), rests))
         tuples, rest = count_index({"rest": rest, "own": own}, [rests, size])
         rests = len(tuples)
     return found

@@ -107,8 +107,8 @@ def write_drawn(table: Table, path: str | Path) -> Path:
     content = io.BytesIO()
     table.frame().write_parquet(content)
     schema = path.with_suffix(".toml")
-    write_file(path, content.getvalue(), private=True)
     write_file(schema, _of_file(table.schema).to_toml(), private=True)
+    write_file(path, content.getvalue(), private=True)  # never there without its schema
     return schema
 
 
