@@ -36,6 +36,7 @@ CHOICES = [
             k=3, t=0.2, distance="ordered", method="mdav", suppress=0.1, predict=HOSTILE[2]
         )
     ),
+    Choice(generalize=Generalizing(k=3, method="full-domain", levels={HOSTILE[0]: 2, "age=1": 0})),
     Choice(generalize=Generalizing(k=None, k_map=5, population=f"/home/you/{HOSTILE[0]}.csv")),
     Choice(
         way="views",

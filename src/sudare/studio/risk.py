@@ -57,8 +57,9 @@ def sets(visit: Visit) -> Response:
     quasi, text = len(project.schema().names(Role.quasi)), visit.text("columns", "3")
     if not (text.isdecimal() and len(text) < MOST_DIGITS and int(text) >= 1):
         raise InputError(visit.said("risk.wrong_columns"))
-    with project.changing() as facts:
-        facts.columns_together = min(int(text), max(quasi, 1))
+    if (columns := min(int(text), max(quasi, 1))) != project.facts.columns_together:
+        with project.changing() as facts:
+            facts.columns_together = columns
     jobs.sets(project, visit.worker)
     return visit.go(visit.at("risk"))
 
