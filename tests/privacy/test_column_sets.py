@@ -137,6 +137,15 @@ def test_what_tells_most_stands_first(people: pl.DataFrame) -> None:
     assert alone == sorted(alone, reverse=True)
 
 
+def test_of_each_size_those_are_shown_that_no_part_of_them_replaces(people: pl.DataFrame) -> None:
+    found = column_sets(table(people, "memory"), 4)
+    shown = found.of_size(2)
+    assert [len(one.names) for one in shown] == [1, 1, 2, 2, 3, 3, 4]
+    for size in (1, 2, 3, 4):
+        own = sorted((one.by_all or 0 for one in found.sets if len(one.names) == size), reverse=True)
+        assert [one.by_all for one in shown if len(one.names) == size] == own[:2]
+
+
 def test_a_table_without_rows_or_quasi_columns_has_nobody_alone() -> None:
     none = sd.read(pl.DataFrame({"a": [1, 2]}), sd.Schema.from_roles(other=["a"]))
     assert column_sets(none).sets == []

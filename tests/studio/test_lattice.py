@@ -86,6 +86,8 @@ def test_a_node_that_is_taken_is_what_is_published(looking: Visitor) -> None:
     assert f"{project.facts.choice.generalize.k}" in form
     tried = looking.post("preview", ASKED | {"method": "full-domain", "levels": json.dumps(levels)})
     assert f"({', '.join(f'{name} {level}' for name, level in levels.items())})" in tried.text
+    assert "quickest method" not in tried.text
+    assert "quickest method" in looking.post("preview", ASKED).text
     looking.post("run")
     assert looking.wait(300)["state"] == "done", looking.get("run").text
     looking.post("write", {"folder": str(looking.project.next_release())})

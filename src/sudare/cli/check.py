@@ -119,7 +119,7 @@ def check(
 
 
 def _show_sets(found: ColumnSets) -> None:
-    """Show of each size the sets of columns that tell most people apart."""
+    """Show of each size the sets of columns that tell most people apart whom no part of them does."""
     shown = found.of_size(MAX_SETS_SHOWN)
     print_table(
         f"Who is alone by which columns: {len(shown):,} of {len(found.sets):,} sets",

@@ -56,9 +56,10 @@ class ColumnSets:
         return f"Sets of more than {self.size} columns were not looked at: there are too many of them."
 
     def of_size(self, most: int) -> list[ColumnSet]:
-        """Return of each size so many sets by which most are alone, the smallest first."""
+        """Return of each size so many sets by which, and by no part of which, most are alone; the smallest size first."""
+        new = sorted(self.sets, key=lambda one: -(one.alone if one.by_all is None else one.by_all))
         sizes = sorted({len(one.names) for one in self.sets})
-        return [one for size in sizes for one in [own for own in self.sets if len(own.names) == size][:most]]
+        return [one for size in sizes for one in [own for own in new if len(own.names) == size][:most]]
 
 
 def column_sets(table: Table, most: int = 3) -> ColumnSets:
