@@ -404,6 +404,7 @@ CALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "datasets.health_survey": lambda: {"people": 3},
     "datasets.load": lambda: {"name": "adult"},
     "datasets.path": lambda: {"name": "adult/adult.data"},
+    "draw": lambda: {"table": table(), "share": 0.5},
     "evidence": lambda: {"folder": written("release"), "by": "A. Holder"},
     "generalize": lambda: {"table": table(), "requirements": sd.KAnonymity(2), "method": "mondrian"},
     "generalize_views": lambda: {"table": table(), "views": VIEWS, "requirement": sd.MultiViewDiversity(2)},

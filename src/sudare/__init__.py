@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from sudare.tables.table import Table
     from sudare.verbs.apply import Plan, apply
     from sudare.verbs.combine import combine
+    from sudare.verbs.draw import draw
     from sudare.verbs.evidence import evidence
     from sudare.verbs.generalize import generalize
     from sudare.verbs.generalize_views import generalize_views
@@ -114,6 +115,7 @@ __all__ = [
     "bounds",
     "combine",
     "datasets",
+    "draw",
     "evidence",
     "generalize",
     "generalize_views",
@@ -169,6 +171,7 @@ _MODULES = {
     "sudare.tables.table": "Table",
     "sudare.verbs.apply": "Plan apply",
     "sudare.verbs.combine": "combine",
+    "sudare.verbs.draw": "draw",
     "sudare.verbs.evidence": "evidence",
     "sudare.verbs.generalize": "generalize",
     "sudare.verbs.generalize_views": "generalize_views",

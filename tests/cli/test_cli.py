@@ -183,6 +183,12 @@ def test_one_coding_for_each_column_from_the_command_line(run: Run, survey: Path
     assert run("verify", "out").code == 0
     holder = json.loads(Path("out/keep/holder.json").read_text(encoding="utf-8"))
     assert set(holder["levels"]) == set(holder["utility"]["distortion_by_attribute"])
+    given = [word for name, level in holder["levels"].items() for word in ("--level", f"{name}={level}")]
+    assert run("generalize", survey, "out3", "-k", 3, *asked, *given).code == 0
+    again = json.loads(Path("out3/keep/holder.json").read_text(encoding="utf-8"))
+    assert (again["levels"], again["records"]) == (holder["levels"], holder["records"])
+    for wrong in (given[:2], [*given[:-1], "age=0.5"], [*given, *given]):
+        assert run("generalize", survey, "out2", "-k", 3, *asked, *wrong).code == 2
     refused = run("generalize", survey, "out2", "-k", 3, "--measure", "ncp")
     assert refused.code != 0
     assert "'measure' parameter of generalize is for the method 'full-domain'" in refused.out + refused.err

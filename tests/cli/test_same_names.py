@@ -53,6 +53,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
         presence,
     ],
     "combine": [sd.combine, sd.PView.save],
+    "draw": [sd.draw],
     "evidence": [sd.evidence],
     "generalize": [sd.generalize, sd.KMap, *BLOCKS, sd.Release.write],
     "generalize-views": [sd.generalize_views, sd.MultiViewDiversity, sd.Release.write],
@@ -104,6 +105,7 @@ COMMAND_LINE_ONLY = {
     "json": "Python has objects",
     "engine": "Python: sd.read",
     "memory": "Python: sd.read",
+    "force": "Python writes what it is told to",
     "report": "Python: release.report, and write_assessment",
     "plots": "Python: reports.assessment.write_pictures",
     "where": "Python: Estimate.count",
@@ -125,6 +127,7 @@ PYTHON_ONLY = {
 # requirements must be told apart.
 RENAMED = {
     "view": "views",
+    "level": "levels",
     "ask": "workload",
     "weight": "weights",
     "prior": "priors",

@@ -96,6 +96,24 @@ def test_every_method_keeps_what_else_is_asked(method: str, other: BlockRequirem
     assert sd.verify(released.frame(), other, SCHEMA).holds
 
 
+@settings(max_examples=80)
+@given(ROWS, ROWS, st.integers(2, 8), st.integers(0, 2), st.integers(0, 1))
+def test_levels_that_are_given_are_published_or_refused(
+    rows: list[tuple[int, str]], others: list[tuple[int, str]], k: int, age: int, sex: int
+) -> None:
+    """No block is joined with another, which would have other levels than were asked for."""
+    people = frame_of([*rows, *others])
+    k = min(k, people.height)
+    table, levels = sd.read(frame_of(rows), SCHEMA), {"age": age, "sex": sex}
+    there = sd.generalize(table, sd.KAnonymity(1), "full-domain", levels=levels)
+    if fewest(there.frame(), people) < k:
+        with pytest.raises(sd.RequirementError, match=f"At these levels .* {k}-map"):
+            sd.generalize(table, sd.KMap(k, population=people), "full-domain", levels=levels)
+        return
+    given_ = sd.generalize(table, sd.KMap(k, population=people), "full-domain", levels=levels)
+    assert given_.frame().equals(there.frame())
+
+
 def test_values_that_nobody_of_the_population_has_are_covered_by_wider_labels() -> None:
     people = frame_of([(1, "f")] * 5 + [(2, "f")] * 5)
     release = sd.generalize(sd.read(frame_of([(3, "f"), (17, "m")]), SCHEMA), sd.KMap(10, population=people))

@@ -108,6 +108,33 @@ def test_every_method_keeps_what_else_is_asked(method: str, other: BlockRequirem
     assert sd.verify(released.frame(), other, SCHEMA).holds
 
 
+@pytest.mark.parametrize("levels", [(0, 0), (0, 1), (1, 0), (1, 1), (2, 1)])
+@pytest.mark.parametrize("most", [0.2, 0.4, 0.9])
+def test_levels_that_are_given_are_published_or_refused(levels: tuple[int, int], most: float) -> None:
+    people = population(400)
+    table, asked = drawn(people, 60), dict(zip(("age", "sex"), levels, strict=True))
+    presence = sd.DeltaPresence(most, population=people)
+    there = sd.generalize(table, sd.KAnonymity(1), "full-domain", levels=asked).frame()
+    if chances(there, people)[0] <= most:
+        assert sd.generalize(table, presence, "full-domain", levels=asked).frame().equals(there)
+        return
+    with pytest.raises(sd.RequirementError, match="At these levels"):
+        sd.generalize(table, presence, "full-domain", levels=asked)
+
+
+def test_at_levels_that_are_given_some_may_be_left_out() -> None:
+    people, levels = population(400), {"age": 1, "sex": 0}
+    table, presence = drawn(people, 60), sd.DeltaPresence(0.2, population=people)
+    with pytest.raises(sd.RequirementError, match="At these levels"):
+        sd.generalize(table, presence, "full-domain", levels=levels)
+    method = sd.methods.FullDomain(0.2, levels=levels)
+    found = sd.generalize(table, presence, method).frame()
+    assert 48 <= found.height < 60
+    assert chances(found, people)[0] <= 0.2
+    there = sd.generalize(table, sd.KAnonymity(1), "full-domain", levels=levels).frame()
+    assert set(found.select("age", "sex").rows()) < set(there.select("age", "sex").rows())
+
+
 def test_a_population_that_is_large_enough_costs_little() -> None:
     """And `minimal`, whose labels overlap wherever that costs least, takes codings whose labels do not."""
     people = population()

@@ -26,6 +26,7 @@ PAGES = [
     "choose?way=views",
     "choose?way=randomize",
     "choose?way=pview",
+    "lattice",
     "run",
     "write",
     "ask",

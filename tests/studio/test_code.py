@@ -16,6 +16,7 @@ from sudare.studio import code
 from sudare.studio.ask import quoted
 from sudare.studio.choices import WAYS, Choice, Generalizing, Materializing, Randomizing, Viewing
 from sudare.studio.column import from_nested
+from sudare.studio.commands import commands
 from sudare.studio.curve import curve
 from sudare.studio.project import Project, Tried
 from sudare.studio.roles import with_roles
@@ -35,6 +36,7 @@ CHOICES = [
             k=3, t=0.2, distance="ordered", method="mdav", suppress=0.1, predict=HOSTILE[2]
         )
     ),
+    Choice(generalize=Generalizing(k=3, method="full-domain", levels={HOSTILE[0]: 2, "age=1": 0})),
     Choice(generalize=Generalizing(k=None, k_map=5, population=f"/home/you/{HOSTILE[0]}.csv")),
     Choice(generalize=Generalizing(k=None, d_max=0.5, d_min=0.1, population=f"/home/you/{HOSTILE[0]}.csv")),
     Choice(generalize=Generalizing(beta=4, likeness="basic", disclosure=2, attribute=HOSTILE[0])),
@@ -84,7 +86,7 @@ def test_commands_have_options_that_there_are(tmp_path: Path, choice: Choice) ->
     with project.changing() as facts:
         facts.choice = choice
         facts.sampling_fraction, facts.population = 0.1, HOSTILE[1]
-    for line in code.commands(project, ledger=Path("a ledger.db")).values():
+    for line in commands(project, ledger=Path("a ledger.db")).values():
         program, name, *rest = shlex.split(line)
         assert program == "sudare"
         command = imported(name)

@@ -55,7 +55,7 @@ def test_what_was_found_and_cannot_be_kept_is_said(opened: Visitor, full: Callab
     opened.wait()
     page = opened.get("risk").text
     assert f"{WORDS}. Nothing was written.<" in page
-    assert "Count all sets" in page
+    assert "Find these sets" in page
 
 
 def test_no_project_is_left_of_what_could_not_be_opened(opened: Visitor, full: Callable[[], None]) -> None:

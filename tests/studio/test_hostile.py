@@ -27,6 +27,8 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
     one.roles(
         **dict.fromkeys(names[:2], "quasi") | {names[2]: "sensitive", names[3]: "other", "age": "quasi"}
     )
+    one.post("explore", {"way": "generalize", "with-k": "1", "k": "3"})
+    one.wait()
     one.post("choose", {"way": "generalize", "with-k": "1", "k": "3", "method": "mondrian"})
     one.wait()
     one.post("preview", {"with-k": "1", "k": "4"})
@@ -45,7 +47,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visitor]:
 
 def test_the_walk_was_walked(attacked: Visitor) -> None:
     assert attacked.project.facts.releases, attacked.get("job").text
-    assert {"sets", "population", "together"} <= set(attacked.project.facts.results)
+    assert {"sets", "lattice", "population", "together"} <= set(attacked.project.facts.results)
     assert "Two columns together" in attacked.get("run").text
 
 
@@ -70,6 +72,7 @@ def test_code_holds_names_as_text(attacked: Visitor) -> None:
         "print",
         "attack_each",
         "column_sets",
+        "sets",
     }
     for line in attacked.get("code").text.split('<pre tabindex="0">sudare')[1:]:
         words = shlex.split("sudare" + html.unescape(line.split("</pre>")[0]))
@@ -81,6 +84,10 @@ def test_values_in_forms_are_refused_or_text(attacked: Visitor, value: str) -> N
     for path, fields in {
         "preview": {"with-k": "1", "k": value, "with-l": "1", "attribute": value, "diversity": value},
         "choose": {"way": "generalize", "method": value, "with-k": "1", "k": "3"},
+        "explore": {"way": "generalize", "with-k": "1", "k": "3", "levels": value},
+        "lattice": {"node": value},
+        "draw": {"part": value},
+        "sets": {"columns": value},
         "/open": {"path": value},
         "/ledger/budget": {"source": value, "epsilon": value},
         "/ledger/apart": {"receivers": f"{value},{value}"},

@@ -22,7 +22,7 @@ def everybody(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_sets_of_columns_are_counted_when_asked_for(opened: Visitor) -> None:
-    assert "Count all sets" in opened.get("risk").text
+    assert "Find these sets" in opened.get("risk").text
     opened.post("sets")
     opened.wait()
     found = opened.project.found("sets")
@@ -35,10 +35,23 @@ def test_sets_of_columns_are_counted_when_asked_for(opened: Visitor) -> None:
         assert rows.group_by(names).len().filter(pl.col("len") == 1).height == alone
     assert all(names in by_names for names in combinations(quasi, 2) if by_names.get(names, 1))
     page = opened.get("risk").text
-    assert "Count all sets" not in page
     assert "age + sex" in page
     assert "column_sets(table, 3)" in opened.get("code").text
     assert "--sets 3" in page
+    assert "No larger set tells anybody apart" in page  # there are three columns
+    opened.post("sets", {"columns": "2"})
+    opened.wait()
+    again = opened.project.found("sets")
+    assert again is not None
+    assert max(len(one["names"]) for one in again["sets"]) == 2
+    assert "--sets 2" in opened.get("risk").text
+    opened.post("sets", {"columns": "999"})
+    opened.wait()
+    assert opened.project.facts.columns_together == len(quasi)
+    for wrong in ("0", "-1", "x", "1.5", "9" * 50):
+        refused = opened.post("sets", {"columns": wrong})
+        assert refused.status_code == 422, wrong
+        assert "a whole number from 1 on" in refused.text
 
 
 def test_the_risk_in_a_population_is_that_of_the_attacks(opened: Visitor, everybody: Path) -> None:
@@ -185,3 +198,47 @@ def test_looking_at_roles_is_no_change_and_old_changes_are_forgotten(opened: Vis
     assert opened.project.facts.choice.generalize.k == MAX_BEFORE + 8
     sorted(folder.glob("*.json"))[-1].write_text("damaged")
     assert opened.get("roles").status_code == 200
+
+
+def test_a_part_of_the_people_is_drawn_once_and_the_walk_goes_on_with_it(
+    visitor: Visitor, survey: Path
+) -> None:
+    visitor.open(survey)
+    visitor.roles()
+    visitor.post("draw", {"part": "40"})
+    assert visitor.wait()["state"] == "done", visitor.get("risk").text
+    facts, whole = visitor.project.facts, pl.read_csv(survey)
+    assert (facts.drawn_from, facts.sampling_fraction) == (str(survey), 0.4)
+    drawn = pl.read_parquet(facts.source)
+    assert drawn.height == 120
+    assert drawn.join(whole, on=whole.columns, how="semi", nulls_equal=True).height == 120
+    assert Path(facts.source).stat().st_mode & 0o777 == 0o600
+    found = visitor.project.found("read")
+    assert found is not None
+    assert found["rows"] == 120
+    page = visitor.get("risk").text
+    assert f"These are 40% of the people of {survey}" in page
+    assert visitor.project.schema().sampling_fraction == 0.4
+    visitor.post("choose", {"way": "generalize", "with-k": "1", "k": "4", "method": "mondrian"})
+    assert visitor.wait(300)["state"] == "done", visitor.get("run").text
+    assert "300 people" in visitor.get("report/report").text  # whom the drawn ones stand for
+    assert f"drawn_from = {str(survey)!r}" in visitor.get("script").text
+    first = facts.source
+    visitor.post("draw", {"part": "50"})
+    visitor.wait()
+    again = visitor.project.facts
+    assert again.source != first
+    assert (again.drawn_from, again.sampling_fraction) == (str(survey), pytest.approx(0.2))
+    assert not visitor.project.is_current("run")
+    assert visitor.post("undo").url.path.endswith("/risk")
+    assert visitor.project.facts.source == first
+    assert visitor.project.is_current("run")
+    visitor.wait()  # it is read again
+    visitor.post("undo")
+    visitor.wait()
+    visitor.post("undo")
+    assert (visitor.project.facts.source, visitor.project.facts.drawn_from) == (str(survey), None)
+    assert visitor.project.schema().sampling_fraction is None
+    for wrong in ("", "0", "100", "-1", "x", "nan"):
+        assert visitor.post("draw", {"part": wrong}).status_code == 422, wrong
+    assert visitor.project.facts.drawn_from is None

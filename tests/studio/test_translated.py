@@ -20,6 +20,8 @@ SOURCE = Path(sudare.__file__).parent
 REFUSING = [
     "attacks/k_map.py",
     "attacks/population.py",
+    "generalization/full_domain.py",
+    "generalization/lattice.py",
     "generalization/mapped.py",
     "privacy/beta_likeness.py",
     "privacy/column_sets.py",
@@ -34,6 +36,7 @@ REFUSING = [
     "privacy/requirement.py",
     "privacy/t_closeness.py",
     "verbs/arguments.py",
+    "verbs/draw.py",
     "verbs/generalize.py",
     "verbs/views_checks.py",
     "plans/numbers_beside.py",

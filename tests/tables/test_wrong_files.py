@@ -289,6 +289,12 @@ WRONG: dict[str, tuple[str, bytes | Callable[[Path], bytes], str]] = {
         b'{"data":\n [{"a": 1}]}',
         "this is one JSON object, and a table is an array of them: [{...}, {...}].",
     ),
+    "a FHIR bundle": (
+        "p.json",
+        b'{"id": "1",\n "resourceType" : "Bundle",\n "entry": []}',
+        "this is a FHIR bundle, whose resources refer to each other. Make one row of each patient first",
+    ),
+    "a FHIR bundle on one line": ("p.json", b'{"resourceType":"Bundle","entry":[]}', "this is a FHIR bundle"),
     "a JSON number": ("p.json", b"5", "this is no JSON array of objects: it must begin with [."),
     "an array of numbers": ("p.json", b"[1, 2]", "the array has 1 in it, and must have objects alone"),
 }

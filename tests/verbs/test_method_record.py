@@ -126,7 +126,7 @@ def test_other_methods_and_earlier_plans_say_what_is_known(table: sd.Table) -> N
     release = sd.generalize(table, ASKED, "mondrian", strict=True)
     assert release.holder["method"] == {"name": "mondrian", "strict": True, "text": None}
     assert record_of(table, method="full-domain", suppress=0.5) == {
-        "name": "full-domain", "suppress": 0.5, "measure": "distortion", "text": None
+        "name": "full-domain", "suppress": 0.5, "measure": "distortion", "levels": None, "text": None
     }  # fmt: skip
     again = sd.apply(sd.generalize(table, ASKED).plan, table)
     assert again.holder["method"] == {"name": "minimal", "text": None}

@@ -90,9 +90,11 @@ class NoWeightToldError(InputError):
     """No published weight is a number any more, so that nobody can count the population by them."""
 
 
-def is_weighted(schema: Schema) -> bool:
-    """Tell whether weights say how many people a table's records stand for, who have one record each."""
-    return bool(schema.names(Role.weight)) and not schema.names(Role.person)
+def is_sample(schema: Schema) -> bool:
+    """Tell whether it is known how many people a table's records stand for, who have one record each: by weights, or by the share
+    of them that was drawn."""
+    known = bool(schema.names(Role.weight)) or schema.sampling_fraction is not None
+    return known and not schema.names(Role.person)
 
 
 def population(
@@ -101,7 +103,7 @@ def population(
     """Estimate the risk of a sample's records in the population behind it.
 
     The first weight of the schema says how many people each record stands for. Where it is not told, or there is none, that is
-    1 / `sampling_fraction`, or else the mean of the weights that are told. A weight that outsiders know is a quasi attribute here
+    1 / `sampling_fraction`, which the schema may also say, or else the mean of the weights that are told. A weight that outsiders know is a quasi attribute here
     as elsewhere. The models of population uniques take a sample to be drawn with equal chances.
 
     >>> import sudare as sd
@@ -196,6 +198,7 @@ class _Weights:
     @classmethod
     def of(cls, output: Output, schema: Schema, sampling_fraction: float | None) -> _Weights:
         quasi, names = schema.names(Role.quasi), schema.names(Role.weight)
+        sampling_fraction = schema.sampling_fraction if sampling_fraction is None else sampling_fraction
         if sampling_fraction is not None:
             owner, must_be = "the population attack", "a number above 0, and at most 1"
             number(sampling_fraction, "sampling_fraction", owner, must_be, low=SMALLEST, high=1)

@@ -19,6 +19,7 @@ COMMANDS = {
     "init": "Draft a schema file for a table: a guess for every column, with its reason.",
     "check": "Check a table against its schema, and show what would be protected.",
     "count": "Count the records that share their values in some columns.",
+    "draw": "Draw some of a table's people at random, as a table of its own with a schema.",
     "assess": "Say whether l-diversity and k-anonymity can be had, what they cost at least, and what to do.",
     "generalize": "Generalize the quasi attributes with little distortion, verify, and write the release.",
     "generalize-views": "Generalize several views so that all together tell nobody's sensitive value, verify, and write them.",

@@ -11,7 +11,7 @@ from sudare.attacks.attack import KINDS, NEED_SENSITIVE
 from sudare.attacks.attack import attack as attack_output
 from sudare.attacks.households import with_unit
 from sudare.attacks.intersection import views_of
-from sudare.attacks.population import NoWeightToldError, is_weighted
+from sudare.attacks.population import NoWeightToldError, is_sample
 from sudare.attacks.published import people_of
 from sudare.attacks.randomized import law_of
 from sudare.cli.arguments import (
@@ -220,7 +220,7 @@ def _outcomes(output: list[Path], schema: Path, kind: Kind | None, options: dict
         raise InputError(f"--{min(of_one)} is of one attack. Say which: --kind.")
     kinds = [*KINDS] if declared.names(Role.sensitive) else ["reidentification"]
     outcomes = {one: attack_output(output[0], declared, one, **_own(options, one)) for one in kinds}
-    if is_weighted(declared) or "sampling_fraction" in options:
+    if is_sample(declared) or "sampling_fraction" in options:
         try:
             outcomes["population"] = attack_output(
                 output[0], declared, "population", **_own(options, "population")

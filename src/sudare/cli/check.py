@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from sudare.attacks.population import is_weighted, population
+from sudare.attacks.population import is_sample, population
 from sudare.cli.arguments import SCHEMA_FILE, Engine, Memory, SamplingFraction, SchemaPath, Source, schema_of
 from sudare.cli.output import Json, print_json, print_table, say, working
 from sudare.engines.read import read
 from sudare.engines.relational import Relational
-from sudare.privacy.column_sets import ColumnSet, column_sets
+from sudare.privacy.column_sets import ColumnSets, column_sets
 from sudare.privacy.telling import telling_columns
 from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.tables.attribute import Role
@@ -24,7 +24,7 @@ from sudare.tables.recipes import DigitsRecipe
 from sudare.tables.table import Table
 
 MAX_GROUPS_SHOWN = 12  # groups of lookalike values that are named
-MAX_SETS_SHOWN = 20
+MAX_SETS_SHOWN = 6  # of each size
 MAX_LOOKED_AT = 10**6  # different values of a column of which nothing is asked but how many they are
 
 
@@ -37,7 +37,7 @@ def check(
     sets: Annotated[
         int | None,
         typer.Option(
-            help="Also count who is alone by every set of up to so many quasi columns.",
+            help="Also find the sets of up to so many quasi columns by which people are alone.",
             show_default="not counted",
             min=1,
             metavar="COLUMNS",
@@ -50,9 +50,9 @@ def check(
         table = read(source, schema_of(schema), engine=engine, memory=memory)
         unique = unique_people(table)
         risk = None
-        if unique is not None and (is_weighted(table.schema) or sampling_fraction is not None):
+        if unique is not None and (is_sample(table.schema) or sampling_fraction is not None):
             risk = population(table, table.schema, sampling_fraction=sampling_fraction)
-        together = [] if sets is None else column_sets(table, sets)
+        together = None if sets is None else column_sets(table, sets)
     columns = [_described(table, name) for name in table.columns]
     alike = lookalike_values(table)
     looked_at = [column["column"] for column in columns if column["missing"] is not None]
@@ -68,7 +68,8 @@ def check(
                 "rows": len(table),
                 "unique": unique,
                 "population": None if risk is None else risk.summary(),
-                "sets": None if sets is None else [asdict(one) for one in together],
+                "sets": None if together is None else [asdict(one) for one in together.sets],
+                "sets_of_up_to": None if together is None else together.size,
                 "columns": columns,
                 "lookalikes": [{"column": name, "values": list(values)} for name, values in alike],
                 "warnings": warnings,
@@ -95,7 +96,7 @@ def check(
         )
     if risk is not None:
         say("{}", risk)
-    if together:
+    if together is not None:
         _show_sets(together)
     for name in table.names(Role.weight):
         if risk is not None and table.schema[name].hierarchy == DigitsRecipe(kind="digits"):
@@ -117,13 +118,24 @@ def check(
     say("[green]The table agrees with its schema.[/]")
 
 
-def _show_sets(found: list[ColumnSet]) -> None:
-    """Show the sets of columns that tell most people apart."""
+def _show_sets(found: ColumnSets) -> None:
+    """Show of each size the sets of columns that tell most people apart whom no part of them does."""
+    shown = found.of_size(MAX_SETS_SHOWN)
     print_table(
-        f"Who is alone by which columns: {min(len(found), MAX_SETS_SHOWN):,} of {len(found):,} sets",
-        ["columns", "alone", "pairs told apart"],
-        [[", ".join(one.names), f"{one.alone:,}", f"{one.separated:.2%}"] for one in found[:MAX_SETS_SHOWN]],
+        f"Who is alone by which columns: {len(shown):,} of {len(found.sets):,} sets",
+        ["columns", "alone", "by no fewer of them", "pairs told apart"],
+        [
+            [
+                ", ".join(one.names),
+                f"{one.alone:,}",
+                "" if one.by_all is None else f"{one.by_all:,}",
+                f"{one.separated:.2%}",
+            ]
+            for one in shown
+        ],
     )
+    if found.limit is not None:
+        say("Note: {}", found.limit)
 
 
 def _described(table: Table, name: str) -> dict[str, Any]:

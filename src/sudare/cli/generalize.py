@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -34,6 +35,7 @@ from sudare.cli.arguments import (
     T,
     To,
     Within,
+    numbers_by_name,
     read_table,
     ready_to_write,
     requirements_of,
@@ -41,6 +43,7 @@ from sudare.cli.arguments import (
 )
 from sudare.cli.output import Csv, Force, Formats, Json, working
 from sudare.cli.show_release import print_release, show_release
+from sudare.errors import InputError
 from sudare.plans.plan import Plan
 from sudare.tables.databases import load_extra
 from sudare.verbs.generalize import generalize as generalize_table
@@ -87,6 +90,14 @@ def generalize(
     measure: Annotated[
         Literal["distortion", "ncp", "discernibility"], typer.Option(help="full-domain: what is to be least.")
     ] = "distortion",
+    level: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="full-domain: the level of a quasi attribute, from 0, instead of the best; give it of all, one by one.",
+            metavar="NAME=LEVEL",
+            show_default="those that cost least",
+        ),
+    ] = None,
     region_labels: Annotated[
         bool,
         typer.Option(
@@ -128,11 +139,20 @@ def generalize(
             effort=effort_of(effort),
             start=None if start is None else Plan.open(start),
             measure=measure,
+            levels=levels_of(level),
             region_labels=region_labels,
             predict=predict,
         )
         place.write(release, csv=csv)
     print_release(release, output, to, show_release, json=json)
+
+
+def levels_of(given: Sequence[str] | None) -> dict[str, int] | None:
+    """Return levels by the names of attributes, as `generalize` takes them; None if none was given."""
+    levels = numbers_by_name(given, "--level", "age=2")
+    if broken := [name for name, level in levels.items() if not level.is_integer()]:
+        raise InputError(f"--level {broken[0]} must be a whole number. Got {levels[broken[0]]:g} instead.")
+    return {name: int(level) for name, level in levels.items()} or None
 
 
 def effort_of(given: str | None) -> Any:

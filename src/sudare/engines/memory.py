@@ -99,7 +99,10 @@ class Memory:
         stays = np.ones(len(counts), dtype=bool)
         places = places_of(tuples, counts)
         stays[places[places >= 0]] = False
-        kept = stays[tuple_of]
+        return self.only(stays[tuple_of])
+
+    def only(self, kept: NDArray[np.bool_]) -> Memory:
+        """Return some of the rows; dictionaries stay as they are."""
         later = {name: partial(self._excerpt, name, kept) for name in self._columns}
         return Memory(later, int(kept.sum()))
 

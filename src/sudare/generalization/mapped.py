@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sudare.errors import RequirementError
 from sudare.generalization.merging import merged
-from sudare.generalization.methods import FullDomain, Method, Minimal, Mondrian
+from sudare.generalization.methods import Blind, FullDomain, Method, Minimal, Mondrian
 from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.plans.generalization import GeneralizationPlan
@@ -37,19 +37,34 @@ def learn_mapped(
             raise RequirementError(
                 f"{one} is impossible: there are only {len(people):,} people in the population. Ask for a smaller k."
             )
-        return _Learned.of(table, asked, asked, method, one, people).mended()[0]
+        learned = _Learned.of(table, asked, asked, method, one, people)
+        return _at_levels(one, [learned]) if _has_levels(method) else learned.mended()[0]
     _refuse_too_few(one, len(table), len(people), suppressing=method.suppress > 0)
-    found = [
-        learned.mended()
-        for own in _apart(method)
-        for learned in _learned_by_size(table, asked, own, one, people)
-        if not (learned.bad(learned.planned).any() and learned.fails_together())
-    ]
+    tried = [own for one_of in _apart(method) for own in _learned_by_size(table, asked, one_of, one, people)]
+    if _has_levels(method):
+        return _at_levels(one, tried)
+    found = [own.mended() for own in tried if not (own.bad(own.planned).any() and own.fails_together())]
     if not found:
         raise RequirementError(
             f"{one} cannot be had of these records by labels that cover no more than they share. Ask for less, or take in more people."
         )
     return min(found, key=lambda own: own[1])[0]
+
+
+def _has_levels(method: Method) -> bool:
+    """Tell whether levels were given, which blocks that were joined would not have."""
+    return isinstance(method, FullDomain) and method.levels is not None
+
+
+def _at_levels(one: InPopulation, tried: Sequence[_Learned]) -> GeneralizationPlan:
+    """Return the first plan at the levels that were given in which nothing fails."""
+    for own in tried:
+        if not own.bad(own.planned).any():
+            return own.plan
+    raise RequirementError(
+        f"At these levels labels do not cover people of the population as {one} asks. Take higher levels, or leave the levels to the "
+        "method, which joins blocks."
+    )
 
 
 def _refuse_too_few(one: DeltaPresence, records: int, people: int, *, suppressing: bool) -> None:
@@ -89,9 +104,12 @@ def _learned_by_size(
     while True:
         try:
             found.append(_Learned.of(table, [KAnonymity(size), *asked], asked, method, one, people))
-        except RequirementError:  # of `blind`, which advises a larger k
-            if size == len(table):
+        except RequirementError:
+            is_last = size == len(table) or not isinstance(method, Blind)  # which advises a larger k
+            if is_last and not found:
                 raise
+            if is_last:
+                return found[-2:]
         if size == len(table) or (found and not found[-1].bad(found[-1].planned).any()):
             return found[-2:]
         size = min(2 * size, len(table))

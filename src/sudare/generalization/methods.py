@@ -14,7 +14,7 @@ from sudare.errors import ParameterError
 from sudare.generalization.blind import learn_blind
 from sudare.generalization.close import learn_in_groups
 from sudare.generalization.efforts import SEARCHES, Effort
-from sudare.generalization.full_domain import MEASURES, Measure, learn_levels
+from sudare.generalization.full_domain import MEASURES, Measure, learn_one_coding, levels_given
 from sudare.generalization.harmless import learn_with_harmless
 from sudare.generalization.mdav import learn_mdav
 from sudare.generalization.minimal import learn_minimal
@@ -24,7 +24,6 @@ from sudare.generalization.recoding import Recoding
 from sudare.generalization.regions import Tuples, counted_of, learn, refuse_beyond_memory
 from sudare.plans.cuts import CutPlan
 from sudare.plans.generalization import GeneralizationPlan
-from sudare.plans.levels import LevelsPlan
 from sudare.plans.plan import Plan
 from sudare.plans.tuples import TuplePlan
 from sudare.privacy.limits import block_meets
@@ -165,44 +164,34 @@ def _started(
 @typed
 @dataclass(frozen=True)
 class FullDomain:
-    """Let every attribute climb to one level for the whole table: of all such choices the best, which is proven.
+    """Let every attribute climb to one level for the whole table: of all such choices the best, which is proven, or one that is given.
 
     Groups that do not meet the requirements are left out, as a whole, up to a share of the records.
 
     >>> FullDomain(suppress=0.05, measure="ncp")
-    FullDomain(suppress=0.05, measure='ncp')
+    FullDomain(suppress=0.05, measure='ncp', levels=None)
     """
 
     suppress: float = 0.0
     """The largest share of the records that may be left out."""
     measure: Measure = "distortion"
     """What is least: distortion (DIS), ncp or discernibility."""
+    levels: Mapping[str, int] | None = field(default=None, hash=False)
+    """The level of every quasi attribute, from 0, the values themselves; without it, those are found that cost least."""
     name: ClassVar[str] = "full-domain"
 
     def __post_init__(self) -> None:
         number(self.suppress, "suppress", "generalize", "a share from 0 to 1", low=0, high=1)
         one_of(self.measure, "measure", "generalize", MEASURES)
+        if self.levels is not None:
+            object.__setattr__(self, "levels", levels_given(self.levels))
 
     def learn(self, table: Table, requirements: Sequence[BlockRequirement]) -> GeneralizationPlan:
-        """Find the best levels.
-
-        Who is left out leaves no trace: the levels are found again from the others alone, as if they were the whole table, with
-        hierarchies that are made from their values. They can meet the requirements, and nobody more is left out: in the groups
-        that were found first they did.
-        """
+        """Find the best levels, or take those that are given."""
         refuse_beyond_memory(table, requirements, "The method 'full-domain' compares choices")
-        plan = self._learned(table, requirements, self.suppress)
-        whole = plan.locate(table)
-        if whole.covered.all():
-            return plan
-        again = self._learned(whole.covered_rows(table), requirements, 0.0)
-        rejoining = ~whole.covered & again.locate(table).covered
-        return again.never_covering(table, whole.counts.codes[rejoining])
-
-    def _learned(self, table: Table, requirements: Sequence[BlockRequirement], suppress: float) -> LevelsPlan:
-        whole = with_hierarchies(table)
-        problem = Problem.of(whole, requirements)
-        return learn_levels(whole, problem, requirements, suppress=suppress, measure=self.measure)
+        return learn_one_coding(
+            table, requirements, suppress=self.suppress, measure=self.measure, levels=self.levels
+        )
 
 
 @typed
@@ -271,6 +260,7 @@ DEFAULTS = {
     "strict": False,
     "region_labels": False,
     "measure": "distortion",
+    "levels": None,
     "effort": None,
     "start": None,
 }

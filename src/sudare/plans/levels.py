@@ -81,12 +81,13 @@ class LevelsPlan(WholePlan):
         return places_of(asked, Counts(tuple(self.trees), listed, none, (0,) * len(self.trees))) >= 0
 
     def never_covering(self, table: Table, tuples: NDArray[np.int32]) -> Self:
-        """Return the plan that covers none of these tuples of a table's quasi attributes."""
+        """Return the plan that also covers none of these tuples of a table's quasi attributes."""
         left_out = {}
         for at, name in enumerate(table.names(Role.quasi)):
             texts = [*(text_of(value) for value in table[name].values.to_list()), None]
             left_out[name] = pl.Series([texts[code] for code in tuples[:, at]], dtype=pl.String)
-        return replace(self, left_out=pl.DataFrame(left_out).select(list(self.trees)))
+        more = pl.DataFrame(left_out).select(list(self.trees))
+        return replace(self, left_out=pl.concat([self.left_out, more]))
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the groups, as plain data."""

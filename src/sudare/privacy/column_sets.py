@@ -1,4 +1,4 @@
-"""Which sets of columns tell people apart: how many each set singles out, and how many pairs of people it separates."""
+"""Which sets of columns tell people apart: how many each set singles out, how many of them no part of it does, and how many pairs it separates."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare import progress
+from sudare.privacy.minimal_sets import minimal_sets
 from sudare.privacy.requirement import whole_number
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts
 from sudare.tables.table import Table
 
 MAX_SETS = 3_000
-MAX_TUPLES = (
-    1_000_000  # of all columns together, from which the others are counted; of more, each set is counted anew
-)
+MAX_TUPLES = 1_000_000  # of all columns together, which are followed; of more, each set is counted anew
+MAX_CELLS = 50_000_000  # of these: some 800 MB while sets are looked for
+MOST_LISTED = 3  # columns of a set that is counted anew
 
 
 @dataclass(frozen=True)
@@ -31,31 +32,84 @@ class ColumnSet:
     """How many are the only ones with their values in these columns."""
     separated: float
     """The share of all pairs that differ in one of them at least."""
+    by_all: int | None
+    """How many of those who are alone are it by no part of these columns; None where there are too many people to follow each."""
 
 
-def column_sets(table: Table, most: int = 3) -> list[ColumnSet]:
-    """Look at every set of up to `most` quasi columns; what tells most apart first, of equal ones the smaller set.
+@dataclass(frozen=True)
+class ColumnSets:
+    """The sets of columns that tell people apart, and how far they were looked for."""
 
-    A set by which nobody more is alone than by a part of it tells nothing new, and is left out. Of very many columns smaller sets
-    alone are looked at, as far as there are no more than 3,000.
+    sets: list[ColumnSet]
+    """What tells most apart first, of equal ones the smaller set."""
+    asked: int
+    size: int
+    """How many columns the largest sets have that all were looked at."""
+    exhausted: bool
+    """Whether no larger set tells anybody apart whom no part of it does."""
+
+    @property
+    def limit(self) -> str | None:
+        """What was not looked at, in words; None if that was all."""
+        if self.exhausted or self.size >= self.asked:
+            return None
+        return f"Sets of more than {self.size} columns were not looked at: there are too many of them."
+
+    def of_size(self, most: int) -> list[ColumnSet]:
+        """Return of each size so many sets by which, and by no part of which, most are alone; the smallest size first."""
+        new = sorted(self.sets, key=lambda one: -(one.alone if one.by_all is None else one.by_all))
+        sizes = sorted({len(one.names) for one in self.sets})
+        return [one for size in sizes for one in [own for own in new if len(own.names) == size][:most]]
+
+
+def column_sets(table: Table, most: int = 3) -> ColumnSets:
+    """Find the sets of up to `most` quasi columns by which people are alone: every column, and larger sets that are minimal.
+
+    A set by which nobody is alone who is not alone by a part of it tells nothing new, and is left out. What takes too long is not
+    looked at, which is said (`limit`). Of more than a million different people, or 50 million cells, sets of at most three columns are listed, as far
+    as there are no more than 3,000, and left out by which nobody more is alone than by a part of them.
 
     >>> import polars as pl, sudare as sd
     >>> people = pl.DataFrame({"age": [30, 30, 40], "sex": ["F", "M", "M"], "town": ["A", "A", "A"]})
     >>> table = sd.read(people, sd.Schema.from_roles(quasi=["age", "sex", "town"]))
-    >>> [(one.names, one.alone) for one in column_sets(table)]
-    [(('age', 'sex'), 3), (('age',), 1), (('sex',), 1), (('town',), 0)]
+    >>> [(one.names, one.alone, one.by_all) for one in column_sets(table).sets]
+    [(('age', 'sex'), 3, 1), (('age',), 1, 1), (('sex',), 1, 1), (('town',), 0, 0)]
     """
     whole_number(most, "most", "column_sets", least=1)
     quasi = table.names(Role.quasi)
-    sets = [names for size in range(1, largest(len(quasi), most) + 1) for names in combinations(quasi, size)]
+    counted = _counted(table, quasi)
+    if not quasi or not len(table):
+        return ColumnSets([], most, most, True)
+    if counted is None:
+        return _listed(table, quasi, most)
+    found = minimal_sets(counted, min(most, len(quasi)))
+    most_new = sorted(found.alone.items(), key=lambda one: (len(one[0]) > 1, -one[1]))[:MAX_SETS]
+    names = dict.fromkeys([*((name,) for name in quasi), *(names for names, _ in most_new)])
+    sets = []
+    with progress.step("Counting who is alone by sets of columns", len(names), "sets") as step:
+        for own in names:
+            weights = iter([counted.select(own).weights])
+            sets.append(_set(own, weights, found.alone.get(own, 0)))
+            step.advance(1)
+    return ColumnSets(_sorted(sets), most, found.size, found.exhausted)
+
+
+def _listed(table: Table, quasi: Sequence[str], most: int) -> ColumnSets:
+    """Count by each set of a few columns anew, in the table itself."""
+    size = largest(len(quasi), min(most, MOST_LISTED))
+    sets = [names for own in range(1, size + 1) for names in combinations(quasi, own)]
     found: dict[tuple[str, ...], ColumnSet] = {}
     with progress.step("Counting who is alone by sets of columns", len(sets), "sets") as step:
-        counted = _counted(table, quasi)
         for names in sets:
-            found[names] = _set(names, _weights(table, counted, names))
+            weights = (piece.weights for piece in table.rows.pieces(names, names))
+            found[names] = _set(names, weights, None)
             step.advance(1)
     new = [one for one in found.values() if all(found[part].alone < one.alone for part in _parts(one.names))]
-    return sorted(new, key=lambda one: (-one.alone, len(one.names), -one.separated))
+    return ColumnSets(_sorted(new), most, size, size == len(quasi))
+
+
+def _sorted(sets: list[ColumnSet]) -> list[ColumnSet]:
+    return sorted(sets, key=lambda one: (-one.alone, len(one.names), -one.separated))
 
 
 def _parts(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -81,7 +135,7 @@ def _counted(table: Table, quasi: Sequence[str]) -> Counts | None:
     pieces, tuples = [], 0
     for piece in table.rows.pieces(quasi, quasi) if quasi else ():
         tuples += len(piece)
-        if tuples > MAX_TUPLES:
+        if tuples > MAX_TUPLES or tuples * len(quasi) > MAX_CELLS:
             return None
         pieces.append(piece)
     if len(pieces) == 1:
@@ -96,20 +150,11 @@ def _joined(pieces: list[Counts]) -> Counts:
     return Counts(pieces[0].names, codes, weights, pieces[0].sizes)
 
 
-def _weights(table: Table, counted: Counts | None, names: tuple[str, ...]) -> Iterator[NDArray[np.int64]]:
-    """Return how many people have each of the values of a set that there are."""
-    if counted is not None:
-        yield counted.select(names).weights
-        return
-    for piece in table.rows.pieces(names, names):
-        yield piece.weights
-
-
-def _set(names: tuple[str, ...], weights: Iterator[NDArray[np.int64]]) -> ColumnSet:
+def _set(names: tuple[str, ...], weights: Iterator[NDArray[np.int64]], by_all: int | None) -> ColumnSet:
     people, alone, alike = 0, 0, 0
     for own in weights:
         people += int(own.sum())
         alone += int((own == 1).sum())
         alike += int((own * (own - 1)).sum())
     pairs = people * (people - 1)
-    return ColumnSet(names, alone, 1 - alike / pairs if pairs else 0.0)
+    return ColumnSet(names, alone, 1 - alike / pairs if pairs else 0.0, by_all)

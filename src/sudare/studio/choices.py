@@ -50,6 +50,8 @@ class Generalizing(Chosen):
     relative: bool = False
     suppress: float = Field(default=0.0, ge=0, le=1)
     method: GeneralizationMethod = "minimal"
+    levels: dict[str, int] | None = None
+    """The level of each column, where these were taken from the lattice; the method finds them otherwise."""
     effort: Effort = "quick"
     predict: str | None = None
     """A column of which it is measured how well models still predict it."""
@@ -58,6 +60,16 @@ class Generalizing(Chosen):
     def asks_of_values(self) -> bool:
         """Whether something is asked of the values of a sensitive column."""
         return any(one is not None for one in (self.l, self.t, self.beta, self.disclosure))
+
+    @property
+    def taken(self) -> dict[str, int] | None:
+        """The levels that were taken, by a method that can."""
+        return self.levels if self.method == "full-domain" else None
+
+    @property
+    def of_blocks(self) -> Generalizing:
+        """What is asked of blocks alone, and not of a population."""
+        return self.model_copy(update={"k_map": None, "d_max": None})
 
     @property
     def may_suppress(self) -> float:

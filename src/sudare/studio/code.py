@@ -1,19 +1,17 @@
-"""Every step as code: the Python that a project's process runs, the same as a script, and the command that does the same."""
+"""Every step as code: the Python that a project's process runs, and the same as a script."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from sudare.studio.choices import Choice, Generalizing, Materializing, Randomizing
-from sudare.studio.project import LEDGER, Project
+from sudare.studio.project import LEDGER, SAMPLE, Project, stamp
 
 Kind = Literal["kept", "held", "once"]
 """A cell is kept once it ran; or must be held already; or is run each time that it is asked for."""
 HEAD = "import sudare as sd"
-MOST_COLUMNS = 3  # of a set of which it is counted who is alone by it
 ASSESSED_L, ASSESSED_K = [2, 3, 4, 8], [2, 5, 10, 20]
 
 
@@ -34,6 +32,7 @@ def reading(project: Project) -> list[str]:
     """Read the table with its schema."""
     return [
         HEAD,
+        *([] if project.facts.drawn_from is None else [f"drawn_from = {project.facts.drawn_from!r}"]),
         f"schema = sd.Schema.from_toml({str(project.schema_path)!r})",
         f"table = sd.read({project.facts.source!r}, schema)",
     ]
@@ -59,11 +58,20 @@ def among(project: Project) -> list[str]:
     return found
 
 
-def telling_apart() -> list[str]:
-    """Count who is alone by which sets of columns."""
+def telling_apart(project: Project) -> list[str]:
+    """Find the sets of columns by which people are alone."""
     return [
         "from sudare.privacy.column_sets import column_sets",
-        f"sets = column_sets(table, {MOST_COLUMNS})",
+        f"sets = column_sets(table, {project.facts.columns_together})",
+    ]
+
+
+def drawing(share: float, path: Path) -> list[str]:
+    """Draw a share of the people, and write them."""
+    return [
+        "from sudare.verbs.draw import write_drawn",
+        f"drawn = sd.draw(table, share={share!r})",
+        f"beside = write_drawn(drawn, {str(path)!r})",
     ]
 
 
@@ -85,7 +93,7 @@ def requirements(chosen: Generalizing, people: str | None = None) -> list[str]:
         more |= {"harmless": chosen.harmless} if chosen.harmless else {}
         if chosen.diversity == "proximity":
             more |= {"within": chosen.within} | ({"relative": True} if chosen.relative else {})
-        asked.append(_call("sd.LDiversity", _number(chosen.l), repr(chosen.diversity), **more))
+        asked.append(_call("sd.LDiversity", number(chosen.l), repr(chosen.diversity), **more))
     if chosen.t is not None:
         more = {"distance": chosen.distance} | ({"attribute": chosen.attribute} if chosen.attribute else {})
         asked.append(_call("sd.TCloseness", repr(chosen.t), **more))
@@ -102,6 +110,28 @@ def requirements(chosen: Generalizing, people: str | None = None) -> list[str]:
     return asked
 
 
+def sampling(project: Project) -> list[str]:
+    """Read the sample, with the hierarchies that the whole table has."""
+    sample = str(project.folder / SAMPLE)
+    return [
+        HEAD,
+        f"sampled = sd.Schema.from_toml({sample + '.toml'!r})",
+        f"sample = sd.read({sample!r}, sampled)",
+    ]
+
+
+def looking(chosen: Generalizing) -> list[str]:
+    """Look at the lattice of levels: all of it, or around the levels that were taken."""
+    options: dict[str, Any] = {"suppress": chosen.suppress} if chosen.suppress else {}
+    if chosen.taken:
+        options["around"] = chosen.taken
+    asked = f"[{', '.join(requirements(chosen.of_blocks))}]"
+    return [
+        "from sudare.generalization.nodes import lattice",
+        f"seen = {_call('lattice', 'sample', asked, **options)}",
+    ]
+
+
 def making(choice: Choice, ledger: Path, receiver: str | None = None) -> list[str]:
     """Make the release that was chosen."""
     options: dict[str, Any]
@@ -112,6 +142,8 @@ def making(choice: Choice, ledger: Path, receiver: str | None = None) -> list[st
             options["suppress"] = chosen.suppress
         if chosen.method == "minimal":
             options["effort"] = chosen.effort
+        if chosen.taken:
+            options["levels"] = chosen.taken
         if chosen.predict:
             options["predict"] = chosen.predict
         asked = f"[{', '.join(requirements(chosen))}]"
@@ -121,7 +153,7 @@ def making(choice: Choice, ledger: Path, receiver: str | None = None) -> list[st
         options = {} if views.kind == "distinct" else {"kind": views.kind}
         if views.attribute:
             options["attribute"] = views.attribute
-        asked = _call("sd.MultiViewDiversity", _number(views.l), **options)
+        asked = _call("sd.MultiViewDiversity", number(views.l), **options)
         return [f"release = sd.generalize_views(table, {views.views!r}, {asked})"]
     if choice.way == "randomize":
         return [f"release = {randomizing(choice.randomize, 'table')}"]
@@ -136,7 +168,7 @@ def making(choice: Choice, ledger: Path, receiver: str | None = None) -> list[st
 def randomizing(chosen: Randomizing, table: str) -> str:
     """Randomize a table."""
     if chosen.promise == "pk":
-        asked = f"sd.PkAnonymity({_number(chosen.k)})"
+        asked = f"sd.PkAnonymity({number(chosen.k)})"
     else:
         asked = _call("sd.DifferentialPrivacy", repr(chosen.epsilon), per="record")
     options = {"how": dict.fromkeys(chosen.bins, "bins")} if chosen.bins else {}
@@ -191,103 +223,13 @@ def _call(function: str, *arguments: str, **options: Any) -> str:
     return f"{function}({', '.join([*arguments, *named])})"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Write 3.0 as 3.
 
-    >>> _number(3.0), _number(2.5)
+    >>> number(3.0), number(2.5)
     ('3', '2.5')
     """
     return str(int(value)) if float(value).is_integer() else repr(value)
-
-
-# -- The command line --------------------------------------------------------------------------------
-
-
-def command(*words: str | None) -> str:
-    """Write a command as a shell takes it, whatever names the words have.
-
-    >>> command("sudare", "check", "my table.csv", None)
-    "sudare check 'my table.csv'"
-    """
-    return " ".join(shlex.quote(word) for word in words if word is not None)
-
-
-def commands(project: Project, folder: Path | None = None, ledger: Path | None = None) -> dict[str, str]:
-    """Return the command of each step."""
-    source, schema = project.facts.source, str(project.schema_path)
-    found = {
-        "roles": command("sudare", "init", source, "--schema", schema),
-        "risk": command("sudare", "check", source, "--schema", schema, *_sample_words(project)),
-        "sets": command("sudare", "check", source, "--schema", schema, "--sets", str(MOST_COLUMNS)),
-    }
-    if people := project.facts.population:
-        kind = ["--kind", "k_map", "--population", people]
-        found["population"] = command("sudare", "attack", source, *kind, "--schema", schema)
-    if attribute := sensitive_attribute(project):
-        bys = [word for l in ASSESSED_L for word in ("-l", str(l))] + [
-            word for k in ASSESSED_K for word in ("-k", str(k))
-        ]
-        found["assess"] = command(
-            "sudare", "assess", source, *bys, "--attribute", attribute, "--schema", schema
-        )
-    target = str(folder or project.next_release())
-    end = ["--schema", schema, *(["--ledger", str(ledger)] if ledger else [])]
-    found["run"] = command("sudare", *_words(project.facts.choice, source, target), *end)
-    found["verify"] = command("sudare", "verify", target)
-    if project.facts.choice.way in ("generalize", "views"):
-        found["attack"] = command("sudare", "attack", target, "--schema", schema)
-    return found
-
-
-def _sample_words(project: Project) -> list[str]:
-    share = project.facts.sampling_fraction
-    return [] if share is None else ["--sampling-fraction", str(share)]
-
-
-def _words(choice: Choice, source: str, target: str) -> list[str]:
-    if choice.way == "generalize":
-        one = choice.generalize
-        words = ["generalize", source, target]
-        words += [] if one.k is None else ["-k", str(one.k)]
-        if one.l is not None:
-            words += ["-l", _number(one.l), "--diversity", one.diversity]
-            words += ["-c", str(one.c)] if one.diversity == "recursive" else []
-            if one.diversity == "proximity":
-                words += ["--within", str(one.within), *(["--relative"] if one.relative else [])]
-            for value in one.harmless:
-                words += ["--harmless", value]
-        if one.t is not None:
-            words += ["-t", str(one.t), "--distance", one.distance]
-        if one.beta is not None:
-            words += ["--beta", str(one.beta), "--likeness", one.likeness]
-        if one.disclosure is not None:
-            words += ["--disclosure", str(one.disclosure)]
-        if one.asks_of_values and one.attribute:
-            words += ["--attribute", one.attribute]
-        if one.k_map is not None:
-            words += ["--k-map", str(one.k_map)]
-        if one.d_max is not None:
-            words += ["--d-max", str(one.d_max), "--d-min", str(one.d_min)]
-        if one.population is not None:
-            words += ["--population", one.population]
-        words += ["--method", one.method]
-        if one.may_suppress:
-            words += ["--suppress", str(one.suppress)]
-        words += ["--predict", one.predict] if one.predict else []
-        return [*words, *(["--effort", one.effort] if one.method == "minimal" else [])]
-    if choice.way == "views":
-        views = choice.views
-        shown = [word for name, own in views.views.items() for word in ("--view", f"{name}={','.join(own)}")]
-        kind = [] if views.kind == "distinct" else ["--kind", views.kind]
-        return ["generalize-views", source, target, *shown, "-l", _number(views.l), *kind]
-    if choice.way == "randomize":
-        law = choice.randomize
-        by = ["--pk", _number(law.k)] if law.promise == "pk" else ["--epsilon", str(law.epsilon)]
-        how = [word for name in law.bins for word in ("--how", f"{name}=bins")]
-        return ["randomize", source, target, *by, *how]
-    budget = choice.pview
-    delta = ["--delta", str(budget.delta)] if budget.delta else []
-    return ["materialize", source, target, "--epsilon", str(budget.epsilon), *delta]
 
 
 # -- Which cells a step needs ------------------------------------------------------------------------
@@ -303,6 +245,13 @@ def sensitive_attribute(project: Project) -> str | None:
 def table_cell(project: Project) -> dict[str, str]:
     """Read the table again only if its schema is another."""
     return cell("table", reading(project), rests=project.schema_stamp())
+
+
+def sample_cell(project: Project) -> dict[str, str]:
+    """Read the sample again only if the table was, or its schema is another."""
+    found = project.facts.results.get("read")
+    read_at = found.at if found else ""
+    return cell("sample", sampling(project), rests=stamp(f"{read_at}{project.schema_stamp()}".encode()))
 
 
 def run_cell(

@@ -8,6 +8,7 @@ from pathlib import Path
 from starlette.responses import FileResponse, Response
 
 from sudare.studio import code
+from sudare.studio.commands import commands
 from sudare.studio.project import FILE, LEDGER, Project
 from sudare.studio.visit import Visit
 
@@ -17,7 +18,7 @@ def show(visit: Visit) -> Response:
     project = visit.project
     if not project.schema_path.exists():
         return visit.go(visit.at("roles"))
-    return visit.step("code", None, steps=steps(project), commands=code.commands(project, *_written(project)))
+    return visit.step("code", None, steps=steps(project), commands=commands(project, *_written(project)))
 
 
 def steps(project: Project) -> dict[str, list[str]]:
@@ -26,7 +27,10 @@ def steps(project: Project) -> dict[str, list[str]]:
     if project.schema().names("quasi"):
         found["Who stands out"] = [*code.risking(), "print(risk)"]
     if project.found("sets"):
-        found["Which columns tell people apart"] = [*code.telling_apart(), "print(*sets[:10], sep='\\n')"]
+        found["Which columns tell people apart"] = [
+            *code.telling_apart(project),
+            "print(*sets.of_size(5), sep='\\n')",
+        ]
     if project.found("population"):
         found["In the population"] = [*code.among(project), "print(sampled, mapped, sep='\\n')"]
     if project.found("assess") and (attribute := code.sensitive_attribute(project)):

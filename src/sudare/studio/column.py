@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from sudare.errors import InputError, SudareError
 from sudare.studio import jobs
-from sudare.studio.choose import _bound
+from sudare.studio.chosen import bound
 from sudare.studio.levels import hierarchy_of, levels_of
 from sudare.studio.project import write_private
 from sudare.studio.roles import changed_schema
@@ -119,7 +119,7 @@ def _public(visit: Visit, kind: str, name: str) -> dict[str, Any]:
     low, high, domain = (visit.text(key).strip() for key in ("low", "high", "domain"))
     found: dict[str, Any] = {"bounds": None, "domain": None}
     if low or high:
-        found["bounds"] = (_bound(low, kind, name), _bound(high, kind, name))
+        found["bounds"] = (bound(low, kind, name), bound(high, kind, name))
         found["type"] = kind
     elif domain:
         found["domain"] = [line for line in domain.splitlines() if line]

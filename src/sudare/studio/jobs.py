@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sudare.studio import code
 from sudare.studio.choices import Choice, Generalizing
-from sudare.studio.project import Project, now, stamp
+from sudare.studio.project import SAMPLE, Project, now
 from sudare.studio.work import Job, Worker
+from sudare.tables.schema import Schema
 
 if TYPE_CHECKING:
     from sudare.studio.visit import Studio
@@ -55,9 +56,36 @@ def among(project: Project, worker: Worker) -> Job | None:
     return _found(project, worker, "population", code.among(project), "among")
 
 
+def draw(project: Project, worker: Worker, share: float) -> Job | None:
+    """Draw a share of the people, and go on with these."""
+    path = project.next_drawn()
+    cells = [code.table_cell(project), code.cell("draw", code.drawing(share, path), kind="once")]
+
+    def then(found: dict[str, Any]) -> None:
+        with project.undoable("risk"):
+            project.set_schema(Schema.from_toml(found["schema"]))
+            with project.changing() as facts:
+                facts.drawn_from = facts.drawn_from or facts.source
+                facts.source, facts.sampling_fraction = str(path), found["sampling_fraction"]
+                facts.roles_seen = project.schema_stamp()
+        read(project, worker, chained=True)
+
+    return worker.start("draw", cells, "drawn_people", {}, then)
+
+
 def sets(project: Project, worker: Worker) -> Job | None:
     """Count who is alone by which sets of columns."""
-    return _found(project, worker, "sets", code.telling_apart(), "told_apart_by")
+    return _found(project, worker, "sets", code.telling_apart(project), "told_apart_by")
+
+
+def lattice(project: Project, worker: Worker, chosen: Generalizing) -> Job | None:
+    """Look at the lattice of levels on the sample."""
+    basis = project.basis("lattice")
+    looking = code.cell("lattice", code.looking(chosen), kind="once")
+    cells = [code.sample_cell(project), looking]
+    return worker.start(
+        "lattice", cells, "looked_at", {}, lambda found: project.keep("lattice", found, basis)
+    )
 
 
 def _found(project: Project, worker: Worker, name: str, lines: Sequence[str], show: str) -> Job | None:
@@ -160,17 +188,7 @@ def warm_up(project: Project, previewer: Worker) -> bool:
 
 def preview_cells(project: Project, choice: Choice) -> list[dict[str, str]]:
     """Return the Python that tries a choice on the sample; for blocks, by the quickest method."""
-    sample = str(project.folder / "sample.parquet")
-    found = project.facts.results.get("read")
-    read_at = found.at if found else ""
-    read = [
-        code.HEAD,
-        "from sudare.studio.preview import declared",
-        f"sampled = sd.Schema.from_toml({sample + '.toml'!r})",
-        f"sample = sd.read({sample!r}, sampled)",
-    ]
-    rests = stamp(f"{read_at}{project.schema_stamp()}".encode())
-    cells = [code.cell("sample", read, rests=rests)]
+    cells = [code.sample_cell(project)]
     if choice.way == "generalize":
         own = choice.generalize
         if (
@@ -184,16 +202,26 @@ def preview_cells(project: Project, choice: Choice) -> list[dict[str, str]]:
         # Of a sample, fewer people of the population are in it: what is asked of presence is another question there.
         shown = code.requirements(own.model_copy(update={"d_max": None}), "people")
         asked = f"[{', '.join(shown or ['sd.KAnonymity(1)'])}]"
-        method = f"'blind', suppress={own.suppress!r}" if own.suppress else "'mondrian'"
         made = [
-            f"release = sd.generalize(sample, {asked}, {method})",
+            f"release = sd.generalize(sample, {asked}, {_quickest(own)})",
             'risk = sd.attack(release.frame(), sampled, kind="reidentification")',
         ]
         return [*cells, code.cell("tried", made)]
-    cells.append(code.cell("known", [f"known = sd.read({sample!r}, declared(sample))"]))
+    known = [
+        "from sudare.studio.preview import declared",
+        f"known = sd.read({str(project.folder / SAMPLE)!r}, declared(sample))",
+    ]
+    cells.append(code.cell("known", known))
     made = [
         f"release = {code.randomizing(choice.randomize, 'known')}"
         if choice.way == "randomize"
         else f"release = sd.materialize(known, {code.of_budget(choice.pview)})"
     ]
     return [*cells, code.cell("tried", made)]
+
+
+def _quickest(own: Generalizing) -> str:
+    """Return the method of a preview, as Python: the levels that were taken, or the quickest that can do what is asked."""
+    if own.taken:
+        return f"'full-domain', suppress={own.suppress!r}, levels={own.taken!r}"
+    return f"'blind', suppress={own.suppress!r}" if own.suppress else "'mondrian'"

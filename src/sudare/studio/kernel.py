@@ -125,15 +125,24 @@ def main() -> None:
 
 
 def _obey(kernel: Kernel, order: dict[str, Any], teller: Teller) -> None:
-    from sudare.studio import summaries  # polars takes long to load
-
     try:
         kernel.run(order["cells"], lambda name: teller.tell(stage=name))
         teller.tell(stage=order["show"])
-        found = getattr(summaries, order["show"])(kernel.names, **order["options"])
+        found = _showing(order["show"])(kernel.names, **order["options"])
         teller.tell(found=found)
     except BaseException as error:
         teller.tell(error=explained(error))
+
+
+def _showing(name: str) -> Callable[..., dict[str, Any]]:
+    """Return what makes plain data of what cells made."""
+    from sudare.studio import pview_summaries, sample_summaries, summaries  # polars takes long to load
+
+    modules = (summaries, sample_summaries, pview_summaries)
+    found: Callable[..., dict[str, Any]] = next(
+        getattr(module, name) for module in modules if hasattr(module, name)
+    )
+    return found
 
 
 def _listen(orders: queue.Queue[str]) -> None:

@@ -29,6 +29,9 @@ MAX_BEFORE = 30  # changes that can be undone
 ID = re.compile(r"[\w-]{1,80}")
 Origin = Literal["path", "upload", "demo"]
 MAX_TRIED = 60
+ASKED_OF_BLOCKS = {
+    *("k", "l", "diversity", "c", "t", "distance", "attribute", "harmless", "within", "relative", "suppress")
+}
 _locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
 
 
@@ -65,6 +68,10 @@ class Facts(BaseModel):
     """Which share of a population the table is, where that was said."""
     population: str | None = None
     """A file of all people of the population, where there is one."""
+    drawn_from: str | None = None
+    """What the table's people were drawn from at random, where they were."""
+    columns_together: int = Field(default=3, ge=1)
+    """Of how many columns sets are looked for at most that tell people apart."""
     choice: Choice = Choice()
     results: dict[str, Result] = {}
     tried: list[Tried] = []
@@ -82,6 +89,8 @@ class Before(BaseModel):
     roles_seen: str | None
     sampling_fraction: float | None
     population: str | None
+    source: str
+    drawn_from: str | None = None
 
 
 class Project:
@@ -165,7 +174,7 @@ class Project:
     def _standing(self, step: str) -> Before:
         """Return what a change may change, as it is now."""
         schema = self.schema_path.read_text("utf-8")
-        now = self._read().model_dump(include={"choice", "roles_seen", "sampling_fraction", "population"})
+        now = self._read().model_dump(include=set(Before.model_fields) - {"step", "schema_text"})
         return Before(step=step, schema_text=schema, **now)
 
     def _befores(self) -> list[Path]:
@@ -187,6 +196,7 @@ class Project:
         with self.changing() as facts:
             facts.choice, facts.roles_seen = before.choice, before.roles_seen
             facts.sampling_fraction, facts.population = before.sampling_fraction, before.population
+            facts.source, facts.drawn_from = before.source, before.drawn_from
         self._befores()[-1].unlink(missing_ok=True)
         return before.step
 
@@ -194,9 +204,13 @@ class Project:
 
     def basis(self, step: str) -> str:
         """Name what a step's result rests on now."""
-        rests: dict[str, Any] = {"schema": self.schema_stamp()}
+        rests: dict[str, Any] = {"schema": self.schema_stamp(), "source": self.facts.source}
         if step == "population":
             rests["population"] = [self.facts.sampling_fraction, self.facts.population]
+        if step == "sets":
+            rests["columns"] = self.facts.columns_together
+        if step == "lattice":  # which is the same whichever of its nodes is taken
+            rests["asked"] = self.facts.choice.generalize.model_dump(mode="json", include=ASKED_OF_BLOCKS)
         if step in ("run", "write", "together"):
             rests["choice"] = self.facts.choice.of_way()
         if step in ("write", "together") and (run := self.facts.results.get("run")):
@@ -231,6 +245,10 @@ class Project:
             number += 1
         return self.folder / f"release-{number}"
 
+    def next_drawn(self) -> Path:
+        """Name a file for people that are drawn; no other has it, so that what was made of earlier ones is not taken for theirs."""
+        return self.folder / f"drawn-{secrets.token_hex(3)}.parquet"
+
 
 def projects(home: Path) -> list[Project]:
     """Return all projects, the newest first; a folder whose file is damaged is left out."""
@@ -241,6 +259,13 @@ def projects(home: Path) -> list[Project]:
         except InputError:
             continue
     return sorted(found, key=lambda one: one.facts.made, reverse=True)
+
+
+def existing(path: Path) -> Path:
+    """Return a path, or refuse one that nothing is at."""
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder. Check the name.")
+    return path
 
 
 def private(folder: Path) -> Path:

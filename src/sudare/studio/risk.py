@@ -8,8 +8,12 @@ from starlette.responses import Response
 
 from sudare.errors import InputError
 from sudare.studio import code, jobs
+from sudare.studio.commands import commands
+from sudare.studio.project import existing
 from sudare.studio.visit import Visit, number, refused_at
 from sudare.tables.attribute import Role
+
+MOST_DIGITS = 6  # of a number of columns
 
 
 def show(visit: Visit, problem: str | None = None) -> Response:
@@ -33,9 +37,10 @@ def show(visit: Visit, problem: str | None = None) -> Response:
         found=project.found("read") if current else None,
         sets=project.found("sets") if project.is_current("sets") else None,
         among=project.found("population") if project.is_current("population") else None,
+        quasi=len(project.schema().names(Role.quasi)),
         weighted=bool(project.schema().names(Role.weight)),
-        python=[*code.risking(), *code.telling_apart(), *code.among(project)],
-        command=code.commands(project)["sets"],
+        python=[*code.risking(), *code.telling_apart(project), *code.among(project)],
+        command=commands(project)["sets"],
     )
 
 
@@ -45,9 +50,27 @@ def again(visit: Visit) -> Response:
     return visit.go(visit.at("risk"))
 
 
+@refused_at(show)
 def sets(visit: Visit) -> Response:
-    """Count who is alone by which sets of columns."""
-    jobs.sets(visit.project, visit.worker)
+    """Find the sets of columns by which people are alone."""
+    project = visit.project
+    quasi, text = len(project.schema().names(Role.quasi)), visit.text("columns", "3")
+    if not (text.isdecimal() and len(text) < MOST_DIGITS and int(text) >= 1):
+        raise InputError(visit.said("risk.wrong_columns"))
+    if (columns := min(int(text), max(quasi, 1))) != project.facts.columns_together:
+        with project.changing() as facts:
+            facts.columns_together = columns
+    jobs.sets(project, visit.worker)
+    return visit.go(visit.at("risk"))
+
+
+@refused_at(show)
+def draw(visit: Visit) -> Response:
+    """Draw a share of the people at random, and go on with these."""
+    share = number(visit.text("part"), "%")
+    if share is None or not 0 < share < 100:
+        raise InputError(visit.said("draw.wrong_share"))
+    jobs.draw(visit.project, visit.worker, share / 100)
     return visit.go(visit.at("risk"))
 
 
@@ -71,7 +94,4 @@ def file_of(text: str) -> str | None:
     """Return the file that a form names, in full; nothing, if the field is empty."""
     if not text.strip():
         return None
-    path = Path(text.strip()).expanduser().absolute()
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file or folder. Check the name.")
-    return str(path)
+    return str(existing(Path(text.strip()).expanduser().absolute()))

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from sudare.errors import InputError
 from sudare.studio import jobs
-from sudare.studio.project import FILE, LEDGER, Project, open_private, projects, touched
+from sudare.studio.project import FILE, LEDGER, Project, existing, open_private, projects, touched
 from sudare.studio.texts import LANGUAGES
 from sudare.studio.visit import LANGUAGE, Studio, Visit, refused_at
 from sudare.tables.databases import is_url
@@ -72,8 +72,8 @@ def opened(studio: Studio, source: str) -> Project:
             return _known(studio, path.parent)
         if (path / FILE).is_file():
             return _known(studio, path)
-        if not path.exists() and not any(sign in source for sign in "*?["):
-            raise InputError(f"{path}: there is no such file or folder. Check the name.")
+        if not any(sign in source for sign in "*?["):
+            existing(path)
         source = str(path.absolute())
     name = re.sub(r"[?&].*", "", source).rstrip("/").rpartition("/")[2]
     project = Project.create(studio.home, source, "path", name[:MAX_NAME])

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from sudare.plans.generalization import GeneralizationPlan
-from sudare.plans.plan import Plan
-from sudare.privacy.in_population import of_blocks
+from sudare.privacy.column_sets import ColumnSets
 from sudare.privacy.telling import telling_columns
 from sudare.privacy.uniqueness import joining_columns, warnings_about
 from sudare.pview.pview import PView
-from sudare.randomization.plan import RandomizationPlan
 from sudare.reports.assessment import write_assessment_report
 from sudare.reports.generalization import block_sizes
 from sudare.reports.pview import write_pview_report
 from sudare.reports.pview_page import write_pview_page
-from sudare.reports.words import MISSING, shown_value
-from sudare.studio.ask import quoted
+from sudare.reports.words import shown_value
 from sudare.studio.contingency import contingency
 from sudare.studio.levels import write_values
 from sudare.studio.preview import fixed, sample_of
@@ -32,7 +28,6 @@ from sudare.studio.project import (
     REPORT,
     SAMPLE,
     SCHEMA,
-    touched,
     write_private,
     written_whole,
 )
@@ -42,16 +37,9 @@ from sudare.tables.runs import PublishedRows
 from sudare.tables.table import Table
 from sudare.tables.text import text_of
 from sudare.tables.undeclared import MAX_LISTED, type_of
-from sudare.utility.distortion import distortion
-from sudare.verbs.generalization_record import least_distortion
-from sudare.verbs.reconstruct import reconstruct
 from sudare.verification.findings import Verification
 
-MAX_EXPONENT = 500.0
-MAX_COUNTED = 200  # values of a column whose counts are estimated for a preview
 MAX_SHOWN = 12  # values of a column that a page shows
-MAX_ANSWERS = 10_000
-MAX_LABELS = 500  # of an attribute that can be ticked
 MAX_TUPLES = 300_000  # that are counted anew without each column
 MAX_SETS = 12  # of columns, of each size, that a page shows
 MAX_ROWS = 8  # rows of what is published
@@ -111,20 +99,19 @@ def told_apart(table: Table, quasi: list[str], alone: int) -> list[dict[str, Any
 
 def told_apart_by(names: Names) -> dict[str, Any]:
     """Return the sets of columns by which most are alone, of each size."""
-    sets = names["sets"]
-    by_size = {
-        size: [one for one in sets if len(one.names) == size][:MAX_SETS]
-        for size in range(1, len(names["table"].columns))
-    }
+    found: ColumnSets = names["sets"]
     return {
-        "sets": [
-            {"names": list(one.names), "alone": one.alone, "separated": one.separated}
-            for own in by_size.values()
-            for one in own
-        ],
-        "all": len(sets),
+        "sets": [asdict(one) for one in found.of_size(MAX_SETS)],
+        "all": len(found.sets),
+        "limit": found.limit,
+        "exhausted": found.exhausted,
         "rows": len(names["table"]),
     }
+
+
+def drawn_people(names: Names) -> dict[str, Any]:
+    """Return where the schema of those who were drawn is, and which share they are."""
+    return {"schema": str(names["beside"]), "sampling_fraction": names["drawn"].schema.sampling_fraction}
 
 
 def among(names: Names) -> dict[str, Any]:
@@ -295,94 +282,6 @@ def written(names: Names, folder: str) -> dict[str, Any]:
         "holds": verification.holds,
     }
     return found | {"certificate": certificate}
-
-
-def previewed(names: Names) -> dict[str, Any]:
-    """Return risk and utility of what was tried on the sample."""
-    release, risk = names["release"], names["risk"]
-    plan: Plan = release.plan
-    assert isinstance(plan, GeneralizationPlan)
-    outcome = plan.locate(names["sample"]).at_once("a preview").outcome()
-    return {
-        "asked": " + ".join(map(str, release.requirements)),
-        "risk": risk.marketer,
-        "largest": risk.prosecutor.largest,
-        "distortion": distortion(outcome),
-        "rows": len(names["sample"]),
-        "blocks": risk.blocks,
-    }
-
-
-def law_previewed(names: Names) -> dict[str, Any]:
-    """Return how likely a record is found, and within how many records a count lies that is estimated from what comes out."""
-    release = names["release"]
-    plan = release.plan
-    assert isinstance(plan, RandomizationPlan)
-    few = [name for law in plan.laws for name in law.attributes if len(law.domain) <= MAX_COUNTED]
-    estimates = [reconstruct(release, name, method="unbiased") for name in few or plan.attributes[:1]]
-    rows = len(names["sample"])
-    halves = [float(np.minimum((one.high - one.low) / 2, rows / 2).mean()) for one in estimates]
-    found = {"risk": 1 / plan.k, "distortion": float(np.mean(halves)), "rows": rows}
-    return found | {"asked": " + ".join(map(str, release.certificate.requirements))}
-
-
-def noise_previewed(names: Names) -> dict[str, Any]:
-    """Return how sure somebody may become that a person is in it, and within how many records a count lies."""
-    view: PView = names["release"]
-    halves = []
-    for axis in view.domain.axes:
-        name = quoted(axis.name)
-        answers = view.sql(f"SELECT {name}, COUNT(*) FROM view GROUP BY {name}")
-        halves.append(float((answers["count_high"] - answers["count_low"]).mean()) / 2)  # type: ignore[arg-type]
-    odds = math.exp(min(float(view.certificate.measured["epsilon"]), MAX_EXPONENT))
-    found = {"risk": odds / (1 + odds), "distortion": float(np.mean(halves)), "rows": len(names["sample"])}
-    return found | {"asked": " + ".join(map(str, view.certificate.requirements))}
-
-
-def bounded(names: Names) -> dict[str, Any]:
-    """Return below which distortion no method can go, for what was tried."""
-    release = names["release"]
-    bound = least_distortion(names["sample"], of_blocks(release.requirements))
-    return {"asked": " + ".join(map(str, release.requirements)), "bound": bound}
-
-
-def asked(names: Names) -> dict[str, Any]:
-    """Return the answers of a p-view."""
-    answers: pl.DataFrame = names["answers"]
-    return {
-        "columns": answers.columns,
-        "rows": [[_cell(value) for value in row] for row in answers.head(MAX_ANSWERS).rows()],
-        "height": answers.height,
-    }
-
-
-def _cell(value: Any) -> Any:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else shown_value(value)
-
-
-def drawn(names: Names, path: str) -> dict[str, Any]:
-    """Write synthetic rows as CSV."""
-    names["rows"].write_csv(touched(Path(path)))
-    return {"rows": names["rows"].height}
-
-
-def domain(names: Names) -> dict[str, Any]:
-    """Return the attributes of a p-view, and what they can be asked for."""
-    view: PView = names["view"]
-    return {
-        "total": view.total,
-        "promised": [str(one) for one in view.certificate.requirements],
-        "axes": [
-            {
-                "name": axis.name,
-                "ordered": axis.ordered,
-                "text": axis.dtype == pl.String,
-                "labels": axis.labels()[:MAX_LABELS],
-                "missing": MISSING if axis.missing else None,
-            }
-            for axis in view.domain.axes
-        ],
-    }
 
 
 def nothing(names: Names) -> dict[str, Any]:

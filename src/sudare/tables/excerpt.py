@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,9 @@ from sudare.tables.plainest import plainest
 from sudare.tables.table import Source, Table
 from sudare.tables.toml import toml_key
 
+if TYPE_CHECKING:
+    from sudare.engines.engine import Engine
+
 
 def without(table: Table, names: Sequence[str], tuples: NDArray[np.int32]) -> Table:
     """Return the table without the rows that have one of these tuples of some columns.
@@ -28,8 +32,13 @@ def without(table: Table, names: Sequence[str], tuples: NDArray[np.int32]) -> Ta
     >>> without(table, ["height"], np.array([[2]])).frame()["height"].dtype
     Int64
     """
+    return of_rows(table, lambda rows: rows.without(names, tuples))
+
+
+def of_rows(table: Table, some: Callable[[Engine], Engine]) -> Table:
+    """Return the table of some of its rows."""
     types = {name: _type_for(name, table.schema[name], table.source) for name in table.columns}
-    rows = table.rows.without(names, tuples).retyped({name: own for name, own in types.items() if own})
+    rows = some(table.rows).retyped({name: own for name, own in types.items() if own})
     rest = Table(rows, table.schema, table.source)
     return replace(rest, hierarchies=hierarchies_of(rest))
 

@@ -18,6 +18,7 @@ from sudare.tables.text_files import MAX_DEPTH, nesting, parse_json
 CHUNK = 2**23  # bytes that are looked through at a time
 KEY = r'"[^"\\]*(?:\\.[^"\\]*)*"\s*:'
 BOM = b"\xef\xbb\xbf"
+BUNDLE = re.compile(rb'\{[^{}\[\]]{0,4096}?"resourceType"\s*:\s*"Bundle"')
 KINDS = {str: "texts", bool: "truth values", dict: "objects", list: "arrays"}
 
 
@@ -36,6 +37,11 @@ def read_json_table(path: Path) -> pl.DataFrame:
     [(30, 'f'), (40, None)]
     """
     content = _content(path, ".json")
+    if BUNDLE.match(content):
+        raise InputError(
+            f"{path}: this is a FHIR bundle, whose resources refer to each other. Make one row of each patient first, as "
+            "examples/fhir.py does."
+        )
     if content.startswith(b"{"):
         first = content.partition(b"\n")[0].rstrip()
         if not first.endswith(b"}"):

@@ -69,7 +69,8 @@ class Schema(Shown, SchemaPart):
     `missing` says what becomes of missing values: they are an own value, apart from every real one,
     or they are refused. `missing_values` lists the texts that mean "missing" in text columns; if it
     is not given, an empty field of a CSV file is missing, and nothing else. `publish` is what the verb of that
-    name asks for. `sheet` is which sheet of a workbook, or file of a zip archive, is read. `source` is what the table is called in certificates and ledgers, whichever file it is read from.
+    name asks for. `sheet` is which sheet of a workbook, or file of a zip archive, is read. `source` is what the table is called in certificates and ledgers, whichever file it is read from. `sampling_fraction` is which
+    share of a population the table's people are, who were drawn at random.
 
     >>> schema = Schema.from_roles(quasi=["age", "sex"], sensitive=["illness"], bounds={"age": (0, 120)})
     >>> schema.names(Role.quasi)
@@ -85,6 +86,7 @@ class Schema(Shown, SchemaPart):
     sheet: str | None = None
     publish: Policy | None = None
     source: str | None = Field(default=None, min_length=1, max_length=MAX_NAME_LENGTH)
+    sampling_fraction: float | None = Field(default=None, gt=0, le=1)
 
     @field_validator("attributes")
     @classmethod
@@ -153,6 +155,7 @@ class Schema(Shown, SchemaPart):
         missing: Missing = "own value",
         missing_values: Sequence[str] | None = None,
         source: str | None = None,
+        sampling_fraction: float | None = None,
     ) -> Schema:
         """Make a schema from lists of column names by role, and what is known of some of them.
 
@@ -192,9 +195,8 @@ class Schema(Shown, SchemaPart):
                         "Add it to quasi, sensitive, identifier or other."
                     )
                 fields[name][key] = value
-        return cls.from_dict(
-            {"attributes": fields, "missing": missing, "missing_values": missing_values, "source": source}
-        )
+        known_of_all = {"missing": missing, "missing_values": missing_values, "source": source}
+        return cls.from_dict({"attributes": fields, **known_of_all, "sampling_fraction": sampling_fraction})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, where: str = "Schema", text: str = "") -> Schema:
@@ -232,6 +234,8 @@ class Schema(Shown, SchemaPart):
     def to_toml(self) -> str:
         """Write the schema as TOML; `from_toml` gives the same schema back."""
         lines = [] if self.source is None else [f"source = {toml(self.source)}"]
+        if self.sampling_fraction is not None:
+            lines.append(f"sampling_fraction = {toml(self.sampling_fraction)}")
         lines.append(f"missing = {toml(self.missing)}")
         if self.missing_values is not None:
             lines.append(f"missing_values = {toml(self.missing_values)}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from sudare.attacks.attack import attack_all
 from sudare.attacks.knowing import known_to_the_holder
-from sudare.attacks.population import is_weighted, population
+from sudare.attacks.population import is_sample, population
 from sudare.engines.relational import Relational
 from sudare.generalization.problem import Problem
 from sudare.plans.cuts import REST, CutPlan
@@ -60,6 +60,7 @@ def generalization_record(
     bound = least_distortion(table, asked) if isinstance(whole, Located) else None
     return {
         "records": records,
+        "sampling_fraction": table.schema.sampling_fraction,
         "measured": certificate.measured,
         "unit": None if units is None else units(),
         "utility": utility,
@@ -80,11 +81,11 @@ def generalization_record(
 
 
 def _in_population(table: Table, data: PublishedRows) -> dict[str, Any] | None:
-    """Estimate the risk in the population behind a sample, where weights tell how large that is.
+    """Estimate the risk in the population behind a sample, where weights or the share that was drawn tell how large that is.
 
     Where a published weight does not tell it, a record stands for as many people as one of the original does on average.
     """
-    if not is_weighted(table.schema):
+    if not is_sample(table.schema):
         return None
     before = population(table, table.schema)
     after = population(data, table.schema, sampling_fraction=before.sampling_fraction)

@@ -112,6 +112,7 @@ def generalize(
     effort: Effort | float | None = None,
     start: Plan | None = None,
     measure: Measure = "distortion",
+    levels: Mapping[str, int] | None = None,
     region_labels: bool = False,
     predict: str | None = None,
 ) -> Release:
@@ -120,7 +121,8 @@ def generalize(
     `method` is an object of `sudare.methods` or its short name: "minimal" (least distortion), "mondrian" (fastest; `strict`
     cuts a node only if all its children hold), "blind" (cut without looking at sensitive values, for receivers who know the
     method; `region_labels` keeps the labels of the cuts), "mdav" (groups of close numbers, for means of blocks) or "full-domain"
-    (one coding for each column, which is the best of all by `measure`: "distortion", "ncp" or "discernibility"). `suppress` is the
+    (one coding for each column: the best of all by `measure`, "distortion", "ncp" or "discernibility", or the `levels` that are given
+    of all quasi attributes). `suppress` is the
     largest share of records that "minimal", "blind" and "full-domain" may leave out; `effort` says how much "minimal" tries ("quick",
     "normal", "thorough", or seconds), and `start` is an earlier plan that it begins from. `predict` names a sensitive or other attribute; the holder's record then says how well a
     model still predicts it (this needs scikit-learn). The output is verified by code that shares nothing with the methods; identifiers are
@@ -141,6 +143,7 @@ def generalize(
         "strict": strict,
         "region_labels": region_labels,
         "measure": measure,
+        "levels": levels,
     }
     given |= {"effort": effort, "start": start}
     chosen = method_of(method, given)

@@ -164,6 +164,7 @@ def _record(table: Table, some: Table, plan: RandomizationPlan, _certificate: Ce
     """Measure what needs the original: let somebody who knows it look for people in what the plan draws."""
     game = _game(some, plan)
     return {
+        "sampling_fraction": table.schema.sampling_fraction,
         "records": {
             "read": len(table),
             "published": plan.records,

@@ -33,6 +33,7 @@ def views_record(
     table, published = whole.table, next(iter(data.values())).height
     attacked = attack(data, table.schema, kind="intersection", known=table).summary()
     return {
+        "sampling_fraction": table.schema.sampling_fraction,
         "records": {"read": len(table), "published": published, "suppressed": len(table) - published},
         "measured": measured,
         "utility": {view.name: _utility(whole, at) for at, view in enumerate(whole.views)},

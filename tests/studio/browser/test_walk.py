@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,39 @@ def test_the_demo_by_keyboard_alone(page: Page, start: Callable[..., Studio]) ->
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("#preview .now:has-text('6-anonymity')")
     assert page.input_value("#k") == "6"
+
+
+def test_a_node_of_the_lattice_is_taken_by_keyboard(
+    page: Page, start: Callable[..., Studio], people: Path, tmp_path: Path
+) -> None:
+    page.goto(start(people).address)
+    for ready in ("table.columns", ".figures"):
+        page.wait_for_selector(ready)
+        page.click(MAIN)
+    page.fill("#suppress", "2")
+    page.click("button[formaction$='/explore']")
+    page.wait_for_selector(".lattice")
+    best = page.locator(".node.best[name=node]")
+    best.hover()
+    assert page.locator(".tip:visible").inner_text().startswith("✓ holds")
+    photograph(page, "lattice", tmp_path)
+    page.mouse.move(0, 0)
+    assert page.locator(".tip:visible").count() == 0
+    page.locator(".lattice .node:not(.fails):not(.best)").last.focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    assert page.locator(".tip:visible").count() == 1
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".lattice .taken")
+    taken = page.locator(".lattice .taken").get_attribute("value")
+    page.click(MAIN)
+    page.wait_for_selector(".good-figure", timeout=600_000)
+    page.click(MAIN)
+    page.wait_for_selector("#folder")
+    page.click(MAIN)
+    page.wait_for_selector(".folders")
+    holder = json.loads((release_of(tmp_path / "home") / "keep" / "holder.json").read_text("utf-8"))
+    assert ",".join(map(str, holder["levels"].values())) == taken
 
 
 def test_a_file_is_dropped_in(page: Page, start: Callable[..., Studio], people: Path, tmp_path: Path) -> None:
