@@ -127,7 +127,7 @@ def test_every_choice_that_is_named_can_be_accepted(run: Run, towns: str, asked:
     """By the very words that name it; what is published then holds, and says why."""
     refused = run("publish", towns, "none", *asked.split())
     assert refused.code == 1
-    named = re.findall(r"'([^']+)'", refused.err[refused.err.index("Accept one of") :].replace("\n", " "))
+    named = re.findall(r"Accept '([^']+)' for that", refused.err.replace("\n", " "))
     assert named == among.split(", ")
     for place, accept in enumerate(named):
         done = run("publish", towns, f"out{place}", *asked.split(), "--accept", accept)

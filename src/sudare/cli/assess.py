@@ -33,6 +33,7 @@ from sudare.reports.charts import png_renderer
 from sudare.similarity.pairs import Device, accelerator
 from sudare.suitability.assess import Assessment
 from sudare.suitability.assess import assess as assess_table
+from sudare.suitability.choices import sentences
 from sudare.tables.atomic import refuse_unwritable, refuse_unwritable_file, write_file
 
 LS, KS = (2.0, 4.0, 8.0), (2, 5, 10)
@@ -134,10 +135,15 @@ def show_assessment(assessment: Assessment, ks: Sequence[int]) -> None:
         say("[yellow]Warning:[/] {}", text)
     for text in stronger_bounds(assessment):
         say("{}", text)
-    for l, (first, *others) in assessment.choices.items():
-        say("\n[b]{}[/]\n{}", assessment.requirements[l], first.text)
+    for l, offered in assessment.choices.items():
+        first, *others = sentences(offered)
+        say("\n[b]{}[/]\n{}", assessment.requirements[l], first)
         for other in others:
-            say("  - {}", other.text)
+            say("  - {}", other)
+    if any(len(offered) > 1 for offered in assessment.choices.values()):
+        say(
+            "\nWhat is accepted, [b]sudare publish[/] does: --accept 'lower l', or accept in the schema's section \\[publish]."
+        )
 
 
 def _print_columns(title: str, columns: Mapping[str, Sequence[str]]) -> None:
