@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any
 
 from numba.core.caching import (
     CompileResultCacheImpl,
@@ -94,7 +94,7 @@ class _Anywhere(InTreeCacheLocator):
 
 
 class _Places(CompileResultCacheImpl):
-    _locator_classes: ClassVar = [*CompileResultCacheImpl._locator_classes, _Anywhere]
+    _locator_classes = [*CompileResultCacheImpl._locator_classes, _Anywhere]  # noqa: RUF012  # as numba has it
 
 
 class Compiled(FunctionCache):
