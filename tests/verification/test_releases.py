@@ -122,6 +122,7 @@ def test_who_was_given_one_view_verifies_what_it_leaves_by_itself(given_one: Pat
     assert found.value == alone >= 2
     assert found.rows == {"ages": published.height}
     assert "what it leaves together with 'towns' was not counted" in found.findings[0].note
+    assert "as far as 'ages' alone shows it" in str(found)
     assert any("'towns' was believed" in note for note in found.notes)
     assert set(found.roles) == set(published.columns)
     assert (

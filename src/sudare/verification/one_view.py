@@ -86,7 +86,14 @@ def verify_view(path: Path) -> Verification:
     table = tables[view][0]
     refuse_other_utility_of_view(certificate, view, table.rows, schema)
     if others:
-        findings = [replace(finding, note=ALONE.format(view, listed(others))) for finding in findings]
+        findings = [
+            replace(
+                finding,
+                requirement=f"{finding.requirement}, as far as '{view}' alone shows it,",
+                note=ALONE.format(view, listed(others)),
+            )
+            for finding in findings
+        ]
         notes.append(BELIEVED.format(listed(others)))
     roles = {name: schema[name].treated_as for name in table.columns}
     return Verification(
