@@ -141,7 +141,7 @@ def test_another_try_is_offered_and_taken(run: Run, survey: str) -> None:
     done = run("publish", survey, "out", *asked)
     assert done.code == 0, done.err
     assert "Try again with more effort" in done.out
-    assert "Accept 'retry' for that." in done.out
+    assert "Accept 'retry' for that. Here that is --accept retry." in done.out
     done = run("publish", survey, "again", *asked, "--accept", "retry")
     assert done.code == 0, done.err
     assert "That was done" in done.out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -140,9 +141,14 @@ def show_assessment(assessment: Assessment, ks: Sequence[int]) -> None:
         say("\n[b]{}[/]\n{}", assessment.requirements[l], first)
         for other in others:
             say("  - {}", other)
-    if any(len(offered) > 1 for offered in assessment.choices.values()):
+    accepted = [
+        one.accepted_as for offered in assessment.choices.values() for one in offered[1:] if one.accepted_as
+    ]
+    if accepted:
+        words = " ".join(f"--accept {shlex.quote(word)}" for word in accepted[0])
         say(
-            "\nWhat is accepted, [b]sudare publish[/] does: --accept 'lower l', or accept in the schema's section \\[publish]."
+            "\n[b]sudare publish[/] does what is accepted: {}, or accept in the schema's section \\[publish].",
+            words,
         )
 
 

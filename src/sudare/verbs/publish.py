@@ -119,11 +119,9 @@ def _decided(
             if one in choice.accepted_as and set(choice.accepted_as) <= set(accept):
                 return choice
     if decide is None:
-        how = " What you accept stands in the policy (accept) or on the command line (--accept)."
-        raise RequirementError(
-            f"{assessment.source}: nothing was published. {' '.join(sentences(offered))}"
-            f"{how if any(choice.accepted_as for choice in offered) else ''}"
-        )
+        how = "What you accept stands in the policy (accept) or on the command line (--accept)."
+        said = [*sentences(offered), *([how] if any(choice.accepted_as for choice in offered) else [])]
+        raise RequirementError("\n".join([f"{assessment.source}: nothing was published.", *said]))
     choice = decide(assessment, offered)
     if choice.action == "stop":
         raise RequirementError(f"{assessment.source}: nothing was published. {choice.text}")
