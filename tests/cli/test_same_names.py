@@ -102,7 +102,7 @@ COMMAND_LINE_ONLY = {
     "json": "Python has objects",
     "engine": "Python: sd.read",
     "memory": "Python: sd.read",
-    "report": "Python: release.report, and write_assessment",
+    "report": "Python: release.report, and write_assessment_report",
     "plots": "Python: reports.assessment.write_pictures",
     "where": "Python: Estimate.count",
     "matrix_rows": "how a file of a matrix is to be read",

@@ -49,9 +49,6 @@ def write_assessment_report(assessment: Assessment) -> str:
     )
 
 
-write_assessment = write_assessment_report  # the name that docs/how-to.md calls it by
-
-
 class TextTable(NamedTuple):
     """A table of texts under heads."""
 
