@@ -125,9 +125,10 @@ def test_who_was_given_one_view_verifies_what_it_leaves_by_itself(given_one: Pat
     assert "as far as 'ages' alone shows it" in str(found)
     assert any("'towns' was believed" in note for note in found.notes)
     assert set(found.roles) == set(published.columns)
-    assert (
-        sd.verify(given_one / "ages.csv").measured == found.measured
-    )  # both are looked at, whichever is named
+    named_otherwise = sd.verify(given_one / "ages.csv")  # all its files are looked at, whichever is named
+    assert named_otherwise.measured == found.measured
+    with pytest.raises(sd.ParameterError, match="needs the requirements and the schema"):
+        sd.verify(file, schema=ONE)  # a schema of one's own says nothing without what is to hold
 
 
 def test_one_view_is_held_to_its_certificate(given_one: Path) -> None:

@@ -96,8 +96,8 @@ def verify(
         asked += requirements_of(
             k, l, diversity, c, t, distance, attribute, harmless, within, relative, k_map, population
         )
-    certified = is_pview(output) or (existing(output) / CERTIFICATE).is_file() or has_certificate(output)
-    if not asked and not certified:
+    certified = is_pview(output) or (existing(output) / CERTIFICATE).is_file()
+    if not asked and not certified and not has_certificate(output):
         raise InputError(
             f"{output} has no certificate that says what it promises. Give -k, -l, -t or --k-map, --pk or --epsilon."
         )

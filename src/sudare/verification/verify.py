@@ -109,7 +109,12 @@ def verify(
     if not isinstance(output, pl.DataFrame | PublishedRows) and handed_over(output).is_dir():
         return _verify_folder(handed_over(output), promised, schema, plan)
     if promised is None or schema is None:
-        if promised is None is schema and isinstance(output, str | Path) and has_certificate(Path(output)):
+        if (
+            promised is None
+            and schema is None
+            and isinstance(output, str | Path)
+            and has_certificate(Path(output))
+        ):
             return verify_view(Path(output))
         raise ParameterError(
             "verify needs the requirements and the schema of a table; only a release folder, a view beside its certificate and a p-view "
