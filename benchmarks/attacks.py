@@ -1,14 +1,19 @@
-"""What attacks that know the method gain on Adult, by method, and what it costs to deny it: `python -m benchmarks.attacks [--quick]`."""
+"""What attacks that know the method gain on Adult, by method, and what it costs to deny it: `python -m benchmarks.attacks [--quick | --page]`.
+
+With --page it measures what docs/proven.md shows, and writes it there.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import polars as pl
 
 import sudare as sd
 from benchmarks.common import QUASI, SENSITIVE, adult_table, show
+from papers.page import Grid, rewrite
 from sudare.attacks.composition import Composition
 from sudare.attacks.definetti import DeFinetti
 from sudare.attacks.downcoding import Downcoding
@@ -35,12 +40,14 @@ ASKED: dict[str, list[BlockRequirement]] = {
     "k = 5, entropy l = 3": [sd.KAnonymity(5), sd.LDiversity(3, "entropy")],
 }
 SIZES = (5, 10, 20)
+ON_THE_PAGE = "k = 5, distinct l = 3"
+PAGE = Path(__file__).parent.parent / "docs" / "proven.md"
 HEADERS = [
     "method",
     "minimality:\nright",
-    "risen",
+    "believed more\nby a tenth",
     "deFinetti:\nright",
-    "risen",
+    "believed more\nby a tenth",
     "downcoding:\nundone",
     "composition:\npinned down",
     "values\nleft",
@@ -48,21 +55,30 @@ HEADERS = [
 NOTES = """minimality, deFinetti: how often the likeliest occupation is right; for how many people it is believed more by a tenth.
 downcoding: in how many records labels are undone rightly; half of the rows is published, the other half tells how values are spread.
 composition: of people who are in two releases, each of two thirds of the rows, to how many one occupation is left, and how many are
-left on average, by one release -> by both."""
+left on average, by one release and by both."""
 
 
-def main(quick: bool = False) -> None:
-    frame = sd.datasets.load("adult-train").drop_nulls().select(*QUASI, SENSITIVE)
-    frame = frame.sample(1_000 if quick else frame.height, shuffle=True, seed=1)
-    asked = {what: ASKED[what] for what in ("k = 5, distinct l = 3",)} if quick else ASKED
-    for what, requirements in asked.items():
-        lines = [[name, *_gains(frame, requirements, method)] for name, method in METHODS.items()]
-        show(f"Adult, {frame.height:,} rows, {what}: without -> with the attack", HEADERS, lines)
+def main(quick: bool = False, page: bool = False) -> None:
+    frame = rows_of_adult()
+    frame = frame[:1_000] if quick else frame
+    for what in [ON_THE_PAGE] if quick or page else ASKED:
+        lines = [[name, *gains(frame, ASKED[what], method)] for name, method in METHODS.items()]
+        title = f"Adult, {frame.height:,} rows, {what}: without the attack, and with it"
+        if page:
+            rewrite(PAGE, [Grid(title, HEADERS, lines).markdown()])
+        show(title, HEADERS, lines)
     print(NOTES)
-    _costs(frame, SIZES[:1] if quick else SIZES)
+    if not page:
+        _costs(frame, SIZES[:1] if quick else SIZES)
 
 
-def _gains(frame: pl.DataFrame, requirements: list[BlockRequirement], method: Method) -> list[str]:
+def rows_of_adult() -> pl.DataFrame:
+    """Return the people, in an order of no meaning."""
+    frame = sd.datasets.load("adult-train").drop_nulls().select(*QUASI, SENSITIVE)
+    return frame.sample(frame.height, shuffle=True, seed=1)
+
+
+def gains(frame: pl.DataFrame, requirements: list[BlockRequirement], method: Method) -> list[str]:
     """Make releases of all rows, of half of them and of two thirds each, and attack them."""
     table = adult_table(frame)
     release, known = sd.generalize(table, requirements, method), {"known": table}
@@ -90,7 +106,7 @@ def _gains(frame: pl.DataFrame, requirements: list[BlockRequirement], method: Me
 def _rise(before: float | None, after: float | None) -> str:
     assert before is not None
     assert after is not None
-    return f"{before:.1%} -> {after:.1%}"
+    return f"{before:.1%} to {after:.1%}"
 
 
 def _composed(frame: pl.DataFrame, requirements: list[BlockRequirement], method: Method) -> list[str]:
@@ -101,7 +117,7 @@ def _composed(frame: pl.DataFrame, requirements: list[BlockRequirement], method:
     both = frame[third : 2 * third].select(QUASI)
     learned: Composition = sd.attack(releases, tables["one"].schema, kind="composition", known=both)
     alone, together = learned.by_attribute[SENSITIVE].alone["one"], learned.by_attribute[SENSITIVE].together
-    return [_rise(alone.share, together.share), f"{alone.mean:.1f} -> {together.mean:.1f}"]
+    return [_rise(alone.share, together.share), f"{alone.mean:.1f} to {together.mean:.1f}"]
 
 
 def _costs(frame: pl.DataFrame, sizes: Sequence[int]) -> None:
@@ -126,4 +142,4 @@ def _costs(frame: pl.DataFrame, sizes: Sequence[int]) -> None:
 
 
 if __name__ == "__main__":
-    main(quick="--quick" in sys.argv)
+    main(quick="--quick" in sys.argv, page="--page" in sys.argv)

@@ -139,13 +139,23 @@ def commands_page() -> str:
             usage = " ".join(one.name.upper() for one in own.params if one.param_type_name == "argument")
             parts += [f"## sudare {words}", _plain(own.help), f"`sudare {words} {usage}`".replace(" `", "`")]
             rows = [
-                f"| `{'`, `'.join([*one.opts, *one.secondary_opts])}` | {_plain(one.help or '').replace('|', chr(92) + '|')} |"
+                f"| `{'`, `'.join([*one.opts, *one.secondary_opts])}` | {_plain(one.help or '').replace('|', chr(92) + '|')} | {_taken(one)} |"
                 for one in own.params
                 if one.param_type_name == "option" and one.name != "help"
             ]
             if rows:
-                parts.append("\n".join(["| option | what it says |", "| --- | --- |", *rows]))
+                heads = ["| option | what it says | if it is not given |", "| --- | --- | --- |"]
+                parts.append("\n".join([*heads, *rows]))
     return "\n\n".join(parts) + "\n"
+
+
+def _taken(option: Any) -> str:
+    """Say what is taken where an option is left out, as `--help` does."""
+    if option.required:
+        return "it must be given"
+    if isinstance(option.show_default, str):
+        return _plain(option.show_default)
+    return "" if option.default is None or option.is_flag else f"`{option.default}`"
 
 
 def _leaves(command: Any, words: str) -> list[tuple[Any, str]]:

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from sudare.studio.notebook import Kind
+from sudare.studio.notebook import notebook as made_notebook
 
 HERE = Path(__file__).parent
 
 
 def notebook(source: str) -> dict[str, Any]:
     """Return a notebook of an example."""
-    cells: list[dict[str, Any]] = []
-    for kind, text in re.findall(r"^# %%( \[markdown\])?\n(.*?)(?=^# %%|\Z)", source, re.M | re.S):
-        lines = text.strip("\n").splitlines(keepends=True)
-        if kind:
-            lines = [line.removeprefix("#").removeprefix(" ") for line in lines]
-            cells.append({"cell_type": "markdown", "metadata": {}, "source": lines})
+    return made_notebook(_cells(source))
+
+
+def _cells(source: str) -> Iterator[tuple[Kind, str]]:
+    for words, text in re.findall(r"^# %%( \[markdown\])?\n(.*?)(?=^# %%|\Z)", source, re.M | re.S):
+        lines = text.strip("\n").splitlines()
+        if words:
+            yield "markdown", "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
         else:
-            cells.append(
-                {"cell_type": "code", "metadata": {}, "source": lines, "outputs": [], "execution_count": None}
-            )
-    for number, cell in enumerate(cells):
-        cell["id"] = f"cell-{number}"
-    language = {
-        "language_info": {"name": "python"},
-        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-    }
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": language, "cells": cells}
+            yield "code", "\n".join(lines)
 
 
 def examples() -> list[Path]:

@@ -117,6 +117,23 @@ def test_attacks_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert all(printed.count(method) >= 2 for method in ("minimal", "mondrian", "blind"))
 
 
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name == "mondrian" else pytest.mark.slow) for name in attacks.METHODS],
+)
+def test_what_attacks_gain_stands_on_its_page_as_measured(name: str, data_folder: Path) -> None:
+    """Each row is measured again; the quick suite does so for the one that takes least."""
+    written = attacks.PAGE.read_text(encoding="utf-8").split(START)[1].split(END)[0]
+    rows = [line.strip("| ").split(" | ") for line in written.splitlines() if line.startswith("| ")]
+    head, _, *lines = rows
+    assert head == [own.replace("\n", " ") for own in attacks.HEADERS]
+    assert [line[0] for line in lines] == list(attacks.METHODS)
+    measured = attacks.gains(
+        attacks.rows_of_adult(), attacks.ASKED[attacks.ON_THE_PAGE], attacks.METHODS[name]
+    )
+    assert [name, *measured] in lines
+
+
 def test_pairs_quick(data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pairs.main(quick=True)
     printed = capsys.readouterr().out

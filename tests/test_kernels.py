@@ -46,7 +46,7 @@ CALLED = (
     "generalization._views.cut_views generalization._paper_views.cut_views "
     "noise._categories.retain noise._categories.alias_tables noise._categories.exchange "
     "noise._chacha.fill_words noise._chacha.fill_below noise._chacha.tap "
-    "noise._exponential.fill_laplace noise._exponential.fill_gaussian noise._exponential.choose "
+    "noise._exponential.fill_laplace noise._exponential.fill_gaussian noise._exponential.choose noise._exponential.permute_and_flip "
     "pview._boxes.arrange pview._boxes.bounds pview._boxes.count pview._boxes.weigh pview._boxes.spread pview._boxes.put "
     "pview._boxes.errors pview._mondrian.grow pview._dawa.interval_errors pview._dawa.cheapest "
     "pview._pairs.weigh_pairs pview._pairs.rake pview._pairs.draw_given "
@@ -128,6 +128,18 @@ def test_what_was_compiled_is_used_until_a_step_of_another_file_changes(
         "2 0",
         "2 1",
     ]
+
+
+def test_a_user_without_a_home_takes_what_was_installed_and_else_compiles_for_itself(
+    ask: Callable[..., str], tmp_path: Path
+) -> None:
+    """As in a container that runs under a number which it does not know: nothing can be written, neither there nor at home."""
+    ask(1)
+    assert ask(1, NUMBA_CACHE_LOCATOR_CLASSES="sudare.compiled._Anywhere") == "1 1"
+    installed = tmp_path / "sudare" / "__pycache__"
+    shutil.rmtree(installed)
+    installed.touch()  # where a file lies, not even root makes a folder
+    assert ask(1, HOME=str(installed), XDG_CACHE_HOME=str(installed)) == "1 0"
 
 
 @step

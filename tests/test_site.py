@@ -196,6 +196,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_references_have_all_that_there_is(site: Path) -> None:
     commands = (site / "reference" / "commands.html").read_text(encoding="utf-8")
     assert all(f"sudare {name}" in commands for name in COMMANDS)
+    said = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", commands)).split())
+    for option, taken in (
+        ("-k k-anonymity; several: -k 2 -k 5", "2 5 10"),
+        (
+            "--method minimal: least distortion",
+            "minimal --suppress The share of records that may be left out. 0.0",
+        ),
+        ("--schema , -s The schema file.", "sudare.toml"),
+        ("--epsilon The epsilon of the whole p-view", "it must be given"),
+    ):
+        assert taken in said[said.index(option) :][:400], option
     python = (site / "reference" / "python.html").read_text(encoding="utf-8")
     assert all(name in python for name in sd.__all__)
     shown = " ".join(html.unescape(re.sub(r"<[^>]+>", "", python)).split())

@@ -21,7 +21,12 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    InTreeCacheLocator,
+)
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
 
@@ -76,8 +81,26 @@ itself gets a piece of nearly twice that, where all others fit in.
 """
 
 
+class _Anywhere(InTreeCacheLocator):
+    """The place beside the source, taken also if nothing can be written there: a user without a home, as in a container, can only read."""
+
+    def ensure_cache_path(self) -> None:
+        """Leave it as it is."""
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> _Anywhere:
+        """Take it in any case."""
+        return cls(function, file)
+
+
+class _Places(CompileResultCacheImpl):
+    _locator_classes = [*CompileResultCacheImpl._locator_classes, _Anywhere]  # noqa: RUF012  # as numba has it
+
+
 class Compiled(FunctionCache):
     """What was compiled of a kernel: by this user, or before that where the package stands, by who installed it."""
+
+    _impl_class = _Places
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -131,10 +154,12 @@ class _Kept(IndexDataCacheFile):
         """Keep the machine code first, and name it then: a process may end in between, and what was there before is of an old version.
 
         Each has a name of its own: of processes that save at a time, none names what another one has made for other types.
+        What cannot be kept is compiled again by the next process.
         """
         name = self._data_name(int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:8], "big"))
-        self._save_data(name, data)
-        self._save_index({**self._load_index(), key: name})
+        with suppress(OSError):
+            self._save_data(name, data)
+            self._save_index({**self._load_index(), key: name})
 
 
 class _Turn:

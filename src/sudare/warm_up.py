@@ -26,7 +26,7 @@ from sudare.generalization.problem import Problem
 from sudare.generalization.recoding import Recoding
 from sudare.generalization.refining import refined
 from sudare.noise.keystream import Keystream
-from sudare.noise.sampling import sample_below, sample_matrix, sample_retention
+from sudare.noise.sampling import permute_and_flip, sample_below, sample_matrix, sample_retention
 from sudare.randomization.channel import MatrixChannel
 from sudare.similarity.pairs import Marks, kth_likeness
 from sudare.tables.recipes import GroupsRecipe
@@ -161,6 +161,7 @@ def _materialize() -> None:
             saved = made.save(Path(folder, f"{method}-{axes}"))
             for pview in (made, sd.PView.open(saved)):
                 _ask(pview, axes)
+    permute_and_flip(np.zeros(2), Keystream())  # how pairs are chosen without a delta
 
 
 def _numbers(axes: int, folder: Path) -> sd.Table:

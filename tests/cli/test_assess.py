@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,6 +48,20 @@ def test_a_person_sees_figures_and_sentences(assess: Run) -> None:
     assert "…" not in done.out  # the table fits into 80 columns
     for symbol in ("MaxNB", "BS_s", "BS_e", "DIS"):
         assert symbol not in done.out
+
+
+def test_each_choice_says_the_words_by_which_publish_takes_it(assess: Run) -> None:
+    done = assess("-l", 2, "-l", 8, "-k", 3, "--diversity", "entropy")
+    choices = [
+        one for offered in python(l=[2, 8], k=3, diversity="entropy").choices.values() for one in offered[1:]
+    ]
+    accepted = [one.accepted_as for one in choices if one.accepted_as]
+    assert accepted
+    for words in accepted:
+        assert f"Accept {' with '.join(map(repr, words))} for that." in done.out
+    assert f"--accept {shlex.quote(accepted[0][0])}" in done.out
+    assert len(python(l=2, k=3).choices[2]) == 1  # what suits need not be accepted
+    assert "ccept" not in assess("-l", 2, "-k", 3).out
 
 
 def test_a_machine_sees_what_python_returns(assess: Run) -> None:

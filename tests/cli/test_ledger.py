@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -67,6 +69,20 @@ def test_what_is_no_budget_ends_with_2(run: Run, options: tuple[str, ...], messa
     done = run("ledger", "budget", "l.db", "people", *options)
     assert done.code == 2
     assert message in " ".join(done.err.split())
+
+
+def test_a_p_view_is_told_from_the_entry_that_charged_it(run: Run) -> None:
+    sd.datasets.health_survey(200).select("sex").write_csv("survey.csv")
+    Path("sudare.toml").write_text('[attributes.sex]\nrole = "quasi"\ndomain = ["Female", "Male"]\n')
+    for name in ("one", "two"):
+        assert run("materialize", "survey.csv", name, "--epsilon", 1, "--ledger", "l.db").code == 0
+    shown = " ".join(re.sub("[┃│]", " ", run("ledger", "show", "l.db").out).split())
+    assert shown.count("a p-view, charged") == 2
+    for entry, name in ((1, "one"), (3, "two")):
+        assert f"{name}, the p-view of {entry}" in shown
+    assert "is charged once" in shown
+    assert run("generalize", "survey.csv", "rows", "-k", 2, "--ledger", "rows.db").code == 0
+    assert "is charged once" not in run("ledger", "show", "rows.db").out
 
 
 def test_init_names_the_source_and_the_ledger_knows_it_by_that(run: Run) -> None:

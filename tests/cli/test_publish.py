@@ -127,7 +127,7 @@ def test_every_choice_that_is_named_can_be_accepted(run: Run, towns: str, asked:
     """By the very words that name it; what is published then holds, and says why."""
     refused = run("publish", towns, "none", *asked.split())
     assert refused.code == 1
-    named = re.findall(r"'([^']+)'", refused.err[refused.err.index("Accept one of") :].replace("\n", " "))
+    named = re.findall(r"Accept '([^']+)' for that", refused.err.replace("\n", " "))
     assert named == among.split(", ")
     for place, accept in enumerate(named):
         done = run("publish", towns, f"out{place}", *asked.split(), "--accept", accept)
@@ -141,7 +141,7 @@ def test_another_try_is_offered_and_taken(run: Run, survey: str) -> None:
     done = run("publish", survey, "out", *asked)
     assert done.code == 0, done.err
     assert "Try again with more effort" in done.out
-    assert "Accept 'retry' for that." in done.out
+    assert "Accept 'retry' for that. Here that is --accept retry." in done.out
     done = run("publish", survey, "again", *asked, "--accept", "retry")
     assert done.code == 0, done.err
     assert "That was done" in done.out

@@ -106,7 +106,7 @@ COMMAND_LINE_ONLY = {
     "engine": "Python: sd.read",
     "memory": "Python: sd.read",
     "force": "Python writes what it is told to",
-    "report": "Python: release.report, and write_assessment",
+    "report": "Python: release.report, and write_assessment_report",
     "plots": "Python: reports.assessment.write_pictures",
     "where": "Python: Estimate.count",
     "matrix_rows": "how a file of a matrix is to be read",

@@ -37,9 +37,12 @@ def test_a_folder_needs_no_options(run: Run, released: Path) -> None:
         assert first.startswith("4-anonymity holds: k = ")
         assert second.startswith("distinct 2-diversity holds: l_distinct = ")
         assert "\x1b" not in result.out
+        rows = pl.read_parquet("out/hand-over/data.parquet").height
+        assert f"Recounted: all {rows:,} rows\n" in result.out
     verification = json.loads(run("verify", "out", "--json").out)
     assert verification["holds"]
     assert set(verification["measured"]) == {"k", "l_distinct"}
+    assert verification["rows"] == {"data": rows}
 
 
 def test_more_can_be_asked(run: Run, released: Path) -> None:
@@ -55,7 +58,10 @@ def test_more_can_be_asked(run: Run, released: Path) -> None:
 def test_a_file_needs_options_and_a_schema(run: Run, released: Path) -> None:
     result = run("verify", "out/hand-over/data.csv")
     assert result.code == 2
-    assert "has no certificate that says what it promises. Give -k" in result.err
+    assert (
+        "is of the folder. Verify that: sudare verify out/hand-over; or say what to ask of this file"
+        in result.err
+    )
     result = run("verify", "out/hand-over/data.csv", "-k", "4")
     assert result.code == 2
     assert "there is no schema file" in result.err

@@ -8,6 +8,8 @@ import pytest
 
 import sudare as sd
 from sudare.privacy.telling import telling_columns
+from sudare.privacy.uniqueness import joining_columns
+from sudare.studio.translated import translated
 
 
 def people(seed: int = 1) -> pl.DataFrame:
@@ -50,3 +52,26 @@ def test_a_quasi_attribute_that_nearly_all_have_is_not_told() -> None:
     frame = people().with_columns(here=pl.lit("yes"), own=pl.col("ill"))
     schema = sd.Schema.from_roles(quasi=["here"], other=["own"], identifier=["age", "sex", "ill"])
     assert telling_columns(sd.read(frame, schema), frame.columns) == []
+
+
+def test_an_id_that_each_two_rows_share_joins_tables_whatever_it_is_called() -> None:
+    """And so does one of each three; what many rows share does not."""
+    n = 600
+    frame = pl.DataFrame(
+        {
+            "age": [20 + i % 40 for i in range(n)],
+            "zq": [f"v{i // 2}" for i in range(n)],
+            "wx": [i // 3 for i in range(n)],
+            "kind": [i // 4 for i in range(n)],
+            "few": [f"v{i}" if i < 0.4 * n else "none" for i in range(n)],
+        }
+    )
+    table = sd.read(frame, sd.Schema.from_roles(quasi=["age"], other=["zq", "wx", "kind", "few"]))
+    said = joining_columns(table, list(table.columns))
+    assert [text.split("'")[1] for text in said] == ["few", "zq", "wx"]
+    assert "240 of 600 records are alone with their value" in said[0]
+    for text in said[1:]:
+        assert "600 of 600 records share their value with at most 2 others" in text
+    assert {text for text in said if translated(text, "ja") == text} == set()
+    warned = sd.generalize(table, sd.KAnonymity(3), method="mondrian").holder["warnings"]
+    assert set(said) <= set(warned)

@@ -186,3 +186,26 @@ def test_what_is_refused() -> None:
     frame = pl.DataFrame({"ill": ["yes"]})
     with pytest.raises(sd.ParameterError, match="A frame has no law beside it"):
         sd.reconstruct(frame, "ill")
+
+
+def test_a_device_answers_by_the_plan_that_it_was_given(tmp_path: Path) -> None:
+    """It has no table and no schema; a number is answered in as many bins as the schema says."""
+    schema = sd.Schema.from_roles(
+        quasi=["age"],
+        sensitive=["ill"],
+        bounds={"age": (0, 100)},
+        bins={"age": 4},
+        domains={"ill": ["yes", "no"]},
+        missing="refuse",
+    )
+    asks = sd.Randomizer.from_schema(schema, sd.DifferentialPrivacy(4.0, per="record"), how={"age": "bins"})
+    device = sd.Randomizer(sd.Plan.open(asks.plan.save(tmp_path / "poll.plan")))  # type: ignore[arg-type]
+    record, bins = {"age": 41, "ill": "no"}, ["[0, 25)", "[25, 50)", "[50, 75)", "[75, 100]"]
+    for person in range(20):
+        answer = device.answer(record, key=a_key(person))
+        assert answer == asks.answer(record, key=a_key(person))
+        assert answer["age"] in bins
+    table = asks.collected([device.answer(record, key=a_key(person)) for person in range(400)])
+    found = {row["age"]: row for row in sd.reconstruct(table, "age", law=asks.law).frame().to_dicts()}
+    assert list(found) == bins
+    assert found["[25, 50)"]["low"] <= 400 <= found["[25, 50)"]["high"] + 1e-6

@@ -324,9 +324,14 @@ def test_all_kinds_of_choices_were_seen() -> None:
     for make in TOLD.values():
         assessment = make().assessment
         seen |= {choice.action for choices in assessment.choices.values() for choice in choices}
-        assert assessment.advice == [
-            choice.text for choices in assessment.choices.values() for choice in choices
-        ]
+        told = iter(assessment.advice)
+        for choices in assessment.choices.values():
+            for choice, sentence in zip(choices, told, strict=False):
+                assert sentence.startswith(choice.text)
+                # Where there is a choice, each but the one to stop says what accepts it.
+                accepted = re.findall(r"'([^']+)'", sentence[len(choice.text) :])
+                assert accepted == (list(choice.accepted_as) if len(choices) > 1 else [])
+        assert next(told, None) is None
         assert all(re.fullmatch(r"[A-Z].*\.", sentence) for sentence in assessment.advice)
     assert seen == {*get_args(Compromise), "stop"} - {"retry"}  # which there is after a release
 

@@ -281,7 +281,7 @@ WRONG: dict[str, tuple[str, bytes | Callable[[Path], bytes], str]] = {
         "p.csv",
         "name\nJosé\n".encode("latin-1"),
         "p.csv, line 2, byte 4 of the line: 0xE9 is not UTF-8 (near 'Jos\\\\xe9\\n'). Say which encoding the file has: "
-        'encoding = "latin-1" under [csv] in the schema, sudare init --encoding latin-1, or in Python csv=CsvFormat(encoding="latin-1"),'
+        'encoding = "cp1252" under [csv] in the schema, sudare init --encoding cp1252, or in Python csv=CsvFormat(encoding="cp1252"),'
         " if that is what it is, or export it as UTF-8.",
     ),
     "one JSON object": (

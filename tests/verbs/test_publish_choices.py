@@ -77,7 +77,7 @@ def test_a_harmless_value_is_accepted_by_name(skewed: sd.Table) -> None:
     )
     assert bound is not None
     assert bound <= release.holder["bound"] + 1e-9 <= release.holder["utility"]["distortion"] + 2e-9
-    with pytest.raises(sd.RequirementError, match=f"Accept one of .*'{HARMLESS}: well'"):
+    with pytest.raises(sd.RequirementError, match=f"Accept '{HARMLESS}: well' for that"):
         sd.publish(skewed, sd.Policy(l=3, diversity="entropy", accept=(f"{HARMLESS}: gout",)))
 
 
@@ -85,7 +85,7 @@ def test_several_harmless_values_are_accepted_together() -> None:
     ills = ["well"] * 80 + ["fine"] * 80 + [f"ill {i % 8}" for i in range(40)]
     table = survey(age=[20 + i % 40 for i in range(200)], illness=ills)
     both = f"'{HARMLESS}: fine' with '{HARMLESS}: well'"
-    with pytest.raises(sd.RequirementError, match=f"Accept one of .*{both}"):
+    with pytest.raises(sd.RequirementError, match=f"Accept {both} for that"):
         sd.publish(table, sd.Policy(l=6, diversity="entropy", accept=(f"{HARMLESS}: well",)))
     accept = (f"{HARMLESS}: well", f"{HARMLESS}: fine")
     release = sd.publish(table, sd.Policy(l=6, diversity="entropy", accept=accept))

@@ -97,6 +97,78 @@ def test_several_views(tmp_path: Path, kind: Any) -> None:
         sd.verify(folder, sd.KAnonymity(2))
 
 
+@pytest.fixture
+def given_one(tmp_path: Path) -> Path:
+    """What a receiver of one view of two was given: its files, and the certificate of both."""
+    promise = sd.MultiViewDiversity(2)
+    folder = sd.generalize_views(sd.read(people(), ONE), VIEWS, promise).write(
+        tmp_path / "out", formats=["xlsx"]
+    )
+    given = tmp_path / "given"
+    given.mkdir()
+    for file in (folder / "hand-over").iterdir():
+        if not file.name.startswith("towns"):
+            shutil.copy(file, given)
+    return given
+
+
+def test_who_was_given_one_view_verifies_what_it_leaves_by_itself(given_one: Path) -> None:
+    """Not what both leave together: that no receiver of one can count, and it is said so."""
+    file = given_one / "ages.parquet"
+    with pytest.raises(sd.RequirementError, match=r"'towns.*' is missing.*verify hand-over/VIEW.parquet"):
+        sd.verify(given_one)
+    found = sd.verify(file)
+    published = pl.read_parquet(file)
+    alone = published.group_by("age").agg(pl.n_unique("illness"))["illness"].min()
+    assert found.holds
+    assert found.value == alone >= 2
+    assert found.rows == {"ages": published.height}
+    assert "what it leaves together with 'towns' was not counted" in found.findings[0].note
+    assert "as far as 'ages' alone shows it" in str(found)
+    assert any("'towns' was believed" in note for note in found.notes)
+    assert set(found.roles) == set(published.columns)
+    named_otherwise = sd.verify(given_one / "ages.csv")  # all its files are looked at, whichever is named
+    assert named_otherwise.measured == found.measured
+    with pytest.raises(sd.ParameterError, match="needs the requirements and the schema"):
+        sd.verify(file, schema=ONE)  # a schema of one's own says nothing without what is to hold
+
+
+def test_one_view_is_held_to_its_certificate(given_one: Path) -> None:
+    file, certificate = given_one / "ages.parquet", given_one / "certificate.json"
+    true = sd.Certificate.open(certificate)
+
+    def refused(match: str, **changed: Any) -> None:
+        more = {name: getattr(true, name) | value for name, value in changed.items()}
+        true.model_copy(update=more).write(certificate)
+        with pytest.raises(sd.SudareError, match=match):
+            sd.verify(file)
+        true.write(certificate)
+
+    refused("claims l_multiview = 100", measured={"l_multiview": 100})
+    refused("claims the records", records={"published": 1})
+    refused("utility.ages", utility={"ages": {}})
+    refused("not the file that was certified", output={"ages.parquet": "0" * 64})
+    shutil.copy(file, given_one / "other.parquet")
+    with pytest.raises(sd.InputError, match="is not named by"):
+        sd.verify(given_one / "other.parquet")
+    (given_one / "ages.csv").write_text("age,illness\n1,flu\n")
+    with pytest.raises(sd.RequirementError, match="not the file that was certified"):
+        sd.verify(file)
+    (given_one / "ages.csv").unlink()
+    (given_one / "ages.csv").symlink_to(certificate)
+    with pytest.raises(sd.RequirementError, match="is a link"):
+        sd.verify(file)
+
+
+def test_a_file_of_one_table_is_verified_with_its_folder(tmp_path: Path) -> None:
+    folder = sd.generalize(sd.read(people(), SCHEMA), sd.KAnonymity(2), method="mondrian").write(
+        tmp_path / "out"
+    )
+    with pytest.raises(sd.InputError, match="is of the folder"):
+        sd.verify(folder / "hand-over" / "data.parquet")
+    assert sd.verify(folder).rows == {"data": pl.read_parquet(folder / "hand-over/data.parquet").height}
+
+
 def two_views(tmp_path: Path, first: list[str], second: list[str]) -> Path:
     illnesses = ["flu", "HIV", "cold", "flu", "HIV", "cold"]
     for name, column, labels in (("a", "age", first), ("b", "town", second)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -33,6 +34,7 @@ from sudare.reports.charts import png_renderer
 from sudare.similarity.pairs import Device, accelerator
 from sudare.suitability.assess import Assessment
 from sudare.suitability.assess import assess as assess_table
+from sudare.suitability.choices import sentences
 from sudare.tables.atomic import refuse_unwritable, refuse_unwritable_file, write_file
 
 LS, KS = (2.0, 4.0, 8.0), (2, 5, 10)
@@ -134,10 +136,20 @@ def show_assessment(assessment: Assessment, ks: Sequence[int]) -> None:
         say("[yellow]Warning:[/] {}", text)
     for text in stronger_bounds(assessment):
         say("{}", text)
-    for l, (first, *others) in assessment.choices.items():
-        say("\n[b]{}[/]\n{}", assessment.requirements[l], first.text)
+    for l, offered in assessment.choices.items():
+        first, *others = sentences(offered)
+        say("\n[b]{}[/]\n{}", assessment.requirements[l], first)
         for other in others:
-            say("  - {}", other.text)
+            say("  - {}", other)
+    accepted = [
+        one.accepted_as for offered in assessment.choices.values() for one in offered[1:] if one.accepted_as
+    ]
+    if accepted:
+        words = " ".join(f"--accept {shlex.quote(word)}" for word in accepted[0])
+        say(
+            "\n[b]sudare publish[/] does what is accepted: {}, or accept in the schema's section \\[publish].",
+            words,
+        )
 
 
 def _print_columns(title: str, columns: Mapping[str, Sequence[str]]) -> None:

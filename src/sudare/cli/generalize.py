@@ -79,7 +79,9 @@ def generalize(
     suppress: Annotated[float, typer.Option(help="The share of records that may be left out.")] = 0.0,
     effort: Annotated[
         str | None,
-        typer.Option(help="minimal: quick, normal or thorough; or for how many seconds to try."),
+        typer.Option(
+            help="minimal: quick, normal or thorough; or for how many seconds to try.", show_default="normal"
+        ),
     ] = None,
     start: Annotated[
         Path | None, typer.Option(help="minimal: an earlier release or plan to begin from.", exists=True)

@@ -13,7 +13,9 @@ from sudare.errors import InputError
 from sudare.ledger.budgets import KINDS, Budget, schedule_of
 from sudare.ledger.chain import Entry
 from sudare.ledger.entries import BudgetBody, Neighbours
+from sudare.ledger.history import releases_in
 from sudare.ledger.ledger import Ledger
+from sudare.ledger.measurements import measured_at
 from sudare.ledger.schedule import Schedule
 
 app = typer.Typer(
@@ -34,16 +36,27 @@ def show(ledger: LedgerPath, json: Json = False) -> None:
     if json:
         print_json([asdict(entry) for entry in entries])
         return
+    known = measured_at(releases_in(entries))
     rows = [
-        [entry.seq, entry.at[:19].replace("T", " "), *_description(entry), entry.hash[:12]]
+        [
+            entry.seq,
+            entry.at[:19].replace("T", " "),
+            *_description(entry, known.get(entry.seq)),
+            entry.hash[:12],
+        ]
         for entry in entries
     ]
     columns = ["", "when (UTC)", "what", "receiver", "promised", "hash"]
     print_table(f"{ledger}: {len(entries):,} {'entry' if len(entries) == 1 else 'entries'}", columns, rows)
+    if known:
+        say(
+            "A p-view has an entry where it is charged, before anything is measured, and another one each time that its files are written: that is "
+            "the same noise, and is charged once."
+        )
 
 
-def _description(entry: Entry) -> list[str]:
-    """Say what an entry is, who got it, and what it promised."""
+def _description(entry: Entry, known_from: int | None) -> list[str]:
+    """Say what an entry is, who got it, and what it promised; of a p-view that is known from an earlier entry, from which."""
     body = entry.body
     if entry.kind == "apart":
         return ["not combined", " and ".join(body["receivers"]), ""]
@@ -54,8 +67,12 @@ def _description(entry: Entry) -> list[str]:
         return [f"budget of {body['source']}", "", whole]
     if entry.kind == "period":
         return [f"next period of {body['source']}", "", ""]
+    if body["certificate_sha256"] is None:
+        what = "a p-view, charged"
+    else:
+        what = body["folder"] if known_from is None else f"{body['folder']}, the p-view of {known_from}"
     return [
-        body["folder"],
+        what,
         body["receiver"] or "anybody",
         " and ".join(body["certificate"]["requirements"]),
     ]

@@ -129,8 +129,8 @@ def _show(release: Release) -> None:
     """Print what was decided, what holds, what it cost, and whether another try may cost less."""
     say("{}", release.holder["decision"])
     show_release(release)
-    if release.holder["retry"] is not None:
-        say("{}", release.holder["retry"]["text"])
+    if (retry := release.holder["retry"]) is not None:
+        say("{}{}", retry["text"], "" if retry["tried"] else " Here that is --accept retry.")
 
 
 def _publish_pview(folder: Path, to: str, name: str, *, force: bool, json: bool) -> None:

@@ -50,4 +50,9 @@ def sql(
         print_json({"dialect": dialect, "table": table, "unseen": unseen, "sql": statement})
         return
     typer.echo(statement)
-    note(f"It publishes nothing unless it has {', '.join(map(str, learned.requirements))}")  # type: ignore[attr-defined]
+    every = (
+        ", and unless the plan covers every row (--unseen suppress leaves the others out)"
+        if unseen == "refuse"
+        else ""
+    )
+    note(f"It publishes nothing unless it has {', '.join(map(str, learned.requirements))}{every}")  # type: ignore[attr-defined]

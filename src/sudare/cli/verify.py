@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,7 @@ from sudare.privacy.promises import Promise
 from sudare.tables.folders import CERTIFICATE, existing
 from sudare.tables.schema import Schema
 from sudare.verification.findings import Finding, Verification
+from sudare.verification.one_view import has_certificate
 from sudare.verification.pview import is_pview
 from sudare.verification.verify import verify as verify_output
 
@@ -51,7 +53,10 @@ ROLES = {
 def verify(
     output: Annotated[
         Path,
-        typer.Argument(help="A release folder, a p-view, or a published file.", show_default=False),
+        typer.Argument(
+            help="A release folder, a p-view, or a published file; of several views, the file of one beside its certificate.",
+            show_default=False,
+        ),
     ],
     k: K = None,
     l: L = None,
@@ -105,7 +110,7 @@ def verify(
             beta=beta, likeness=likeness, disclosure=disclosure, d_max=d_max, d_min=d_min,
         )  # fmt: skip
     certified = is_pview(output) or (existing(output) / CERTIFICATE).is_file()
-    if not asked and not certified:
+    if not asked and not certified and not has_certificate(output):
         raise InputError(
             f"{output} has no certificate that says what it promises. Give -k, -l, -t, --beta, --disclosure, --k-map or "
             "--d-max, --pk or --epsilon."
@@ -128,11 +133,14 @@ def verify(
                     for name, value in verification.measured.items()
                 },
                 "worst": verification.worst,
+                "rows": dict(verification.rows),
                 "columns": _by_role(verification),
                 "notes": notes,
             }
         )
     else:
+        if verification.rows:
+            say("Recounted: {}", _rows(verification.rows))
         for what, names in _by_role(verification).items():
             say("{}: {}", ROLES[what], ", ".join(names) or "none")
         for finding in verification.findings:
@@ -145,6 +153,14 @@ def verify(
 def _by_role(verification: Verification) -> dict[str, list[str]]:
     """List the columns by what they were taken for: a certificate that calls them otherwise promises less."""
     return {what: [name for name, role in verification.roles.items() if role == what] for what in ROLES}
+
+
+def _rows(rows: Mapping[str, int]) -> str:
+    """Say how many rows were recounted: all of them, of each table."""
+    return ", ".join(
+        f"all {number:,} rows" + (f" of '{name}'" if list(rows) != ["data"] else "")
+        for name, number in rows.items()
+    )
 
 
 def _schema(path: Path | None, *, needed: bool) -> Schema | None:

@@ -226,7 +226,7 @@ class History:
     @classmethod
     def of(cls, entries: Sequence[Entry], name: str, digests: Collection[str] = ()) -> History:
         """Read the history of the source that has this name, or is of this content."""
-        releases = _releases(entries)
+        releases = releases_in(entries)
         names, digests = _linked(releases, name, digests)
         budgets = [BudgetBody.model_validate(entry.body) for entry in entries if entry.kind == "budget"]
         periods: dict[str, list[int]] = {}
@@ -248,7 +248,7 @@ class History:
 
         A table that has all that could be published for an earlier release is of its source, whatever else is added to it.
         """
-        within = {one.body.digest for one in _releases(entries) if one.is_of(table)}
+        within = {one.body.digest for one in releases_in(entries) if one.is_of(table)}
         return cls.of(entries, table.name, {table.digest(), table.whole_digest(), *within})
 
     def groups(self, receiver: str | None, releases: Sequence[Recorded]) -> list[Group]:
@@ -256,7 +256,8 @@ class History:
         return groups_around(receiver, {one.receiver for one in releases}, self.declared)
 
 
-def _releases(entries: Sequence[Entry]) -> list[Recorded]:
+def releases_in(entries: Sequence[Entry]) -> list[Recorded]:
+    """Return the releases among entries."""
     return [
         Recorded(entry.seq, ReleaseBody.model_validate(entry.body))
         for entry in entries

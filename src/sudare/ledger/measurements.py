@@ -28,6 +28,16 @@ class Measurement:
         return frozenset(release.receiver for release in self.releases)
 
 
+def measured_at(releases: Sequence[Recorded]) -> dict[int, int]:
+    """Return, of every entry that tells nothing new, the number of the one by which its measurement was first recorded."""
+    return {
+        again.seq: first.seq
+        for one in measurements_of(releases)
+        for first, *others in [one.releases]
+        for again in others
+    }
+
+
 def measurements_of(releases: Sequence[Recorded]) -> list[Measurement]:
     """Put together the releases of each measurement, in the order in which they were first recorded."""
     first: dict[str, str] = {}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sudare.privacy.blocks import Blocks
 from sudare.privacy.l_diversity import LDiversity
@@ -16,6 +19,8 @@ NEARLY_ALL = 0.75  # as many different values as this share of the records
 MANY_COLUMNS = 3  # of which one thing is said of all
 FEWEST = 20  # records; among fewer, values that are all different are no wonder
 MANY_ALONE = 0.1  # of the records, from which on a column is said to join tables
+FEW = 3  # records that share a value, by which they are found nearly as well as one alone
+MANY_AMONG_FEW = 0.5  # of the records, from which on a column is said to join tables by such values
 
 
 def is_nearly_unique(whole: Blocks) -> bool:
@@ -69,18 +74,33 @@ def joining_columns(table: Table, names: Sequence[str]) -> list[str]:
     >>> table = sd.read(pl.DataFrame({"age": [30] * 50, "spent": range(50)}), sd.Schema.from_roles(quasi=["age"], other=["spent"]))
     >>> print(joining_columns(table, ["age", "spent"])[0])
     'spent' is published as it is, and 50 of 50 records are alone with their value: whoever has another table with it can join the two. Round it, make it quasi, or leave it out.
+    >>> pairs = pl.DataFrame({"age": [30] * 50, "case": [i // 2 for i in range(50)]})
+    >>> table = sd.read(pairs, sd.Schema.from_roles(quasi=["age"], other=["case"]))
+    >>> print(joining_columns(table, ["case"])[0][:95])
+    'case' is published as it is, and 50 of 50 records share their value with at most 2 others: who
     """
     own = passed_on(table)
-    alone = {name: count for name in names if name in own and (count := _alone(table, name))}
-    if len(alone) > MANY_COLUMNS:
+    weights = {name: table.counts([name]).weights for name in names if name in own}
+    alone = {name: count for name, own in weights.items() if (count := _within(own, 1, MANY_ALONE))}
+    others = {name: own for name, own in weights.items() if name not in alone}
+    few = {name: count for name, own in others.items() if (count := _within(own, FEW, MANY_AMONG_FEW))}
+    return [
+        *_joined(alone, len(table), "are alone with their value"),
+        *_joined(few, len(table), f"share their value with at most {FEW - 1} others"),
+    ]
+
+
+def _joined(columns: Mapping[str, int], records: int, how: str) -> list[str]:
+    """Say of columns, by how many records, that they join tables."""
+    if len(columns) > MANY_COLUMNS:
         return [
-            f"{listed(list(alone))} are published as they are, and up to {max(alone.values()):,} of {len(table):,} records are alone with their value in "
+            f"{listed(list(columns))} are published as they are, and up to {max(columns.values()):,} of {records:,} records {how} in "
             "one: whoever has another table with it can join the two. Round them, make them quasi, or leave them out."
         ]
     return [
-        f"'{name}' is published as it is, and {count:,} of {len(table):,} records are alone with their value: whoever has another "
+        f"'{name}' is published as it is, and {count:,} of {records:,} records {how}: whoever has another "
         "table with it can join the two. Round it, make it quasi, or leave it out."
-        for name, count in alone.items()
+        for name, count in columns.items()
     ]
 
 
@@ -89,8 +109,7 @@ def passed_on(table: Table) -> set[str]:
     return set(table.publishable) & set(table.names(Role.other) + table.names(Role.sensitive))
 
 
-def _alone(table: Table, name: str) -> int:
-    """Return how many records are alone with their value, if that is many."""
-    counts = table.counts([name])
-    alone = int((counts.weights == 1).sum())
-    return 0 if counts.total < FEWEST or alone < MANY_ALONE * counts.total else alone
+def _within(weights: NDArray[np.int64], most: int, share: float) -> int:
+    """Return how many records share their value with so few, themselves among them, if that is at least a share of all."""
+    records, within = int(weights.sum()), int(weights[weights <= most].sum())
+    return 0 if records < FEWEST or within < share * records else within

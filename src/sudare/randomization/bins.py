@@ -25,10 +25,12 @@ BINS = 10
 
 
 def binned(name: str, attribute: Attribute, *, missing: bool) -> Categories:
-    """Return the first level of an attribute's hierarchy, as the schema has it, or ten bins between its bounds.
+    """Return the first level of an attribute's hierarchy, as the schema has it, or equal bins between its bounds: ten, or as many as it says.
 
     >>> binned("age", Attribute(role="quasi", bounds=(0, 100)), missing=False).labels()[-1]
     '[90, 100]'
+    >>> binned("age", Attribute(role="quasi", bounds=(0, 100), bins=4), missing=False).labels()[-1]
+    '[75, 100]'
     """
     hierarchy = whole_hierarchy(name, attribute)
     if hierarchy is None or hierarchy.height == 1:
@@ -62,7 +64,8 @@ def _first_level(name: str, attribute: Attribute, hierarchy: Hierarchy, *, missi
 
 def _between_bounds(name: str, attribute: Attribute, *, missing: bool) -> Categories:
     grid = Grid.of(name, attribute)
-    edges = np.unique(np.rint(np.linspace(0, grid.steps, BINS + 1)).astype(np.int64))  # on grid points
+    number = attribute.bins or BINS
+    edges = np.unique(np.rint(np.linspace(0, grid.steps, number + 1)).astype(np.int64))  # on grid points
     last = len(edges) - 2
     texts = [text_of(value) for value in grid.decode(edges).to_list()]
     labels = [f"[{a}, {b}{']' if i == last else ')'}" for i, (a, b) in enumerate(pairwise(texts))]

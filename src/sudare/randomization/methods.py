@@ -45,7 +45,7 @@ class Retain:
 
 @dataclass(frozen=True)
 class Bins:
-    """As `Retain`, after values are put into bins: the first level of the hierarchy, or ten between the bounds."""
+    """As `Retain`, after values are put into bins: the first level of the hierarchy, or between the bounds ten, or as many as the schema says."""
 
     name: ClassVar[How] = "bins"
 

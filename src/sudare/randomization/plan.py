@@ -237,7 +237,7 @@ SAME_SCHEMA = "Apply a plan with the schema that it was learned with, or learn a
 def plan_schema(schema: Schema, bins: Collection[str]) -> Schema:
     """Return what a schema declares of the published attributes, as far as laws rest on it.
 
-    A hierarchy matters only to what is put into bins; if it is in a file, it is taken out of it.
+    A hierarchy, or a number of bins, matters only to what is put into bins; a hierarchy in a file is taken out of it.
     """
 
     def reduced(name: str, attribute: Attribute) -> Attribute:
@@ -249,6 +249,7 @@ def plan_schema(schema: Schema, bins: Collection[str]) -> Schema:
             type=attribute.type,
             domain=_listed(name, attribute) if hierarchy is None else attribute.domain,
             bounds=attribute.bounds,
+            bins=attribute.bins if name in bins else None,
             hierarchy=hierarchy,
         )
 

@@ -18,6 +18,7 @@ from sudare.reports.assessment_tables import (
 from sudare.reports.page import render
 from sudare.reports.words import shown_value
 from sudare.suitability.assess import Assessment
+from sudare.suitability.choices import sentences
 
 MAX_COLUMNS = 8  # attributes of the records that cost most
 
@@ -41,13 +42,11 @@ def write_assessment_report(assessment: Assessment) -> str:
         costs_by_l=_text_table({head: by_l[head] for head in ("l", LEAST_COST, REACHED_COST, "ratio")}),
         costs_by_k=_text_table(columns_by_k(assessment)),
         stronger=stronger_bounds(assessment),
+        sentences=sentences,
         pictures=pictures(assessment),
         free=int(assessment.weights[assessment.costs == 0].sum()),
         costliest=costliest_records(assessment),
     )
-
-
-write_assessment = write_assessment_report  # the name that docs/how-to.md calls it by
 
 
 class TextTable(NamedTuple):

@@ -38,7 +38,7 @@ def columns_by_k(assessment: Assessment) -> dict[str, list[str]]:
 
 
 def stronger_bounds(assessment: Assessment) -> list[str]:
-    """Say which least costs rest on a stronger argument than the paper's, and which figures the advice uses."""
+    """Say why two least costs are told of one l or k: on which argument each rests, and which figures use the lower one."""
     bounds = [(f"l = {l:g}", assessment.bound_l[l], bound) for l, bound in assessment.best_l.items()]
     bounds += [(f"k = {k}", assessment.bound_k[k], bound) for k, bound in assessment.best_k.items()]
     raised = [
@@ -51,8 +51,11 @@ def stronger_bounds(assessment: Assessment) -> list[str]:
         for reason in dict.fromkeys(bound.reason for *_, bound in raised)
     ]
     plainly = ", ".join(f"{plain} for {name}" for name, plain, _ in raised)
-    simple = f"Looking only at {WORDS['nearest']}, it is {plainly}; the ratio and the advice rest on that."
-    return [*texts, simple]
+    lower = (
+        f"A lower one, which looks only at {WORDS['nearest']}, is {plainly}. Both are true, and the higher one says more; but the lower one is "
+        "found for every choice below, so the ratio and the advice compare by that."
+    )
+    return [*texts, lower]
 
 
 def _cost(value: float | None) -> str:

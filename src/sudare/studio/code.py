@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sudare.studio.choices import Choice, Generalizing, Materializing, Randomizing
+from sudare.studio.notebook import Kind
 from sudare.studio.project import LEDGER, SAMPLE, Project, stamp
 
-Kind = Literal["kept", "held", "once"]
+Held = Literal["kept", "held", "once"]
 """A cell is kept once it ran; or must be held already; or is run each time that it is asked for."""
 HEAD = "import sudare as sd"
 ASSESSED_L, ASSESSED_K = [2, 3, 4, 8], [2, 5, 10, 20]
 
 
-def cell(name: str, lines: Sequence[str], *, rests: str = "", kind: Kind = "kept") -> dict[str, str]:
+def cell(name: str, lines: Sequence[str], *, rests: str = "", kind: Held = "kept") -> dict[str, str]:
     """Return some Python as a project's process takes it; `rests` names the content of files that it reads."""
     return {"name": name, "code": "\n".join(lines), "rests": rests, "kind": kind}
 
@@ -268,25 +269,16 @@ def script(project: Project, steps: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(_script_lines(project, steps)) + "\n"
 
 
-def notebook(steps: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return the steps as a Jupyter notebook: a title and a cell for each.
+def cells(steps: Mapping[str, Sequence[str]]) -> Iterator[tuple[Kind, str]]:
+    """Yield the cells of a notebook of the steps: a title and a cell for each.
 
-    >>> [cell["source"] for cell in notebook({"Read": ["import sudare as sd"]})["cells"]][1:]
+    >>> [source for _, source in cells({"Read": ["import sudare as sd"]})][1:]
     ['## Read', 'import sudare as sd']
     """
-    title = "# Written by Sudare's studio"
-    cells = [_written_cell("markdown", title)]
+    yield "markdown", "# Written by Sudare's studio"
     for name, lines in steps.items():
-        cells += [_written_cell("markdown", f"## {name}"), _written_cell("code", "\n".join(lines))]
-    for place, one in enumerate(cells):
-        one["id"] = f"cell-{place}"
-    python = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    return {"cells": cells, "metadata": python, "nbformat": 4, "nbformat_minor": 5}
-
-
-def _written_cell(kind: str, source: str) -> dict[str, Any]:
-    runs: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
-    return {"cell_type": kind, "metadata": {}, "source": source, **runs}
+        yield "markdown", f"## {name}"
+        yield "code", "\n".join(lines)
 
 
 def _script_lines(project: Project, steps: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from starlette.responses import FileResponse, Response
 
 from sudare.studio import code
 from sudare.studio.commands import commands
+from sudare.studio.notebook import notebook as made_notebook
 from sudare.studio.project import FILE, LEDGER, Project
 from sudare.studio.visit import Visit
 
@@ -62,7 +63,7 @@ def script(visit: Visit) -> Response:
 
 def notebook(visit: Visit) -> Response:
     """Send the steps as a Jupyter notebook, a cell for each."""
-    written = json.dumps(code.notebook(steps(visit.project)), ensure_ascii=False, indent=1)
+    written = json.dumps(made_notebook(code.cells(steps(visit.project))), ensure_ascii=False, indent=1)
     named = {"Content-Disposition": 'attachment; filename="release.ipynb"'}
     return Response(written, media_type="application/x-ipynb+json", headers=named)
 

@@ -19,7 +19,7 @@ from sudare.privacy.requirement import one_of, sensitive_attribute
 from sudare.privacy.uniqueness import nearly_unique_values
 from sudare.similarity.pairs import Device, accelerator
 from sudare.suitability.bounds import Bound
-from sudare.suitability.choices import Advice, advise, dearest
+from sudare.suitability.choices import Advice, advise, dearest, sentences
 from sudare.suitability.facts import Facts
 from sudare.tables.attribute import Role
 from sudare.tables.given import flag_given
@@ -84,8 +84,8 @@ class Assessment(Shown):
 
     @property
     def advice(self) -> list[str]:
-        """Plain sentences, with the numbers that they rest on."""
-        return [one.text for offered in self.choices.values() for one in offered]
+        """Plain sentences, with the numbers that they rest on and the words that `publish` accepts."""
+        return [text for offered in self.choices.values() for text in sentences(offered)]
 
     @property
     def largest(self) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -48,6 +48,12 @@ class Advice:
             return tuple(f"{self.action}: {value or MISSING}" for value in self.harmless)
         return () if self.action == "stop" else (self.action,)
 
+    @property
+    def offered(self) -> str:
+        """The text, and the words by which a policy, or --accept on the command line, accepts it."""
+        words = " with ".join(map(repr, self.accepted_as))
+        return f"{self.text} Accept {words} for that." if words else self.text
+
 
 def advise(facts: Facts, asked: LDiversity) -> list[Advice]:
     """Return what can be done about l-diversity of a table, the recommended advice first."""
@@ -73,6 +79,11 @@ def advise(facts: Facts, asked: LDiversity) -> list[Advice]:
         *_anonymous(facts, asked),
         Advice("stop", f"Or don't publish, if {name} is needed and {bound:.4f} is too much.", asked),
     ]
+
+
+def sentences(offered: Sequence[Advice]) -> list[str]:
+    """Say what can be done; where that is a choice, with the words that accept each."""
+    return [one.offered if len(offered) > 1 else one.text for one in offered]
 
 
 def advise_retry(taken: Advice, distortion: float, bound: float | None) -> Advice | None:

@@ -92,7 +92,7 @@ class Attribute(SchemaPart):
     domain: tuple[Scalar, ...] | None = None
     bounds: tuple[Bound, Bound] | None = None
     bins: int | None = Field(default=None, ge=1, le=10_000)
-    """Into how many equal bins a differentially private view puts what lies between the bounds."""
+    """Into how many equal bins a p-view, or `randomize` in bins, puts what lies between the bounds."""
     outside: Outside = "refuse"
     """What becomes of values outside the bounds: they are refused, or clipped to the nearer bound."""
     weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)

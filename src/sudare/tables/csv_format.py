@@ -94,9 +94,12 @@ def _undecodable_error(name: str, data: NDArray[np.uint8], encoding: str, positi
     near = (
         data[max(start, position - 20) : position + 10].tobytes().decode("ascii", errors="backslashreplace")
     )
+    western = (
+        "latin-1" if codecs.lookup(encoding).name == "cp1252" else "cp1252"
+    )  # what Excel on Windows writes in the West, its own signs among it
     return InputError(
         f"{name}, line {len(newlines) + 1}, byte {position - start + 1} of the line: 0x{data[position]:02X} is not "
-        f"{encoding} (near {shown(near)}). {DECLARE.format('latin-1')}, if that is what it is, or export it as UTF-8."
+        f"{encoding} (near {shown(near)}). {DECLARE.format(western)}, if that is what it is, or export it as UTF-8."
     )
 
 

@@ -48,10 +48,14 @@ def first_fault(error: ValidationError) -> Fault:
     'rows' must be a valid integer
     """
     problem = error.errors(include_url=False)[0]
-    reason = problem["msg"]
+    return Fault(tuple(str(part) for part in problem["loc"]), _in_our_words(problem["msg"]), problem["input"])
+
+
+def _in_our_words(reason: str) -> str:
+    """Say in Sudare's words what pydantic finds wrong."""
     for pattern, word in WORDS:
         reason = pattern.sub(word, reason)
-    return Fault(tuple(str(part) for part in problem["loc"]), reason, problem["input"])
+    return reason
 
 
 BRANCHES = {
@@ -110,6 +114,9 @@ def told(
 
     >>> told({"type": "missing", "ctx": {}}, "sudare.toml, line 3", ["age", "role"])
     'sudare.toml, line 3: age.role is missing.'
+    >>> problem = {"type": "too_long", "msg": "List should have at most 2 items after validation, not 3", "input": "abc"}
+    >>> told(problem, "pipeline.toml, line 9", ["write", "formats"])
+    "pipeline.toml, line 9: write.formats must have at most 2 items, not 3. Got 'abc' instead."
     """
     key, kind, context = ".".join(place), problem["type"], problem.get("ctx", {})
     if kind == "missing":
@@ -123,8 +130,7 @@ def told(
         return f"{where}: {key}.{tag} must be one of {allowed}. Got {shown(context['tag'])} instead."
     if kind == "value_error":
         return f"{where}: {key + ' ' if key else ''}{context['error']}."
-    message = problem["msg"].replace("Input should be", "must be")
-    return f"{where}: {key} {message}. Got {shown(problem['input'])} instead."
+    return f"{where}: {key} {_in_our_words(problem['msg'])}. Got {shown(problem['input'])} instead."
 
 
 def checked(

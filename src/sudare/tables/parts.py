@@ -57,6 +57,15 @@ def tables_of(paths: Iterable[Path]) -> dict[str, list[Path]]:
     return tables
 
 
+def table_of(path: Path) -> str:
+    """Return the table that a file holds, or a part of it.
+
+    >>> table_of(Path("T.00002.parquet")), table_of(Path("T.csv"))
+    ('T', 'T')
+    """
+    return _table_and_number(path)[0]
+
+
 def refuse_gaps(paths: Sequence[Path]) -> None:
     """Refuse files that are not all parts of one table, in their order.
 

@@ -23,6 +23,7 @@ from sudare.release.release import Release
 from sudare.tables.attribute import Role
 from sudare.tables.hierarchy import Hierarchy
 from sudare.tables.table import Table, table_given
+from sudare.tables.text import listed, text_of
 from sudare.verbs.compositions import is_linked
 from sudare.verbs.generalize import released, released_linked
 from sudare.verbs.generalize_views import released_views
@@ -41,6 +42,7 @@ OTHERS_VALUES = (
 WHICH_PLANS = (
     "(A plan of 'minimal' covers only combinations of values that it saw, one of 'mondrian' also others.)"
 )
+WHAT_GOES_ON = "A column that goes on with time, such as a date, has others in every table: for a plan that is to be used again, drop it (identifier)."
 
 
 @overload
@@ -110,7 +112,7 @@ def _applied(plan: GeneralizationPlan | ViewsPlan, table: Table, unseen: Unseen)
     refuse_alike_units(table)
     caveats = [OTHERS_VALUES] if _has_labels_of_data(table) else []
     if isinstance(plan, ViewsPlan):
-        views = without_uncovered(plan, table, _covered(plan.locate(table), unseen))
+        views = without_uncovered(plan, table, _covered(plan, plan.locate(table), unseen))
         for rewriting in views.located.rewritings.values():
             refuse_false_labels(views.rest, rewriting)
         return released_views(table, plan, views, caveats=caveats)
@@ -120,14 +122,14 @@ def _applied(plan: GeneralizationPlan | ViewsPlan, table: Table, unseen: Unseen)
             "published as belonging together, and by the schema it is the other way round. Apply it with the schema that it was learned with."
         )
     if isinstance(plan, CompositionsPlan):
-        located = _covered(plan.locate(table), unseen)
+        located = _covered(plan, plan.locate(table), unseen)
         refuse_false_labels(located.table, located.rewriting.joined())
         return released_linked(table, plan, caveats=caveats)
     whole = plan.locate(table)
     if unseen == "suppress":
         caveats = [*caveats, LEFT_OUT_BLOCKS]
         whole = without_short_blocks(plan, table, whole)
-    placed = without_uncovered(plan, table, _covered(whole, unseen))
+    placed = without_uncovered(plan, table, _covered(plan, whole, unseen))
     for piece in placed.located.rewriting.pieces():
         refuse_false_labels(placed.rest, piece)
     return released(table, plan, placed, caveats=caveats)
@@ -152,7 +154,7 @@ def _has_labels_of_data(table: Table) -> bool:
     return any(own.domain is None and not isinstance(own.hierarchy, Hierarchy) for own in quasi)
 
 
-def _covered(located: Where, unseen: Unseen) -> Where:
+def _covered(plan: GeneralizationPlan | ViewsPlan, located: Where, unseen: Unseen) -> Where:
     """Refuse a table of which the plan does not cover enough."""
     table, records, without, first = located.table, 0, 0, ""
     for piece in located.pieces():
@@ -162,8 +164,14 @@ def _covered(located: Where, unseen: Unseen) -> Where:
             first = table.describe(piece.counts, int((~piece.covered).argmax()))
     if without == records:
         short = ", or their blocks do not have what was asked for" if unseen == "suppress" else ""
+        new = _new_to(plan, table)
+        why = (
+            WHICH_PLANS
+            if not new
+            else f"Of {listed(new)} the plan has seen none of these values. {WHAT_GOES_ON}"
+        )
         raise InputError(
-            f"{table.source.name}: the plan covers none of its records{short}. Learn a plan from them. {WHICH_PLANS}"
+            f"{table.source.name}: the plan covers none of its records{short}. Learn a plan from them. {why}"
         )
     if unseen == "refuse" and without:
         raise InputError(
@@ -172,6 +180,16 @@ def _covered(located: Where, unseen: Unseen) -> Where:
             f"{f' {WHICH_PLANS}' if 2 * without > records else ''}"
         )
     return located
+
+
+def _new_to(plan: GeneralizationPlan | ViewsPlan, table: Table) -> list[str]:
+    """Return the quasi attributes of which a plan has seen none of a table's values."""
+    trees = {} if isinstance(plan, ViewsPlan) else plan.trees
+    return [
+        name
+        for name, tree in trees.items()
+        if set(tree.labels[0]).isdisjoint(map(text_of, table[name].values.to_list()))
+    ]
 
 
 __all__ = ["CutPlan", "LevelsPlan", "Plan", "TuplePlan", "ViewsPlan", "apply"]

@@ -219,5 +219,6 @@ def _made_against(earlier: Sequence[Recorded]) -> list[str]:
     if not earlier:
         return []
     return [
-        f"Made against {named(earlier)} of the ledger; what other receivers have been given is not counted."
+        f"Made against {named(earlier)} of the ledger: whoever has that, too, is left with what is promised. Other releases, of receivers who are "
+        "declared apart or outside this ledger, were not looked at: whoever gets hold of one may rule out more."
     ]

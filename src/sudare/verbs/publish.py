@@ -13,7 +13,7 @@ from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.requirement import BlockRequirement, refused
 from sudare.release.release import Release
 from sudare.suitability.assess import Assessment, assess
-from sudare.suitability.choices import Advice, advise_retry
+from sudare.suitability.choices import Advice, advise_retry, sentences
 from sudare.tables.attribute import Role
 from sudare.tables.given import kind_given
 from sudare.tables.policy import Policy
@@ -77,7 +77,7 @@ def publish(
     if offered is None:
         return release
     if offered.action not in policy.accept:
-        release.holder["retry"] = {"text": f"{offered.text} Accept 'retry' for that.", "tried": None}
+        release.holder["retry"] = {"text": offered.offered, "tried": None}
         return release
     return _cheaper(release, learn(Minimal(choice.suppress, MORE_EFFORT, release.plan)), offered)
 
@@ -119,15 +119,9 @@ def _decided(
             if one in choice.accepted_as and set(choice.accepted_as) <= set(accept):
                 return choice
     if decide is None:
-        possible = [" with ".join(map(repr, choice.accepted_as)) for choice in offered if choice.accepted_as]
-        accept_one = (
-            f" Accept one of {', '.join(possible)}: accept in the policy, --accept on the command line."
-            if possible
-            else ""
-        )
-        raise RequirementError(
-            f"{assessment.source}: nothing was published. {' '.join(choice.text for choice in offered)}{accept_one}"
-        )
+        how = "What you accept stands in the policy (accept) or on the command line (--accept)."
+        said = [*sentences(offered), *([how] if any(choice.accepted_as for choice in offered) else [])]
+        raise RequirementError("\n".join([f"{assessment.source}: nothing was published.", *said]))
     choice = decide(assessment, offered)
     if choice.action == "stop":
         raise RequirementError(f"{assessment.source}: nothing was published. {choice.text}")

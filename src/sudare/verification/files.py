@@ -19,7 +19,7 @@ from sudare.engines.sources import Asked, frame_of
 from sudare.errors import InputError, RequirementError
 from sudare.privacy.certificate import Certificate
 from sudare.tables.copies import COPY_ENDINGS, LABELLED, is_copy_of, labels_of
-from sudare.tables.csv_rows import CsvRows
+from sudare.tables.csv_rows import CsvRows, as_meant
 from sudare.tables.exact import exact
 from sudare.tables.file_rows import FileRows
 from sudare.tables.folders import CERTIFICATE, LAW
@@ -146,9 +146,7 @@ def files_in(folder: Path) -> dict[str, Path]:
     except OSError as error:
         raise InputError(f"{folder}: the folder cannot be read: {error.strerror}.") from None
     for path in paths:
-        if path.is_symlink() or not path.is_file():
-            kind = "a link" if path.is_symlink() else "a folder" if path.is_dir() else "not a plain file"
-            raise RequirementError(f"{path} is {kind}. Only plain files are handed over. Take it out.")
+        refuse_unplain(path)
         if path.name not in (CERTIFICATE, LAW) and path.suffix not in DATA_ENDINGS:
             raise RequirementError(
                 f"{path} is no part of a release: it is neither data ({', '.join(DATA_ENDINGS)}), {LAW} nor {CERTIFICATE}. Take "
@@ -157,12 +155,27 @@ def files_in(folder: Path) -> dict[str, Path]:
     return {path.name: path for path in paths}
 
 
+def refuse_unplain(path: Path) -> None:
+    """Refuse what is no plain file."""
+    if path.is_symlink() or not path.is_file():
+        kind = "a link" if path.is_symlink() else "a folder" if path.is_dir() else "not a plain file"
+        raise RequirementError(f"{path} is {kind}. Only plain files are handed over. Take it out.")
+
+
 def refuse_changed(files: Mapping[str, Path], certificate: Certificate) -> None:
     """Refuse a folder whose files are not exactly those that were certified."""
     for name in certificate.output:
         if name not in files:
+            of_views = any(
+                promise.get("requirement") == "MultiViewDiversity" for promise in certificate.promises
+            )
+            one_view = (
+                ", or verify the view that you were given by its file: verify hand-over/VIEW.parquet"
+                if of_views
+                else ""
+            )
             raise RequirementError(
-                f"'{name}' is missing: the certificate names it. Ask for the folder again."
+                f"'{name}' is missing: the certificate names it. Ask for the folder again{one_view}."
             )
     for name, path in files.items():
         if name == CERTIFICATE:
@@ -173,6 +186,22 @@ def refuse_changed(files: Mapping[str, Path], certificate: Certificate) -> None:
             raise RequirementError(
                 f"{path} is not the file that was certified: its hash differs. Ask for it again."
             )
+
+
+def refuse_rewritten(
+    files: Mapping[str, Path], tables: Mapping[str, list[PublishedTable]], versions: Mapping[str, str]
+) -> list[str]:
+    """Refuse an order of rows, or bytes, that a release does not write; return what could not be compared."""
+    notes = []
+    for name, copies in tables_in(files).items():
+        table = tables[name][0]
+        rows = table.rows
+        if table.from_csv:
+            rows = as_meant(rows)
+        else:
+            refuse_order(table)
+        notes += [refuse_other_files(name, paths, rows, versions.get("polars")) for paths in copies]
+    return notes
 
 
 def tables_in(files: Mapping[str, Path]) -> dict[str, list[list[Path]]]:

@@ -40,6 +40,8 @@ class Verification(Shown):
     """What each published column was taken for: every finding rests on it."""
     notes: tuple[str, ...] = field(default=(), repr=False)
     """What of the folder had to be believed."""
+    rows: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """How many rows of each published table were read and recounted: all that it has."""
 
     @property
     def holds(self) -> bool:
@@ -68,6 +70,7 @@ class Verification(Shown):
     def _listings(self) -> Iterable[Listing]:
         rows = [(own.requirement, own.name, own.value, own.holds, own.where) for own in self.findings]
         yield Listing("", ("requirement", "measured", "value", "holds", "worst of what is published"), rows)
+        yield Listing.of_facts(dict(self.rows), "rows recounted")
         yield Listing.of_facts(dict(self.roles), "what columns were taken for")
         yield Listing("what had to be believed", (), [(note,) for note in self.notes])
 

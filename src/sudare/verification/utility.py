@@ -85,6 +85,15 @@ def refuse_other_utility(
     return CLAIMED
 
 
+def refuse_other_utility_of_view(
+    certificate: Certificate, view: str, rows: PublishedRows, schema: Schema
+) -> None:
+    """Refuse figures of one view other than those of its rows."""
+    recounted = _without_distortion(utility_of_labels(rows, schema))
+    refuse_unlike_figures(f"utility.{view}", certificate.utility.get(view), recounted)
+    refuse_unlike_figures("attacks", certificate.attacks, {})
+
+
 def refuse_unlike_figures(what: str, claimed: Any, recounted: Any) -> None:
     """Refuse figures that are not exactly those that were recounted, but for rounding."""
     if isinstance(recounted, Mapping) and isinstance(claimed, Mapping):

@@ -22,7 +22,6 @@ from sudare.privacy.pk_anonymity import PkAnonymity
 from sudare.privacy.promises import Promise
 from sudare.privacy.requirement import Requirement
 from sudare.tables.attribute import Role
-from sudare.tables.csv_rows import as_meant
 from sudare.tables.folders import CERTIFICATE, LAW, handed_over
 from sudare.tables.given import published_given
 from sudare.tables.runs import PublishedRows
@@ -47,15 +46,15 @@ from sudare.verification.files import (
     open_copies,
     open_table,
     refuse_changed,
-    refuse_order,
     refuse_other_copies,
-    refuse_other_files,
     refuse_other_json,
+    refuse_rewritten,
     tables_in,
 )
 from sudare.verification.finders import find_by_law, find_in_blocks, find_in_views
 from sudare.verification.findings import Finding, Verification
 from sudare.verification.numbers_beside import refuse_false_numbers
+from sudare.verification.one_view import has_certificate, verify_view
 from sudare.verification.pview import find_in_pview, is_pview
 from sudare.verification.utility import refuse_other_utility
 
@@ -83,7 +82,8 @@ def verify(
     distance is that from the sensitive column of the whole output, without records that were left out. Likewise, a hierarchy that
     the schema gives by a recipe is built from the output's values (or the declared domain).
 
-    What a p-view promises is a property of its noise: its budget is added up again.
+    What a p-view promises is a property of its noise: its budget is added up again. Of several views, who was given one names its
+    file: it is held to the certificate beside it, and what it leaves by itself is recounted.
 
     Findings are named k, l_distinct, l_entropy, l_recursive, l_proximity, t, beta, disclosure, k_map and presence. Several of one name are distinguished by what
     they differ in: l_distinct:illness, t:ordered, l_recursive:c=3.
@@ -109,9 +109,16 @@ def verify(
     if not isinstance(output, pl.DataFrame | PublishedRows) and handed_over(output).is_dir():
         return _verify_folder(handed_over(output), promised, schema, plan)
     if promised is None or schema is None:
+        if (
+            promised is None
+            and schema is None
+            and isinstance(output, str | Path)
+            and has_certificate(Path(output))
+        ):
+            return verify_view(Path(output))
         raise ParameterError(
-            "verify needs the requirements and the schema of a table; only a release folder and a p-view state "
-            "their own."
+            "verify needs the requirements and the schema of a table; only a release folder, a view beside its certificate and a p-view "
+            "state their own."
         )
     single = output if isinstance(output, pl.DataFrame | PublishedRows) else Path(output)
     tables = {"data": [open_table([single] if isinstance(single, Path) else single, schema)]}
@@ -131,7 +138,8 @@ def _verification(
         for table in copies:
             refuse_false_numbers(table, schema)
     roles = {name: schema[name].treated_as for name in names}
-    return Verification(tuple(_find(tables, asked, schema, law)), roles, tuple(notes))
+    rows = {name: copies[0].rows.height for name, copies in tables.items()}
+    return Verification(tuple(_find(tables, asked, schema, law)), roles, tuple(notes), rows)
 
 
 def _listed(requirements: Promise | Sequence[Promise] | None) -> list[Promise] | None:
@@ -166,7 +174,7 @@ def _verify_folder(
     refuse_other_columns(certificate, tables)
     refuse_texts(certificate)
     refuse_labels(certificate, tables, files)
-    notes = _refuse_more_than_rows(files, tables, certificate)
+    notes = refuse_rewritten(files, tables, certificate.versions)
     notes += refuse_other_copies(files, tables, own, certificate.versions)
     own_promises = promised_by(certificate)
     refuse_without_quasi(certificate, own_promises)
@@ -198,22 +206,6 @@ def _verify_folder(
             for table in copies:
                 refuse_columns(table.columns, schema, table.where)
     return _verification(tables, promised or own_promises, schema or own, _given(plan) or law, notes)
-
-
-def _refuse_more_than_rows(
-    files: Mapping[str, Path], tables: Mapping[str, list[PublishedTable]], certificate: Certificate
-) -> list[str]:
-    """Refuse an order of rows, or bytes, that a release does not write; return what could not be compared."""
-    notes = []
-    for name, copies in tables_in(files).items():
-        table, written_by = tables[name][0], certificate.versions.get("polars")
-        rows = table.rows
-        if table.from_csv:
-            rows = as_meant(rows)
-        else:
-            refuse_order(table)
-        notes += [refuse_other_files(name, paths, rows, written_by) for paths in copies]
-    return notes
 
 
 def _read(files: Mapping[str, Path], schema: Schema) -> dict[str, list[PublishedTable]]:
