@@ -88,6 +88,9 @@ def test_delta_presence(run: Run, released: Path) -> None:
     assert "is the lower end of --d-max" in run("generalize", "people.csv", "o", "--d-min", "0.1").err
     refused = run("generalize", "people.csv", "o", "-k", "3", "--population", "register.csv")
     assert "--population is counted for --k-map and --d-max" in refused.err
+    ignored = run("verify", "present", "--population", "register.csv")  # which would seem to hold
+    assert (ignored.code, "--population is counted for" in ignored.err) == (2, True)
+    assert "is the lower end of --d-max" in run("verify", "present", "--d-min", "0.29").err
 
 
 def test_shares_of_values(run: Run, sample: Path) -> None:

@@ -160,6 +160,29 @@ def test_nodes_are_held_to_shares_of_values(looking: Visitor) -> None:
         assert ("fails" in shown[",".join(map(str, node.levels))].split()) == (not node.holds)
 
 
+@pytest.mark.parametrize(
+    ("change", "is_current"),
+    [
+        ({"beta": 3.0}, False),
+        ({"likeness": "basic"}, False),
+        ({"disclosure": 3.0}, False),
+        ({"k": 5}, False),
+        ({"d_max": 0.5}, True),
+        ({"levels": {"age": 1}}, True),
+    ],
+    ids=str,
+)
+def test_what_was_seen_is_not_taken_for_what_is_asked_now(
+    looking: Visitor, change: dict[str, object], *, is_current: bool
+) -> None:
+    project = looking.project
+    assert project.is_current("lattice")
+    with project.changing() as facts:
+        own = facts.choice.generalize.model_copy(update=change)
+        facts.choice = facts.choice.model_copy(update={"generalize": own})
+    assert project.is_current("lattice") == is_current
+
+
 def test_what_cannot_be_is_said_on_the_page(looking: Visitor) -> None:
     closeness = {"way": "generalize", "with-t": "1", "t": "0.3", "suppress": "5", "attribute": "diagnosis"}
     looking.post("explore", closeness)

@@ -104,7 +104,7 @@ def verify(
     if epsilon is not None:
         asked.append(DifferentialPrivacy(epsilon, delta, per="table" if is_pview(output) else "record"))
     counted = (k_map, d_max)
-    if any(one is not None for one in (k, l, t, beta, disclosure, *counted)):
+    if d_min or any(one is not None for one in (k, l, t, beta, disclosure, population, *counted)):
         asked += requirements_of(
             k, l, diversity, c, t, distance, attribute, harmless, within, relative, k_map, population,
             beta=beta, likeness=likeness, disclosure=disclosure, d_max=d_max, d_min=d_min,

@@ -29,9 +29,8 @@ MAX_BEFORE = 30  # changes that can be undone
 ID = re.compile(r"[\w-]{1,80}")
 Origin = Literal["path", "upload", "demo"]
 MAX_TRIED = 60
-ASKED_OF_BLOCKS = {
-    *("k", "l", "diversity", "c", "t", "distance", "attribute", "harmless", "within", "relative", "suppress")
-}
+NOT_OF_BLOCKS = {"k_map", "population", "d_max", "d_min", "method", "levels", "effort", "predict"}
+"""What the lattice of levels does not rest on; on all else that is asked it does."""
 _locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
 
 
@@ -210,7 +209,7 @@ class Project:
         if step == "sets":
             rests["columns"] = self.facts.columns_together
         if step == "lattice":  # which is the same whichever of its nodes is taken
-            rests["asked"] = self.facts.choice.generalize.model_dump(mode="json", include=ASKED_OF_BLOCKS)
+            rests["asked"] = self.facts.choice.generalize.model_dump(mode="json", exclude=NOT_OF_BLOCKS)
         if step in ("run", "write", "together"):
             rests["choice"] = self.facts.choice.of_way()
         if step in ("write", "together") and (run := self.facts.results.get("run")):
