@@ -26,6 +26,7 @@ from sudare.studio.texts import LANGUAGES, catalogue, said
 from sudare.studio.translated import translated
 from sudare.studio.walk import states
 from sudare.studio.work import Job, Worker
+from sudare.tables.faults import in_our_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -252,7 +253,7 @@ def in_words(error: Exception) -> str:
 
     if isinstance(error, ValidationError):
         return "\n".join(
-            f"{'.'.join(str(part) for part in one['loc'])}: {one['msg'].replace('Input should be', 'must be')}."
+            f"{'.'.join(str(part) for part in one['loc'])}: {in_our_words(one['msg'])}."
             for one in error.errors(include_url=False)
         )
     return str(error)

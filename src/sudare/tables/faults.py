@@ -48,10 +48,10 @@ def first_fault(error: ValidationError) -> Fault:
     'rows' must be a valid integer
     """
     problem = error.errors(include_url=False)[0]
-    return Fault(tuple(str(part) for part in problem["loc"]), _in_our_words(problem["msg"]), problem["input"])
+    return Fault(tuple(str(part) for part in problem["loc"]), in_our_words(problem["msg"]), problem["input"])
 
 
-def _in_our_words(reason: str) -> str:
+def in_our_words(reason: str) -> str:
     """Say in Sudare's words what pydantic finds wrong."""
     for pattern, word in WORDS:
         reason = pattern.sub(word, reason)
@@ -130,7 +130,7 @@ def told(
         return f"{where}: {key}.{tag} must be one of {allowed}. Got {shown(context['tag'])} instead."
     if kind == "value_error":
         return f"{where}: {key + ' ' if key else ''}{context['error']}."
-    return f"{where}: {key} {_in_our_words(problem['msg'])}. Got {shown(problem['input'])} instead."
+    return f"{where}: {key} {in_our_words(problem['msg'])}. Got {shown(problem['input'])} instead."
 
 
 def checked(
