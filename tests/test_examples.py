@@ -58,7 +58,7 @@ def test_types_of_examples_are_right_for_users() -> None:
 PUBLIC = """
     Assessment Attribute BetaLikeness BusyError Certificate Counts CsvFormat DeltaDisclosure DeltaPresence DifferentialPrivacy Hierarchy InputError Interest KAnonymity KMap LDiversity Ledger LedgerError
     MultiViewDiversity PView PViewDesign ParameterError PkAnonymity Plan Policy Randomizer Release RequirementError Role Schedule Schema SudareError
-    TCloseness Table apply assess attack bounds combine datasets evidence generalize generalize_views materialize materialize_design methods pram publish
+    TCloseness Table apply assess attack bounds combine datasets draw evidence generalize generalize_views materialize materialize_design methods pram publish
     publish_pview randomize read reconstruct run show_progress sql verify
 """
 
