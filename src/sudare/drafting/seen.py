@@ -90,13 +90,9 @@ class Seen:
             return self.is_text and not self.is_flag
         if self.rows > MANY_ROWS and self.distinct <= FEW_NUMBERS and meaning.what == PERSONS_NUMBER:
             return False
-        if (
-            self.rows > FEW_ROWS
-            and self.distinct <= FEW_NUMBERS
-            and meaning.what == REACHED
-            and not self.is_text
-        ):
-            return False
+        if meaning.what == REACHED and self.rows > FEW_ROWS and self.distinct <= FEW_NUMBERS:
+            if not self.is_text or (self.rows > MANY_ROWS and not self.has_digits_or_at):
+                return False
         return not self.is_flag and not self.is_initial
 
     @cached_property
@@ -104,6 +100,11 @@ class Seen:
         """Whether some of its values are no whole numbers."""
         values = self.column.values
         return values.dtype.is_float() and not bool((values == values.round()).all())
+
+    @cached_property
+    def has_digits_or_at(self) -> bool:
+        """Whether a text has a digit or an @, as numbers of phones and houses and e-mail addresses have."""
+        return bool(self.column.values.cast(pl.String).str.contains("[0-9@]").any())
 
     @property
     def counts_from_nothing(self) -> bool:
