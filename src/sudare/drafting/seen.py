@@ -90,9 +90,9 @@ class Seen:
             return self.is_text and not self.is_flag
         if self.rows > MANY_ROWS and self.distinct <= FEW_NUMBERS and meaning.what == PERSONS_NUMBER:
             return False
-        if meaning.what == REACHED and self.rows > FEW_ROWS and self.distinct <= FEW_NUMBERS:
-            if not self.is_text or (self.rows > MANY_ROWS and not self.has_digits_or_at):
-                return False
+        few = self.rows > FEW_ROWS and self.distinct <= FEW_NUMBERS
+        if meaning.what == REACHED and few and not self.may_reach:
+            return False
         return not self.is_flag and not self.is_initial
 
     @cached_property
@@ -101,10 +101,11 @@ class Seen:
         values = self.column.values
         return values.dtype.is_float() and not bool((values == values.round()).all())
 
-    @cached_property
-    def has_digits_or_at(self) -> bool:
-        """Whether a text has a digit or an @, as numbers of phones and houses and e-mail addresses have."""
-        return bool(self.column.values.cast(pl.String).str.contains("[0-9@]").any())
+    @property
+    def may_reach(self) -> bool:
+        """Whether a few values may be addresses or numbers: texts, and where many rows share them with a digit or an @."""
+        texts = self.column.values.cast(pl.String)
+        return self.is_text and (self.rows <= MANY_ROWS or bool(texts.str.contains("[0-9@]").any()))
 
     @property
     def counts_from_nothing(self) -> bool:
