@@ -61,7 +61,7 @@ def test_columns_of_one_stem_have_one_role() -> None:
 
 
 def test_what_is_somebodys_is_never_passed_on_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = {Role.quasi: {}, Role.sensitive: {"a trait": 0.3}, Role.other: {"a trait": 0.6}}
+    own = {Role.quasi: {}, Role.sensitive: {"a trait": 0.5}, Role.other: {"a trait": 0.7}}
     monkeypatch.setattr(scored, "weights", lambda: own)
     found = likely({"x": {"a trait": 1.0}})["x"]
     assert found.shares[Role.other] == max(found.shares.values())
@@ -69,7 +69,7 @@ def test_what_is_somebodys_is_never_passed_on_in_doubt(monkeypatch: pytest.Monke
     assert found.doubt == "other"
 
 
-@pytest.mark.parametrize(("weight", "role"), [(0.2, "quasi"), (0.3, "sensitive")])
+@pytest.mark.parametrize(("weight", "role"), [(0.4, "quasi"), (0.5, "sensitive")])
 def test_in_doubt_outsiders_know_it(weight: float, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
     own = {Role.quasi: {}, Role.sensitive: {"a trait": weight}, Role.other: {"a trait": -9.0}}
     monkeypatch.setattr(scored, "weights", lambda: own)

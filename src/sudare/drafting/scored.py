@@ -24,7 +24,7 @@ ROLES = (Role.quasi, Role.sensitive, Role.other)
 """The roles that are weighed; in doubt the first."""
 FAMILY = 3  # columns with one stem are decided together
 SURE_OF_OTHER = 0.6  # of what is passed on as it is
-AHEAD = 1.3  # times as likely as quasi is what is drafted as sensitive: what is generalized in vain costs precision, and no person
+AHEAD = 1.6  # times as likely as quasi is what is drafted as sensitive: what is generalized in vain costs precision, and no person
 DOUBTFUL = 0.7  # a person must look at what is less likely
 TOLD = 2  # traits that a reason names
 LEAST_TOLD = 0.1  # what each of them adds, at least
