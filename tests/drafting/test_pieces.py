@@ -26,7 +26,8 @@ def test_what_is_made_of_known_words_is_taken_apart(token: str, apart: list[str]
 
 
 @pytest.mark.parametrize(
-    "word", "wage stage package message image smoker occupation q17 age zeta x 年齢 current".split()
+    "word",
+    "wage stage package message image smoker occupation q17 age zeta x 年齢 current selection policeman".split(),
 )
 def test_other_words_stay_whole(word: str) -> None:
     assert pieces(word) == [word]

@@ -61,12 +61,23 @@ def test_columns_of_one_stem_have_one_role() -> None:
 
 
 def test_what_is_somebodys_is_never_passed_on_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = {Role.quasi: {}, Role.sensitive: {"a trait": 0.3}, Role.other: {"a trait": 0.6}}
+    own = {Role.quasi: {}, Role.sensitive: {"a trait": 0.5}, Role.other: {"a trait": 0.7}}
     monkeypatch.setattr(scored, "weights", lambda: own)
     found = likely({"x": {"a trait": 1.0}})["x"]
     assert found.shares[Role.other] == max(found.shares.values())
     assert found.role == "sensitive"
     assert found.doubt == "other"
+
+
+@pytest.mark.parametrize(("weight", "role"), [(0.4, "quasi"), (0.5, "sensitive")])
+def test_in_doubt_outsiders_know_it(weight: float, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {Role.quasi: {}, Role.sensitive: {"a trait": weight}, Role.other: {"a trait": -9.0}}
+    monkeypatch.setattr(scored, "weights", lambda: own)
+    found = likely({"x": {"a trait": 1.0}})["x"]
+    assert found.shares[Role.sensitive] > found.shares[Role.quasi]
+    assert found.role == role
+    assert found.doubt == ("sensitive" if role == "quasi" else "quasi")
+    assert found.reason == ("little tells whether outsiders know it" if role == "quasi" else "a trait")
 
 
 def test_likert_batteries_stand_out() -> None:
@@ -112,6 +123,7 @@ def test_no_context_hides_who_somebody_is() -> None:
         ("weight", [50.5 + (i % 70) / 2 for i in range(600)], "quasi"),
         ("address", ["U", "R"] * 300, "quasi"),
         ("address", ["Elm Road 1", "Oak Road 2"] * 300, "identifier"),
+        ("telephone", ["yes", "none"] * 300, "quasi"),
         ("plate", [f"AB-C-{i}" for i in range(600)], "identifier"),
         ("onset", ["08:30", "11:45", "23:10"] * 200, "quasi"),
     ],

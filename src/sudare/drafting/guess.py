@@ -47,7 +47,12 @@ def guess_roles(
 ) -> dict[str, Guess]:
     """Guess the role of every column of a table with so many rows; `labels` say what columns are called in full."""
     called = labels or {}
-    seen = {column.name: Seen.of(column, rows, called.get(column.name, "")) for column in columns}
+    return roles_of(Seen.of(column, rows, called.get(column.name, "")) for column in columns)
+
+
+def roles_of(columns: Iterable[Seen]) -> dict[str, Guess]:
+    """Guess the role of every column of a table by what is seen of them."""
+    seen = {one.column.name: one for one in columns}
     weighed = likely(traits_of(list(seen.values())))
     unless = _weighed if any(one.hit for one in seen.values()) else _of_nothing
     guesses = {name: sure_guess(one) or unless(one, weighed[name]) for name, one in seen.items()}

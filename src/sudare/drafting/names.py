@@ -77,8 +77,8 @@ class Entries(NamedTuple):
     """A list of words, by how they are looked for."""
 
     exact: frozenset[str]
-    patterns: tuple[tuple[str, ...], ...]
-    """Those with stars, and those of several parts."""
+    patterns: Mapping[str, tuple[tuple[str, ...], ...]]
+    """Those with stars, and those of several parts, by their first sign."""
     last: frozenset[str]
     """Those that must end a name."""
     anywhere: tuple[str, ...]
@@ -92,9 +92,10 @@ def _entries(words: str) -> Entries:
     last = [word.rstrip("$") for word in every if word.endswith("$")]
     patterns = [word for word in every if "*" in word or "_" in word]
     exact = set(every) - {*anywhere, *patterns} - {f"{word}$" for word in last}
-    return Entries(
-        frozenset(exact), tuple(tuple(word.split("_")) for word in patterns), frozenset(last), tuple(anywhere)
-    )
+    by_sign: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for word in patterns:
+        by_sign[word[0]] = (*by_sign.get(word[0], ()), tuple(word.split("_")))
+    return Entries(frozenset(exact), by_sign, frozenset(last), tuple(anywhere))
 
 
 def _is_ideographic(word: str) -> bool:
@@ -134,12 +135,13 @@ def found(tokens: list[str], lists: Mapping[str, str]) -> Iterator[Found]:
                 yield Found(token, language, end, 1, exact=True)
             elif language in COMPOUNDING and (part := _grown_from(token, entries.exact)):
                 yield Found(part, language, end, 0, exact=False)
-        for parts in entries.patterns:
-            for end in range(len(parts) - 1, len(tokens)):
-                own = tokens[end - len(parts) + 1 : end + 1]
-                if all(map(_is, own, parts)):
+        for start, token in enumerate(tokens):
+            for parts in (*entries.patterns.get(token[:1], ()), *entries.patterns.get("*", ())):
+                own = tokens[start : start + len(parts)]
+                if len(own) == len(parts) and all(map(_is, own, parts)):
                     size = sum(part != "*" for part in parts)  # what may be anything says nothing
-                    yield Found(" ".join(own), language, end, size, exact=not any("*" in p for p in parts))
+                    exact = not any("*" in part for part in parts)
+                    yield Found(" ".join(own), language, start + len(parts) - 1, size, exact=exact)
         for word in entries.anywhere:
             if word in whole:
                 yield Found(word, language, whole.rfind(word), len(word), exact=True)

@@ -90,12 +90,8 @@ class Seen:
             return self.is_text and not self.is_flag
         if self.rows > MANY_ROWS and self.distinct <= FEW_NUMBERS and meaning.what == PERSONS_NUMBER:
             return False
-        if (
-            self.rows > FEW_ROWS
-            and self.distinct <= FEW_NUMBERS
-            and meaning.what == REACHED
-            and not self.is_text
-        ):
+        few = self.rows > FEW_ROWS and self.distinct <= FEW_NUMBERS
+        if meaning.what == REACHED and few and not self.may_reach:
             return False
         return not self.is_flag and not self.is_initial
 
@@ -104,6 +100,12 @@ class Seen:
         """Whether some of its values are no whole numbers."""
         values = self.column.values
         return values.dtype.is_float() and not bool((values == values.round()).all())
+
+    @property
+    def may_reach(self) -> bool:
+        """Whether a few values may be addresses or numbers: texts, and where many rows share them with a digit or an @."""
+        texts = self.column.values.cast(pl.String)
+        return self.is_text and (self.rows <= MANY_ROWS or bool(texts.str.contains("[0-9@]").any()))
 
     @property
     def counts_from_nothing(self) -> bool:

@@ -70,6 +70,6 @@ AFTER = frozenset("hwmf")
 
 ORDINARY = frozenset(
     """length calc prestige ship massage perf current walk walks talk talks incr disc dist spread trace space fact tact scar till
-    treason possession window""".split()
+    treason possession window selection policeman policewoman disappointed outwards regress regression""".split()
 )
 """Words that only look as if they were made of others."""
