@@ -31,6 +31,7 @@ from sudare.pview.domain import Domain
 from sudare.pview.emphasis import Emphasis
 from sudare.pview.grouped_tables import GroupedTables, Measured
 from sudare.pview.interest import Interest
+from sudare.pview.margins import refined
 from sudare.pview.method import WorkloadMethod
 from sudare.pview.missed import leftover
 from sudare.pview.noisy_counts import check_counts
@@ -170,6 +171,9 @@ def learn_pairs(
     raked = [weights]
     if allocation.triples:
         raked.insert(0, add_triples(counts, ordered, tables, weights))
+    ones = refined(ones, [told for own in raked for told in own.tables.told])
+    for own in raked:
+        own.tables.ones = ones
     for _ in range(SWEEPS):
         for own in raked:
             own.rake_tables()
