@@ -26,8 +26,9 @@ FOR_CHOICES, FOR_CHOICES_PURE = Fraction(1, 32), Fraction(1, 12)
 MIN_ONES, MAX_ONES = 64, 232
 """How many of the parts the total and one-way tables get at least, and at most where there are pairs."""
 MAX_ERROR, MAX_ERROR_PURE = 0.95, 1.46
-"""Ranges of one attribute may err so much, against plain histograms with all of the budget. Sparse tables are not quite as good as
-theory has them, so that it is a little less than the 1.4 that are wanted without a delta, and than histograms with one."""
+"""Ranges of one attribute may err so much, against plain histograms with all of the budget, as theory has it, before other tables add
+what they tell. With that, ranges are to err 1.4 times as much at most without a delta, and no more than histograms' with one; sparse
+tables are not quite as good as theory has them."""
 MIN_CLEAR, MIN_CLEAR_PURE = 60.0, 130.0
 """So many deviations of a table's noise the records must be, or pairs tell too little for their price."""
 PAIRS, MAX_PAIRS_PURE = 1.5, 1.6

@@ -213,9 +213,11 @@ class GroupedTables:
         belief = self.measure_by([own_sides[a] for a in axes], axes, expected, self._last_share(axes))
         for one, other in combinations(range(len(axes)), 2):
             p = self.counts.pair_of(axes[one], axes[other])
-            spread = [self.margins[axes[x]].by_groups for x in (one, other)]
+            own, others = (self.margins[axes[x]] for x in (one, other))
+            spread = spread_of(own.by_groups, others.by_groups) * self.ones.total**2
+            unresolved = 1 - (1 - own.in_several) * (1 - others.in_several)
             self.covered[p] = True
-            self.misses[p] = Miss(*belief.miss(one, other), spread_of(*spread) * self.ones.total**2)
+            self.misses[p] = Miss(*belief.miss(one, other), spread, unresolved)
 
     def measure_by(
         self, sides: Sequence[Side], axes: Sequence[int], expected: Floats, share: Fraction
