@@ -237,7 +237,10 @@ def test_new_rows_are_published_truly_or_refused_or_left_out(how: str, r: Random
     if how == "views":
         return
     kept = set(left.frame()["row"])
-    assert {row["row"] for row in release.frame().rows(named=True)} <= kept
+    if all(
+        isinstance(asked, sd.KAnonymity) for asked in release.requirements
+    ):  # which more rows never break, as they do others
+        assert {row["row"] for row in release.frame().rows(named=True)} <= kept
     rest = [row for row in rows if row["row"] in kept]
     assert_true_and_safe(world, rest, left)
     same(sd.apply(release.plan, world.table(rest)), left)  # who is left out leaves no trace
