@@ -203,10 +203,10 @@ def test_fewer_rows_keep_the_promise_or_are_refused(how: str, r: Random) -> None
 
 
 def ways(world: World, release: sd.Release) -> set[tuple[Any, ...]]:
-    """How people of the same values were published: each of the ways."""
+    """How people of the same values were published: each of the ways, in words (a column without ranges has its own type)."""
     original = {row["row"]: tuple(row[name] for name in world.quasi) for row in world.rows}
     return {
-        (original[row["row"]], *(row[name] for name in world.quasi))
+        (original[row["row"]], *(str(row[name]) for name in world.quasi))
         for row in release.frame().rows(named=True)
     }
 
