@@ -77,7 +77,7 @@ def learned(world: World, r: Random, how: str) -> sd.Release:
         learn = lambda: sd.generalize(world.table(), requirements, **METHODS[how])  # noqa: E731
     try:
         return learn()
-    except sd.RequirementError:
+    except (sd.InputError, sd.RequirementError):
         assume(False)
         raise
 
@@ -188,7 +188,7 @@ def test_fewer_rows_keep_the_promise_or_are_refused(how: str, r: Random) -> None
     assume(rows)
     try:
         again = sd.apply(release.plan, world.table(rows), unseen="suppress")
-    except sd.RequirementError:
+    except (sd.InputError, sd.RequirementError):
         return
     assert again.requirements == release.requirements
     if how in SUPPRESSING:
@@ -203,10 +203,10 @@ def test_fewer_rows_keep_the_promise_or_are_refused(how: str, r: Random) -> None
 
 
 def ways(world: World, release: sd.Release) -> set[tuple[Any, ...]]:
-    """How people of the same values were published: each of the ways."""
+    """How people of the same values were published: each of the ways, in words (a column without ranges has its own type)."""
     original = {row["row"]: tuple(row[name] for name in world.quasi) for row in world.rows}
     return {
-        (original[row["row"]], *(row[name] for name in world.quasi))
+        (original[row["row"]], *(str(row[name]) for name in world.quasi))
         for row in release.frame().rows(named=True)
     }
 
@@ -230,14 +230,17 @@ def test_new_rows_are_published_truly_or_refused_or_left_out(how: str, r: Random
         assert sum(frame.height for frame in again.frames().values()) == len(rows) * len(again.frames())
     try:
         left = sd.apply(release.plan, table, unseen="suppress")
-    except sd.RequirementError:
+    except (sd.InputError, sd.RequirementError):
         return
     if again is not None:
         same(left, again)
     if how == "views":
         return
     kept = set(left.frame()["row"])
-    assert {row["row"] for row in release.frame().rows(named=True)} <= kept
+    if all(
+        isinstance(asked, sd.KAnonymity) for asked in release.requirements
+    ):  # which more rows never break, as they do others
+        assert {row["row"] for row in release.frame().rows(named=True)} <= kept
     rest = [row for row in rows if row["row"] in kept]
     assert_true_and_safe(world, rest, left)
     same(sd.apply(release.plan, world.table(rest)), left)  # who is left out leaves no trace

@@ -448,7 +448,7 @@ def triple_pair(promise):
     plan = Allocation(
         pairs=1, triples=1, bins=2, ones=Fraction(1, 16), choices=Fraction(7, 8), tables=Fraction(1, 16)
     )
-    ones = OneWays(5.0, 1.0, [np.array([3.0, 2.0])] * 4, [], [], [])
+    ones = OneWays(5.0, 1.0, [np.array([3.0, 2.0])] * 4, [], [], [], [])
     grouped = [
         GroupedTables.of(
             counted(own, [2] * 4), [True] * 4, account(promise, seed), Emphasis.even([True] * 4), plan, ones

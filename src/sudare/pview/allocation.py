@@ -25,17 +25,17 @@ FOR_CHOICES, FOR_CHOICES_PURE = Fraction(1, 32), Fraction(1, 12)
 """Of what pairs get: for choosing them."""
 MIN_ONES, MAX_ONES = 64, 232
 """How many of the parts the total and one-way tables get at least, and at most where there are pairs."""
-MAX_ERROR, MAX_ERROR_PURE = 0.95, 1.36
-"""Ranges of one attribute may err so much, against plain histograms with all of the budget. Sparse tables are not quite as good as
-theory has them, so that it is a little less than the 1.4 that are wanted without a delta, and than histograms with one."""
+MAX_ERROR, MAX_ERROR_PURE = 0.95, 1.46
+"""Ranges of one attribute may err so much, against plain histograms with all of the budget, as theory has it, before other tables add
+what they tell. With that, ranges are to err 1.4 times as much at most without a delta, and no more than histograms' with one; sparse
+tables are not quite as good as theory has them."""
 MIN_CLEAR, MIN_CLEAR_PURE = 60.0, 130.0
 """So many deviations of a table's noise the records must be, or pairs tell too little for their price."""
-PAIRS, MANY_ATTRIBUTES = 1.5, 13
-"""So many times the tree's pairs are measured if records are a hundred deviations of the noise. Without a delta every one costs the
-others more: of so many attributes it is the tree's pairs themselves, and more only of fewer."""
-MANY_CELLS = 48
-"""Of pairs with fewer cells than that, on average, more are measured (with rho): each is cheap. Without a delta they share
-tables instead."""
+PAIRS, MAX_PAIRS_PURE = 1.5, 1.6
+"""So many times the tree's pairs are measured if records are a hundred deviations of the noise."""
+MANY_CELLS, MANY_CELLS_PURE = 48, 110
+"""With rho, more pairs are measured if they have fewer cells than that, on average: each is cheap. Without a delta every one costs the
+others more, and fewer are measured, the more cells they have."""
 TRIPLES = 0.125
 """So many times the pairs at most, with rho: these hardly suffer where three attributes hang together as their pairs say."""
 SURE = 0.75
@@ -178,9 +178,11 @@ def allocate(
     rest = left - ones
     wanted = int(np.triu(emphasis.asked, 1).sum())
     cells = float(np.mean([min(own.cells, 16) for own in strategies])) ** 2
-    small = 1.0 if account.pure else max(math.sqrt(MANY_CELLS / cells), 1.0)
-    many = min(max(MANY_ATTRIBUTES / (tree + 1), 1.0), PAIRS) if account.pure else PAIRS
-    tables = max(int(small * tree * many * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree)
+    if account.pure:
+        many = min((MANY_CELLS_PURE / cells) ** (1 / 3), MAX_PAIRS_PURE)
+    else:
+        many = PAIRS * max(math.sqrt(MANY_CELLS / cells), 1.0)
+    tables = max(int(tree * many * max((seen / 100) ** 0.3, (seen / 1000) ** 0.6)), tree)
     pairs = min(tables, wanted)
     several = not account.pure and wanted == math.comb(tree + 1, 2)
     triples = min(tables - pairs, int(pairs * TRIPLES), math.comb(tree + 1, 3)) if several else 0

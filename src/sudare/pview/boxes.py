@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from sudare.errors import InputError
 from sudare.pview import _boxes
+from sudare.pview.drawing import drawn, evenly, winding
 from sudare.pview.saved import MAX_ROWS, Layout, codes_of, refuse_large, refuse_unfit
 from sudare.tables.column import smallest
 from sudare.threads import in_threads, pieces
 
 MAX_CELLS = 10**8
 QUERIES = 64  # that a thread answers at a time
-MAX_WOUND = 16  # attributes that an order of boxes goes by: after so many, hardly any two are alike
 
 Floats = NDArray[np.float64]
 Codes = NDArray[Any]
@@ -133,15 +133,8 @@ class Boxes:
         return corners[tuple(slice(0, size) for size in shape)]
 
     @cached_property
-    def _winding(self) -> NDArray[np.int64]:
-        """The order of the boxes by their values, attributes of few values first, to and fro: none starts anew from the other end."""
-        keys: list[NDArray[np.int64]] = []
-        turned = np.zeros(len(self.weights), dtype=np.int64)
-        for a in np.argsort(self.sizes, kind="stable")[:MAX_WOUND]:
-            own = self.low[:, a].astype(np.int64)
-            keys.append(np.where(turned % 2, self.sizes[a] - 1 - own, own))
-            turned += keys[-1]
-        return np.lexsort(keys[::-1])
+    def _order(self) -> NDArray[np.int64]:
+        return winding(self.low, self.sizes)
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
         """Draw cells, each as often as its records."""
@@ -150,15 +143,12 @@ class Boxes:
         total = self.weights.sum()
         if total <= 0:
             raise InputError("The p-view counts nobody; there is nothing to draw from.")
-        # Evenly spaced along the running sum, so that every box gets its share, and not more or less by chance; and in an
-        # order in which the next are alike, so that what chance leaves is small in tables of several attributes, too.
-        upto = np.cumsum(self.weights[self._winding]) / total
-        places = np.searchsorted(upto, (np.arange(n) + rng.random()) / n, side="right")
-        chosen = self._winding[rng.permutation(np.minimum(places, len(upto) - 1))]
+        order = self._order
+        if self.points:
+            return self.low[drawn(self.low, self.weights, self.sizes, order, n, rng)].astype(np.int64)
+        chosen = order[rng.permutation(evenly(self.weights[order], n, rng))]
         low: Codes = self.low[chosen].astype(np.int64)
         high: Codes = self.high[chosen].astype(np.int64)
-        if self.points:
-            return low
         return np.asarray(low + np.floor((high - low + 1) * rng.random(low.shape)).astype(np.int64))
 
 

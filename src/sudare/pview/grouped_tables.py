@@ -16,6 +16,7 @@ from sudare.pview.account import Account
 from sudare.pview.allocation import Allocation
 from sudare.pview.emphasis import Emphasis
 from sudare.pview.grouped_counts import GroupedCounts
+from sudare.pview.margins import Told, told_by
 from sudare.pview.missed import Miss, spread_of
 from sudare.pview.noisy_counts import project
 from sudare.pview.one_ways import TINY, Floats, OneWays, group_values
@@ -57,6 +58,7 @@ class GroupedTables:
     covered: NDArray[np.bool_]  # the pairs of which a table was measured
     measured: list[Measured] = field(default_factory=list)
     misses: dict[int, Miss] = field(default_factory=dict)
+    told: list[Told] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -211,9 +213,11 @@ class GroupedTables:
         belief = self.measure_by([own_sides[a] for a in axes], axes, expected, self._last_share(axes))
         for one, other in combinations(range(len(axes)), 2):
             p = self.counts.pair_of(axes[one], axes[other])
-            spread = [self.margins[axes[x]].by_groups for x in (one, other)]
+            own, others = (self.margins[axes[x]] for x in (one, other))
+            spread = spread_of(own.by_groups, others.by_groups) * self.ones.total**2
+            unresolved = 1 - (1 - own.in_several) * (1 - others.in_several)
             self.covered[p] = True
-            self.misses[p] = Miss(*belief.miss(one, other), spread_of(*spread) * self.ones.total**2)
+            self.misses[p] = Miss(*belief.miss(one, other), spread, unresolved)
 
     def measure_by(
         self, sides: Sequence[Side], axes: Sequence[int], expected: Floats, share: Fraction
@@ -223,7 +227,9 @@ class GroupedTables:
         part = self.account.spend("set" if len(axes) > 2 else "pair", share, *(self.names[a] for a in axes))
         sums = measured(sides, self.counts.count(axes))
         noisy = sums + self.account.noise(sums.size, part, change).reshape(sums.shape)
-        belief = Belief.of(sides, expected, noisy, self.account.deviation(part, change) ** 2)
+        variance = self.account.deviation(part, change) ** 2
+        self.told += told_by(sides, axes, self.counts.groups, noisy, variance)
+        belief = Belief.of(sides, expected, noisy, variance)
         believed = project((expected + belief.difference).ravel(), self.ones.total).reshape(expected.shape)
         self.measured.append(
             Measured(tuple(axes), fit(believed + TINY, [self.margins[a].by_groups for a in axes]))

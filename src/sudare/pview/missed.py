@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sudare.pview.one_ways import TINY, Floats
 
 UNKNOWN = 0.25  # the correlation that may be left where no pair could be measured
-NOISE, UNRESOLVED, NOT_MEASURED, OF_MORE = 1.2, 0.01, 1.5, 1.7
+NOISE, UNRESOLVED, NOT_MEASURED, OF_MORE = 1.2, 0.04, 1.5, 1.7
 """What may be left, as fitted so that intervals cover on a dozen tables at epsilons from 0.1 to 10: of the noise, of what groups of
 values do not resolve, of what was not measured, of more than two attributes."""
 
@@ -23,6 +23,7 @@ class Miss:
     seen: float  # less what the noise explains
     noise: float  # of the table, as far as it is believed
     spread: float  # the sum of p (1 - p) q (1 - q), in records: a correlation of 1 would be off by as much
+    unresolved: float  # the share of records in groups of several values
 
 
 def spread_of(*tables: Floats) -> float:
@@ -45,5 +46,7 @@ def leftover(misses: Mapping[int, Miss], pairs: NDArray[np.int64], attributes: i
     out = np.full((attributes, attributes), NOT_MEASURED * worst)
     for p, miss in misses.items():
         i, j = pairs[p]
-        out[i, j] = out[j, i] = (NOISE * miss.noise + UNRESOLVED * miss.seen) / max(miss.spread, TINY)
+        out[i, j] = out[j, i] = (NOISE * miss.noise + UNRESOLVED * miss.unresolved * miss.seen) / max(
+            miss.spread, TINY
+        )
     return np.asarray(np.minimum(out, 1.0)), min(OF_MORE * worst, 1.0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -37,11 +37,16 @@ class OneWays:
     strategies: Sequence[Strategy]
     variances: list[float]
     """Of the noise of each strategy's sums."""
+    cells: list[Floats]
+    """What was measured of each table, as it is."""
+    known: Mapping[int, Floats] = field(default_factory=dict)
+    """The covariances of tables of which more is known than what was measured of them alone."""
 
     def covariances(self) -> list[Floats]:
         """Return the covariance of every table's cells, given the total."""
         return [
-            own.covariance * variance for own, variance in zip(self.strategies, self.variances, strict=True)
+            self.known[a] if a in self.known else own.covariance * variance
+            for a, (own, variance) in enumerate(zip(self.strategies, self.variances, strict=True))
         ]
 
 
@@ -77,6 +82,7 @@ def measure_ones(
         [own.by_width * variance for own, _, variance in each],
         strategies,
         variances,
+        cells,
     )
 
 

@@ -4,7 +4,8 @@
 2. Every attribute's values are put into a few groups; two-way tables are counted by groups.
 3. A tree of pairs (Chow & Liu 1968), each chosen where independence is worst, and measured with noise. Points are drawn from it.
 4. More pairs, chosen where the points are worst, and measured; and triples, if more tables are worth their price than there are
-   pairs. The points' weights are raked to all tables, and at last tilted until they agree with the one-way tables.
+   pairs. What they tell of single attributes goes into the one-way tables. The points' weights are raked to all tables, and at last
+   tilted until they agree with the one-way tables.
 
 Without a delta, small attributes join a pair's table, and it is first asked whether pairs are worth their price at all.
 Neighbours differ in one record, added or removed. It changes one cell of every table by 1.
@@ -31,6 +32,7 @@ from sudare.pview.domain import Domain
 from sudare.pview.emphasis import Emphasis
 from sudare.pview.grouped_tables import GroupedTables, Measured
 from sudare.pview.interest import Interest
+from sudare.pview.margins import refined
 from sudare.pview.method import WorkloadMethod
 from sudare.pview.missed import leftover
 from sudare.pview.noisy_counts import check_counts
@@ -170,6 +172,9 @@ def learn_pairs(
     raked = [weights]
     if allocation.triples:
         raked.insert(0, add_triples(counts, ordered, tables, weights))
+    ones = refined(ones, [told for own in raked for told in own.tables.told])
+    for own in raked:
+        own.tables.ones = ones
     for _ in range(SWEEPS):
         for own in raked:
             own.rake_tables()

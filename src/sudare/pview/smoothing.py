@@ -32,6 +32,12 @@ class Margin:
         """How many records every group has, and a trifle."""
         return np.asarray(np.bincount(self.groups, self.table) + TINY, dtype=np.float64)
 
+    @cached_property
+    def in_several(self) -> float:
+        """What part of the records is in groups of several values."""
+        several = np.bincount(self.groups)[self.groups] > 1
+        return float(self.table[several].sum() / max(self.table.sum(), TINY))
+
 
 @dataclass(frozen=True)
 class Between:

@@ -74,6 +74,10 @@ class Strategy:
         """Return the cells that fit measured sums best; of a table, along its first axis."""
         return sums.astype(np.float64) if self.rows is None else np.asarray(self.inverse @ sums)
 
+    def transposed(self, sums: Floats) -> Floats:
+        """Return A' times sums."""
+        return sums if self.rows is None else np.asarray(self._floats.T @ sums)
+
     @cached_property
     def inverse(self) -> Floats:
         """What turns measured sums into cells, by least squares; of what follows from none, nothing."""
@@ -105,7 +109,12 @@ class Strategy:
         """The variance of the sum of all cells, for noise of variance 1."""
         if not self.knows_total:
             return math.inf
-        return float(self.cells if self.rows is None else (self.inverse.sum(axis=0) ** 2).sum())
+        return float((self.of_total**2).sum())
+
+    @cached_property
+    def of_total(self) -> Floats:
+        """How much of each sum is added up for the sum of all cells, where that is known."""
+        return np.ones(self.cells) if self.rows is None else np.asarray(self.inverse.sum(axis=0))
 
     @cached_property
     def by_width(self) -> Floats:
@@ -114,11 +123,7 @@ class Strategy:
         if self.rows is None:
             widths = np.arange(1, n + 1)
             return np.asarray(widths * (1 - widths / n))
-        upto = np.zeros((n + 1, n + 1))
-        upto[1:, 1:] = self.covariance.cumsum(axis=0).cumsum(axis=1)
-        own = np.diag(upto)
-        square = own[:, None] + own - 2 * upto  # the variance of the range between two ends
-        return np.array([max(np.diagonal(square, w).mean(), 0.0) for w in range(1, n + 1)])
+        return variances_by_width(self.covariance)
 
     @property
     def range_variance(self) -> float:
@@ -128,6 +133,16 @@ class Strategy:
     @property
     def _floats(self) -> Floats:
         return np.eye(self.cells) if self.rows is None else self.rows.astype(np.float64)
+
+
+def variances_by_width(covariance: Floats) -> Floats:
+    """Return the mean variance of the ranges of each width, from 1 on, given that of cells."""
+    n = len(covariance)
+    upto = np.zeros((n + 1, n + 1))
+    upto[1:, 1:] = covariance.cumsum(axis=0).cumsum(axis=1)
+    own = np.diag(upto)
+    square = own[:, None] + own - 2 * upto  # the variance of the range between two ends
+    return np.array([max(np.diagonal(square, w).mean(), 0.0) for w in range(1, n + 1)])
 
 
 @lru_cache(maxsize=512)
