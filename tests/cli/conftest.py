@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sudare.cli import main
+from sudare.cli import main, output
 
 
 class Result(NamedTuple):
@@ -26,6 +26,8 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     """Run a command in a folder of its own; lines are not wrapped."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
+    for console in (output.console, output.errors):  # which was as wide as COLUMNS said when it was made
+        monkeypatch.setattr(console, "_width", None)
 
     def call(*arguments: object) -> Result:
         monkeypatch.setattr(sys, "argv", ["sudare", *map(str, arguments)])

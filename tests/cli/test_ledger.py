@@ -71,8 +71,7 @@ def test_what_is_no_budget_ends_with_2(run: Run, options: tuple[str, ...], messa
     assert message in " ".join(done.err.split())
 
 
-def test_a_p_view_is_told_from_the_entry_that_charged_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")  # so that no cell is broken into lines
+def test_a_p_view_is_told_from_the_entry_that_charged_it(run: Run) -> None:
     sd.datasets.health_survey(200).select("sex").write_csv("survey.csv")
     Path("sudare.toml").write_text('[attributes.sex]\nrole = "quasi"\ndomain = ["Female", "Male"]\n')
     for name in ("one", "two"):
