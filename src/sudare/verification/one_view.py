@@ -55,7 +55,7 @@ def verify_view(path: Path) -> Verification:
     if not all(isinstance(promise, MultiViewDiversity) for promise in promises):
         raise InputError(
             f"{path}: what {CERTIFICATE} beside it promises is of the folder. Verify that: sudare verify {path.parent}; or say what to ask of this "
-            "file: -k, -l or -t, with its schema."
+            "file, such as -k 5, with its schema."
         )
     if path.name not in certificate.output:
         raise InputError(
