@@ -39,3 +39,14 @@ def test_what_cannot_be_drawn_ends_with_2(run: Run) -> None:
         assert run("draw", "people.csv", "drawn.parquet", *asked).code == 2
     assert run("draw", "people.csv", "drawn.csv", "--share", 0.5).code == 2
     assert not Path("drawn.parquet").exists()
+
+
+def test_what_is_read_is_never_written_over(run: Run) -> None:
+    pl.DataFrame({"age": range(60)}).write_csv("people.csv")
+    run("init", "people.csv")
+    assert run("draw", "people.csv", "drawn.parquet", "--people", 50).code == 0
+    before = Path("drawn.parquet").read_bytes(), Path("drawn.toml").read_bytes()
+    again = run("draw", "drawn.parquet", "drawn.parquet", "--people", 3, "--schema", "drawn.toml", "--force")
+    assert again.code == 2
+    assert "is read, and would be written over" in again.err
+    assert (Path("drawn.parquet").read_bytes(), Path("drawn.toml").read_bytes()) == before

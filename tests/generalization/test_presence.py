@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -222,3 +223,20 @@ def test_it_is_what_counting_everybody_gives_for_any_levels() -> None:
         most, least = chances(output, people)
         found = sd.attack(output, SCHEMA, kind="presence", population=people)
         assert (found.most, found.least) == (pytest.approx(float(most)), pytest.approx(float(least)))
+
+
+def test_ranges_end_at_values_of_the_population_not_of_the_table() -> None:
+    """Where everybody has a value of their own, an end of a range at one of the table's would name who is in it."""
+    ends, inside = 0, 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        register = pl.DataFrame({"income": rng.choice(80_000, 300, replace=False)})
+        sample = register.sample(90, seed=seed)
+        table = sd.read(sample, sd.Schema.from_roles(quasi=["income"]))
+        release = sd.generalize(table, sd.DeltaPresence(0.6, population=register), "mondrian")
+        named = {int(end) for label in release.frame()["income"] for end in re.findall(r"\d+", str(label))}
+        ends, inside = ends + len(named), inside + len(named & set(sample["income"]))
+    assert ends > 100
+    assert (
+        inside / ends < 0.5
+    )  # 0.3 of the register are in the sample; of ends that the table had, all would be

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sudare as sd
+from sudare.privacy.certificate import PublishedLabels
 
 LEVELS = ["low", "middle", "high", "higher"]
 DAYS = [dt.date(2024, 1, 1), dt.date(2023, 1, 1), dt.date(2024, 6, 1)]
@@ -148,6 +149,22 @@ def test_one_view_is_held_to_its_certificate(given_one: Path) -> None:
     refused("claims the records", records={"published": 1})
     refused("utility.ages", utility={"ages": {}})
     refused("not the file that was certified", output={"ages.parquet": "0" * 64})
+    # What is not of this view is compared with nothing else, and may hide no words.
+    refused("figures of 'secret' that no view has", utility={"secret": {"Bob": "has HIV"}})
+    refused("figures of 'towns' that no view has", utility={"towns": {"Bob has HIV": 1}})
+    refused("is none of a release", output={"../../Bob.parquet": "0" * 64})
+    refused("is none of a release", output={"towns.parquet": "Bob has HIV"})
+    refused("lists labels", labels={"age": PublishedLabels(label="Bob has HIV", codes={"99": "Bob"})})
+    hashes = {name: own for name, own in true.output.items() if name.startswith("ages")}
+    true.model_copy(update={"output": hashes}).write(certificate)
+    with pytest.raises(sd.InputError, match="Verify the folder"):
+        sd.verify(file)
+    certificate.rename(given_one.parent / "elsewhere.json")
+    certificate.symlink_to(given_one.parent / "elsewhere.json")
+    with pytest.raises(sd.RequirementError, match="is a link"):
+        sd.verify(file)
+    certificate.unlink()
+    true.write(certificate)
     shutil.copy(file, given_one / "other.parquet")
     with pytest.raises(sd.InputError, match="is not named by"):
         sd.verify(given_one / "other.parquet")

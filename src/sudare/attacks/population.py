@@ -22,13 +22,12 @@ from sudare.errors import InputError, ParameterError
 from sudare.privacy.requirement import number
 from sudare.tables.attribute import MAX_WEIGHT, Role
 from sudare.tables.notebook import ShownFigures
-from sudare.tables.schema import Schema
+from sudare.tables.schema import LEAST_SHARE, Schema
 from sudare.tables.text import shown
 
 Floats = NDArray[np.float64]
 TERMS = 60  # of the series; it is summed only where the next ones no longer count
 LARGE = 30  # the smallest f for which they do not, whatever p is
-SMALLEST = 1e-12  # sampling fraction
 NAMES = {"pitman": "Pitman's model", "zayatz": "Zayatz's model", "snb": "the slide negative binomial model"}
 
 
@@ -201,7 +200,7 @@ class _Weights:
         sampling_fraction = schema.sampling_fraction if sampling_fraction is None else sampling_fraction
         if sampling_fraction is not None:
             owner, must_be = "the population attack", "a number above 0, and at most 1"
-            number(sampling_fraction, "sampling_fraction", owner, must_be, low=SMALLEST, high=1)
+            number(sampling_fraction, "sampling_fraction", owner, must_be, low=LEAST_SHARE, high=1)
         if not names and sampling_fraction is None:
             raise ParameterError(
                 "The population attack needs an attribute with the role weight, or the option 'sampling_fraction'."

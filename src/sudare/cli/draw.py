@@ -34,6 +34,9 @@ def draw(
     called. Draw once, and release that: another draw has other people.
     """
     for path in (output, output.with_suffix(".toml")):
+        for read in (Path(source), schema):
+            if path.resolve() == read.resolve():
+                raise InputError(f"{path} is read, and would be written over. Choose another name.")
         if path.exists() and not force:
             raise InputError(f"{path} exists already. Use --force to replace it, or choose another name.")
         refuse_unwritable_file(path)

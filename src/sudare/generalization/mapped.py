@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from sudare.errors import RequirementError
 from sudare.generalization.merging import merged
 from sudare.generalization.methods import Blind, FullDomain, Method, Minimal, Mondrian
-from sudare.generalization.problem import Problem
+from sudare.generalization.problem import Problem, halved, is_halved
 from sudare.generalization.recoding import Recoding
 from sudare.plans.generalization import GeneralizationPlan
 from sudare.plans.trees import extended
@@ -22,6 +23,7 @@ from sudare.privacy.in_population import InPopulation, of_blocks
 from sudare.privacy.k_anonymity import KAnonymity
 from sudare.privacy.k_map import KMap
 from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
+from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.table import Table
 
@@ -40,6 +42,7 @@ def learn_mapped(
         learned = _Learned.of(table, asked, asked, method, one, people)
         return _at_levels(one, [learned]) if _has_levels(method) else learned.mended()[0]
     _refuse_too_few(one, len(table), len(people), suppressing=method.suppress > 0)
+    table = _with_hierarchies_of(people, table)
     tried = [own for one_of in _apart(method) for own in _learned_by_size(table, asked, one_of, one, people)]
     if _has_levels(method):
         return _at_levels(one, tried)
@@ -49,6 +52,27 @@ def learn_mapped(
             f"{one} cannot be had of these records by labels that cover no more than they share. Ask for less, or take in more people."
         )
     return min(found, key=lambda own: own[1])[0]
+
+
+def _with_hierarchies_of(people: Table, table: Table) -> Table:
+    """Give numbers and dates without a hierarchy one that the values of the people suggest.
+
+    Where ranges end at values of the table, whoever alone has such a value is in the table for certain.
+    """
+    trees = dict(table.hierarchies)
+    for name in table.names(Role.quasi):
+        column = table[name]
+        if column.hierarchy is None and name in people.columns and is_halved(column.values):
+            theirs = people.counts([name])
+            weights = np.zeros(len(people[name].values) + 1, dtype=np.int64)
+            weights[theirs.column(name)] = theirs.weights
+            both = pl.DataFrame({name: people[name].values, "records": weights[:-1]})
+            own = pl.DataFrame({name: column.values, "records": 1})
+            both = pl.concat([both, own.join(both, on=name, how="anti")], how="vertical_relaxed")
+            tree = halved(both[name], both["records"].to_numpy())
+            tree = tree.take(tree.find(column.values))
+            trees[name] = tree.with_missing() if column.missing else tree
+    return replace(table, hierarchies=trees)
 
 
 def _has_levels(method: Method) -> bool:

@@ -201,8 +201,7 @@ def hierarchy_of(table: Table, name: str) -> Hierarchy:
         return column.hierarchy
     if len(column.values) == 0:  # all are missing
         return Hierarchy(((None,), (ROOT,)), np.zeros((2, 1), dtype=np.int32))
-    dtype = column.values.dtype
-    if (dtype.is_numeric() or dtype.is_temporal()) and len(column.values) > 2:
+    if is_halved(column.values):
         plain = halved(column.values, _records(table, name))
     else:
         plain = Hierarchy.suppress(column.values)
@@ -215,6 +214,11 @@ def _records(table: Table, name: str) -> NDArray[np.int64]:
     counts, records = table.counts([name]), np.zeros(table[name].size, dtype=np.int64)
     records[counts.codes[:, 0]] = counts.weights
     return records[: len(table[name].values)]
+
+
+def is_halved(values: pl.Series) -> bool:
+    """Tell whether values without a hierarchy become ranges: numbers and dates, if there are more than two."""
+    return (values.dtype.is_numeric() or values.dtype.is_temporal()) and len(values) > 2
 
 
 def halved(values: pl.Series, records: NDArray[np.int64]) -> Hierarchy:

@@ -41,26 +41,28 @@ IDENTIFIERS = {
 
 WORDS = {
     "A": "name firstname lastname surname forename initials nickname alias maiden physician doctor nurse relative "
-    "contact spouse employer 氏名 名前 姓名",
+    "contact spouse employer 氏名 名前 姓名 vorname nachname familienname geburtsname nom prenom nombre apellido apellidos",
     "B": "address street city town village county municipality precinct parish ward district neighbourhood neighborhood "
     "zip zipcode postcode postal plz geocode tract latitude longitude lat lon lng gps location place region "
-    "住所 市区町村 郵便番号",
-    "C": "date day dob birthdate birthday birth born admission discharge death died visit onset 生年月日 日付",
-    "D": "phone telephone tel mobile cell cellphone 電話 電話番号",
+    "住所 市区町村 郵便番号 ort wohnort geburtsort stadt gemeinde kreis landkreis bezirk strasse adresse anschrift plz postleitzahl "
+    "ville commune rue quartier departement codepostal ciudad municipio calle direccion barrio codigopostal",
+    "C": "date day dob birthdate birthday birth born admission discharge death died visit onset 生年月日 日付 datum geburtsdatum geburtstag geburt "
+    "aufnahme entlassung todesdatum naissance deces fecha nacimiento ingreso defuncion",
+    "D": "phone telephone tel mobile cell cellphone 電話 電話番号 telefon telefonnummer handy mobil telefono movil",
     "E": "fax telefax ファックス",
-    "F": "email mail",
+    "F": "email mail courriel correo",
     "G": "ssn socialsecurity",
-    "H": "mrn medicalrecord chart patient patientid 患者番号 カルテ番号",
-    "I": "beneficiary member memberid plan insurance policy subscriber 保険証番号 被保険者番号",
-    "J": "account iban card creditcard bank 口座番号",
-    "K": "certificate license licence passport permit 免許 旅券番号",
-    "L": "vehicle vin plate licenseplate 車両番号",
+    "H": "mrn medicalrecord chart patient patientid 患者番号 カルテ番号 patientennummer fallnummer krankenakte dossier",
+    "I": "beneficiary member memberid plan insurance policy subscriber 保険証番号 被保険者番号 versichertennummer krankenkasse assurance seguro",
+    "J": "account iban card creditcard bank 口座番号 konto kontonummer compte cuenta",
+    "K": "certificate license licence passport permit 免許 旅券番号 ausweis fuhrerschein fuehrerschein reisepass passeport pasaporte",
+    "L": "vehicle vin plate licenseplate 車両番号 kennzeichen fahrzeug immatriculation matricula",
     "M": "device imei imsi serial mac udid",
     "N": "url website homepage link uri",
     "O": "ip ipaddress",
     "P": "biometric fingerprint iris retina voice voiceprint faceprint gait dna genome genotype",
     "Q": "photo photograph image picture face portrait selfie video",
-    "R": "id uuid guid code number no key hash token username login pseudonym",
+    "R": "id uuid guid code number no key hash token username login pseudonym nummer kennung numero",
 }
 """Whole words of a column's name that speak of an identifier."""
 AGE_WORDS = {"age", "ages", "alter", "年齢"}

@@ -38,6 +38,7 @@ from sudare.tables.typed import own_words, typed
 Missing = Literal["own value", "refuse"]
 MAX_NAME_LENGTH = 255  # of a source's name; as long as a file's
 MAX_ATTRIBUTES = 10_000
+LEAST_SHARE = 1e-12  # of a population, that a sample may be
 MAX_PROBLEMS_SHOWN = 20  # that are told at once
 
 
@@ -86,7 +87,7 @@ class Schema(Shown, SchemaPart):
     sheet: str | None = None
     publish: Policy | None = None
     source: str | None = Field(default=None, min_length=1, max_length=MAX_NAME_LENGTH)
-    sampling_fraction: float | None = Field(default=None, gt=0, le=1)
+    sampling_fraction: float | None = Field(default=None, ge=LEAST_SHARE, le=1)
 
     @field_validator("attributes")
     @classmethod

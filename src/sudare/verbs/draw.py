@@ -16,7 +16,7 @@ from sudare.noise.keystream import Keystream
 from sudare.privacy.requirement import number, whole_number
 from sudare.tables.atomic import write_file
 from sudare.tables.excerpt import of_rows
-from sudare.tables.schema import CsvFormat, Schema
+from sudare.tables.schema import LEAST_SHARE, CsvFormat, Schema
 from sudare.tables.table import Table, table_given
 from sudare.verbs.units import refuse_alike_units, unit_of
 
@@ -43,7 +43,7 @@ def draw(table: Table, *, share: float | None = None, people: int | None = None)
         raise ParameterError("Give draw either 'share', of all people, or 'people', how many.")
     units = _units(table)
     if share is not None:
-        number(share, "share", "draw", "a share above 0, up to 1", low=1e-12, high=1)
+        number(share, "share", "draw", "a share above 0, up to 1", low=LEAST_SHARE, high=1)
         people = round(share * units)
     wanted = whole_number(people, "people", "draw", least=0)
     if not 0 < wanted <= units:
@@ -53,7 +53,7 @@ def draw(table: Table, *, share: float | None = None, people: int | None = None)
     drawn = table if wanted == units else of_rows(table, lambda rows: _drawn(rows, table, wanted, units))
     own = table.schema.model_copy(
         update={
-            "sampling_fraction": wanted / units * (table.schema.sampling_fraction or 1),
+            "sampling_fraction": max(wanted / units * (table.schema.sampling_fraction or 1), LEAST_SHARE),
             "source": table.name if table.name.isprintable() else None,
         }
     )

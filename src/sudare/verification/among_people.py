@@ -12,7 +12,7 @@ from sudare.verification.files import PublishedTable
 from sudare.verification.findings import Finding
 from sudare.verification.recount_shares import TOLERANCE
 
-UNCOUNTED = "this is what was promised; give the population, and it is counted: {}(..., population=...)"
+UNCOUNTED = "this is what was promised; give the population, and it is counted: {}(..., population=...), or --population FILE"
 
 
 def find_in_population(requirement: InPopulation, table: PublishedTable, schema: Schema) -> Finding:
@@ -20,7 +20,9 @@ def find_in_population(requirement: InPopulation, table: PublishedTable, schema:
     words, name = str(requirement), requirement.name
     if requirement.population is None:
         note = UNCOUNTED.format(type(requirement).__name__)
-        return Finding(words, name, promised(requirement), True, {}, note)
+        return Finding(
+            f"{words}, promised but not counted here,", name, promised(requirement), True, {}, note
+        )
     rows = as_meant(table.rows) if table.from_csv else table.rows
     if isinstance(requirement, KMap):
         mapped = k_map(rows, schema, population=requirement.population)

@@ -14,6 +14,7 @@ from sudare.privacy.promises import Promise
 from sudare.privacy.requirement import sensitive_in
 from sudare.tables.runs import PublishedRows
 from sudare.tables.schema import Schema
+from sudare.tables.text import shown
 from sudare.utility.labels import utility_of_labels
 from sudare.verification.compositions import told_apart
 
@@ -85,13 +86,28 @@ def refuse_other_utility(
     return CLAIMED
 
 
-def refuse_other_utility_of_view(
-    certificate: Certificate, view: str, rows: PublishedRows, schema: Schema
+def refuse_other_utility_of_views(
+    certificate: Certificate, view: str, others: Sequence[str], rows: PublishedRows, schema: Schema
 ) -> None:
-    """Refuse figures of one view other than those of its rows."""
+    """Refuse figures of one view other than those of its rows, and such of others as no view has."""
     recounted = _without_distortion(utility_of_labels(rows, schema))
-    refuse_unlike_figures(f"utility.{view}", certificate.utility.get(view), recounted)
+    claimed = dict(certificate.utility)
+    refuse_unlike_figures(f"utility.{view}", claimed.pop(view, None), recounted)
+    for name in claimed.keys() | set(others):
+        if name not in others or not _is_formed_like(claimed.get(name), recounted):
+            raise RequirementError(
+                f"The certificate claims figures of {shown(name)} that no view has. Do not rely on it."
+            )
     refuse_unlike_figures("attacks", certificate.attacks, {})
+
+
+def _is_formed_like(claimed: Any, recounted: Mapping[str, Any]) -> bool:
+    """Tell whether figures that cannot be recounted are numbers with the names of those that can."""
+    return (
+        isinstance(claimed, Mapping)
+        and claimed.keys() == recounted.keys()
+        and all(type(value) in (int, float) for value in claimed.values())
+    )
 
 
 def refuse_unlike_figures(what: str, claimed: Any, recounted: Any) -> None:
