@@ -70,6 +70,22 @@ def test_a_name_that_speaks_of_an_identifier_is_to_be_judged(letter: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("name", "letter"),
+    [
+        ("stadt", "B"),
+        ("Wohnort", "B"),
+        ("ville", "B"),
+        ("vorname", "A"),
+        ("Straße", "B"),
+        ("prénom", "A"),
+        ("dirección", "B"),
+    ],
+)
+def test_names_in_other_languages_speak_of_identifiers(name: str, letter: str) -> None:
+    assert verdicts(name, ["Abc", "Def"])[letter] == "to be judged"
+
+
+@pytest.mark.parametrize(
     ("name", "values"),
     [
         ("smoker", ["never", "former", "current"]),

@@ -40,9 +40,9 @@ class Presence(ShownFigures):
     records: int
     population: int
     certain: int
-    """People of the population who are in the table for certain."""
+    """People of the population who are in the table for certain, by blocks that cover nobody else: at least so many."""
     absent: int
-    """People of the population whom no block covers: they are not in the table."""
+    """People of the population whom no block covers: at least so many are not in the table."""
     unmatched: int
     """Records whose labels cover fewer people than there are such records: some of their own are not in the population."""
 
@@ -58,7 +58,7 @@ class Presence(ShownFigures):
             else ""
         )
         return (
-            f"Of {self.population:,} people in the population, {self.certain:,} are in the table for certain, and {self.absent:,} are not; each "
+            f"Of {self.population:,} people in the population, at least {self.certain:,} are in the table for certain, and at least {self.absent:,} are not; each "
             f"is with a chance from {self.least:.1%} to {min(self.most, 1):.1%}, which is largest at {described(self.worst)}.{missing}"
         )
 
