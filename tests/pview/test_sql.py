@@ -417,3 +417,12 @@ def test_groups_that_are_too_many_are_refused() -> None:
     pview = points_pview(axes, pl.DataFrame({axis.name: [0] for axis in axes}))
     with pytest.raises(InputError, match=r"more than 1,000,000 rows. Group by fewer"):
         pview.sql("SELECT COUNT(*) FROM view GROUP BY x0, x1, x2")
+
+
+def test_a_column_that_is_called_as_a_word_of_sql_stands_in_quotes() -> None:
+    schema = sd.Schema.from_roles(quasi=["alter"], bounds={"alter": (0, 99)}, missing="refuse")
+    table = sd.read(pl.DataFrame({"alter": [20, 30] * 50}), schema)
+    pview = sd.materialize(table, sd.DifferentialPrivacy(1.0), unsafe_seed=1)
+    with pytest.raises(sd.InputError, match='write "alter"'):
+        pview.sql("SELECT COUNT(*) FROM view WHERE alter BETWEEN 20 AND 39")
+    assert pview.sql('SELECT COUNT(*) FROM view WHERE "alter" BETWEEN 20 AND 39').height == 1

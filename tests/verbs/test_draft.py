@@ -321,6 +321,14 @@ def test_only_an_identifier_may_lack_every_value(role: str) -> None:
         sd.read(frame, schema)
 
 
+def test_the_bounds_of_dates_in_another_form_are_dates() -> None:
+    days = [f"{1 + i % 28:02}.01.2020" for i in range(300)]
+    drafted = draft(pl.DataFrame({"seen": days})).text
+    assert "# bounds = [2020-01-01, 2020-01-28]" in drafted
+    declared = sd.Schema.from_dict(tomllib.loads(drafted.replace("# bounds", "bounds")))
+    assert sd.read(pl.DataFrame({"seen": days}), declared)["seen"].values.dtype == pl.Date
+
+
 def test_hierarchies_of_dates_in_another_form_are_saved_as_dates() -> None:
     texts = [f"{1 + i % 12}/{1 + i % 28}/2020" for i in range(60)]
     drafted = draft(pl.DataFrame({"report_date": texts}), hierarchies=True)

@@ -205,6 +205,10 @@ def _parsed(query: str) -> exp.Select:
         statements = [node for node in sqlglot.parse(query, dialect=DIALECT) if node is not None]
     except SqlglotError as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else "it cannot be read"
+        if "sqlglot" in reason:  # which names its own classes
+            reason = (
+                'something is missing, or a column is called as a word of SQL, such as alter: write "alter"'
+            )
         raise InputError(f"This is not SQL: {reason}. {SUPPORTED}") from None
     if len(statements) != 1:
         raise _unsupported("An empty query" if not statements else "More than one statement")

@@ -197,8 +197,10 @@ def _body(table: Table, guesses: dict[str, DraftedAttribute]) -> Iterator[str]:
             most = int(table.counts([name]).weights.max())
             yield "# linked = true   # to publish which rows belong together, by numbers of our own"
             yield f"# most_rows = {most}   # the most that one has in the data; declare how many a p-view protects"
-        elif guess.attribute.role != Role.identifier and (line := suggestion(table[name])):
-            yield line
+        elif guess.attribute.role != Role.identifier:
+            column = table[name]
+            if line := suggestion(replace(column, values=_as_drafted(column.values, guess.attribute))):
+                yield line
 
 
 def _labels(name: str, table: Table) -> dict[str, Any]:
