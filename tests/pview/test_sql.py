@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sudare as sd
 from sudare.errors import InputError
 from sudare.pview.domain import Axis, Domain
 from sudare.pview.pview import PView
