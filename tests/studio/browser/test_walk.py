@@ -337,7 +337,7 @@ def test_sets_population_and_undo(page: Page, start: Callable[..., Studio], peop
     page.goto(start(people).address)
     page.wait_for_selector("table.columns")
     page.click(MAIN)
-    page.click("text=Count all sets of up to three columns")
+    page.click("text=Find these sets")
     page.wait_for_selector("th:has-text('age + region')")
     page.fill("input[name=share]", "5")
     page.click("text=Look among them")
