@@ -240,3 +240,21 @@ def test_ranges_end_at_values_of_the_population_not_of_the_table() -> None:
     assert (
         inside / ends < 0.5
     )  # 0.3 of the register are in the sample; of ends that the table had, all would be
+
+
+@pytest.mark.parametrize("other", [pl.String, pl.Date, pl.Boolean])
+def test_a_population_of_another_type_is_refused_in_words(other: Any) -> None:
+    table = sd.read(pl.DataFrame({"age": list(range(20, 60)) * 2}), sd.Schema.from_roles(quasi=["age"]))
+    people = pl.DataFrame({"age": list(range(10, 90)) * 3}).select(pl.col("age").cast(other))
+    with pytest.raises(
+        sd.InputError, match=r"'age' is of the type .* in the population, and integer in the table"
+    ):
+        sd.generalize(table, sd.DeltaPresence(0.6, population=people), "mondrian")
+
+
+def test_a_population_may_have_halves_where_the_table_has_whole_numbers() -> None:
+    table = sd.read(pl.DataFrame({"age": list(range(20, 60)) * 2}), sd.Schema.from_roles(quasi=["age"]))
+    people = pl.DataFrame({"age": [x / 2 for x in range(20, 180)] * 2})
+    promise = sd.DeltaPresence(0.6, population=people)
+    release = sd.generalize(table, promise, "mondrian")
+    assert sd.attack(release.frame(), table.schema, kind="presence", population=people).most <= 0.6

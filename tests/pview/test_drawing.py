@@ -66,7 +66,7 @@ def test_rows_are_points_with_weight_and_their_tables_nearer_than_by_even_steps(
         assert len(rows) == 700
         assert (weights[rows] > 0).all()
         better.append(off(points, weights, rows, sizes))
-        even.append(off(points, weights, order[evenly(weights[order], 700, rng)], sizes))
+        even.append(off(points, weights, order[evenly(np.cumsum(weights[order]), 700, rng)], sizes))
     assert np.mean(better) < 0.7 * np.mean(even)
 
 

@@ -47,16 +47,21 @@ class KMap(ShownFigures):
         return {name: value for name, value in asdict(self).items() if name != "worst"}
 
     def __str__(self) -> str:
-        missing = (
-            f" {self.unmatched:,} records are of people who are not all in the population: it is no register of everybody."
-            if self.unmatched
-            else ""
-        )
+        missing = said_of_unmatched(self.unmatched)
         return (
             f"Every record could be of {self.k:,} people or more, of {self.population:,} in the population ({self.k}-map); the fewest "
             f"are at {described(self.worst)}. {self.at_risk:,} of {self.records:,} records have a risk above "
             f"{self.threshold:.0%}.{missing}"
         )
+
+
+def said_of_unmatched(records: int) -> str:
+    """Say that a population is no register of everybody, where records are of people who are not in it."""
+    return (
+        f" {records:,} records are of people who are not all in the population: it is no register of everybody."
+        if records
+        else ""
+    )
 
 
 def k_map(output: Output, schema: Schema, *, population: Any, threshold: float = 0.2) -> KMap:

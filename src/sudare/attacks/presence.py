@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sudare.attacks import _kernels
-from sudare.attacks.k_map import covered_by, known_of
+from sudare.attacks.k_map import covered_by, known_of, said_of_unmatched
 from sudare.attacks.lookup import MAX_BITS, Lookup
 from sudare.attacks.published import Output, Published, Values, described, people_of
 from sudare.tables.notebook import ShownFigures
@@ -52,11 +52,7 @@ class Presence(ShownFigures):
         return {name: value for name, value in asdict(self).items() if name != "worst"} | {"most": most}
 
     def __str__(self) -> str:
-        missing = (
-            f" {self.unmatched:,} records are of people who are not all in the population: it is no register of everybody."
-            if self.unmatched
-            else ""
-        )
+        missing = said_of_unmatched(self.unmatched)
         return (
             f"Of {self.population:,} people in the population, at least {self.certain:,} are in the table for certain, and at least {self.absent:,} are not; each "
             f"is with a chance from {self.least:.1%} to {min(self.most, 1):.1%}, which is largest at {described(self.worst)}.{missing}"

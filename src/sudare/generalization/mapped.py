@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sudare.errors import RequirementError
+from sudare.errors import InputError, RequirementError
 from sudare.generalization.merging import merged
 from sudare.generalization.methods import Blind, FullDomain, Method, Minimal, Mondrian
 from sudare.generalization.problem import Problem, halved, is_halved
@@ -26,6 +26,7 @@ from sudare.privacy.requirement import BlockRequirement, sensitive_attribute
 from sudare.tables.attribute import Role
 from sudare.tables.counts import Counts, places_of
 from sudare.tables.table import Table
+from sudare.tables.undeclared import type_of
 
 Ints = NDArray[np.int64]
 
@@ -63,13 +64,22 @@ def _with_hierarchies_of(people: Table, table: Table) -> Table:
     for name in table.names(Role.quasi):
         column = table[name]
         if column.hierarchy is None and name in people.columns and is_halved(column.values):
-            theirs = people.counts([name])
-            weights = np.zeros(len(people[name].values) + 1, dtype=np.int64)
-            weights[theirs.column(name)] = theirs.weights
-            both = pl.DataFrame({name: people[name].values, "records": weights[:-1]})
-            own = pl.DataFrame({name: column.values, "records": 1})
-            both = pl.concat([both, own.join(both, on=name, how="anti")], how="vertical_relaxed")
-            tree = halved(both[name], both["records"].to_numpy())
+            theirs, counts = people[name].values, people.counts([name])
+            if theirs.dtype != column.values.dtype and not (
+                theirs.dtype.is_numeric() and column.values.dtype.is_numeric()
+            ):
+                raise InputError(
+                    f"'{name}' is of the type {type_of(theirs.dtype)} in the population, and {type_of(column.values.dtype)} in the "
+                    "table. Declare its type in the schema, or give a population with the same."
+                )
+            weights = np.zeros(len(theirs) + 1, dtype=np.int64)
+            weights[counts.column(name)] = counts.weights
+            both = [
+                pl.DataFrame({name: theirs, "records": weights[:-1]}),
+                pl.DataFrame({name: column.values, "records": 1}),
+            ]
+            every = pl.concat(both, how="vertical_relaxed").unique(name, keep="first", maintain_order=True)
+            tree = halved(every[name], every["records"].to_numpy())
             tree = tree.take(tree.find(column.values))
             trees[name] = tree.with_missing() if column.missing else tree
     return replace(table, hierarchies=trees)

@@ -134,6 +134,7 @@ class Boxes:
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
+        """In which neighbours stand together, for drawing."""
         return winding(self.low, self.sizes)
 
     def sample(self, n: int, rng: np.random.Generator) -> Codes:
@@ -146,7 +147,7 @@ class Boxes:
         order = self._order
         if self.points:
             return self.low[drawn(self.low, self.weights, self.sizes, order, n, rng)].astype(np.int64)
-        chosen = order[rng.permutation(evenly(self.weights[order], n, rng))]
+        chosen = order[rng.permutation(evenly(np.cumsum(self.weights[order]), n, rng))]
         low: Codes = self.low[chosen].astype(np.int64)
         high: Codes = self.high[chosen].astype(np.int64)
         return np.asarray(low + np.floor((high - low + 1) * rng.random(low.shape)).astype(np.int64))

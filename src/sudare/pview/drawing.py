@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sudare.pview._drawing import Kept, exchange
 from sudare.pview.grouped_counts import all_pairs, weighed
+from sudare.pview.one_ways import even_groups
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -45,9 +46,8 @@ def winding(points: Codes, sizes: tuple[int, ...]) -> Places:
     return np.lexsort(keys[::-1])
 
 
-def evenly(weights: Floats, n: int, rng: np.random.Generator) -> Places:
-    """Return the places of so many rows, evenly spaced along the running sum of the weights."""
-    upto = np.cumsum(weights)
+def evenly(upto: Floats, n: int, rng: np.random.Generator) -> Places:
+    """Return the places of so many rows, evenly spaced along a running sum of weights."""
     return _places(upto, (np.arange(n) + rng.random()) / n * upto[-1])
 
 
@@ -56,13 +56,12 @@ def drawn(
 ) -> Places:
     """Return which points (points x attributes, and in which order neighbours stand together) are drawn, for so many rows."""
     ordered = weights[order]
-    places = rng.permutation(evenly(ordered, n, rng))
+    upto = np.cumsum(ordered)
+    chosen = np.asarray(order[rng.permutation(evenly(upto, n, rng))])
     pairs = all_pairs(len(sizes))
     if len(pairs) * len(points) > MAX_COUNTED:
-        return np.asarray(order[places])
-    chosen = np.asarray(order[places])
+        return chosen
     kept = _kept(points, weights * (n / weights.sum()), sizes, pairs, chosen)
-    upto = np.cumsum(ordered)
     middles = np.empty(len(order))
     middles[order] = upto - ordered / 2
     left = min(ROUNDS * n, MAX_COMPARED // (len(pairs) + 1))
@@ -112,10 +111,7 @@ def _groups(codes: Codes, weights: Floats, size: int, most: int) -> NDArray[np.u
     """Put an attribute's values into groups of neighbours that weigh about the same, if they are more than so many."""
     if size <= most:
         return np.arange(size, dtype=np.uint8)
-    own = np.bincount(codes, weights, minlength=size)
-    before = np.cumsum(own) - own / 2
-    groups = np.minimum(before / max(own.sum(), 1e-300) * most, most - 1).astype(np.int64)
-    return np.unique(groups, return_inverse=True)[1].astype(np.uint8)
+    return even_groups(np.bincount(codes, weights, minlength=size).astype(np.float64), most)
 
 
 def _ones(points: Codes, weights: Floats, starts: Places) -> Floats:

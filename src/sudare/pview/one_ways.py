@@ -119,7 +119,11 @@ def group_values(table: Floats, bins: int, ordered: bool) -> Groups:
         rank = np.empty(len(table), dtype=np.int64)
         rank[np.argsort(-table, kind="stable")] = np.arange(len(table))
         return np.minimum(rank, bins - 1).astype(np.uint8)
-    table = (table + TINY) ** GROUPING
+    return even_groups((table + TINY) ** GROUPING, bins)
+
+
+def even_groups(table: Floats, bins: int) -> Groups:
+    """Put values into at most so many groups of neighbours that have about as much each."""
     before = np.cumsum(table) - table / 2
     groups = np.minimum(before / max(table.sum(), TINY) * bins, bins - 1).astype(np.int64)
     return np.unique(groups, return_inverse=True)[1].astype(np.uint8)
